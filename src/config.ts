@@ -124,16 +124,16 @@ const environment = z.object({
     "an email address, such as Onlooker <onlooker@example.com>",
   ).optional(),
   SVC_JUDGE_PROVIDER: oneOf(judgeProviders).optional(),
-  // A key in the URL could not be sent, and what follows the path would be lost.
+  // A user in the URL could not be sent; a query is added to every call.
   SVC_JUDGE_URL: url(["http:", "https:"], "https://api.example.com/v1")
     .refine(
       value => {
-        const { username, password, search, hash } = new URL(value);
-        return username + password + search + hash === "";
+        const { username, password, hash } = new URL(value);
+        return username + password + hash === "";
       },
       {
         error:
-          "must look like https://api.example.com/v1, without user, query or fragment; a key is SVC_JUDGE_API_KEY.",
+          "must look like https://api.example.com/v1, without user or fragment; a key is SVC_JUDGE_API_KEY.",
       },
     )
     .optional(),

@@ -130,6 +130,11 @@ test("the key for secrets may be hex, base64 or base64url", () => {
   }
 });
 
+test("the URL of a judge may have a query", () => {
+  const url = "http://localhost:1/v1?api-version=1";
+  assert.equal(readConfig({ SVC_JUDGE_URL: url, SVC_JUDGE_MODEL: "m" }).judge!.url, url);
+});
+
 test("every judge has the same timeout, a minute by default", () => {
   const judge = { SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_MODEL: "m" };
   for (const [given, ms] of [
@@ -183,7 +188,7 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_MAIL_FROM", { SVC_MAIL_FROM: "a@b.c\nBcc: d@e.f" }],
   ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "localhost:11434", SVC_JUDGE_MODEL: "m" }],
   ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "http://me:hidden@localhost:1/v1", SVC_JUDGE_MODEL: "m" }],
-  ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "http://localhost:1/v1?api-version=1", SVC_JUDGE_MODEL: "m" }],
+  ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "http://localhost:1/v1#part", SVC_JUDGE_MODEL: "m" }],
   [
     "SVC_JUDGE_API_KEY",
     { SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_MODEL: "m", SVC_JUDGE_API_KEY: "hidden\nkey" },

@@ -28,18 +28,22 @@ export type JudgeIdentity = {
   provider: JudgeProvider;
   url: string | null;
   model: string;
+  /** A hash of the connection's own headers, which may choose the model behind a gateway; absent: none. */
+  headers?: string;
 };
 
 export function identityOf({ projectId, judge, client }: JudgeAccess): JudgeIdentity {
-  const { provider, url, model } = judge.connection;
-  return { projectId, promptVersion: client.promptVersion, provider, url, model };
+  const { provider, url, model, headers = [] } = judge.connection;
+  const own =
+    headers.length > 0 ? { headers: hash(headers.flatMap(({ name, value }) => [name, value])) } : {};
+  return { projectId, promptVersion: client.promptVersion, provider, url, model, ...own };
 }
 
 /** Normalizes each text of a trace once, however many questions contain it. */
-export function keysFor({ projectId, promptVersion, provider, url, model }: JudgeIdentity) {
+export function keysFor({ projectId, promptVersion, provider, url, model, headers }: JudgeIdentity) {
   const inputs = oncePerText(text => hash([normalized(text)]));
   const replies = oncePerText(text => hash([normalizedLines(text)]));
-  const shared = [projectId, promptVersion, provider, url, model];
+  const shared = [projectId, promptVersion, provider, url, model, ...(headers ? [headers] : [])];
   return {
     ofScenario: ({ scenario, userInput }: ScenarioQuestion): QuestionKey =>
       hash(["route", ...shared, scenario, inputs(userInput)]),

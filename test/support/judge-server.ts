@@ -28,6 +28,8 @@ export type JudgeServer = {
   /** The base of OpenAI and Anthropic: `http://127.0.0.1:…/v1`. */
   url: string;
   requests: JudgeRequest[];
+  /** Of every request, known or not. */
+  paths: string[];
   script: Script;
   /** A connection to this server, OpenAI-compatible by default; its base URL is right for every provider. */
   connection(more?: Partial<JudgeConnection>): JudgeConnection;
@@ -41,6 +43,7 @@ export async function startJudgeServer(script: Script = obliging()): Promise<Jud
   const awaited: { count: number; resolve: () => void }[] = [];
   const server = createServer(async (request, response) => {
     const { method, url = "", headers } = request;
+    judge.paths.push(url);
     const protocol = method === "POST" ? protocolOf(url) : undefined;
     if (!protocol) return raw(404, "text/plain", `Unknown request URL: ${method} ${url}.`)(response, none);
     const body = JSON.parse(await text(request));
@@ -54,6 +57,7 @@ export async function startJudgeServer(script: Script = obliging()): Promise<Jud
   const judge: JudgeServer = {
     url: "",
     requests: [],
+    paths: [],
     script,
     connection: more => ({
       provider: "openai_compatible",

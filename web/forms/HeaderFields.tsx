@@ -1,6 +1,7 @@
 // Editor for the headers sent with every request. Values of secret headers are write-only.
 import { useRef } from "react";
 import { flushSync } from "react-dom";
+import "../styles/connection.css";
 import { Button } from "../ui/Button.tsx";
 import { Fault } from "../ui/Field.tsx";
 import { type DraftHeader, newHeader } from "./connection-draft.ts";
@@ -11,9 +12,11 @@ type HeaderFieldsProps = {
   onChange: (headers: DraftHeader[]) => void;
   faults: Faults;
   hint: string;
+  /** Every header is secret, so there is no choice. */
+  allSecret?: boolean;
 };
 
-export function HeaderFields({ headers, onChange, faults, hint }: HeaderFieldsProps) {
+export function HeaderFields({ headers, onChange, faults, hint, allSecret = false }: HeaderFieldsProps) {
   const group = useRef<HTMLFieldSetElement>(null);
   const add = () => {
     flushSync(() => onChange([...headers, newHeader()]));
@@ -34,6 +37,7 @@ export function HeaderFields({ headers, onChange, faults, hint }: HeaderFieldsPr
           header={header}
           at={at}
           faults={faults}
+          allSecret={allSecret}
           onChange={changed => onChange(headers.map(one => (one.key === header.key ? changed : one)))}
           onRemove={() => remove(at)}
         />
@@ -51,11 +55,12 @@ type HeaderRowProps = {
   header: DraftHeader;
   at: number;
   faults: Faults;
+  allSecret: boolean;
   onChange: (header: DraftHeader) => void;
   onRemove: () => void;
 };
 
-function HeaderRow({ header, at, faults, onChange, onRemove }: HeaderRowProps) {
+function HeaderRow({ header, at, faults, allSecret, onChange, onRemove }: HeaderRowProps) {
   const { key, name, value, secret, stored } = header;
   const path = `headers[${at}]`;
   const unreadable =
@@ -91,15 +96,17 @@ function HeaderRow({ header, at, faults, onChange, onRemove }: HeaderRowProps) {
         autoComplete="new-password"
         spellCheck={false}
       />
-      <label className="choice">
-        <input
-          type="checkbox"
-          checked={secret}
-          aria-label={`${label} is secret`}
-          onChange={({ target }) => onChange({ ...header, secret: target.checked })}
-        />
-        Secret
-      </label>
+      {!allSecret && (
+        <label className="choice">
+          <input
+            type="checkbox"
+            checked={secret}
+            aria-label={`${label} is secret`}
+            onChange={({ target }) => onChange({ ...header, secret: target.checked })}
+          />
+          Secret
+        </label>
+      )}
       <Button look="plain" icon="trash" small aria-label={`Remove ${label}`} onClick={onRemove} />
       {fault && (
         <div className="connection-header-fault">

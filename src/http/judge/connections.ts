@@ -155,6 +155,7 @@ async function viewOf(
     host: connection ? hostOf(connection) : null,
     url: stored?.connection.url ?? null,
     model: connection?.model ?? null,
+    headers: (stored?.connection.headers ?? []).map(({ name }) => ({ name })),
     keySet: connection?.apiKey != null || stored?.keyUnreadable === true,
     keyLastFour: stored?.keyLastFour ?? null,
     concurrency: connection?.concurrency ?? null,

@@ -85,6 +85,9 @@ export const ProjectJudge = z
       .nullable()
       .describe("Set only if the project has its own judge; null: the provider's default URL."),
     model: z.string().nullable(),
+    headers: z
+      .array(z.object({ name: z.string() }))
+      .describe("The connection's own headers, without values."),
     keySet: z.boolean(),
     keyLastFour: z.string().nullable().describe("Null for short keys and for the environment's key."),
     concurrency: z.number().int().nullable(),

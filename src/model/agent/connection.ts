@@ -89,19 +89,21 @@ const trace = z.strictObject({
 /** Without a wait, no reply could arrive in a trace. */
 const replyWaitMsMin = 1_000;
 
+export const headerName = z
+  .string()
+  .trim()
+  .max(200)
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, "Not a valid header name.")
+  .refine(name => !ownHeaders.has(name.toLowerCase()), "The service sets this header itself.");
+export const headerValue = z
+  .string()
+  .max(8_000)
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "Contains a character that is not allowed in a header.");
+
 const header = z.strictObject({
-  name: z
-    .string()
-    .trim()
-    .max(200)
-    .regex(/^[\w!#$%&'*+.^`|~-]+$/, "Not a valid header name.")
-    .refine(name => !ownHeaders.has(name.toLowerCase()), "The service sets this header itself."),
+  name: headerName,
   /** Absent or null keeps the stored secret. */
-  value: z
-    .string()
-    .max(8_000)
-    .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "Contains a character that is not allowed in a header.")
-    .nullish(),
+  value: headerValue.nullish(),
   secret: z.boolean().default(false),
   /** Returned by the API, and ignored on input. */
   set: z.boolean().optional(),

@@ -10,12 +10,16 @@ export type JudgeMode = "json_schema" | "tool" | "json_object" | "text";
 
 export const judgeModes: JudgeMode[] = ["json_schema", "tool", "json_object", "text"];
 
+export type JudgeHeader = { name: string; value: string };
+
 export type JudgeConnection = {
   provider: JudgeProvider;
   /** Base URL, such as `https://api.openai.com/v1`; null for the provider's own. */
   url: string | null;
   model: string;
   apiKey: string | null;
+  /** Sent with every call, over those of the provider; absent: none. */
+  headers?: JudgeHeader[];
   /** Timeout of one call. */
   timeoutMs: number;
   /** Concurrent calls per process. */

@@ -1,8 +1,9 @@
 // Validates a project's judge connection: required fields by provider, and the origin its stored key may be sent to.
 import { z } from "zod";
+import { headerName, headerValue } from "../agent/connection.ts";
 import { pathText } from "../path.ts";
 import { type Issue, Refusal } from "../refusal.ts";
-import { type JudgeConnection, type JudgeProvider, judgeProviders } from "./call.ts";
+import { type JudgeConnection, type JudgeHeader, type JudgeProvider, judgeProviders } from "./call.ts";
 
 /** Hosts of the providers' own APIs; compatible servers have none. */
 const providerHosts: Record<Exclude<JudgeProvider, "openai_compatible">, string> = {
@@ -38,6 +39,18 @@ export const judgeConnectionSchema = z.strictObject({
     .regex(/^[\x21-\x7e]*$/, "Contains a character that is not allowed in an API key.")
     .nullish()
     .describe("Never returned. Absent keeps the stored key, null removes it."),
+  headers: z
+    .array(
+      z.strictObject({
+        name: headerName,
+        value: headerValue
+          .nullish()
+          .describe("Never returned. Absent or null keeps the stored value of this header."),
+      }),
+    )
+    .max(30)
+    .optional()
+    .describe("Sent with every call, such as x-portkey-provider. Absent keeps the stored headers."),
   concurrency: z.int().min(1).max(100).default(8).describe("Concurrent calls per process."),
   tokensPerMinute: z
     .int()
@@ -61,7 +74,7 @@ export function parseJudgeConnection(
   if (!success) {
     throw refusalOf(error.issues.map(({ path, message }) => ({ path: pathText(path), message })));
   }
-  const { apiKey: typed, ...rest } = data;
+  const { apiKey: typed, headers: typedHeaders, ...rest } = data;
   if (rest.provider === "openai_compatible" && rest.url === null) {
     throw refusalOf([{ path: "url", message: "Enter the URL of the compatible server." }]);
   }
@@ -79,7 +92,33 @@ export function parseJudgeConnection(
   if (apiKey === null && rest.provider !== "openai_compatible" && rest.url === null) {
     throw refusalOf([{ path: "apiKey", message: `${providerNames[rest.provider]} needs an API key.` }]);
   }
-  return { ...rest, apiKey };
+  const headers = headersOf(typedHeaders, rest, stored);
+  return { ...rest, apiKey, ...(headers.length === 0 ? {} : { headers }) };
+}
+
+type TypedHeaders = z.output<typeof judgeConnectionSchema>["headers"];
+
+/** Stored values are secrets like the API key: they go nowhere but to the origin they were entered for. */
+function headersOf(typed: TypedHeaders, to: Endpoint, stored: TypedJudge | undefined): JudgeHeader[] {
+  const known = stored?.headers ?? [];
+  const issues: Issue[] = [];
+  const names = new Set<string>();
+  const headers = (typed ?? known.map(({ name }) => ({ name, value: null }))).map(({ name, value }, at) => {
+    const path = `headers[${at}]`;
+    const lower = name.toLowerCase();
+    if (names.has(lower)) issues.push({ path: `${path}.name`, message: "Duplicate header." });
+    names.add(lower);
+    if (value != null) return { name, value };
+    const kept = known.find(one => one.name.toLowerCase() === lower);
+    if (!kept) issues.push({ path: `${path}.value`, message: "Enter a value." });
+    else if (!sameDestination(to, stored!)) {
+      const message = `Enter the value again: the stored one was entered for ${hostOf(stored!)}.`;
+      issues.push({ path: `${path}.value`, message });
+    }
+    return { name, value: kept?.value ?? "" };
+  });
+  if (issues.length > 0) throw refusalOf(issues);
+  return headers;
 }
 
 type Endpoint = Pick<JudgeConnection, "provider" | "url">;
@@ -111,7 +150,7 @@ function faultOf(url: URL | null): string | undefined {
   if (url.username !== "" || url.password !== "") {
     return "Must not contain a user name or password. Enter the key in its own field.";
   }
-  if (url.search !== "" || url.hash !== "") return "Must end with the path, without ? and #.";
+  if (url.hash !== "") return "Must not contain #.";
   return undefined;
 }
 

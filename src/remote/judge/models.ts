@@ -1,7 +1,7 @@
 // The models that can be asked, by provider: where each is reached, and how it is asked for an answer of a given shape.
 import type { JSONSchema7, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { z } from "zod";
-import type { JudgeConnection, JudgeMode, JudgeProvider } from "../../model/judge/call.ts";
+import type { JudgeConnection, JudgeHeader, JudgeMode, JudgeProvider } from "../../model/judge/call.ts";
 import type { Prompt } from "./prompts.ts";
 
 /** `path` is where an address without one is meant to lead; `endpoint` what some append to a base that is asked for. */
@@ -21,9 +21,16 @@ const providers: Record<JudgeProvider, { base: string | null; path: string; endp
  * those of their own environment variables, and send the operator's key wherever a project's connection leads.
  */
 export async function openModel(
-  { provider, url, model, apiKey }: Pick<JudgeConnection, "provider" | "url" | "model" | "apiKey">,
-  fetch: typeof globalThis.fetch,
+  {
+    provider,
+    url,
+    model,
+    apiKey,
+    headers = [],
+  }: Omit<JudgeConnection, "timeoutMs" | "concurrency" | "tokensPerMinute">,
+  plainFetch: typeof globalThis.fetch,
 ): Promise<LanguageModelV4> {
+  const fetch = extendedFetch(plainFetch, url, headers);
   const settings = { baseURL: baseUrl(provider, url), apiKey: apiKey ?? "", fetch };
   if (provider === "anthropic") {
     return (await import("@ai-sdk/anthropic")).createAnthropic(settings)(model);
@@ -33,6 +40,23 @@ export async function openModel(
   if (provider === "openai") return (await import("@ai-sdk/openai")).createOpenAI(settings).chat(model);
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   return createOpenAICompatible({ ...settings, name: "judge", supportsStructuredOutputs: true })(model);
+}
+
+/** Adds the query of the base URL and the connection's own headers, which replace those of the provider. */
+function extendedFetch(
+  fetch: typeof globalThis.fetch,
+  url: string | null,
+  headers: JudgeHeader[],
+): typeof globalThis.fetch {
+  const query = url === null ? [] : [...new URL(url).searchParams];
+  if (query.length + headers.length === 0) return fetch;
+  return (input, init) => {
+    const to = new URL(input instanceof Request ? input.url : input);
+    for (const [name, value] of query) to.searchParams.append(name, value);
+    const all = new Headers(init?.headers);
+    for (const { name, value } of headers) all.set(name, value);
+    return fetch(to, { ...init, headers: all });
+  };
 }
 
 function baseUrl(provider: JudgeProvider, text: string | null): string {

@@ -1,5 +1,5 @@
 // The project's own judge connection, with its API key encrypted.
-import type { JudgeProvider } from "../../model/judge/call.ts";
+import type { JudgeHeader, JudgeProvider } from "../../model/judge/call.ts";
 import type { TypedJudge } from "../../model/judge/connection.ts";
 import { type Database, transaction } from "../db.ts";
 import type { Vault } from "../secrets/vault.ts";
@@ -8,7 +8,7 @@ export type StoredJudge = {
   /** `apiKey` is null if none is stored, and if the stored one cannot be decrypted. */
   connection: TypedJudge;
   keyLastFour: string | null;
-  /** The API key was encrypted with another master key and must be entered again. */
+  /** The API key or the headers were encrypted with another master key and must be entered again. */
   keyUnreadable: boolean;
   /** Another one after every save. */
   version: string;
@@ -19,13 +19,14 @@ type Row = {
   url: string | null;
   model: string;
   apiKey: Buffer | null;
+  headers: Buffer | null;
   keyLastFour: string | null;
   concurrency: number;
   tokensPerMinute: number | null;
   version: string;
 };
 
-const columns = `provider, url, model, api_key as "apiKey", key_last_four as "keyLastFour", concurrency,
+const columns = `provider, url, model, api_key as "apiKey", headers, key_last_four as "keyLastFour", concurrency,
   tokens_per_minute as "tokensPerMinute", updated_at::text as version`;
 
 /** Undefined if the project has no connection of its own. */
@@ -55,16 +56,22 @@ export async function saveJudgeConnection(
     const found = await client.query<Row>(`select ${columns} from judge_connections where project_id = $1`, [
       projectId,
     ]);
-    const { provider, url, model, apiKey, concurrency, tokensPerMinute } = change(
-      found.rows[0] && opened(vault, projectId, found.rows[0]),
-    );
+    const {
+      provider,
+      url,
+      model,
+      apiKey,
+      headers = [],
+      concurrency,
+      tokensPerMinute,
+    } = change(found.rows[0] && opened(vault, projectId, found.rows[0]));
     const { rows } = await client.query<Row>(
       `insert into judge_connections
-          (project_id, provider, url, model, api_key, key_last_four, concurrency, tokens_per_minute)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
+          (project_id, provider, url, model, api_key, key_last_four, concurrency, tokens_per_minute, headers)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         on conflict (project_id) do update set provider = excluded.provider, url = excluded.url,
           model = excluded.model, api_key = excluded.api_key, key_last_four = excluded.key_last_four,
-          concurrency = excluded.concurrency, tokens_per_minute = excluded.tokens_per_minute, updated_at = now()
+          concurrency = excluded.concurrency, tokens_per_minute = excluded.tokens_per_minute, headers = excluded.headers, updated_at = now()
         returning ${columns}`,
       [
         projectId,
@@ -75,6 +82,7 @@ export async function saveJudgeConnection(
         apiKey === null ? null : lastFourOf(apiKey),
         concurrency,
         tokensPerMinute,
+        headers.length === 0 ? null : vault.seal(JSON.stringify(headers), about(projectId)),
       ],
     );
     return opened(vault, projectId, rows[0]!);
@@ -93,13 +101,18 @@ function lastFourOf(apiKey: string): string | null {
 function opened(
   vault: Vault,
   projectId: string,
-  { apiKey: sealed, keyLastFour, version, ...row }: Row,
+  { apiKey: sealed, headers: sealedHeaders, keyLastFour, version, ...row }: Row,
 ): StoredJudge {
   const apiKey = sealed === null ? null : vault.open(sealed, about(projectId));
+  const headers = sealedHeaders === null ? null : vault.open(sealedHeaders, about(projectId));
   return {
-    connection: { ...row, apiKey: apiKey ?? null },
+    connection: {
+      ...row,
+      apiKey: apiKey ?? null,
+      ...(headers == null ? {} : { headers: JSON.parse(headers) as JudgeHeader[] }),
+    },
     keyLastFour,
-    keyUnreadable: apiKey === undefined,
+    keyUnreadable: apiKey === undefined || headers === undefined,
     version,
   };
 }

@@ -15,15 +15,19 @@ export type JudgeState = {
   wait: { until: Date; reason: string } | null;
 };
 
-type Identity = Pick<JudgeConnection, "provider" | "url" | "model" | "apiKey">;
+type Identity = Pick<JudgeConnection, "provider" | "url" | "model" | "apiKey" | "headers">;
 
 /**
  * 32 bytes that do not reveal the key. Includes the project (null for the environment's judge), so a pause caused by one
  * project does not affect another with the same URL and key.
  */
-export function fingerprintOf({ provider, url, model, apiKey }: Identity, projectId: string | null): Buffer {
+export function fingerprintOf(
+  { provider, url, model, apiKey, headers = [] }: Identity,
+  projectId: string | null,
+): Buffer {
+  const own = headers.length > 0 ? [headers.map(({ name, value }) => [name, value])] : [];
   return createHash("sha256")
-    .update(JSON.stringify([provider, url, model, apiKey, projectId?.toLowerCase() ?? null]))
+    .update(JSON.stringify([provider, url, model, apiKey, projectId?.toLowerCase() ?? null, ...own]))
     .digest();
 }
 

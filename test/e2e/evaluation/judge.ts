@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Page } from "playwright-core";
+import { fingerprintOf, saveWait } from "../../../src/store/judge/states.ts";
 import { assertAccessible } from "../../support/accessible.ts";
 import type { Owner } from "../../support/app.ts";
 import {
@@ -169,6 +170,54 @@ test("the stored key is not sent to another server, and can be removed", async (
   await press(page, "Save");
   await inForce(page).getByText("None", { exact: true }).waitFor();
   await becomesFocused(page.getByRole("button", { name: "Save", exact: true }));
+});
+
+test("headers for a gateway are stored and sent, and their values never shown again", async () => {
+  const { page, complaints } = await openJudge();
+  const asked = judge.requests.length;
+  await fill(page, "OpenAI-compatible server");
+  await press(page, "Add header");
+  await page.getByLabel("Name of header 1").fill("x-portkey-provider");
+  await page.getByLabel("Value of x-portkey-provider").fill("hidden-value");
+  await press(page, "Save");
+  await inForce(page).getByText("small-judge").waitFor();
+  await page.reload();
+  const value = page.getByLabel("Value of x-portkey-provider");
+  await value.waitFor();
+  assert.deepEqual(
+    [await value.inputValue(), await value.getAttribute("placeholder")],
+    ["", "Stored; type to replace it"],
+  );
+  assert.doesNotMatch(await page.content(), /hidden-value/);
+  await press(page, "Test connection");
+  await page.getByText("The judge works.").waitFor();
+  assert.equal(judge.requests.at(asked)!.headers["x-portkey-provider"], "hidden-value");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Remove x-portkey-provider" }).click();
+  await press(page, "Save");
+  await page.getByText("Judge saved").waitFor();
+  await page.reload();
+  await inForce(page).getByText("small-judge").waitFor();
+  assert.equal(await page.getByLabel("Name of header 1").count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+test("a server that asked to wait is shown with its reason and until when", async () => {
+  const { page, owner } = await openJudge();
+  await fill(page, "OpenAI-compatible server");
+  await press(page, "Save");
+  await inForce(page).getByText("small-judge").waitFor();
+  const connection = { provider: "openai_compatible", url: judge.url, model: "small-judge", apiKey } as const;
+  const reason = "The judge answered with status 429 (not called again for 60 min).";
+  await saveWait(browser.service.db, fingerprintOf(connection, owner.projectId), 3_600_000, reason);
+  await page.reload();
+  const card = inForce(page);
+  await card.getByText(/^Not called until /).waitFor();
+  await card.getByText(reason).waitFor();
+  await assertAccessible(page);
+  await page.getByLabel("Concurrent calls").fill("3");
+  await press(page, "Save");
+  await card.getByText(/^Not called until /).waitFor({ state: "detached" });
 });
 
 test("a judge is removed after confirmation", async () => {

@@ -97,6 +97,7 @@ test("a project without its own judge shows the environment's, but neither its k
     host: "10.0.0.7:8000",
     url: null,
     model: "house-7b",
+    headers: [],
     keySet: true,
     keyLastFour: null,
     concurrency: 8,
@@ -130,6 +131,7 @@ test("a judge is added, returned without its key, changed with the key kept, and
     host: "api.openai.com",
     url: null,
     model: "gpt-small",
+    headers: [],
     keySet: true,
     keyLastFour: "1234",
     concurrency: 3,
@@ -336,4 +338,24 @@ test("an account with an unverified email cannot call a judge", async () => {
   const { body } = await stranger.client.post(`/api/projects/${stranger.projectId}/judge/test`).expect(403);
   assert.equal(body.code, "EMAIL_NOT_VERIFIED");
   assert.deepEqual(opened, []);
+});
+
+test("own headers are sealed, kept on save, used by tests and never returned", async () => {
+  const path = await newPath();
+  const value = "header-value-0123456789";
+  const headers = [{ name: "x-portkey-virtual-key", value }];
+  const { body } = await owner.client.put(path, { ...openai, headers }).expect(200);
+  assert.deepEqual(body.headers, [{ name: "x-portkey-virtual-key" }]);
+  const changed = await owner.client.put(path, { ...openai, model: "gpt-large" }).expect(200);
+  const trial = await owner.client.post(`${path}/test`).expect(200);
+  assert.deepEqual(opened[0]!.connection.headers, headers);
+  for (const answer of [body, changed.body, trial.body, (await owner.client.get(path)).body]) {
+    assert.doesNotMatch(JSON.stringify(answer), new RegExp(value));
+  }
+  assert.deepEqual(changed.body.headers, body.headers);
+  const { rows } = await service.db.pool.query("select * from judge_connections");
+  assert.ok(rows.every(row => !Object.values(row).some(field => String(field).includes(value))));
+  const elsewhere = { ...openai, url: "https://other.example.com/v1" };
+  const refused = await owner.client.put(path, elsewhere).expect(400);
+  assert.equal(refused.body.issues[0].path, "headers[0].value");
 });

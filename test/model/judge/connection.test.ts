@@ -46,8 +46,7 @@ for (const [url, fault] of [
   ["localhost:11434", /Not a valid URL/],
   ["file:///etc/passwd", /Not a valid URL/],
   ["https://user:hidden@api.example.com/v1", /user name or password/],
-  ["https://api.example.com/v1?key=hidden", /without \? and #/],
-  ["https://api.example.com/v1#hidden", /without \? and #/],
+  ["https://api.example.com/v1#hidden", /not contain #/],
 ] as const) {
   test(`the URL ${url} is refused without being repeated`, () => {
     assert.match(faultOf({ ...local, url }), fault);
@@ -88,4 +87,35 @@ test("a key that can no longer be read is neither kept nor dropped silently", ()
 test("the host of a connection is the provider's own, or that of its URL", () => {
   assert.equal(hostOf({ provider: "google", url: null }), "generativelanguage.googleapis.com");
   assert.equal(hostOf({ provider: "openai_compatible", url: "http://10.0.0.7:8000/v1" }), "10.0.0.7:8000");
+});
+
+test("own headers are kept by name, as long as they go to the origin they were entered for", () => {
+  const typed = {
+    provider: "openai_compatible",
+    url: "https://gateway.example.com/v1?api-version=1",
+    model: "m",
+  };
+  const headers = [{ name: "x-portkey-provider", value: "openai" }];
+  const connection = parseJudgeConnection({ ...typed, headers }, undefined);
+  assert.deepEqual(connection.headers, headers);
+  const stored = { connection, keyUnreadable: false };
+  assert.deepEqual(parseJudgeConnection(typed, stored).headers, headers);
+  const named = [{ name: "X-Portkey-Provider" }, { name: "x-more", value: "1" }];
+  assert.deepEqual(
+    parseJudgeConnection({ ...typed, headers: named }, stored).headers?.map(({ value }) => value),
+    ["openai", "1"],
+  );
+  assert.equal(parseJudgeConnection({ ...typed, headers: [] }, stored).headers, undefined);
+  for (const [change, path] of [
+    [{ url: "https://other.example.com/v1" }, "headers[0].value"],
+    [{ headers: [{ name: "x-new" }] }, "headers[0].value"],
+    [{ headers: [...headers, { name: "X-PORTKEY-PROVIDER", value: "a" }] }, "headers[1].name"],
+    [{ headers: [{ name: "Host", value: "a" }] }, "headers[0].name"],
+    [{ headers: [{ name: "x", value: "a\nb" }] }, "headers[0].value"],
+  ] as const) {
+    assert.throws(
+      () => parseJudgeConnection({ ...typed, ...change }, stored),
+      (error: Refusal) => error.issues![0]!.path === path && !JSON.stringify(error).includes('openai"'),
+    );
+  }
 });
