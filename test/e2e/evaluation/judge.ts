@@ -130,7 +130,7 @@ test("a rejected key pauses the judge until another key is saved", async () => {
   await inForce(page).getByText("Ends in abcd").waitFor();
   judge.script = () => refusal(401, { message: `Wrong key ${apiKey}` });
   await press(page, "Test connection");
-  await page.getByText("Check the API key, the URL and the model name.").waitFor();
+  await page.getByText("Check the API key, the URL, the model name and the headers.").waitFor();
   await inForce(page).getByText("Paused.").waitFor();
   await inForce(page).getByText("The judge rejected the API key (401).").waitFor();
   await assertAccessible(page);

@@ -4,11 +4,13 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { type Database, openDatabase } from "../../../src/store/db.ts";
 import {
+  clearWaits,
   findJudgeState,
   fingerprintOf,
   pauseJudge,
   resumeJudge,
   saveMode,
+  saveWait,
 } from "../../../src/store/judge/states.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 
@@ -69,4 +71,32 @@ test("a pause lasts while calls learn, keeps its first reason, and ends with a s
   await pauseJudge(db, fingerprint, "No such model.");
   const again = await findJudgeState(db, fingerprint);
   assert.deepEqual([again!.pausedReason, again!.mode], ["No such model.", "json_object"]);
+});
+
+test("a wait is known until it is over, a test succeeds, its judge is edited, or the service restarts", async () => {
+  const waitOf = async (fingerprint: Buffer) => (await findJudgeState(db, fingerprint))?.wait ?? null;
+  const [one, other] = ["one", "other"].map(model => fingerprintOf({ ...connection, model }, null));
+  await saveWait(db, one!, 600_000, "It answered 429.");
+  const wait = await waitOf(one!);
+  assert.equal(wait!.reason, "It answered 429.");
+  assert.ok(Math.abs(wait!.until.getTime() - Date.now() - 600_000) < 60_000);
+  await resumeJudge(db, one!, "tool");
+  assert.equal(await waitOf(one!), null);
+
+  for (const fingerprint of [one!, other!]) await saveWait(db, fingerprint, 600_000, "It answered 429.");
+  await clearWaits(db, one!);
+  assert.deepEqual([await waitOf(one!), (await waitOf(other!))?.reason], [null, "It answered 429."]);
+  await saveWait(db, one!, 600_000, "It answered 429.");
+  await clearWaits(db);
+  assert.deepEqual([await waitOf(one!), await waitOf(other!)], [null, null]);
+  await saveWait(db, one!, -1, "It answered 429.");
+  assert.equal(await waitOf(one!), null);
+});
+
+test("a connection with headers of its own is another one", () => {
+  const prints = [undefined, [], [{ name: "x", value: "1" }], [{ name: "x", value: "2" }]].map(headers =>
+    fingerprintOf({ ...connection, ...(headers && { headers }) }, null).toString("hex"),
+  );
+  assert.equal(prints[0], prints[1]);
+  assert.equal(new Set(prints).size, 3);
 });

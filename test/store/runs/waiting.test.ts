@@ -240,6 +240,8 @@ describe("a run that waits", () => {
     assert.ok((await leftMs(stored.runId)) > 60_000);
     assert.deepEqual((await findRun(db, soon))!.nextTryAt, before);
     assert.equal((await findRun(db, held))!.nextTryAt, null);
+    await retryWaitingSoon(db, null, 1_000);
+    assert.ok((await leftMs(stored.runId)) <= 1_000, "after a restart");
   });
 
   it("uses no more attempts, however often it waits", async () => {

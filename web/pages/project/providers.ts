@@ -32,7 +32,7 @@ export const modes: Record<JudgeMode, string> = {
 export const fixes: Record<JudgeFault, string> = {
   later:
     "Check that the server is running and reachable from the machine that runs Onlooker, then try again.",
-  refused: "Check the API key, the URL and the model name.",
+  refused: "Check the API key, the URL, the model name and the headers.",
   unusable:
     "Choose a model that follows instructions and answers in JSON. Larger models do so more reliably.",
   budget: "Raise the limit or add credit at the provider.",
