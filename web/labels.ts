@@ -6,7 +6,7 @@ import type { AgentType } from "../src/model/agent/agent.ts";
 import type { JudgeCallState, RestsOn } from "../src/model/judge/call.ts";
 import type { RouteLabel, VerdictWord } from "../src/model/judge/judge.ts";
 import type { Change, LaunchSource, LaunchState } from "../src/model/run/launch.ts";
-import type { Counts, Outcome, Routing, RunState } from "../src/model/run/run.ts";
+import type { Counts, Outcome, ResultState, Routing, RunState } from "../src/model/run/run.ts";
 import type { AssertionType } from "../src/model/test-case/assertion.ts";
 import type { Ineligibility } from "../src/model/test-case/eligibility.ts";
 import type { PassiveBehavior } from "../src/model/test-case/test-case.ts";
@@ -31,6 +31,13 @@ export function outcomeWord(outcome: Outcome, fullyEvaluated: boolean | null): W
   if (fullyEvaluated !== false || outcome === "failed") return word;
   return { text: `${word.text}, not fully evaluated`, icon: "warning", tone: "warn" };
 }
+
+/** Where a failed result stands. */
+export const resultStates: Record<ResultState, Word> = {
+  open: { text: "Open", icon: "none" },
+  known: { text: "Known", icon: "bookmark", tone: "info" },
+  resolved: { text: "Resolved", icon: "check", tone: "good" },
+};
 
 /** `none`: a trace without a run; `waiting`: running, and waiting to call the judge again. */
 export const runStates: Record<RunState | "none" | "waiting", Word> = {

@@ -31,6 +31,7 @@ import { registerEditor } from "./test-cases/editor.ts";
 import { registerLaunches } from "./test-cases/launches.ts";
 import { registerTestCases } from "./test-cases/test-cases.ts";
 import { registerTraceParts } from "./traces/parts.ts";
+import { registerResultStates } from "./traces/result-states.ts";
 import { registerRuns } from "./traces/runs.ts";
 import { registerTraces } from "./traces/traces.ts";
 
@@ -51,6 +52,7 @@ export async function registerBase(app: App, deps: Deps, auth: Auth, background:
 export const resources = [
   registerTraces,
   registerTraceParts,
+  registerResultStates,
   registerRuns,
   registerJudging,
   registerLabels,

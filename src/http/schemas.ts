@@ -14,6 +14,9 @@ export const Name = z.string().trim().min(1).max(200).refine(isStorable, storabl
 /** A name that is stored exactly as given: 1 to 255 characters. */
 export const ExactName = z.string().min(1).max(255).refine(isStorable, storableRule);
 
+/** What a person writes beside a label or a state; may be empty. */
+export const Note = z.string().trim().max(2_000).refine(isStorable, storableRule);
+
 /** A day in UTC, such as 2026-01-31. Years before 2000 are rejected. */
 export const Day = z.iso
   .date("Must be a day, as in 2026-01-31.")

@@ -2,13 +2,21 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import type { Conversation } from "../../src/http/traces/conversation-schemas.ts";
-import type { SpanDetail, TraceOutline } from "../../src/http/traces/schemas.ts";
+import type { ResultStateView, SpanDetail, TraceOutline } from "../../src/http/traces/schemas.ts";
 import { read, readStart } from "../api.ts";
 
 export const outlineQuery = (traceId: string) =>
   queryOptions({
     queryKey: ["traces", traceId, "outline"],
     queryFn: ({ signal }) => read<TraceOutline>(`/api/traces/${traceId}/outline`, signal),
+  });
+
+/** Where its failed results stand. */
+export const resultStatesQuery = (traceId: string) =>
+  queryOptions({
+    queryKey: ["traces", traceId, "result-states"],
+    queryFn: ({ signal }) =>
+      read<{ items: ResultStateView[] }>(`/api/traces/${traceId}/result-states`, signal),
   });
 
 /** `whole`: long texts are not truncated. */

@@ -9,7 +9,6 @@ import {
   type LabelJudge,
   type LabelQuestion,
   labelAnswers,
-  noteMax,
 } from "../../model/judge/label.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { Database } from "../../store/db.ts";
@@ -32,7 +31,7 @@ import { findTraceSize } from "../../store/traces/read.ts";
 import { traceLimits } from "../../threads/heap.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Id, pageSchema } from "../schemas.ts";
+import { Id, Note, pageSchema } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { type Judged, judgedIn, questionOf } from "./label-question.ts";
 import { JudgeAgreement, Label, LabelSet, ListedLabel } from "./label-schemas.ts";
@@ -74,15 +73,7 @@ export function registerLabels(app: App, { db }: Deps): void {
           testId: Id,
           checkId: z.string().max(200).nullable().describe("A semantic check; null: the scenario match."),
           answer: z.enum(labelAnswers).describe("What the judge should have said."),
-          note: z
-            .string()
-            .trim()
-            .max(noteMax)
-            .refine(
-              text => !text.includes("\0") && text.isWellFormed(),
-              "Contains characters that cannot be stored.",
-            )
-            .default(""),
+          note: Note.default(""),
         }),
         response: { 200: Label },
       },

@@ -1,6 +1,10 @@
 // The response schemas of traces, runs and results. Fields of spans and assertions keep their snake_case wire names.
 import { z } from "zod";
-import type { Applicability as RunApplicability, Result as RunResult } from "../../model/run/run.ts";
+import {
+  type Applicability as RunApplicability,
+  type Result as RunResult,
+  resultStates,
+} from "../../model/run/run.ts";
 import type { OutlineSpan as SpanOfTree } from "../../model/trace/outline.ts";
 import type {
   Attributes as SpanAttributes,
@@ -196,6 +200,16 @@ const trace = {
   responseText: z.string().nullable(),
   run: Run.nullable().describe("The latest completed run, else the latest."),
 };
+
+export const ResultStateView = z
+  .object({
+    testId: Id,
+    state: z.enum(resultStates),
+    note: z.string(),
+    updatedAt: Time,
+  })
+  .meta({ id: "ResultState" });
+export type ResultStateView = z.output<typeof ResultStateView>;
 
 export const ListedTrace = z.object(trace).meta({ id: "Trace" });
 export type ListedTrace = z.output<typeof ListedTrace>;

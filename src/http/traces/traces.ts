@@ -3,6 +3,7 @@ import { z } from "zod";
 import { TraceRoom } from "../../load/trace-room.ts";
 import { refreshStale, withTrace } from "../../load.ts";
 import { Refusal } from "../../model/refusal.ts";
+import { resultStates } from "../../model/run/run.ts";
 import { type AssertionType, assertionTypes } from "../../model/test-case/assertion.ts";
 import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
@@ -37,6 +38,10 @@ const TraceQuery = PageQuery.extend({
     .stringbool()
     .optional()
     .describe("Whether checks were skipped because the judge was unavailable, and not judged since."),
+  resultState: z
+    .enum(resultStates)
+    .optional()
+    .describe("Failed traces with a failed result that is open, known or resolved."),
   httpStatus: z.coerce.number().int().min(100).max(999).optional(),
   externalId: z.string().max(255).refine(noNul).optional(),
   testId: Id.optional().describe("Traces on which this test has a result."),

@@ -10,7 +10,6 @@ export type JudgedAnswer = "pass" | "fail" | "match" | "unsure" | "no_match";
 export type LabelAnswer = Exclude<JudgedAnswer, "unsure">;
 
 export const labelAnswers: LabelAnswer[] = ["pass", "fail", "match", "no_match"];
-export const noteMax = 2_000;
 
 export type LabelKind = "check" | "scenario";
 

@@ -15,6 +15,10 @@ export type Routing = "ok" | "not_needed" | "no_user_input" | "unavailable";
 export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
 export type Counts = Record<Outcome, number>;
 
+/** Where a failed result stands; `known` and `resolved` are what people say. */
+export type ResultState = "open" | "known" | "resolved";
+export const resultStates: ResultState[] = ["open", "known", "resolved"];
+
 /** passed / (passed + failed): a score, or a pass rate. Null if both are 0. */
 export function scoreOf({ passed, failed }: Counts): number | null {
   return passed + failed === 0 ? null : passed / (passed + failed);

@@ -193,9 +193,14 @@ const results = multiRow<CompletedRun>(2, {
   skipped: ["int", run => run.verdict.counts.skipped],
   missing: ["int", run => run.verdict.counts.missing_instrumentation],
   test_ids: ["text", run => run.verdict.results.map(result => result.testId).join(" ")],
+  failed_ids: ["text", run => failedTestIds(run.verdict).join(" ")],
   outage: ["bool", run => run.outage],
   detail: ["bytes", encodeResults],
 });
+
+function failedTestIds({ results }: Verdict): string[] {
+  return results.filter(({ outcome }) => outcome === "failed").map(({ testId }) => testId);
+}
 
 function encodeResults({ verdict: { results, tests }, outage, plan }: CompletedRun): Buffer {
   return encodeDetail({ results, tests, ...(outage && plan ? { plan } : {}) });
@@ -214,6 +219,7 @@ async function storeResults(
         passed = item.passed, failed = item.failed, skipped = item.skipped,
         missing_instrumentation = item.missing,
         test_ids = string_to_array(nullif(item.test_ids, ''), ' ')::uuid[],
+        failed_test_ids = string_to_array(item.failed_ids, ' ')::uuid[],
         detail = ${results.bytes("detail")}, outage_open = item.outage
       from ${results.from}
       where runs.id = item.id and runs.lease = $1 and runs.state = 'running'

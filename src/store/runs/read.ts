@@ -31,6 +31,8 @@ export type RunRow = {
   skipped: number | null;
   missing_instrumentation: number | null;
   test_ids: string[] | null;
+  /** Null in runs from before they were kept. */
+  failedTestIds: string[] | null;
   error: string | null;
   cause: RunCause;
   /** Whether checks were skipped because the judge was unavailable, and no later run evaluated them. */
@@ -50,7 +52,7 @@ type Row = Omit<RunWithDetail, "judging">;
 export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId", r.kind, r.launch_id as "launchId", r.state,
   r.due_at as "dueAt", r.created_at as "createdAt", r.started_at as "startedAt", r.finished_at as "finishedAt",
   r.attempts, r.revision, r.routing, r.verdict, r.score, r.passed, r.failed, r.skipped, r.missing_instrumentation,
-  r.test_ids, r.error, r.cause, r.outage_open as outage, r.next_try_at as "nextTryAt",
+  r.test_ids, r.failed_test_ids as "failedTestIds", r.error, r.cause, r.outage_open as outage, r.next_try_at as "nextTryAt",
   r.judge_deadline_at as "judgeDeadlineAt", r.waiting_reason as "waitingReason"`;
 
 export async function findRun(db: Database, id: string): Promise<RunWithDetail | undefined> {

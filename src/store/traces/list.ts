@@ -1,5 +1,5 @@
 // Lists an agent's traces by filters, in bounded time however rare the matches.
-import type { Outcome, Routing, RunState } from "../../model/run/run.ts";
+import type { Outcome, ResultState, Routing, RunState } from "../../model/run/run.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
 import { clockSlackMs, idAt, type Listing, oldest } from "../listing.ts";
@@ -21,6 +21,8 @@ export type TraceFilters = {
   failed?: boolean | undefined;
   /** Whether checks were skipped because the judge was unavailable, and not evaluated since. */
   outage?: boolean | undefined;
+  /** Where a failed result of the run stands. */
+  resultState?: ResultState | undefined;
   httpStatus?: number | undefined;
   externalId?: string | undefined;
   testId?: string | undefined;
@@ -114,7 +116,7 @@ function toSql(agentId: string, filters: TraceFilters): { text: string; values: 
 type Path = { from: string; id: string; join: string; where: string[]; also: string[] };
 
 function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Path {
-  const { externalId, verdict, state, routing, outage, failed, httpStatus, kind } = filters;
+  const { externalId, verdict, state, routing, outage, failed, httpStatus, kind, resultState } = filters;
   // Conditions are repeated literally so that the planner sees that the partial index applies.
   const traces = (value?: unknown, condition?: (parameter: string) => string): Path => {
     const narrowed: Conditions = { values, where: [] };
@@ -146,6 +148,7 @@ function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Pat
       p => `s.state = 'completed' and s.routing in ('no_user_input', 'unavailable') and s.routing = ${p}`,
     );
   }
+  if (resultState) return runs("failed", p => `s.state = 'completed' and s.verdict = ${p}`);
   if (failed) return traces(failed, p => `t.failed and t.failed = ${p}`);
   if (httpStatus !== undefined && httpStatus !== 200) {
     return traces(httpStatus, p => `t.http_status <> 200 and t.http_status = ${p}`);
@@ -187,6 +190,25 @@ function addRunFilters(conditions: Conditions, filters: TraceFilters): void {
   add(conditions, filters.verdict, p => `r.verdict = ${p}`);
   add(conditions, filters.routing, p => `r.routing = ${p}`);
   add(conditions, filters.outage, p => `coalesce(r.outage, false) = ${p}`);
+  addResultState(conditions, filters.resultState);
   add(conditions, filters.testId, p => `${p}::uuid = any (r.test_ids)`);
   add(conditions, filters.testIds, p => `${p}::uuid[] && r.test_ids`);
+}
+
+/** Open: some failed test has no other state. Of runs from before failed tests were kept, any test may be the one. */
+function addResultState(conditions: Conditions, resultState: ResultState | undefined): void {
+  if (resultState === undefined) return;
+  const failed = 'coalesce(r."failedTestIds", r.test_ids)';
+  const given = `select from result_states rs where rs.agent_id = t.agent_id and rs.trace_id = r."traceId"`;
+  conditions.where.push("r.verdict = 'failed'");
+  if (resultState === "open") {
+    conditions.where.push(`exists (select from unnest(${failed}) as f (id)
+      where not exists (${given} and rs.test_id = f.id and rs.state <> 'open'))`);
+  } else {
+    add(
+      conditions,
+      resultState,
+      p => `exists (${given} and rs.test_id = any (${failed}) and rs.state = ${p})`,
+    );
+  }
 }

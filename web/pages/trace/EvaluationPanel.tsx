@@ -6,6 +6,7 @@ import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.t
 import { countsText, outcomes } from "../../labels.ts";
 import { runLabelsQuery } from "../../queries/labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
+import { resultStatesQuery } from "../../queries/traces.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import "../../styles/evaluation.css";
 import "../../styles/judging.css";
@@ -81,6 +82,10 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
   const isLabeled = run?.kind === "passive" && run.state === "completed";
   const { data: labels } = useQuery({ ...runLabelsQuery(run?.id ?? ""), enabled: isLabeled });
 
+  const isLatest = run !== undefined && run === shownRun(trace.runs, undefined) && run.state === "completed";
+  const hasState = isLatest && run.verdict === "failed" && run.traceId === trace.id;
+  const { data: states } = useQuery({ ...resultStatesQuery(trace.id), enabled: hasState });
+
   const shared: Shared = {
     trace,
     spanNames,
@@ -89,6 +94,7 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
     quoted,
     onQuote,
     onShow: folds.show,
+    states: hasState ? states?.items : undefined,
     labeling: isLabeled && labels ? { runId: run.id, labels: labels.items } : undefined,
     params: { projectId, agentId },
   };

@@ -1,6 +1,6 @@
 // The filters of the list of traces: labels, choices, and the text of an active filter.
 import { momentText, numberText } from "../../format.ts";
-import { checkTypes, outcomes, routings, runStates, tracePaths } from "../../labels.ts";
+import { checkTypes, outcomes, resultStates, routings, runStates, tracePaths } from "../../labels.ts";
 import { spansOfTime, type TraceSearch, type TraceSearchName } from "../../queries/trace-search.ts";
 
 type Choice = { value: string; label: string };
@@ -40,6 +40,7 @@ const range = (
 export const filters: readonly Filter[] = [
   choice("Verdict", "verdict", choicesOf(outcomes)),
   choice("Evaluation", "state", choicesOf(runStates)),
+  choice("Failures", "resultState", choicesOf(resultStates)),
   choice("Routing", "routing", choicesOf(routings)),
   choice("Judge", "outage", [{ value: "true", label: "Unavailable" }]),
   { label: "Test case", names: ["testId"], by: { kind: "tests" } },

@@ -1,14 +1,13 @@
 // Says whether the judge was right about a check or a scenario match, with a note.
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import type { Label } from "../../../../src/http/judge/label-schemas.ts";
+import { useState } from "react";
 import type { JudgedAnswer, LabelAnswer } from "../../../../src/model/judge/label.ts";
 import type { Failure } from "../../../api.ts";
+import { NotePopover } from "../../../forms/NotePopover.tsx";
 import { deleteLabel, saveLabel } from "../../../mutations/labels.ts";
 import { runLabelsQuery } from "../../../queries/labels.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { FailureNotice } from "../../../ui/Notice.tsx";
-import { Popover } from "../../../ui/Popover.tsx";
 import { useTrace } from "./context.ts";
 import { Long } from "./Value.tsx";
 
@@ -78,22 +77,7 @@ export function LabelControl({ testId, checkId, judged, about }: LabelControlPro
         ))}
         {label && (
           <>
-            <Popover
-              small
-              look="plain"
-              title="Note"
-              panel={close => (
-                <Note
-                  label={label}
-                  busy={busy}
-                  onSave={async note => {
-                    if (await save(label.answer, note)) close();
-                  }}
-                />
-              )}
-            >
-              {label.note === "" ? "Add note" : "Edit note"}
-            </Popover>
+            <NotePopover note={label.note} busy={busy} onSave={note => save(label.answer, note)} />
             <Button small look="plain" busy={busy} onClick={() => void change(() => deleteLabel(label.id))}>
               Remove label
             </Button>
@@ -107,25 +91,5 @@ export function LabelControl({ testId, checkId, judged, about }: LabelControlPro
       )}
       <FailureNotice failure={failure} />
     </div>
-  );
-}
-
-type NoteProps = { label: Label; busy: boolean; onSave: (note: string) => Promise<void> };
-
-function Note({ label, busy, onSave }: NoteProps) {
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    void onSave(String(new FormData(event.currentTarget).get("note")));
-  };
-  return (
-    <form className="panel-form label-form" onSubmit={submit}>
-      <label className="stack-tight">
-        Note
-        <textarea className="input" name="note" rows={4} maxLength={2_000} defaultValue={label.note} />
-      </label>
-      <Button type="submit" busy={busy}>
-        Save note
-      </Button>
-    </form>
   );
 }

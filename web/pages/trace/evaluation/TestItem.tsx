@@ -16,6 +16,7 @@ import { CheckItem } from "./CheckItem.tsx";
 import { changesOf } from "./changes.ts";
 import { useTrace } from "./context.ts";
 import { type Folds, placeId } from "./folds.ts";
+import { ResultStateControl } from "./ResultState.tsx";
 import { Scenario } from "./Scenario.tsx";
 import { checksText, freshIdentity, testWord } from "./words.ts";
 
@@ -67,6 +68,7 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
         {changes.length > 0 && " · changed since"}
         {now === null && " · deleted since"}
       </p>
+      {outcome === "failed" && now !== null && <ResultStateControl testId={testId} name={name} />}
       {open && (
         <div className="stack test-body">
           {(changes.length > 0 || now === null) && <Changed result={result} changes={changes} now={now} />}

@@ -2,7 +2,7 @@
 
 import { createContext, useContext } from "react";
 import type { Label } from "../../../../src/http/judge/label-schemas.ts";
-import type { TraceOutline } from "../../../../src/http/traces/schemas.ts";
+import type { ResultStateView, TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import type { Select, Selection } from "../selection.ts";
 
 export type Shared = {
@@ -20,6 +20,8 @@ export type Shared = {
   onShow: (testId: string, checkId: string) => void;
   /** The run whose checks can be labeled, with its labels; absent where none can be. */
   labeling?: { runId: string; labels: Label[] } | undefined;
+  /** Where failed results stand, on the run whose verdict is the trace's; absent elsewhere. */
+  states?: ResultStateView[] | undefined;
   /** Route parameters of the agent's pages. */
   params: { projectId: string; agentId: string };
 };

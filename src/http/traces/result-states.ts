@@ -1,0 +1,69 @@
+// /api/traces/:id/result-states: where the failed results of a trace stand, and changing that.
+import { z } from "zod";
+import { Refusal } from "../../model/refusal.ts";
+import { resultStates } from "../../model/run/run.ts";
+import type { Database } from "../../store/db.ts";
+import { decodeDetail } from "../../store/runs/detail.ts";
+import { listRunsOfTrace } from "../../store/runs/read.ts";
+import { listResultStates, type ResultStateRow, saveResultState } from "../../store/traces/result-states.ts";
+import type { App, Deps } from "../deps.ts";
+import { Id, Note } from "../schemas.ts";
+import { requireAccount } from "../session.ts";
+import { ResultStateView } from "./schemas.ts";
+
+export function registerResultStates(app: App, { db }: Deps): void {
+  const schema = { tags: ["traces"], params: z.object({ id: z.string() }) };
+
+  app.get(
+    "/api/traces/:id/result-states",
+    {
+      schema: {
+        ...schema,
+        summary: "List where the failed results of a trace stand; those without a state are open",
+        response: { 200: z.object({ items: z.array(ResultStateView) }) },
+      },
+    },
+    async ({ params: { id } }) => ({ items: (await listResultStates(db, id)).map(viewOf) }),
+  );
+
+  app.put(
+    "/api/traces/:id/result-states",
+    {
+      schema: {
+        ...schema,
+        summary: "Set a failed result of a trace to open, known or resolved, with a note",
+        body: z.object({ testId: Id, state: z.enum(resultStates), note: Note.default("") }),
+        response: { 200: ResultStateView },
+      },
+    },
+    async request => {
+      const { testId, ...change } = request.body;
+      const run = await latestRun(db, request.params.id);
+      const failed = run?.results.filter(({ outcome }) => outcome === "failed") ?? [];
+      if (!run || !failed.some(result => result.testId === testId)) {
+        throw new Refusal("CONFLICT", {
+          hint: "The test did not fail in the latest evaluation of this trace.",
+        });
+      }
+      const saved = await saveResultState(db, {
+        ...{ agentId: run.agentId, traceId: run.traceId, runId: run.id, testId, ...change },
+        failedTestIds: failed.map(result => result.testId),
+        updatedBy: requireAccount(request).id,
+      });
+      if (!saved) throw new Refusal("NOT_FOUND", { hint: "The test or the trace was deleted." });
+      return viewOf(saved);
+    },
+  );
+}
+
+/** The completed run whose verdict is the trace's. A turn of a longer manual run has none of its own. */
+async function latestRun(db: Database, traceId: string) {
+  const runs = await listRunsOfTrace(db, traceId);
+  const run = runs.find(({ state }) => state === "completed");
+  if (run?.traceId == null || run.traceId !== traceId.toLowerCase()) return undefined;
+  return { ...run, traceId: run.traceId, results: decodeDetail(run.detail).results };
+}
+
+function viewOf({ updatedAt, ...row }: ResultStateRow): ResultStateView {
+  return { ...row, updatedAt: updatedAt.toISOString() };
+}
