@@ -5,6 +5,7 @@ import type { TestOnTrace } from "../src/http/traces/schemas.ts";
 import type { AgentType } from "../src/model/agent/agent.ts";
 import type { JudgeCallState, RestsOn } from "../src/model/judge/call.ts";
 import type { RouteLabel, VerdictWord } from "../src/model/judge/judge.ts";
+import type { BacktestState } from "../src/model/run/backtest.ts";
 import type { Change, LaunchSource, LaunchState } from "../src/model/run/launch.ts";
 import type { Counts, Outcome, ResultState, Routing, RunState } from "../src/model/run/run.ts";
 import type { AssertionType } from "../src/model/test-case/assertion.ts";
@@ -55,6 +56,14 @@ export const launchStates: Record<LaunchState, Word> = {
   running: { text: "Running", icon: "spin", tone: "info" },
   completed: { text: "Completed", icon: "check" },
   cancelled: { text: "Cancelled", icon: "skip" },
+};
+
+export const backtestStates: Record<BacktestState, Word> = {
+  running: { text: "Running", icon: "spin", tone: "info" },
+  completed: { text: "Completed", icon: "check" },
+  cancelled: { text: "Cancelled", icon: "skip" },
+  interrupted: { text: "Interrupted", icon: "warning", tone: "warn" },
+  error: { text: "Error", icon: "warning", tone: "bad" },
 };
 
 /** A manual run that has no outcome. */

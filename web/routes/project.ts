@@ -67,7 +67,17 @@ const tests = createRoute({
 const test = createRoute({
   path: "/tests/$testId",
   getParentRoute: () => agent,
-  validateSearch: textsOf("template", "trace", "span", "attribute", "path", "view", "inputs"),
+  validateSearch: textsOf(
+    "template",
+    "trace",
+    "span",
+    "attribute",
+    "path",
+    "view",
+    "inputs",
+    "backtest",
+    "group",
+  ),
   component: lazyRouteComponent(() => import("../pages/test/TestPage.tsx"), "TestPage"),
 });
 const testResults = createRoute({

@@ -55,7 +55,10 @@ test("the results of a test case are listed by outcome, each with a link to its 
   await page.getByText("66.7% passed, 2 of 3").waitFor();
   await page.getByText("HTTP status: The HTTP status is 500 (expected: 2xx).").waitFor();
   await page.getByText("Show as table").click();
-  await page.getByRole("cell", { name: "2 passed, 1 failed, 1 missing instrumentation" }).waitFor();
+  await page
+    .getByRole("region", { name: "Last 30 days" })
+    .getByRole("cell", { name: "2 passed, 1 failed, 1 missing instrumentation" })
+    .waitFor();
   await assertAccessible(page);
 
   await page.getByRole("link", { name: "Failed", exact: true }).click();

@@ -4,6 +4,7 @@ import "./changes.ts";
 import "./files.ts";
 import "./results.ts";
 import "./editor.ts";
+import "./editor-backtest.ts";
 import "./editor-criteria.ts";
 import "./editor-scenario.ts";
 import "./editor-traces.ts";

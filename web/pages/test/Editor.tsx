@@ -9,6 +9,7 @@ import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { Actions } from "./Actions.tsx";
+import { BacktestPanel } from "./BacktestPanel.tsx";
 import { DryRunPanel } from "./DryRunPanel.tsx";
 import { useDebounced, useSame } from "./debounced.ts";
 import { assertionsOf, begin, edit, freeId } from "./document.ts";
@@ -73,7 +74,7 @@ export function Editor({ origin }: { origin: Origin }) {
       navigate({
         to: editorRoute,
         params: { projectId, agentId, testId: id },
-        search: { trace: traceId, view: search.view, inputs: search.inputs },
+        search: { trace: traceId, ...keptOf(search) },
         replace: true,
       }),
   });
@@ -154,6 +155,7 @@ export function Editor({ origin }: { origin: Origin }) {
                     if (save.stored) void navigate({ search: was => ({ ...was, trace: id }), replace: true });
                   }}
                 />
+                <BacktestPanel agentId={agentId} stored={save.stored} editing={editing} onPath={goTo} />
                 <TryScenario scenario={scenario} control={trial} />
               </div>
               <div className="editor-pane" data-pane="json">
@@ -167,6 +169,13 @@ export function Editor({ origin }: { origin: Origin }) {
       <LeaveGuard isDirty={save.isDirty} leaving={save.leaving} />
     </div>
   );
+}
+
+type Search = ReturnType<typeof route.useSearch>;
+
+/** The view and what is tried in it. */
+function keptOf({ view, inputs, backtest, group }: Search): Search {
+  return { view, inputs, backtest, group };
 }
 
 function opened(origin: Origin) {
@@ -209,7 +218,7 @@ function useDraftParametersDropped({ span }: { span?: string | undefined }): voi
   const navigate = useNavigate({ from: editorRoute });
   useEffect(() => {
     if (span === undefined) return;
-    void navigate({ search: ({ trace, view, inputs }) => ({ trace, view, inputs }), replace: true });
+    void navigate({ search: was => ({ trace: was.trace, ...keptOf(was) }), replace: true });
   }, [span, navigate]);
 }
 

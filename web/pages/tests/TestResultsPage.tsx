@@ -23,6 +23,7 @@ import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
 import { rangeText } from "../insights/utc-times.ts";
 import { ManualResults } from "./ManualResults.tsx";
 import { ResultTable } from "./ResultTable.tsx";
+import { Versions } from "./Versions.tsx";
 import "../../styles/tests.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId/results");
@@ -88,6 +89,7 @@ export function TestResultsPage() {
         <div className="tests-days-place">
           <Loaded query={days}>{found => <Days days={found} />}</Loaded>
         </div>
+        <Versions testId={testId} current={test.version} />
         <nav className="tabs tests-outcomes" aria-label="Results by outcome">
           {[undefined, ...order].map(one => (
             <Link

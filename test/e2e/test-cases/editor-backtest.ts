@@ -1,0 +1,129 @@
+// Browser tests of backtests: cost, progress across a reload, cancelling, flips with links, versions of a test.
+import assert from "node:assert/strict";
+import { after, beforeEach, test } from "node:test";
+import { assertAccessible } from "../../support/accessible.ts";
+import { makeTest } from "../../support/app.ts";
+import { assertReflows, useBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type JudgeServer, obliging, type Script, startJudgeServer } from "../../support/judge-server.ts";
+import { openWorld, type World } from "./editor-world.ts";
+
+let judge: JudgeServer;
+after(() => judge.close());
+const browser = useBrowser(async () => {
+  judge = await startJudgeServer();
+  return { config: { judge: judge.connection({ model: "local" }) } };
+});
+beforeEach(() => {
+  judge.script = obliging();
+  judge.requests.length = 0;
+});
+
+const status = (expected_status: number) => [{ id: "status", type: "http_status", expected_status }];
+
+/** A test of its own behavior, its traces evaluated: three times 200 and once 500. */
+async function openEvaluated(): Promise<World & { testId: string }> {
+  const world = await openWorld(browser);
+  const { owner, agent, send } = world;
+  const { id: testId } = await makeTest(owner, agent.id, { name: "Answers", assertions: status(200) });
+  for (const code of [200, 200, 500, 200]) {
+    const attributes = { "http.response.status_code": code, "gen_ai.prompt": `Is it ${code}?` };
+    await send([{ span_id: "root", name: "chat", attributes }]);
+  }
+  await eventually(async () => {
+    const { body } = await owner.client.get(`/api/tests/${testId}/versions`).expect(200);
+    assert.equal(body.items[0].counts.passed + body.items[0].counts.failed, 4);
+  });
+  return { ...world, testId };
+}
+
+test("a changed test shows which verdicts flip, each with its trace, and its results by version", async () => {
+  const { page, owner, complaints, open, testId, tests } = await openEvaluated();
+  await owner.client.patch(`/api/tests/${testId}`, { assertions: status(500) }).expect(200);
+  await open(`/${testId}`);
+  const panel = page.getByRole("region", { name: "Backtest" });
+  await panel.getByRole("button", { name: "Backtest", exact: true }).click();
+  await panel.getByText("Completed").waitFor();
+  await panel.getByText("4 of 4 verdicts flip.").waitFor();
+  await panel.getByText("Version 2").waitFor();
+  const filters = panel.getByRole("navigation", { name: "Filter traces by verdict" });
+  assert.deepEqual(await filters.getByRole("link").allTextContents(), [
+    "Passed → Failed 3",
+    "Failed → Passed 1",
+    "New: Failed 1",
+  ]);
+  await assertAccessible(page);
+  await filters.getByRole("link", { name: /^Failed → Passed/ }).click();
+  const rows = panel.getByRole("list", { name: "Traces: Failed → Passed" }).getByRole("listitem");
+  await rows.first().waitFor();
+  await eventually(async () =>
+    assert.match(await rows.first().innerText(), /Failed[\s\S]*Passed[\s\S]*Is it 500\?/),
+  );
+  await page.reload();
+  await rows.first().waitFor();
+  await page.setViewportSize({ width: 320, height: 800 });
+  await page.getByRole("link", { name: "Dry run" }).click();
+  await rows.first().waitFor();
+  await assertReflows(page);
+  await assertAccessible(page);
+  await rows.getByRole("link", { name: "Trace of “Is it 500?”" }).click();
+  await page.waitForURL(/\/traces\//);
+
+  await page.goto(`${tests}/${testId}/results`);
+  const versions = page.getByRole("region", { name: "Results by version" });
+  await versions.getByText("3 passed, 1 failed").waitFor();
+  await assertReflows(page);
+  await assertAccessible(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("the judge is asked only after its cost was confirmed; a reload keeps the progress, and it can be cancelled", async () => {
+  const { page, owner, open, agent, send } = await openWorld(browser);
+  for (const input of ["One", "Two"]) {
+    const attributes = { "gen_ai.prompt": input, "gen_ai.response.text": `About ${input}.` };
+    await send([{ span_id: "root", name: "chat", attributes }]);
+  }
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const slow: Script = async (request, index) => {
+    await answered;
+    return obliging()(request, index);
+  };
+  judge.script = slow;
+  const { id } = await makeTest(owner, agent.id, {
+    status: "disabled",
+    assertions: [{ type: "semantic", criteria: "Answers." }],
+  });
+  await open(`/${id}`);
+  const panel = page.getByRole("region", { name: "Backtest" });
+  await panel.getByLabel("Latest traces").selectOption("50");
+  await panel.getByRole("button", { name: "Backtest", exact: true }).click();
+  await panel.getByText("3 traces. The judge needs about 3 calls").waitFor();
+  assert.equal(judge.requests.length, 0, "nothing is asked for an estimate");
+  await assertAccessible(page);
+  await panel.getByRole("button", { name: "Run with judge" }).click();
+  await panel.getByRole("progressbar", { name: "Traces tried" }).waitFor();
+  await page.reload();
+  await panel.getByText("0 of 3 traces").waitFor();
+  await assertAccessible(page);
+  await panel.getByRole("button", { name: "Cancel backtest" }).click();
+  await panel.getByText("Cancelled").waitFor();
+  answer();
+
+  await panel.getByRole("button", { name: "Backtest", exact: true }).click();
+  await panel.getByRole("button", { name: "Run with judge" }).click();
+  await panel.getByRole("link", { name: "New: Passed 3" }).waitFor();
+  const { body } = await owner.client.get(`/api/tests/${id}/runs`).expect(200);
+  assert.deepEqual(body.items, [], "nothing of it is an evaluation");
+  await panel.getByRole("button", { name: "Delete backtest" }).click();
+  await panel.getByText("Cancelled").waitFor();
+});
+
+test("a new test without traces says what is missing", async () => {
+  const { page, owner, open, traceId } = await openWorld(browser);
+  await owner.client.delete(`/api/traces/${traceId}`).expect(204);
+  await open("/new?template=fast");
+  const panel = page.getByRole("region", { name: "Backtest" });
+  await panel.getByRole("button", { name: "Backtest", exact: true }).click();
+  await panel.getByText("This agent has no live traces yet").waitFor();
+  await assertAccessible(page);
+});

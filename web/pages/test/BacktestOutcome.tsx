@@ -1,0 +1,197 @@
+// A backtest: its state and progress, the groups of results as filters, and the traces of one group.
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import type { Backtest, BacktestResult } from "../../../src/http/test-cases/backtest-schemas.ts";
+import type { Failure } from "../../api.ts";
+import { numberText } from "../../format.ts";
+import { backtestStates, checkTypes, outcomes } from "../../labels.ts";
+import { costText } from "../../money.ts";
+import { cancelBacktest, deleteBacktest } from "../../mutations/backtests.ts";
+import { backtestQuery, backtestResultsQuery, backtestsQuery } from "../../queries/backtests.ts";
+import { Badge } from "../../ui/Badge.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { Loaded, MorePages } from "../../ui/State.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+import { groupsOf, type ShownGroup, summaryText } from "./backtest-groups.ts";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
+const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
+
+type OutcomeProps = { backtest: Backtest; agentId: string; isOutdated: boolean };
+
+export function BacktestOutcome({ backtest, agentId, isOutdated }: OutcomeProps) {
+  const { group: requested } = route.useSearch();
+  const { state, tried, traces, groups, error } = backtest;
+  const shown = groupsOf(groups, outcomes);
+  const chosen = shown.find(({ key }) => key === requested) ?? shown[0];
+  return (
+    <div className="stack">
+      <Head backtest={backtest} agentId={agentId} />
+      {state === "running" && (
+        <progress
+          className="backtest-progress"
+          aria-label="Traces tried"
+          value={tried}
+          max={Math.max(traces, 1)}
+          aria-valuetext={`${tried} of ${traces}`}
+        />
+      )}
+      {isOutdated && <Notice tone="warn">Outdated: the test has changed. Run the backtest again.</Notice>}
+      {state === "interrupted" && (
+        <Notice tone="warn">
+          The service stopped before the backtest finished. The results so far are shown; run it again for the
+          rest.
+        </Notice>
+      )}
+      {error !== null && <Notice tone="bad">{error}</Notice>}
+      {tried > 0 && <p>{summaryText(groups)}</p>}
+      {chosen && (
+        <>
+          <Groups groups={shown} chosen={chosen} />
+          <Results backtest={backtest} group={chosen} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Head({ backtest, agentId }: { backtest: Backtest; agentId: string }) {
+  const { id, state, tried, traces, testVersion, createdAt, usage, judged } = backtest;
+  const queries = useQueryClient();
+  const navigate = useNavigate({ from: editorRoute });
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const cost = usage.calls > 0 ? (costText({ ...usage }) ?? "price unknown") : undefined;
+  async function end(): Promise<void> {
+    setBusy(true);
+    setFailure(undefined);
+    const answer = state === "running" ? await cancelBacktest(id) : await deleteBacktest(id);
+    setBusy(false);
+    if (!answer.ok) return setFailure(answer.failure);
+    if (state !== "running") {
+      await navigate({ search: was => ({ ...was, backtest: undefined, group: undefined }), replace: true });
+      queries.removeQueries({ queryKey: backtestQuery(id).queryKey });
+    } else await queries.invalidateQueries({ queryKey: backtestQuery(id).queryKey });
+    await queries.invalidateQueries({ queryKey: backtestsQuery(agentId).queryKey });
+  }
+  return (
+    <>
+      <div className="line line-apart">
+        <span className="line">
+          <span role="status">
+            <Badge word={backtestStates[state]} />
+          </span>
+          <span className="figures">
+            {tried === traces ? numberText(traces) : `${numberText(tried)} of ${numberText(traces)}`}{" "}
+            {traces === 1 ? "trace" : "traces"}
+          </span>
+        </span>
+        <Button small busy={busy} onClick={() => void end()}>
+          {state === "running" ? "Cancel" : "Delete"}
+          <span className="unseen"> backtest</span>
+        </Button>
+      </div>
+      <p className="quiet small">
+        {testVersion === null ? "Draft" : `Version ${numberText(testVersion)}`},{" "}
+        <RelativeTime at={createdAt} />
+        {cost === undefined
+          ? !judged && ", judge not called"
+          : `, ${numberText(usage.calls)} judge ${usage.calls === 1 ? "call" : "calls"}, ${cost}`}
+      </p>
+      <FailureNotice failure={failure} />
+    </>
+  );
+}
+
+function Groups({ groups, chosen }: { groups: ShownGroup[]; chosen: ShownGroup }) {
+  return (
+    <nav className="line" aria-label="Filter traces by verdict">
+      {groups.map(({ key, text, traces }) => (
+        <Link
+          key={key}
+          from={editorRoute}
+          to="."
+          search={was => ({ ...was, group: key })}
+          replace
+          resetScroll={false}
+          className="button button-small tried-filter"
+          activeOptions={{ exact: true, explicitUndefined: true }}
+          aria-current={key === chosen.key ? "page" : undefined}
+        >
+          {text} <span className="quiet">{numberText(traces)}</span>
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function Results({ backtest: { id, tried }, group }: { backtest: Backtest; group: ShownGroup }) {
+  const queries = useQueryClient();
+  const query = backtestResultsQuery(id, group);
+  const results = useInfiniteQuery(query);
+  // While it runs, each poll that finds more tried traces reads the shown pages again.
+  const [read, setRead] = useState(tried);
+  useEffect(() => {
+    if (read === tried) return;
+    setRead(tried);
+    void queries.invalidateQueries({ queryKey: ["backtests", id, "results"] });
+  }, [queries, id, read, tried]);
+  return (
+    <Loaded query={results}>
+      {items => (
+        <div className="tried">
+          <ul className="stack-tight backtest-results" aria-label={`Traces: ${group.text}`}>
+            {items.map(result => (
+              <ResultItem key={result.traceId} result={result} />
+            ))}
+          </ul>
+          <MorePages query={results} />
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function ResultItem({ result }: { result: BacktestResult }) {
+  const { projectId, agentId } = route.useParams();
+  const { traceId, receivedAt, userInput, before, beforeVersion, after, change, reason, checkType } = result;
+  const type =
+    checkType !== null &&
+    Object.hasOwn(checkTypes, checkType) &&
+    checkTypes[checkType as keyof typeof checkTypes];
+  return (
+    <li className="tried-input backtest-result">
+      <div className="line line-apart">
+        <span className="line">
+          {before && change !== "same" && (
+            <>
+              <Badge word={outcomes[before]} />
+              <span aria-hidden="true">→</span>
+              <span className="unseen">now</span>
+            </>
+          )}
+          {after ? <Badge word={outcomes[after]} /> : <span className="quiet">No outcome</span>}
+        </span>
+        <Link
+          to="/projects/$projectId/agents/$agentId/traces/$traceId"
+          params={{ projectId, agentId, traceId }}
+          className="small"
+          aria-label={`Trace of “${(userInput ?? "No user input").slice(0, 60)}”`}
+        >
+          Trace
+        </Link>
+      </div>
+      <p className="editor-words">{userInput ?? <span className="quiet">No user input</span>}</p>
+      <p className="quiet small break">
+        {type && `${type}: `}
+        {reason}
+      </p>
+      <p className="quiet small">
+        Received <RelativeTime at={receivedAt} />
+        {beforeVersion !== null && `, compared with version ${numberText(beforeVersion)}`}
+      </p>
+    </li>
+  );
+}

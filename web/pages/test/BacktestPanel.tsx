@@ -1,0 +1,226 @@
+// Backtest panel of the editor: chooses how many past traces, shows the judge's cost, starts, and shows the latest backtest.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useId, useState } from "react";
+import type { Backtest, BacktestEstimate } from "../../../src/http/test-cases/backtest-schemas.ts";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
+import type { Answer, Failure } from "../../api.ts";
+import { numberText } from "../../format.ts";
+import { counted } from "../../labels.ts";
+import { moneyText, usedText } from "../../money.ts";
+import { cancelBacktest, estimateBacktest, startBacktest } from "../../mutations/backtests.ts";
+import { backtestQuery, backtestsQuery } from "../../queries/backtests.ts";
+import { Button } from "../../ui/Button.tsx";
+import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { BacktestOutcome } from "./BacktestOutcome.tsx";
+import type { Editing } from "./document.ts";
+import { IssueList } from "./IssueList.tsx";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
+const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
+
+type PanelProps = {
+  agentId: string;
+  /** Null: not saved yet. */
+  stored: ListedTest | null;
+  editing: Editing;
+  onPath: (path: string) => void;
+};
+
+type Step =
+  | { step: "none" | "estimating" | "starting" }
+  | { step: "estimated"; estimate: BacktestEstimate; document: unknown }
+  | { step: "failed"; failure: Failure };
+
+const sizes = [50, 100, 250, 500, 1_000];
+
+export function BacktestPanel({ agentId, stored, editing, onPath }: PanelProps) {
+  const headingId = useId();
+  const queries = useQueryClient();
+  const navigate = useNavigate({ from: editorRoute });
+  const { backtest: requested } = route.useSearch();
+  const [traces, setTraces] = useState(100);
+  const [state, setState] = useState<Step>({ step: "none" });
+  /** What was tried on this page, by the backtest's id. */
+  const [tried, setTried] = useState<{ id: string; document: unknown }>();
+  const { data: all } = useQuery(backtestsQuery(agentId));
+  const own = stored && all?.find(({ testId }) => testId === stored.id);
+  const shownId = requested ?? own?.id;
+  const shown = useQuery({ ...backtestQuery(shownId ?? ""), enabled: shownId !== undefined });
+  const running = all?.[0]?.state === "running" ? all[0] : undefined;
+  const isShownRunning = shown.data?.state === "running";
+  const request = (document: unknown) => ({ test: document, testId: stored?.id, traces });
+
+  async function start(document: unknown, judge: boolean): Promise<void> {
+    setState({ step: "starting" });
+    const answer = await startBacktest(agentId, { ...request(document), judge });
+    await queries.invalidateQueries({ queryKey: backtestsQuery(agentId).queryKey });
+    if (!answer.ok) return setState({ step: "failed", failure: answer.failure });
+    const { id } = answer.value;
+    queries.setQueryData(backtestQuery(id).queryKey, answer.value);
+    setTried({ id, document });
+    setState({ step: "none" });
+    await navigate({ search: was => ({ ...was, backtest: id, group: undefined }), replace: true });
+  }
+
+  async function estimate(): Promise<void> {
+    const { document } = editing;
+    setState({ step: "estimating" });
+    const answer: Answer<BacktestEstimate> = await estimateBacktest(agentId, request(document));
+    if (!answer.ok) setState({ step: "failed", failure: answer.failure });
+    else if (!answer.value.needsJudge && answer.value.traces > 0) await start(document, false);
+    else setState({ step: "estimated", estimate: answer.value, document });
+  }
+
+  const isBusy = state.step === "estimating" || state.step === "starting";
+  const isChanged = (document: unknown) => JSON.stringify(document) !== JSON.stringify(editing.document);
+  const blocking = running && running.id !== shownId ? running : undefined;
+  return (
+    <section className="card stack" aria-labelledby={headingId} tabIndex={-1}>
+      <div className="stack-tight">
+        <h2 id={headingId}>Backtest</h2>
+        <p className="quiet small">
+          Tries this draft on many past traces and shows which verdicts flip. Nothing counts as an evaluation.
+        </p>
+      </div>
+      {!isShownRunning && state.step !== "estimated" && (
+        <div className="line">
+          <label className="line">
+            <span>Latest traces</span>
+            <select
+              className="input backtest-size"
+              value={traces}
+              onChange={({ target }) => setTraces(Number(target.value))}
+            >
+              {sizes.map(size => (
+                <option key={size} value={size}>
+                  {numberText(size)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <Button busy={isBusy} onClick={() => void estimate()}>
+            Backtest
+          </Button>
+        </div>
+      )}
+      <div className="stack editor-news" aria-live="polite">
+        {state.step === "estimating" && <p className="quiet">Reading the latest traces…</p>}
+        {state.step === "failed" && <BacktestFailure failure={state.failure} onPath={onPath} />}
+        {state.step === "estimated" && (
+          <Estimate
+            estimate={state.estimate}
+            outdated={isChanged(state.document)}
+            onStart={judge => void start(state.document, judge)}
+            onCancel={() => setState({ step: "none" })}
+          />
+        )}
+        {blocking && <Blocking backtest={blocking} agentId={agentId} />}
+      </div>
+      {shown.data && (
+        <BacktestOutcome
+          backtest={shown.data}
+          agentId={agentId}
+          isOutdated={
+            tried?.id === shown.data.id ? isChanged(tried.document) : isOldVersion(shown.data, stored)
+          }
+        />
+      )}
+    </section>
+  );
+}
+
+function isOldVersion({ testId, testVersion }: Backtest, stored: ListedTest | null): boolean {
+  return stored !== null && testId === stored.id && testVersion !== null && testVersion !== stored.version;
+}
+
+type EstimateProps = {
+  estimate: BacktestEstimate;
+  /** The test has changed since. */
+  outdated: boolean;
+  onStart: (judge: boolean) => void;
+  onCancel: () => void;
+};
+
+function Estimate({ estimate, outdated, onStart, onCancel }: EstimateProps) {
+  const { traces, sampled, calls, costUsd, unavailable } = estimate;
+  if (traces === 0) {
+    return (
+      <>
+        <p>This agent has no live traces yet. Send one, then start the backtest.</p>
+        <div className="line">
+          <Button onClick={onCancel}>Close</Button>
+        </div>
+      </>
+    );
+  }
+  const isFree = calls === 0 && sampled === traces;
+  return (
+    <>
+      {outdated && <Notice tone="warn">Outdated: the test has changed. Cancel, then try again.</Notice>}
+      {unavailable ? (
+        <Notice tone="warn">The judge is unavailable. {unavailable.reason}</Notice>
+      ) : isFree ? (
+        <p>{counted(traces, "trace")}. All answers of the judge are known already, so it costs nothing.</p>
+      ) : (
+        <p>
+          {numberText(traces)} {traces === 1 ? "trace" : "traces"}. The judge needs about {numberText(calls)}{" "}
+          {calls === 1 ? "call" : "calls"}, {usedText(estimate)}:{" "}
+          <strong>{costUsd === null ? "price unknown" : `about ${moneyText(costUsd)}`}</strong>.{" "}
+          {sampled < traces && `Estimated from ${counted(sampled, "trace")}. `}
+          Calls stop at the agent’s daily budget.
+        </p>
+      )}
+      <div className="line">
+        {!unavailable && !outdated && (
+          <Button look="main" onClick={() => onStart(true)}>
+            Run with judge
+          </Button>
+        )}
+        {!outdated && <Button onClick={() => onStart(false)}>Run without judge</Button>}
+        <Button onClick={onCancel}>Cancel</Button>
+      </div>
+      {!isFree && !outdated && (
+        <p className="quiet small">
+          Without the judge, only answers that are known already are used; other traces have no outcome.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Another backtest of the agent is running. */
+function Blocking({ backtest, agentId }: { backtest: Backtest; agentId: string }) {
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const cancel = async () => {
+    setBusy(true);
+    await cancelBacktest(backtest.id);
+    await queries.invalidateQueries({ queryKey: backtestsQuery(agentId).queryKey });
+    setBusy(false);
+  };
+  return (
+    <Notice tone="info">
+      <p>
+        A backtest of “{backtest.testName}” is running: {numberText(backtest.tried)} of{" "}
+        {numberText(backtest.traces)}. An agent has one at a time.
+      </p>
+      <div className="line">
+        <Button small busy={busy} onClick={() => void cancel()}>
+          Cancel it
+        </Button>
+      </div>
+    </Notice>
+  );
+}
+
+function BacktestFailure({ failure, onPath }: { failure: Failure; onPath: (path: string) => void }) {
+  if (failure.code !== "VALIDATION_ERROR" || !failure.issues) return <FailureNotice failure={failure} />;
+  const issues = failure.issues.map(issue => ({ ...issue, path: issue.path.replace(/^test\./, "") }));
+  return (
+    <Notice tone="bad">
+      <p>Fix these first:</p>
+      <IssueList issues={issues} onGo={onPath} />
+    </Notice>
+  );
+}
