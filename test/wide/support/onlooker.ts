@@ -152,7 +152,7 @@ export async function startOtherPostgres(machine: Machine): Promise<void> {
  * Not one that the system hands out (from 32768 on): connecting to such a port while nobody listens, it may take that
  * very port for the client, which is then connected to itself.
  */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 30_000);
     const probe = createServer().listen(port, "127.0.0.1");
