@@ -105,6 +105,10 @@ test("the judge is asked only after its cost was confirmed; a reload keeps the p
   await page.reload();
   await panel.getByText("0 of 3 traces").waitFor();
   await assertAccessible(page);
+  await open("/new");
+  await panel.getByText("A backtest of “Answers quickly” is running: 0 of 3.").waitFor();
+  await assertAccessible(page);
+  await open(`/${id}`);
   await panel.getByRole("button", { name: "Cancel backtest" }).click();
   await panel.getByText("Cancelled").waitFor();
   answer();

@@ -5,6 +5,7 @@ import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type JudgeServer, obliging, refusal, startJudgeServer } from "../../support/judge-server.ts";
+import { freshDatabase } from "../../support/postgres.ts";
 import { jsonOf, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
@@ -234,6 +235,35 @@ test("a backtest is cancelled, deleted with its test or trace, and refused where
   const other = await backtest({ test });
   await service.client.delete(`/api/backtests/${other.id}`).expect(204);
   await service.client.get(`/api/backtests/${other.id}`).expect(404);
+});
+
+test("a backtest is interrupted when its service stops, and the next service may start another", async () => {
+  const database = await freshDatabase();
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  judge.script = async (request, index) => {
+    await stopped;
+    return obliging()(request, index);
+  };
+  const options = { databaseUrl: database.url, config: { judge: judge.connection({ model: "local" }) } };
+  const first = await startTestService(options);
+  const spans = [canonicalSpan({ attributes: conversation })];
+  await send(first, { body: canonicalBody(first.agent.id, { spans }) });
+  const body = {
+    test: { name: "Parcel", passiveBehavior: "always_run", assertions: [semantic] },
+    judge: true,
+  };
+  const path = `/api/agents/${first.agent.id}/backtests`;
+  const asked = judge.requests.length;
+  const { id } = (await first.client.post(path, body).expect(201)).body;
+  await first.client.post(path, body).expect(409);
+  await judge.arrived(asked + 1);
+  await first.stop();
+  stop();
+  const second = await startTestService(options);
+  const { rows } = await second.db.pool.query("select state, finished_at from backtests where id = $1", [id]);
+  assert.deepEqual([rows[0].state, rows[0].finished_at instanceof Date], ["interrupted", true]);
+  await second.stop();
+  await database.drop();
 });
 
 test("results are counted by version of the test", async () => {

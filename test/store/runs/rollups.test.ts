@@ -56,7 +56,7 @@ function verdictOf({ tests }: Judged, { outcomes, verdict, routing }: Judgement)
     counts: none(),
     checks: [{ id: `nul \0 ${at}`, outcome } as never],
     test: {} as never,
-    testVersion: 1,
+    testVersion: outcome === "failed" ? 2 : 1,
   }));
   return { routing, verdict, score: null, counts: none(), results, tests: [] };
 }
@@ -85,6 +85,8 @@ async function bothCounts({ sender, tests }: Judged) {
         where test_id = any ($2)
       union all select test_id || check_id, passed, failed, skipped, missing_instrumentation from check_hours
         where test_id = any ($2)
+      union all select test_id || ' version ' || version, passed, failed, skipped, missing_instrumentation
+        from test_versions where test_id = any ($2)
     ) as every group by key`,
     [sender.agentId, tests],
   );
@@ -101,6 +103,7 @@ async function bothCounts({ sender, tests }: Judged) {
     add(sender.agentId, verdict);
     for (const result of decodeDetail(detail).results) {
       add(result.testId, result.outcome);
+      add(`${result.testId} version ${result.testVersion}`, result.outcome);
       for (const { id, outcome } of result.checks) add(result.testId + id.replace("\0", "\uFFFD"), outcome);
     }
   }
@@ -246,7 +249,7 @@ describe("hourly counts", () => {
       tokens: null,
     };
     await complete(other, judged, one, randomUUID());
-    assert.equal((await bothCounts(judged)).kept.size, 3);
+    assert.equal((await bothCounts(judged)).kept.size, 4);
     await deleteTestCase(db, judged.tests[0]!);
     assert.equal((await bothCounts(judged)).kept.size, 1);
     await deleteAgent(db, judged.sender.agentId);

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import type { Backtest, BacktestResult } from "../../../src/http/test-cases/backtest-schemas.ts";
+import type { BacktestDetail, BacktestResult } from "../../../src/http/test-cases/backtest-schemas.ts";
 import type { Failure } from "../../api.ts";
 import { numberText } from "../../format.ts";
 import { backtestStates, checkTypes, outcomes } from "../../labels.ts";
@@ -19,7 +19,7 @@ import { groupsOf, type ShownGroup, summaryText } from "./backtest-groups.ts";
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
 const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
 
-type OutcomeProps = { backtest: Backtest; agentId: string; isOutdated: boolean };
+type OutcomeProps = { backtest: BacktestDetail; agentId: string; isOutdated: boolean };
 
 export function BacktestOutcome({ backtest, agentId, isOutdated }: OutcomeProps) {
   const { group: requested } = route.useSearch();
@@ -57,8 +57,8 @@ export function BacktestOutcome({ backtest, agentId, isOutdated }: OutcomeProps)
   );
 }
 
-function Head({ backtest, agentId }: { backtest: Backtest; agentId: string }) {
-  const { id, state, tried, traces, testVersion, createdAt, usage, judged } = backtest;
+function Head({ backtest, agentId }: { backtest: BacktestDetail; agentId: string }) {
+  const { id, state, tried, traces, testVersion, createdAt, usage, judged, test } = backtest;
   const queries = useQueryClient();
   const navigate = useNavigate({ from: editorRoute });
   const [busy, setBusy] = useState(false);
@@ -97,12 +97,16 @@ function Head({ backtest, agentId }: { backtest: Backtest; agentId: string }) {
         {testVersion === null ? "Draft" : `Version ${numberText(testVersion)}`},{" "}
         <RelativeTime at={createdAt} />
         {cost === undefined
-          ? !judged && ", judge not called"
+          ? !judged && asksJudge(test) && ", judge not called"
           : `, ${numberText(usage.calls)} judge ${usage.calls === 1 ? "call" : "calls"}, ${cost}`}
       </p>
       <FailureNotice failure={failure} />
     </>
   );
+}
+
+function asksJudge({ passiveBehavior, assertions }: BacktestDetail["test"]): boolean {
+  return passiveBehavior === "run_when_relevant" || assertions.some(({ type }) => type === "semantic");
 }
 
 function Groups({ groups, chosen }: { groups: ShownGroup[]; chosen: ShownGroup }) {
@@ -127,7 +131,7 @@ function Groups({ groups, chosen }: { groups: ShownGroup[]; chosen: ShownGroup }
   );
 }
 
-function Results({ backtest: { id, tried }, group }: { backtest: Backtest; group: ShownGroup }) {
+function Results({ backtest: { id, tried }, group }: { backtest: BacktestDetail; group: ShownGroup }) {
   const queries = useQueryClient();
   const query = backtestResultsQuery(id, group);
   const results = useInfiniteQuery(query);
