@@ -14,14 +14,14 @@ import { Refusal } from "./model/refusal.ts";
 import { endSessions, findAccountByEmail, verifyAccount } from "./store/accounts/accounts.ts";
 import { insertAgent, listAgents } from "./store/accounts/agents.ts";
 import { insertKey } from "./store/accounts/keys.ts";
-import { insertProject, listProjects, makeFirstProject } from "./store/accounts/projects.ts";
+import { createFirstProject, insertProject, listProjects } from "./store/accounts/projects.ts";
 import { type Database, openDatabase } from "./store/db.ts";
 import { newest } from "./store/listing.ts";
 import { migratePatiently, UnfitDatabaseError } from "./store/migrate.ts";
 
 class UsageError extends Error {}
 
-type Wanted = {
+type Options = {
   email: string;
   password: string;
   project: string;
@@ -40,19 +40,19 @@ const program = new Command("npm run bootstrap --")
   .description("Creates an account with a project, an agent and an API key. Repeating it changes nothing.")
   .exitOverride()
   .showHelpAfterError("Add --help for usage.")
-  .requiredOption("--email <email>", "of the account", nonEmpty)
-  .requiredOption("--password <password>", "of the account", nonEmpty)
+  .requiredOption("--email <email>", "email of the account", nonEmpty)
+  .requiredOption("--password <password>", "password of the account", nonEmpty)
   .requiredOption("--project <name>", "name of the project", nonEmpty)
   .requiredOption("--agent <name>", "name of the agent", nonEmpty)
   .option("--service-name <name>", "OTLP service name of the agent")
-  .option("--verified", "verify the email of the account")
+  .option("--verified", "mark the email as verified")
   .option("--new-key", "create a key even if the agent exists")
   .option("--json", "print the result as JSON");
 
 try {
-  const wanted = program.parse().opts<Wanted>();
-  const created = await withDatabase(db => bootstrap(db, wanted));
-  process.stdout.write(`${wanted.json ? JSON.stringify(created) : textOf(created)}\n`);
+  const options = program.parse().opts<Options>();
+  const created = await withDatabase(db => bootstrap(db, options));
+  process.stdout.write(`${options.json ? JSON.stringify(created) : textOf(created)}\n`);
 } catch (error) {
   // Commander has printed its own errors and the help.
   if (error instanceof CommanderError) process.exitCode = error.exitCode;
@@ -70,19 +70,19 @@ function nonEmpty(text: string): string {
 /** Uses the database of the running service, or starts the embedded one and stops it afterwards. */
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
   const config = readConfig(process.env);
-  const running = config.databaseUrl
+  const database = config.databaseUrl
     ? { url: config.databaseUrl, stop: async () => {} }
     : ((await connectEmbedded(config.dataDir)) ?? (await openEmbedded({ dataDir: config.dataDir, log })));
   try {
-    await migratePatiently(running.url, log);
-    const db = openDatabase(running.url, 4);
+    await migratePatiently(database.url, log);
+    const db = openDatabase(database.url, 4);
     try {
-      return await withLock(running.url, () => work(db));
+      return await withLock(database.url, () => work(db));
     } finally {
       await db.close();
     }
   } finally {
-    await running.stop();
+    await database.stop();
   }
 }
 
@@ -98,29 +98,29 @@ async function withLock<T>(url: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function bootstrap(db: Database, wanted: Wanted): Promise<Created> {
-  const known = await findAccountByEmail(db, wanted.email);
-  const account = known ?? (await createAccount(db, wanted));
-  if (wanted.verified && !account.emailVerified) await verifyAccount(db, account.id);
-  await makeFirstProject(db, account.id, wanted.project);
-  const everything = { before: newest, rowsMax: 10_000 };
+async function bootstrap(db: Database, options: Options): Promise<Created> {
+  const known = await findAccountByEmail(db, options.email);
+  const account = known ?? (await createAccount(db, options));
+  if (options.verified && !account.emailVerified) await verifyAccount(db, account.id);
+  await createFirstProject(db, account.id, options.project);
+  const allRows = { before: newest, rowsMax: 10_000 };
 
-  const projects = await listProjects(db, account.id, everything);
-  const project = projects.find(({ name }) => name === wanted.project);
-  const { id: projectId } = project ?? (await insertProject(db, account.id, wanted.project));
+  const projects = await listProjects(db, account.id, allRows);
+  const project = projects.find(({ name }) => name === options.project);
+  const { id: projectId } = project ?? (await insertProject(db, account.id, options.project));
 
-  const agents = await listAgents(db, projectId, everything);
-  const agent = agents.find(({ name }) => name === wanted.agent);
+  const agents = await listAgents(db, projectId, allRows);
+  const agent = agents.find(({ name }) => name === options.agent);
   const { id: agentId } =
     agent ??
     (await insertAgent(db, {
       projectId,
-      name: wanted.agent,
+      name: options.agent,
       type: "http_api",
-      otlpServiceName: wanted.serviceName || null,
+      otlpServiceName: options.serviceName || null,
     }));
 
-  if (agent && !wanted.newKey) return { projectId, agentId, apiKey: null };
+  if (agent && !options.newKey) return { projectId, agentId, apiKey: null };
   const apiKey = makeKey();
   await insertKey(db, {
     projectId,
@@ -136,7 +136,7 @@ async function bootstrap(db: Database, wanted: Wanted): Promise<Created> {
 }
 
 /** Signs up without sending the verification email or keeping a session. */
-async function createAccount(db: Database, { email, password }: Wanted): Promise<Account> {
+async function createAccount(db: Database, { email, password }: Options): Promise<Account> {
   const mailer = { send: async () => {} };
   const config = { baseUrl: "http://localhost" };
   const auth = await openAuth({ db, mailer, log, config, limitAccounts: false }, openBackground(log));

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { findAccountByEmail } from "../../store/accounts/accounts.ts";
-import { makeFirstProject } from "../../store/accounts/projects.ts";
+import { createFirstProject } from "../../store/accounts/projects.ts";
 import type { Background } from "../background.ts";
 import type { App, Deps } from "../deps.ts";
 import { Name } from "../schemas.ts";
@@ -139,7 +139,7 @@ export function registerAccounts(app: App, deps: Deps, auth: Auth, background: B
 }
 
 async function welcome(deps: Deps, background: Background, accountId: string): Promise<void> {
-  await makeFirstProject(deps.db, accountId);
+  await createFirstProject(deps.db, accountId);
   const link = await newLink(deps, accountId);
   if (link.state === "inserted") {
     background.start(() => deliverLink(deps, link), "failed to send a verification email");

@@ -1,11 +1,11 @@
 // /api/projects: the account's projects.
 import { z } from "zod";
 import {
+  createFirstProject,
   deleteProject,
   findProject,
   insertProject,
   listProjects,
-  makeFirstProject,
   renameProject,
 } from "../../store/accounts/projects.ts";
 import type { App, Deps } from "../deps.ts";
@@ -32,7 +32,7 @@ export function registerProjects(app: App, { db }: Deps): void {
     },
     async request => {
       const account = requireAccount(request);
-      await makeFirstProject(db, account.id);
+      await createFirstProject(db, account.id);
       return pageOf(await listProjects(db, account.id, listingOf(request.query)), request.query);
     },
   );

@@ -9,7 +9,7 @@ import { deleteTracesOf } from "../traces/read.ts";
  * Creates the first project of an account, once. Atomic and repeatable: called at sign-up and again whenever projects
  * are listed, so that a crash in between leaves no account without one.
  */
-export async function makeFirstProject(
+export async function createFirstProject(
   db: Database,
   accountId: string,
   name = firstProjectName,

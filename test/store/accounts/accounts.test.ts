@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findAccountByEmail } from "../../../src/store/accounts/accounts.ts";
 import { isOwn, type OwnedNoun } from "../../../src/store/accounts/ownership.ts";
-import { listProjects, makeFirstProject } from "../../../src/store/accounts/projects.ts";
+import { createFirstProject, listProjects } from "../../../src/store/accounts/projects.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { newest } from "../../../src/store/listing.ts";
 import { sharedSecret } from "../../../src/store/secrets/shared-secret.ts";
@@ -29,13 +29,13 @@ test("an account is found by its email, ignoring case", async () => {
 
 test("the first project is created once, however often and concurrently it is requested", async () => {
   const id = await makeAccount(db);
-  await Promise.all([1, 2, 3, 4].map(() => makeFirstProject(db, id, "Mine")));
+  await Promise.all([1, 2, 3, 4].map(() => createFirstProject(db, id, "Mine")));
   const projects = await listProjects(db, id, { before: newest, rowsMax: 10 });
   assert.deepEqual(
     projects.map(({ name }) => name),
     ["Mine"],
   );
-  await makeFirstProject(db, "no-such-account");
+  await createFirstProject(db, "no-such-account");
 });
 
 test("each kind of record belongs to its own account and to no other", async () => {
