@@ -27,13 +27,13 @@ export type ScenarioRequest = {
 
 export type ScenarioTrial = Omit<RecentInputs, "inputs"> &
   RouteSpent & {
-    /** Distinct inputs. */
+    /** How many distinct inputs the traces have. */
     inputs: number;
-    /** Of these, inputs with a cached answer, which need no call. */
+    /** How many of these have a cached answer and need no call. */
     cached: number;
     /** In the order of the traces, newest first. */
     items: TriedInput[];
-    /** Inputs not in `items`. Answers are cached, so repeating the request continues with these. */
+    /** How many inputs are not in `items`. Answers are cached, so repeating the request continues with these. */
     left: number;
     /** Why the judge is unavailable; null if it is available. */
     unavailable: { state: UnavailableState; reason: string } | null;
@@ -59,12 +59,12 @@ export type TrialDeps = {
 };
 
 const concurrency = 4;
-/** No further call starts after this time; open calls are aborted after `trialMs`. */
+/** No call starts after this time; calls still open after `trialMs` are aborted. */
 const startCallsMs = 25_000;
 const trialMs = 55_000;
 const inputMax = 500;
 
-/** Asks about each input in a call of its own, so that no prompt contains the inputs of two conversations. */
+/** Makes one call per input, so that no prompt contains the inputs of two conversations. */
 export async function tryScenario(
   { db, judgeOf, room, clock }: TrialDeps,
   { agentId, scenario, count, estimate }: ScenarioRequest,
@@ -83,18 +83,18 @@ export async function tryScenario(
 type InputQuestion = { recent: RecentInput; question: RoutingQuestion; judge: Judge };
 type TrialFigures = Pick<ScenarioTrial, "cached" | "items" | "left" | "unavailable" | keyof RouteSpent>;
 
-/** Placeholder for the id of a stored test. */
+/** The id of the draft in the question and its answer. */
 const testId = "draft";
 
 async function estimateAll(questions: InputQuestion[]): Promise<TrialFigures> {
-  const nothing = { cached: 0, items: [], left: questions.length, unavailable: null };
+  const notAsked = { cached: 0, items: [], left: questions.length, unavailable: null };
   const estimates: (RouteEstimate & { code: "ok" })[] = [];
   for (const { judge, question } of questions) {
     const estimate = await (judge.estimateRoute?.(question) ?? unknownLength);
-    if (estimate.code !== "ok") return { ...nothing, ...sum([]), unavailable: unavailability(estimate) };
+    if (estimate.code !== "ok") return { ...notAsked, ...sum([]), unavailable: unavailability(estimate) };
     estimates.push(estimate);
   }
-  return { ...nothing, ...sum(estimates), cached: estimates.filter(({ calls }) => calls === 0).length };
+  return { ...notAsked, ...sum(estimates), cached: estimates.filter(({ calls }) => calls === 0).length };
 }
 
 /** For judges that cannot estimate: one call per input, of unknown length. */
@@ -105,14 +105,14 @@ async function askAll(
   clock: TrialDeps["clock"],
   clientSignal: AbortSignal,
 ): Promise<TrialFigures> {
-  const noMoreCalls = clock.timeout(startCallsMs);
+  const startTimeout = clock.timeout(startCallsMs);
   const signal = AbortSignal.any([clientSignal, clock.timeout(trialMs)]);
   const items: (TriedInput | undefined)[] = questions.map(() => undefined);
   const spent: RouteSpent[] = [];
   let unavailable: ScenarioTrial["unavailable"] = null;
   let next = 0;
-  const askOneAfterAnother = async () => {
-    while (next < questions.length && unavailable === null && !noMoreCalls.aborted && !signal.aborted) {
+  const askUntilDone = async () => {
+    while (next < questions.length && unavailable === null && !startTimeout.aborted && !signal.aborted) {
       const at = next++;
       const { recent, question, judge } = questions[at]!;
       const answer = await judge.route(question, signal);
@@ -121,7 +121,7 @@ async function askAll(
       if (answer.spent) spent.push(answer.spent);
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, askOneAfterAnother));
+  await Promise.all(Array.from({ length: concurrency }, askUntilDone));
   const answered = items.filter(item => item !== undefined);
   const cached = answered.filter(item => item.cached).length;
   const left = questions.length - answered.length;
@@ -129,14 +129,14 @@ async function askAll(
 }
 
 function itemOf({ traceId, traces, input }: RecentInput, answer: RoutingAnswer): TriedInput {
-  const about = { traceId, traces, input: shorten(input, inputMax) };
+  const base = { traceId, traces, input: shorten(input, inputMax) };
   if (answer.code !== "ok") {
-    return { ...about, label: null, reason: reasonText(answer.detail), cached: false };
+    return { ...base, label: null, reason: reasonText(answer.detail), cached: false };
   }
   const { label = null, reason = "The judge gave no answer for this input." } =
     answer.labels.get(testId) ?? {};
   return {
-    ...about,
+    ...base,
     label,
     reason,
     cached: answer.spent?.calls === 0,
