@@ -30,7 +30,7 @@ export const AgentConnection = z
             name: z.string(),
             value: z.string().optional(),
             secret: z.literal(true).optional(),
-            set: z.boolean().optional().describe("Secrets: whether the stored value can be decrypted."),
+            set: z.boolean().optional().describe("For secrets: whether the stored value can be decrypted."),
           }),
         ),
         waitMs: z.number().int(),
@@ -38,7 +38,7 @@ export const AgentConnection = z
       }),
     )
       .nullable()
-      .describe("Null: no connection for the current type of the agent."),
+      .describe("Null if the agent has no connection for its current type."),
     updatedAt: z.string().nullable(),
   })
   .meta({ id: "AgentConnection" });
@@ -46,13 +46,13 @@ export type AgentConnection = z.output<typeof AgentConnection>;
 
 export const AgentTrial = z
   .object({
-    ok: z.boolean().describe("Whether the reply had a text."),
+    ok: z.boolean().describe("Whether the reply contained text."),
     status: z.number().int().nullable(),
     ms: z.number().int(),
     text: z.string().nullable(),
     contentType: z.string().nullable(),
     requestId: z.string().describe("Sent as x-request-id."),
-    code: z.string().nullable().describe("What went wrong."),
+    code: z.string().nullable().describe("Error code."),
     reason: z.string().nullable().describe("What went wrong, in one sentence."),
   })
   .meta({ id: "AgentTrial" });
