@@ -13,15 +13,15 @@ export type DraftPrice = {
   outputUsd: string;
 };
 
-let rows = 0;
+let lastRow = 0;
 
-export function draftOf({ model = "", validFrom = "", inputUsd, outputUsd }: Partial<OwnPrice>): DraftPrice {
-  rows += 1;
-  return { row: rows, model, validFrom, inputUsd: textOf(inputUsd), outputUsd: textOf(outputUsd) };
+export function toDraft({ model = "", validFrom = "", inputUsd, outputUsd }: Partial<OwnPrice>): DraftPrice {
+  lastRow += 1;
+  return { row: lastRow, model, validFrom, inputUsd: textOf(inputUsd), outputUsd: textOf(outputUsd) };
 }
 
 /** A missing number is sent as null, which the API rejects with an error at its field. */
-export function priceOf({ model, validFrom, inputUsd, outputUsd }: DraftPrice) {
+export function fromDraft({ model, validFrom, inputUsd, outputUsd }: DraftPrice) {
   return { model, validFrom, inputUsd: numberOf(inputUsd), outputUsd: numberOf(outputUsd) };
 }
 
@@ -42,7 +42,7 @@ const columns = [
 
 type PriceRowsProps = {
   drafts: DraftPrice[];
-  /** By path, such as `prices[1].validFrom`. */
+  /** Error messages by path, such as `prices[1].validFrom`. */
   faults: ReadonlyMap<string, string>;
   onChange: (drafts: DraftPrice[]) => void;
   onRemove: (at: number) => void;
@@ -83,7 +83,9 @@ export function PriceRows({ drafts, faults, onChange, onRemove }: PriceRowsProps
                       aria-describedby={fault ? faultId : undefined}
                       value={draft[name]}
                       onChange={({ target }) =>
-                        onChange(drafts.map(one => (one === draft ? { ...one, [name]: target.value } : one)))
+                        onChange(
+                          drafts.map(other => (other === draft ? { ...draft, [name]: target.value } : other)),
+                        )
                       }
                     />
                     <Fault id={faultId} fault={fault} />

@@ -14,7 +14,7 @@ import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { EmptyState, Loaded } from "../../ui/State.tsx";
 import { toast } from "../../ui/Toast.tsx";
-import { type DraftPrice, draftOf, PriceRows, priceOf } from "./PriceRows.tsx";
+import { type DraftPrice, fromDraft, PriceRows, toDraft } from "./PriceRows.tsx";
 import { ProjectFrame } from "./ProjectFrame.tsx";
 import { providers } from "./providers.ts";
 
@@ -44,12 +44,12 @@ export function ProjectPricesPage() {
 function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   const queries = useQueryClient();
   const { data: judge } = useQuery(projectJudgeQuery(projectId));
-  const [drafts, setDrafts] = useState(() => own.map(draftOf));
+  const [drafts, setDrafts] = useState(() => own.map(toDraft));
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [failure, setFailure] = useState<Failure>();
   const [busy, setBusy] = useState(false);
   const section = useRef<HTMLElement>(null);
-  const changed = JSON.stringify(drafts.map(priceOf)) !== JSON.stringify(own);
+  const changed = JSON.stringify(drafts.map(fromDraft)) !== JSON.stringify(own);
 
   const change = (next: DraftPrice[]) => {
     setDrafts(next);
@@ -58,11 +58,11 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   const save = async () => {
     setBusy(true);
     setFailure(undefined);
-    const answer = await savePrices(projectId, drafts.map(priceOf));
+    const answer = await savePrices(projectId, drafts.map(fromDraft));
     setBusy(false);
     if (answer.ok) {
       queries.setQueryData(judgePricesQuery(projectId).queryKey, answer.value);
-      setDrafts(answer.value.own.map(draftOf));
+      setDrafts(answer.value.own.map(toDraft));
       return toast("Prices saved");
     }
     const { issues = [] } = answer.failure;
@@ -73,7 +73,7 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   const add = () => {
     const model = drafts.some(one => one.model === judge?.model) ? "" : (judge?.model ?? "");
     flushSync(() =>
-      change([...drafts, draftOf({ model, validFrom: new Date().toISOString().slice(0, 10) })]),
+      change([...drafts, toDraft({ model, validFrom: new Date().toISOString().slice(0, 10) })]),
     );
     section.current?.querySelector<HTMLElement>("tbody tr:last-child input")?.focus();
   };
@@ -106,7 +106,7 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
           Add price
         </Button>
         <div className="line">
-          {changed && <Button onClick={() => change(own.map(draftOf))}>Discard changes</Button>}
+          {changed && <Button onClick={() => change(own.map(toDraft))}>Discard changes</Button>}
           <Button look="main" busy={busy || !changed} onClick={() => void save()}>
             Save
           </Button>

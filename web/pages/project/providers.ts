@@ -1,4 +1,5 @@
-// Labels, requirements and fixes for judge providers, and the default URLs of local servers.
+// Labels and requirements of judge providers, labels of output modes, fixes for failed connection tests, and default URLs
+// of local servers.
 import type { JudgeFault } from "../../../src/http/judge/schemas.ts";
 import type { JudgeMode, JudgeProvider } from "../../../src/model/judge/call.ts";
 
@@ -33,8 +34,7 @@ export const fixes: Record<JudgeFault, string> = {
   later:
     "Check that the server is running and reachable from the machine that runs Onlooker, then try again.",
   refused: "Check the API key, the URL, the model name and the headers.",
-  unusable:
-    "Choose a model that follows instructions and answers in JSON. Larger models do so more reliably.",
+  unusable: "Choose a model that follows instructions and answers in JSON. Larger models are more reliable.",
   budget: "Raise the limit or add credit at the provider.",
-  misjudged: "It works, but its verdicts may be unreliable. Compare it with a larger model.",
+  misjudged: "The judge works, but its verdicts may be unreliable. Compare it with a larger model.",
 };

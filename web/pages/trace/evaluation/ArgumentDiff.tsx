@@ -1,4 +1,4 @@
-// Table of the expected and actual arguments of a tool call.
+// Tables that compare the expected and actual arguments of tool calls.
 import type { Check } from "../../../../src/model/run/run.ts";
 import { Icon } from "../../../ui/Icon.tsx";
 import { argumentStates, type ComparedCall, comparedCalls } from "./arguments.ts";
@@ -6,7 +6,7 @@ import { useTrace } from "./context.ts";
 import { expectationText } from "./rule.tsx";
 import { Value } from "./Value.tsx";
 
-/** `negated`: not all arguments may match. */
+/** `negated`: the check fails if all arguments match. */
 type ArgumentDiffsProps = { expected: unknown; check: Check; negated: boolean };
 
 export function ArgumentDiffs({ expected, check, negated }: ArgumentDiffsProps) {
@@ -22,8 +22,8 @@ function ArgumentDiff({ call, negated }: { call: ComparedCall; negated: boolean 
     <table className="diff" data-negated={negated || undefined}>
       <caption>
         Arguments of <bdi>{spanNames.get(spanId) ?? spanId}</bdi>
-        {negated && ", which must not all match"}
-        {!complete && ", the first ten differences"}
+        {negated && ", expected to differ"}
+        {!complete && ", first 10 differences"}
       </caption>
       <thead>
         <tr>
@@ -63,16 +63,16 @@ type Line = ComparedCall["lines"][number];
 function Expected({ line: { state, expected } }: { line: Line }) {
   if (state === "unexpected") return <span className="quiet">nothing</span>;
   const text = expectationText(expected);
-  return text.startsWith("is ") && isPlain(expected) ? <Value value={expected} /> : text;
+  return text.startsWith("is ") && isLiteral(expected) ? <Value value={expected} /> : text;
 }
 
 function Actual({ line }: { line: Line }) {
   if ("actual" in line) return <Value value={line.actual} />;
-  return <span className="quiet">{line.state === "missing" ? "nothing" : "same, or contained"}</span>;
+  return <span className="quiet">{line.state === "missing" ? "nothing" : "matches"}</span>;
 }
 
-/** Not a comparison such as "is at least 3". */
-function isPlain(expected: unknown): boolean {
+/** Whether the expectation is a value, not a set of operators such as `{ $gte: 3 }`. */
+function isLiteral(expected: unknown): boolean {
   if (typeof expected !== "object" || expected === null || Array.isArray(expected)) return true;
   const names = Object.keys(expected);
   return names.length === 0 || !names.every(name => name.startsWith("$"));
