@@ -61,6 +61,8 @@ const sentences: { [C in ReasonCode]?: (data: NonNullable<ReasonData[C]>) => str
   agent_error: ({ turn, message }) =>
     `Agent error${turn === undefined ? "" : ` in turn ${numberText(turn)}`}: ${message}`,
   no_judge: () => "No judge is configured.",
+  reply_too_long: ({ shown, of }) =>
+    `The reply is too long to judge: ${numberText(of)} characters, of which the judge can be shown ${numberText(shown)}.`,
   judge_budget_spent: budget =>
     `The agent’s daily judge budget of ${
       "usd" in budget ? moneyText(budget.usd) : `${numberText(budget.tokens)} tokens`

@@ -36,6 +36,10 @@ const formatted: [Reason, string][] = [
     { code: "token_usage", data: { usages: [{ kind: "total", used: 12_345, max: 9_000 }] } },
     "The trace used 12,345 total tokens (limit 9,000).",
   ],
+  [
+    { code: "reply_too_long", data: { shown: 185_000, of: 1_200_000 } },
+    "The reply is too long to judge: 1,200,000 characters, of which the judge can be shown 185,000.",
+  ],
   [{ code: "duration", data: { ms: 61_000, maxMs: 2_500 } }, "The trace took 1 min 1 s (limit 2.5 s)."],
   [
     { code: "duration", data: { ms: 61_000, maxMs: 2_500, received: true } },
