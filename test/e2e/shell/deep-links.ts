@@ -50,6 +50,11 @@ async function memberScreens(): Promise<Screen[]> {
       title: "Prices · Project settings · Onlooker",
       heading: "Project settings",
     },
+    {
+      path: `${project}/settings/labels`,
+      title: "Labels · Project settings · Onlooker",
+      heading: "Project settings",
+    },
     { ...own("Traces"), path: `${base}/traces?text=a+b%26c` },
     { ...own("Answer a question"), path: `${base}/traces/${traceId}?view=spans&span=1` },
     { ...own("Test cases"), path: `${base}/tests?text=x&status=active` },
