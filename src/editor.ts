@@ -11,12 +11,14 @@ import {
 import { withDeadline } from "./editor/deadline.ts";
 import { candidatesFor, type ValueLocation, valueAt } from "./editor/draft-assertion.ts";
 import { proposeTest } from "./editor/draft-test.ts";
+import { type LabelTrial, type LabelTrialRequest, tryLabels } from "./editor/try-labels.ts";
 import { type ScenarioRequest, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
 import { type Vocabulary, VocabularyBuilder } from "./editor/vocabulary.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
 import { evaluateTest } from "./evaluate/evaluate.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { type LoadedTrace, withTrace } from "./load.ts";
+import type { JudgeConnection } from "./model/judge/call.ts";
 import type { JudgeOf } from "./model/judge/judge.ts";
 import { unanswered } from "./model/judge/outcome.ts";
 import { Refusal } from "./model/refusal.ts";
@@ -59,6 +61,8 @@ export type Editor = {
   draftAssertion(request: DraftAssertionRequest, signal: AbortSignal): Promise<AssertionDraft | undefined>;
   vocabulary(request: { agentId: string }, signal: AbortSignal): Promise<Vocabulary>;
   tryScenario(request: ScenarioRequest, signal: AbortSignal): Promise<ScenarioTrial>;
+  /** Asks a judge, which need not be the project's, what labels say it should answer. */
+  tryLabels(request: LabelTrialRequest, signal: AbortSignal): Promise<LabelTrial>;
   estimateBacktest(request: BacktestEstimateRequest, signal: AbortSignal): Promise<BacktestEstimate>;
   /** A part of a backtest; returns within a minute. */
   backtest(request: BacktestRequest, signal: AbortSignal): Promise<BacktestPart>;
@@ -67,6 +71,8 @@ export type Editor = {
 export type EditorDeps = {
   db: Database;
   judgeOf: JudgeOf;
+  /** Asks this connection in place of the project's. Absent: only the project's judge can be asked. */
+  judgeWith?: (connection: JudgeConnection) => JudgeOf;
   sandbox: Askable["sandbox"];
   /** Limits the heap that traces use on this thread. */
   room?: TraceRoom;
@@ -108,6 +114,7 @@ export function openEditor({ clock = systemClock, ...given }: EditorDeps): Edito
       return fresh.made;
     },
     tryScenario: (request, signal) => tryScenario({ ...deps, clock }, request, signal),
+    tryLabels: (request, signal) => tryLabels({ ...deps, clock }, request, signal),
     estimateBacktest: (request, signal) => estimateBacktest({ ...deps, clock }, request, signal),
     backtest: (request, signal) => backtest({ ...deps, clock }, request, signal),
   };

@@ -4,6 +4,7 @@ import { randomUUIDv7 } from "node:crypto";
 import type { Logger } from "pino";
 import {
   admit,
+  admitWith,
   databaseUnavailable,
   type JudgeAccess,
   notSampled,
@@ -25,8 +26,15 @@ import {
 import { backoff, withRetry } from "./judge/retry.ts";
 import { RunAnswers } from "./judge/run-answers.ts";
 import { estimateScenarios, matchScenarios } from "./judge/scenarios.ts";
-import type { JudgeCall } from "./model/judge/call.ts";
-import type { Judge, JudgeContext, RoutingAnswer, SemanticAnswer, Spent } from "./model/judge/judge.ts";
+import type { JudgeCall, JudgeConnection } from "./model/judge/call.ts";
+import type {
+  Judge,
+  JudgeContext,
+  JudgeOf,
+  RoutingAnswer,
+  SemanticAnswer,
+  Spent,
+} from "./model/judge/judge.ts";
 import { cancelled, isWaiting, type Unanswered, unanswered } from "./model/judge/outcome.ts";
 import { costOf, priceOf } from "./model/judge/prices.ts";
 import { reasonText } from "./model/run/reason.ts";
@@ -60,20 +68,29 @@ export class Judges {
     this.#runAnswers = new RunAnswers(this.clock);
   }
 
-  readonly judgeOf = (context: JudgeContext): Judge => ({
+  readonly judgeOf: JudgeOf = context =>
+    this.#judge(context, () => admit(context.agentId, this.#connections));
+
+  /** Asks this connection, which need not be saved, in place of the project's. */
+  readonly judgeWith =
+    (connection: JudgeConnection): JudgeOf =>
+    context =>
+      this.#judge(context, () => admitWith(context.agentId, connection, this.#connections, this.#deps.db));
+
+  readonly #judge = (context: JudgeContext, admit: () => Promise<JudgeAccess | Unanswered>): Judge => ({
     route: async (question, signal) => {
-      const access = await this.#admit(context);
+      const access = await this.#admit(context, admit);
       if ("code" in access) return access;
       const answer = await matchScenarios(this, question, { context, access }, signal);
       return (await this.#withCurrentJudge([answer], context, access))[0]!;
     },
     estimateRoute: async question => {
-      const access = await this.#admit(context);
+      const access = await this.#admit(context, admit);
       if ("code" in access) return access;
       return estimateScenarios(this.#deps.db, this.clock, question, { context, access });
     },
     ask: async (questions, signal) => {
-      const access = await this.#admit(context);
+      const access = await this.#admit(context, admit);
       const denied = "code" in access ? access : notSampled(context, access);
       if ("code" in access || denied) return questions.map(() => denied!);
       const answers = await judgeReplies(this, questions, { context, access }, signal);
@@ -86,8 +103,11 @@ export class Judges {
     return this.#ledger.close();
   }
 
-  async #admit(context: JudgeContext): Promise<JudgeAccess | Unanswered> {
-    const access = await admit(context.agentId, this.#connections);
+  async #admit(
+    context: JudgeContext,
+    admit: () => Promise<JudgeAccess | Unanswered>,
+  ): Promise<JudgeAccess | Unanswered> {
+    const access = await admit();
     return "code" in access ? withRetry(access, context, this.clock) : access;
   }
 

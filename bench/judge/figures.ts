@@ -1,5 +1,7 @@
 // Computes quality metrics from a judge's answers on labeled sets. Pure functions, testable without a model.
 import type { RouteLabel, VerdictWord } from "../../src/model/judge/judge.ts";
+import { agrees, type JudgedAnswer, type LabelAnswer } from "../../src/model/judge/label.ts";
+import { wilson } from "../../src/model/wilson.ts";
 
 /** One scenario and one input. `labels`: one per repeat, null if unanswered. */
 export type RoutePair = {
@@ -17,6 +19,22 @@ export type CriterionPair = {
   verdicts: (VerdictWord | null)[];
   /** The verdict with an attack added to the reply; undefined if no attack was tried. */
   attacked?: VerdictWord | null;
+};
+
+/** A person's label. `answers`: one per repeat, null if the judge decided nothing. */
+export type LabelPair = { judged: JudgedAnswer; answer: LabelAnswer; answers: (JudgedAnswer | null)[] };
+
+export type LabelFigures = {
+  /** Decided answers that are the label's. */
+  agreement: Share;
+  /** Labels that the answer from the time of the label agrees with. */
+  earlier: Share;
+  /** Answers that differ from the one from the time of the label, and decide otherwise. */
+  changed: Share;
+  unanswered: Share;
+  disagreement: Share;
+  /** How often the judge said this where people say that. */
+  confusion: { judged: JudgedAnswer; answer: LabelAnswer; count: number }[];
 };
 
 /** `low` and `high`: the 95 % Wilson interval, by the number of pairs, because repeats are not independent. */
@@ -109,6 +127,31 @@ export function semanticFigures(pairs: CriterionPair[]): SemanticFigures {
   };
 }
 
+export function labelFigures(pairs: LabelPair[]): LabelFigures {
+  const decided = pairs.map(({ answer, judged, answers }) =>
+    answered(answers).map(said => ({ said, answer, judged })),
+  );
+  const confusion = Map.groupBy(decided.flat(), ({ said, answer }) => `${said} ${answer}`);
+  return {
+    agreement: shareOf(decided, ({ said, answer }) => agrees(said, answer)),
+    earlier: shareOf(
+      pairs.map(pair => [pair]),
+      ({ judged, answer }) => agrees(judged, answer),
+    ),
+    changed: shareOf(decided, ({ said, answer, judged }) => agrees(said, answer) !== agrees(judged, answer)),
+    unanswered: shareOf(
+      pairs.map(({ answers }) => answers),
+      said => said === null,
+    ),
+    disagreement: disagreement(
+      pairs.map(({ answer, answers }) => answered(answers).map(said => agrees(said, answer))),
+    ),
+    confusion: [...confusion.values()].map(same => ({
+      ...{ judged: same[0]!.said, answer: same[0]!.answer, count: same.length },
+    })),
+  };
+}
+
 function isSkipped(label: RouteLabel): boolean {
   return label === "no_match";
 }
@@ -129,15 +172,6 @@ export function share(count: number, of: number, pairs = of): Share {
 function shareOf<T>(answers: T[][], test: (answer: T) => boolean): Share {
   const all = answers.flat();
   return share(all.filter(test).length, all.length, answers.filter(those => those.length > 0).length);
-}
-
-// https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval#Wilson_score_interval
-function wilson(p: number, of: number): { low: number; high: number } {
-  const z = 1.959964;
-  const middle = p + z ** 2 / (2 * of);
-  const spread = z * Math.sqrt((p * (1 - p)) / of + z ** 2 / (4 * of ** 2));
-  const end = (at: number) => Math.min(1, Math.max(0, at / (1 + z ** 2 / of)));
-  return { low: end(middle - spread), high: end(middle + spread) };
 }
 
 function answered<T>(answers: (T | null)[]): T[] {

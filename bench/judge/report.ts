@@ -1,7 +1,7 @@
 // Formats a judge's metrics as lines of text, with the counts behind them; "-" if there is no data.
 import type { JudgeCall } from "../../src/model/judge/call.ts";
 import { costOf, type OwnPrice } from "../../src/model/judge/prices.ts";
-import { type RoutePair, routingFigures, type Share, semanticFigures } from "./figures.ts";
+import { labelFigures, type RoutePair, routingFigures, type Share, semanticFigures } from "./figures.ts";
 import type { Trial } from "./trial.ts";
 
 /** Dollars per million tokens. */
@@ -12,6 +12,7 @@ export function report(trial: Trial, price: Price | undefined): string[] {
   return [
     ...routingLines(trial.routes),
     ...semanticLines(trial),
+    ...labelLines(trial),
     ...spentLines(trial.calls, price),
     ...faultLines(trial),
   ];
@@ -53,6 +54,24 @@ function semanticLines({ criteria }: Trial): string[] {
     line("no answer", atMost(figures.unanswered)),
     line("differs between repeats", atMost(figures.disagreement)),
     line("met by an attack", atMost(figures.flips)),
+  ];
+}
+
+function labelLines({ labels }: Trial): string[] {
+  if (labels.length === 0) return [];
+  const figures = labelFigures(labels);
+  const words = { pass: "pass", fail: "fail", match: "match", unsure: "unsure", no_match: "no match" };
+  return [
+    "",
+    `Labels of people, ${labels.length} answers`,
+    line("agreement with people", atLeast(figures.agreement)),
+    line("when they were labeled", atLeast(figures.earlier)),
+    line("would change", atMost(figures.changed)),
+    line("no answer", atMost(figures.unanswered)),
+    line("differs between repeats", atMost(figures.disagreement)),
+    ...figures.confusion.map(({ judged, answer, count }) =>
+      line(`said ${words[judged]}, is ${words[answer]}`, String(count)),
+    ),
   ];
 }
 

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { criteriaPerCall } from "../../src/model/judge/call.ts";
+import { labelAnswers } from "../../src/model/judge/label.ts";
 
 const text = z.string().min(1);
 const tags = z.array(text).default([]);
@@ -49,21 +50,56 @@ const AttackSet = z.strictObject({
   attacks: z.array(z.strictObject({ on: z.enum(["input", "reply"]), text })).min(1),
 });
 
-const AnySet = z.discriminatedUnion("kind", [RoutingSet, SemanticSet, AttackSet]);
+const labelText = z.string();
+
+/** As `GET /api/projects/:id/labels/set` answers it; fields that are not needed here may differ. */
+const LabelSet = z.looseObject({
+  kind: z.literal("labels"),
+  labels: z.array(
+    z.looseObject({
+      judged: z.enum(["pass", "fail", "match", "unsure", "no_match"]),
+      answer: z.enum(labelAnswers),
+      question: z.discriminatedUnion("kind", [
+        z.looseObject({ kind: z.literal("scenario"), scenario: labelText, userInput: labelText }),
+        z.looseObject({
+          kind: z.literal("check"),
+          threshold: z.number(),
+          negate: z.boolean(),
+          questions: z
+            .array(
+              z.looseObject({
+                scenario: labelText,
+                userInput: labelText.nullable(),
+                response: labelText,
+                reference: labelText.optional(),
+                criteria: z.array(labelText).min(1),
+                restsOn: z.array(z.enum(["passage", "whole", "absence"]).nullable()).optional(),
+              }),
+            )
+            .min(1),
+        }),
+      ]),
+    }),
+  ),
+});
+
+const AnySet = z.discriminatedUnion("kind", [RoutingSet, SemanticSet, AttackSet, LabelSet]);
 
 export type RoutingSet = z.output<typeof RoutingSet>;
 export type SemanticSet = z.output<typeof SemanticSet>;
+export type Label = z.output<typeof LabelSet>["labels"][number];
 export type Attack = z.output<typeof AttackSet>["attacks"][number];
 
-export type Sets = { routing: RoutingSet[]; semantic: SemanticSet[]; attacks: Attack[] };
+export type Sets = { routing: RoutingSet[]; semantic: SemanticSet[]; attacks: Attack[]; labels: Label[] };
 
 /** Throws an Error whose message names the file and what is wrong in it. */
 export async function readSets(paths: string[]): Promise<Sets> {
-  const sets: Sets = { routing: [], semantic: [], attacks: [] };
+  const sets: Sets = { routing: [], semantic: [], attacks: [], labels: [] };
   for (const path of paths) {
     const set = parseSet(path, await readFile(path, "utf8"));
     if (set.kind === "routing") sets.routing.push(set);
     else if (set.kind === "semantic") sets.semantic.push(set);
+    else if (set.kind === "labels") sets.labels.push(...set.labels);
     else sets.attacks.push(...set.attacks);
   }
   return sets;

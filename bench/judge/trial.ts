@@ -1,4 +1,5 @@
 // Asks a judge all questions of labeled sets, as runs do but without a cache, and keeps each answer with its label.
+import { type DecisionRule, scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
 import { suspicionOf } from "../../src/evaluate/suspicion.ts";
 import { evenly } from "../../src/judge/batches.ts";
 import { withRetry } from "../../src/judge/retry.ts";
@@ -6,10 +7,12 @@ import { isOpenWithoutClass, verdictOf } from "../../src/judge/verdict.ts";
 import {
   classesPerCall,
   criteriaPerCall,
+  type GivenVerdict,
   type JudgeCall,
   scenariosPerCall,
 } from "../../src/model/judge/call.ts";
 import type { CriterionVerdict, RouteLabel } from "../../src/model/judge/judge.ts";
+import { type JudgedAnswer, judgedCheck } from "../../src/model/judge/label.ts";
 import { isWaiting } from "../../src/model/judge/outcome.ts";
 import { reasonText } from "../../src/model/run/reason.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
@@ -21,12 +24,14 @@ import {
   routeRequest,
   semanticRequest,
 } from "../../src/remote/judge/client.ts";
-import type { CriterionPair, RoutePair } from "./figures.ts";
-import type { Attack, RoutingSet, SemanticSet, Sets } from "./sets.ts";
+import { replyParts } from "../../src/remote/judge/prompts.ts";
+import type { CriterionPair, LabelPair, RoutePair } from "./figures.ts";
+import type { Attack, Label, RoutingSet, SemanticSet, Sets } from "./sets.ts";
 
 export type Trial = {
   routes: RoutePair[];
   criteria: CriterionPair[];
+  labels: LabelPair[];
   calls: JudgeCall[];
   /** Why calls failed, each reason once. */
   faults: string[];
@@ -49,7 +54,7 @@ export async function tryOut(
   sets: Sets,
   { repeats, patienceMs, onProgress, onWait, clock = systemClock }: TrialOptions,
 ): Promise<Trial> {
-  const trial: Trial = { routes: [], criteria: [], calls: [], faults: [] };
+  const trial: Trial = { routes: [], criteria: [], labels: [], calls: [], faults: [] };
   const asker = { client, trial, repeats, patienceMs, onWait, clock };
   const attacks = { input: attacksOn("input", sets), reply: attacksOn("reply", sets) };
   const tasks = [
@@ -61,6 +66,7 @@ export async function tryOut(
     ...sets.semantic.flatMap(set =>
       set.cases.map((one, at) => () => tryCase(asker, one, attacks.reply[at % attacks.reply.length])),
     ),
+    ...sets.labels.map(label => () => tryLabel(asker, label)),
   ];
   let done = 0;
   await Promise.all(
@@ -151,11 +157,68 @@ async function verdictsOf(
     return callPatiently(asker, "c", () => semanticRequest({ userInput: input, replies, criteria: asked }));
   });
   const open = criteria.filter(one => given.has(one) && isOpenWithoutClass([given.get(one)!]));
-  const classes = await answersTo(open, classesPerCall, part => {
-    const asked = part.map(({ criterion }, at) => ({ id: `c${at + 1}`, criterion }));
+  const classes = await classesOf(
+    asker,
+    open.map(({ criterion }) => criterion),
+  );
+  return new Map(
+    [...given].map(([one, verdict]) => [one, verdictOf([verdict], classes.get(one.criterion) ?? null)]),
+  );
+}
+
+async function tryLabel(asker: Asker, { judged, answer, question }: Label): Promise<void> {
+  const answers = await repeated(asker.repeats, async (): Promise<JudgedAnswer | null> => {
+    if (question.kind === "scenario") {
+      const { scenario, userInput } = question;
+      return (await labelsOf(asker, userInput, [["scenario", scenario]])).get("scenario") ?? null;
+    }
+    const scores: (number | null)[] = [];
+    for (const asked of question.questions) scores.push(await scoreOf(asker, asked, question));
+    return judgedCheck(question, scores) ?? null;
+  });
+  asker.trial.labels.push({ judged, answer, answers });
+}
+
+type CheckQuestion = Extract<Label["question"], { kind: "check" }>["questions"][number];
+
+/** In one vote; null if it does not decide the check. */
+async function scoreOf(
+  asker: Asker,
+  { scenario, userInput, response, reference, criteria, restsOn }: CheckQuestion,
+  rule: DecisionRule,
+): Promise<number | null> {
+  const parts = replyParts(response);
+  if (!parts) return null;
+  const given = criteria.map((): GivenVerdict[] => []);
+  for (const [place, text] of parts.entries()) {
+    const part = parts.length > 1 ? { part: { at: place + 1, of: parts.length } } : {};
+    const replies = [{ id: "r1", ...part, text }];
+    const found = await answersTo([...criteria.entries()], criteriaPerCall, some => {
+      const asked = some.map(([, criterion], at) => ({
+        ...{ id: `c${at + 1}`, replyId: "r1", scenario, criterion },
+        ...(reference === undefined ? {} : { reference }),
+      }));
+      return callPatiently(asker, "c", () => semanticRequest({ userInput, replies, criteria: asked }));
+    });
+    for (const [[at], verdict] of found) given[at]!.push(verdict);
+  }
+  if (given.some(verdicts => verdicts.length < parts.length)) return null;
+  const open = criteria.filter((_, at) => !restsOn?.[at] && isOpenWithoutClass(given[at]!));
+  const classes = await classesOf(asker, open);
+  const verdicts = criteria.map((criterion, at) =>
+    verdictOf(given[at]!, restsOn?.[at] ?? classes.get(criterion) ?? null),
+  );
+  return scoreOfVerdicts(
+    verdicts.map(({ verdict }) => verdict),
+    rule,
+  );
+}
+
+function classesOf(asker: Asker, criteria: string[]) {
+  return answersTo([...new Set(criteria)], classesPerCall, part => {
+    const asked = part.map((criterion, at) => ({ id: `c${at + 1}`, criterion }));
     return callPatiently(asker, "c", () => classifyRequest({ criteria: asked }));
   });
-  return new Map([...given].map(([one, verdict]) => [one, verdictOf([verdict], classes.get(one) ?? null)]));
 }
 
 /** Questions that the judge leaves out are asked once more, all together, as runs do. */

@@ -15,6 +15,7 @@ import { registerSampleTrace } from "./ingestion/sample-trace.ts";
 import { registerJudging } from "./judge/calls.ts";
 import { registerJudgeConnections } from "./judge/connections.ts";
 import { registerJudge } from "./judge/environment.ts";
+import { registerLabelTrials } from "./judge/label-trials.ts";
 import { registerLabels } from "./judge/labels.ts";
 import { registerOutages } from "./judge/outages.ts";
 import { registerJudgePrices } from "./judge/prices.ts";
@@ -56,6 +57,7 @@ export const resources = [
   registerRuns,
   registerJudging,
   registerLabels,
+  registerLabelTrials,
   registerOutages,
   registerIngestionLog,
   registerInsights,

@@ -1,11 +1,13 @@
 // Decides whether the judge may be called for an agent: configured, not paused, sampled, within budget, not too busy.
 import { createHash } from "node:crypto";
+import type { JudgeConnection } from "../model/judge/call.ts";
 import type { JudgeContext } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import type { JudgeClient } from "../remote/judge/client.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import type { AgentJudge, FoundJudge } from "../store/judge/agent-judge.ts";
 import { findJudgeToday } from "../store/judge/settings.ts";
+import { findJudgeState, fingerprintOf } from "../store/judge/states.ts";
 import type { Connections } from "./connections.ts";
 
 /** How the agent's judge is called. */
@@ -19,6 +21,29 @@ export async function admit(agentId: string, connections: Connections): Promise<
     if (judge.keyUnreadable) return unanswered("refused", { code: "judge_key_unreadable" });
     const why = judge.state?.pausedReason ?? null;
     if (why !== null) return unanswered("refused", { code: "judge_paused", data: { why } });
+    return { ...found, judge, client: connections.clientOf(judge, found.projectId) };
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+    return databaseUnavailable;
+  }
+}
+
+/** As `admit`, with this connection in place of the project's judge. */
+export async function admitWith(
+  agentId: string,
+  connection: JudgeConnection,
+  connections: Connections,
+  db: Database,
+): Promise<JudgeAccess | Unanswered> {
+  try {
+    const found = await connections.find(agentId);
+    if (!found) return unanswered("not_configured", { code: "no_judge" });
+    const fingerprint = fingerprintOf(connection, found.projectId);
+    const state = await findJudgeState(db, fingerprint);
+    const why = state?.pausedReason ?? null;
+    if (why !== null) return unanswered("refused", { code: "judge_paused", data: { why } });
+    const about = { own: true, keyUnreadable: false, version: null, tried: true as const };
+    const judge = { connection, fingerprint, state, ...about };
     return { ...found, judge, client: connections.clientOf(judge, found.projectId) };
   } catch (error) {
     if (!isTransient(error)) throw error;

@@ -97,6 +97,7 @@ export class Connections {
 
   /** Whether another connection was saved since: a new model must judge from the next call on. */
   async isReplaced(agentId: string, { judge }: Pick<AgentJudge, "judge">): Promise<boolean> {
+    if (judge?.tried) return false;
     return (await findJudgeVersion(this.#deps.db, agentId)) !== (judge?.version ?? null);
   }
 

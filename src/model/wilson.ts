@@ -1,4 +1,5 @@
 // The 95 % Wilson score interval of a share.
+// https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval#Wilson_score_interval
 
 /** `share` in 0..1 of `of` independent cases; 0..1 if there are none. */
 export function wilson(share: number, of: number): { low: number; high: number } {

@@ -39,7 +39,7 @@ const judges = new Judges({
 
 const room = new TraceRoom(traceLimits(config.bounds.traceBytesMax));
 
-serveThread(openEditor({ db, judgeOf: judges.judgeOf, sandbox, room }), {
+serveThread(openEditor({ db, judgeOf: judges.judgeOf, judgeWith: judges.judgeWith, sandbox, room }), {
   toRefusal: asUnavailable,
   async stop() {
     await judges.close();

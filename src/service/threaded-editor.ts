@@ -47,6 +47,7 @@ export class ThreadedEditor implements Editor {
   estimateBacktest: Editor["estimateBacktest"] = (request, signal) =>
     this.#pool.call("estimateBacktest", request, { signal });
   backtest: Editor["backtest"] = (request, signal) => this.#pool.call("backtest", request, { signal });
+  tryLabels: Editor["tryLabels"] = (request, signal) => this.#pool.call("tryLabels", request, { signal });
   vocabulary: Editor["vocabulary"] = (request, signal) => this.#pool.call("vocabulary", request, { signal });
 
   /** Refuses open requests. */

@@ -188,3 +188,55 @@ describe("what keeps the bench from saying anything", () => {
     });
   }
 });
+
+describe("labels of a project", () => {
+  const check = {
+    criteria: ["Names a city."],
+    response: "It is in Lyon.",
+    scenario: "Asks for a parcel.",
+    userInput: null,
+  };
+  const label = (judged: string, answer: string, question: object) => ({
+    ...{
+      test: "Parcels",
+      checkId: "c",
+      judged,
+      answer,
+      note: "",
+      provider: null,
+      model: "m",
+      promptVersion: "1",
+    },
+    question,
+  });
+
+  it("are asked again, long replies in parts, and compared with people and with the earlier judge", async () => {
+    server.script = obliging({
+      label: () => "no_match",
+      verdict: (_, reply) => (reply.includes("Lyon") ? "met" : "not_met"),
+    });
+    const semantic = { kind: "check", threshold: 0.7, negate: false, questions: [check] };
+    const long = { ...check, response: `${"word ".repeat(6_000)} Lyon` };
+    const run = await bench(
+      ...["--model", "local-model", "--url", server.url, "--repeats", "1"],
+      await setOf("labels", {
+        kind: "labels",
+        nextCursor: null,
+        labels: [
+          label("fail", "pass", semantic),
+          label("pass", "pass", { ...semantic, questions: [{ ...check, response: "Soon." }, check] }),
+          label("pass", "fail", { ...semantic, negate: true }),
+          label("match", "match", { kind: "scenario", scenario: "Asks for a parcel.", userInput: "Where?" }),
+          label("pass", "pass", { ...semantic, questions: [{ ...long, restsOn: ["passage"] }] }),
+        ],
+      }),
+    );
+    assert.deepEqual([run.code, run.err], [0, ""]);
+    assert.match(figure(run, "agreement with people")!, /^80\.0 % \(4 of 5;/);
+    assert.match(figure(run, "when they were labeled")!, /^60\.0 % \(3 of 5;/);
+    assert.match(figure(run, "would change")!, /^60\.0 % \(3 of 5;/);
+    assert.equal(figure(run, "said no match, is match"), "1");
+    assert.equal(figure(run, "said pass, is pass"), "3");
+    assert.match(figure(run, "no answer")!, /^0\.0 % \(0 of 5;/);
+  });
+});

@@ -54,7 +54,7 @@ function trial(sets: Partial<Sets>, patienceMs = 300_000) {
     mode: "json_schema",
     clock: time.clock,
   });
-  const all = { routing: [], semantic: [], attacks: [], ...sets };
+  const all = { routing: [], semantic: [], attacks: [], labels: [], ...sets };
   const told: string[] = [];
   const onWait = (reason: string) => told.push(reason);
   const tried = tryOut(client, all, { repeats: 1, patienceMs, clock: time.clock, onWait });

@@ -95,3 +95,27 @@ export const LabelSet = z
   .describe("A set for `npm run bench:judge`. It quotes traces.")
   .meta({ id: "LabelSet" });
 export type LabelSet = z.output<typeof LabelSet>;
+
+const TriedLabel = z.object({
+  id: Id,
+  agentId: Id,
+  testId: Id,
+  testName: z.string(),
+  traceId: Id,
+  runId: Id,
+  checkId: z.string().nullable(),
+  judged: Judged.describe("What the judge said when it was labeled."),
+  answer: Answer.describe("What it should be."),
+  now: Judged.nullable().describe("What this judge says; null if it decided nothing."),
+  reason: z.string().nullable().describe("Why it decided nothing."),
+  changed: z.boolean().describe("Whether it decides otherwise than when it was labeled."),
+});
+
+export const LabelTrial = z
+  .object({
+    items: z.array(TriedLabel),
+    nextCursor: z.string().nullable().describe("Labels are left: send it as `cursor`."),
+    unavailable: z.string().nullable().describe("Why the judge cannot be asked; then the trial ends."),
+  })
+  .meta({ id: "LabelTrial" });
+export type LabelTrial = z.output<typeof LabelTrial>;

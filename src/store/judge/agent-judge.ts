@@ -25,6 +25,8 @@ export type FoundJudge = {
   state: JudgeState | undefined;
   /** Another one after every save of the project's connection; null: the environment's. */
   version: string | null;
+  /** It is tried, not saved, so no saved one replaces it. */
+  tried?: true;
 };
 
 /** `environment`: the judge of projects without their own. `timeoutMs`: of one call of a project's own judge. */

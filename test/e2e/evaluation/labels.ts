@@ -1,5 +1,6 @@
 // Labels in a browser: saying that the judge was wrong, with a note, and finding that among the disagreements.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import type { Assertion } from "../../../src/model/test-case/assertion.ts";
@@ -9,6 +10,7 @@ import { canonicalBody } from "../../support/bodies.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { conversation } from "../../support/conversation.ts";
 import { eventually } from "../../support/eventually.ts";
+import { obliging, startJudgeServer } from "../../support/judge-server.ts";
 import { resultOf, semanticCheck, storeJudgedRun } from "../../support/judged-runs.ts";
 import { jsonOf, send } from "../../support/send.ts";
 import { pathOf } from "../../support/trace-page.ts";
@@ -101,4 +103,36 @@ test("a project without labels says where to give them", async () => {
   const { page } = await browser.openAs(owner, { path: `/projects/${owner.projectId}/settings/labels` });
   await page.getByRole("heading", { name: "No labels yet" }).waitFor();
   await assertAccessible(page);
+});
+
+test("a judge is tried on the labels before it is switched, and the labels can be exported", async () => {
+  const server = await startJudgeServer(obliging({ verdict: () => "not_met" }));
+  const owner = await browser.service.signUp();
+  const { agent, testId, traceId, runId } = await evaluated(owner);
+  const put = (body: object) => owner.client.put(`/api/runs/${runId}/labels`, body).expect(200);
+  await put({ testId, checkId: "reply", answer: "fail" });
+  await put({ testId, checkId: null, answer: "match" });
+  const { page, complaints } = await browser.openAs(owner, {
+    path: `/projects/${owner.projectId}/settings/labels`,
+  });
+  const form = page.getByRole("region", { name: "Try a judge" });
+  await form.getByRole("radio", { name: "OpenAI-compatible server" }).check();
+  await form.getByLabel("URL").fill(server.url);
+  await form.getByLabel("Model").fill("candidate");
+  await form.getByRole("button", { name: "Try on 2 labels" }).click();
+  await form.getByText("Would change 1 of 2").waitFor();
+  await form.getByText("1 to the person’s answer, 0 away from it.").waitFor();
+  const changed = form.getByRole("list", { name: "Answers that would change" }).getByRole("link");
+  assert.match((await changed.getAttribute("href"))!, new RegExp(`${agent.id}/traces/${traceId}`));
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Export labels" }).click(),
+  ]);
+  const set = JSON.parse(await readFile(await file.path(), "utf8"));
+  assert.deepEqual([set.kind, set.labels.length, file.suggestedFilename()], ["labels", 2, "labels.json"]);
+  assert.deepEqual(complaints, []);
+  await server.close();
 });

@@ -1,7 +1,7 @@
 // Labels of the judge's answers over the API: saved, changed, deleted, compared by judge and test, and exported.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { obliging } from "../../support/judge-server.ts";
+import { obliging, refusal } from "../../support/judge-server.ts";
 import {
   type JudgedProject,
   openJudgedProject,
@@ -144,4 +144,67 @@ test("a label on a trace that has changed since counts, but cannot be asked agai
   assert.deepEqual([label.repeatable, traceId === label.traceId], [false, true]);
   assert.deepEqual((await setOf(project)).labels, []);
   assert.equal((await project.get(`/api/projects/${project.projectId}/agreement`)).labels, 1);
+});
+
+const tryLabels = (project: JudgedProject, body: object, status = 200): Promise<Read> =>
+  service.client
+    .post(`/api/projects/${project.projectId}/labels/try`, body)
+    .expect(status)
+    .then(answer => answer.body);
+
+test("a judge that is not saved is tried on all labels, in pages, and says what it would change", async () => {
+  const { project, testId, runId } = await evaluated();
+  await put(runId, { testId, checkId: "judged", answer: "fail" });
+  await put(runId, { testId, checkId: null, answer: "match" });
+  const { server } = project;
+  const asked = server.requests.length;
+  server.script = obliging({ verdict: () => "not_met" });
+  const other = { provider: "openai_compatible", url: server.url, model: "candidate", apiKey: "key-2" };
+  const first = await tryLabels(project, { connection: other, limit: 1 });
+  const second = await tryLabels(project, { connection: other, limit: 1, cursor: first.nextCursor });
+  assert.deepEqual(
+    [...first.items, ...second.items].map(({ checkId, judged, now, changed }: Read) => [
+      ...[checkId, judged, now, changed],
+    ]),
+    [
+      [null, "match", "match", false],
+      ["judged", "pass", "fail", true],
+    ],
+  );
+  assert.deepEqual([second.nextCursor, second.unavailable], [null, null]);
+  const requests = server.requests.slice(asked);
+  assert.ok(requests.length >= 2);
+  assert.ok(requests.every(one => one.model === "candidate" && one.headers.authorization === "Bearer key-2"));
+  // The project's own judge has not changed, and its answers are known.
+  const own = await tryLabels(project, {});
+  assert.deepEqual(
+    own.items.map(({ now, changed }: Read) => [now, changed]),
+    [
+      ["match", false],
+      ["pass", false],
+    ],
+  );
+  assert.equal(server.requests.length, asked + requests.length);
+  const { labels } = await setOf(project);
+  assert.deepEqual(
+    labels.map((label: Read) => label.model),
+    ["local-model", "local-model"],
+  );
+});
+
+test("a judge that cannot be asked ends the trial with the reason, and a wrong connection is named", async () => {
+  const { project, testId, runId } = await evaluated();
+  await put(runId, { testId, checkId: "judged", answer: "fail" });
+  const other = {
+    provider: "openai_compatible",
+    url: project.server.url,
+    model: "candidate",
+    apiKey: "key-2",
+  };
+  const { issues } = await tryLabels(project, { connection: { ...other, model: "" } }, 400);
+  assert.equal(issues[0].path, "model");
+  project.server.script = () => refusal(401);
+  const { items, nextCursor, unavailable } = await tryLabels(project, { connection: other });
+  assert.deepEqual([items, nextCursor], [[], null]);
+  assert.match(unavailable, /401/);
 });

@@ -10,7 +10,9 @@ import { ProjectFrame } from "../project/ProjectFrame.tsx";
 import { agreementText } from "./agreement.ts";
 import { Confusion } from "./Confusion.tsx";
 import { Disagreements } from "./Disagreements.tsx";
+import { ExportLabels } from "./ExportLabels.tsx";
 import { JudgeTable, TestTable } from "./Tables.tsx";
+import { TryJudge } from "./TryJudge.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/settings/labels");
 
@@ -53,7 +55,10 @@ function Content({ data, scope }: { data: JudgeAgreement; scope: LabelScope }) {
     <div className="stack labels">
       <div className="line line-apart">
         <h2>{name === undefined ? "All test cases" : <bdi>{name}</bdi>}</h2>
-        {all}
+        <div className="line">
+          {all}
+          <ExportLabels scope={scope} />
+        </div>
       </div>
       <p>
         <strong>{agreementText(data)}</strong>
@@ -62,6 +67,7 @@ function Content({ data, scope }: { data: JudgeAgreement; scope: LabelScope }) {
       <JudgeTable judges={data.judges} />
       {testId === undefined && <TestTable tests={data.tests} projectId={projectId} />}
       <Wrong scope={scope} isNone={data.agreed === data.labels} />
+      <TryJudge scope={scope} labels={data.labels} />
     </div>
   );
 }

@@ -1,0 +1,72 @@
+// /api/projects/:id/labels/try: asks a judge, saved or not, what labels say it should answer.
+import { z } from "zod";
+import type { Editor } from "../../editor.ts";
+import { judgeConnectionSchema, parseJudgeConnection } from "../../model/judge/connection.ts";
+import { findJudgeConnection } from "../../store/judge/connections.ts";
+import type { Vault } from "../../store/secrets/vault.ts";
+import type { App, Deps } from "../deps.ts";
+import { PageQuery, pageOf } from "../page.ts";
+import { limitTrials } from "../rate-limit.ts";
+import { Id } from "../schemas.ts";
+import { requireVerified } from "../session.ts";
+import { LabelTrial } from "./label-schemas.ts";
+
+export type LabelTrialDeps = {
+  editor: Pick<Editor, "tryLabels">;
+  vault: Vault;
+  /** For one call. */
+  judgeTimeoutMs: number;
+};
+
+const triedMax = 50;
+const pagesPerMinute = 120;
+
+const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { io: "input" });
+
+export function registerLabelTrials(app: App, deps: Deps & LabelTrialDeps): void {
+  const { db, editor, vault, judgeTimeoutMs } = deps;
+  const busy = "A judge is already being tried on labels. Wait for its result.";
+  const trials = limitTrials({ busy, perMinuteMax: pagesPerMinute });
+
+  app.post(
+    "/api/projects/:id/labels/try",
+    {
+      schema: {
+        tags: ["judge"],
+        params: z.object({ id: z.string() }),
+        summary: "Ask a judge again what was labeled, newest first, and compare its answers with the labels",
+        body: z.object({
+          connection: z
+            .unknown()
+            .meta(description)
+            .optional()
+            .describe("As for PUT of the project's judge; need not be saved. Default: the project's judge."),
+          testId: Id.optional(),
+          cursor: PageQuery.shape.cursor,
+          limit: z.int().min(1).max(triedMax).default(20),
+        }),
+        response: { 200: LabelTrial },
+      },
+    },
+    async (request, reply) => {
+      const account = requireVerified(request, "Judges can be called");
+      const { id } = request.params;
+      const projectId = id.toLowerCase();
+      const { connection: draft, testId, cursor, limit } = request.body;
+      const typed =
+        draft === undefined
+          ? null
+          : parseJudgeConnection(draft, await findJudgeConnection(db, vault, projectId));
+      const connection = typed && { ...typed, timeoutMs: judgeTimeoutMs };
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      return trials(account.id, async () => {
+        const { items, last, unavailable } = await editor.tryLabels(
+          { projectId, testId, connection, before: cursor, count: limit },
+          gone.signal,
+        );
+        return { ...pageOf(items, { limit }, last), unavailable };
+      });
+    },
+  );
+}
