@@ -51,7 +51,7 @@ export type JudgesDeps = Omit<ConnectionDeps, "clock"> & {
   clock?: Clock;
 };
 
-/** The judges of all agents, as one thread asks them. */
+/** The judges of all agents, for one thread. */
 export class Judges {
   readonly clock: Clock;
   readonly #deps: JudgesDeps;
@@ -98,7 +98,7 @@ export class Judges {
     },
   });
 
-  /** Writes what is not written yet. */
+  /** Writes pending calls. */
   close(): Promise<void> {
     return this.#ledger.close();
   }
@@ -111,7 +111,7 @@ export class Judges {
     return "code" in access ? withRetry(access, context, this.clock) : access;
   }
 
-  /** Every question gets an outcome. The same question, whoever asks it, is in one call at a time. */
+  /** Every question gets an outcome. Askers of the same question share one call. */
   async answer<Q, V>(
     kind: QuestionKind<Q, V>,
     questions: Question<Q>[],
@@ -177,7 +177,7 @@ export class Judges {
     const answers: Answers<V> = new Map();
     const keys = questions.map(({ key }) => key);
     const cached = await findJudgeAnswers(this.#deps.db, keys);
-    // A run that comes back asks again for answers that it had the first time.
+    // A resumed run asks again for answers that it already had.
     if (context.tries === 0 && !context.cachedOnly) this.#ledger.countCached(context.agentId, cached.size);
     for (const key of keys) {
       const text = cached.get(key);
@@ -216,7 +216,7 @@ export class Judges {
     const startBy =
       deadlineAt !== null && this.clock.now() < deadlineAt ? deadlineAt : Number.POSITIVE_INFINITY;
 
-    // In the order of their hashes: always the same, and nobody's choice.
+    // Sorted by hash, so that the order is stable and nobody can choose it.
     const questions = batch.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     const request = kind.request(questions);
     if (context.cachedOnly) {
@@ -303,7 +303,7 @@ export class Judges {
   }
 }
 
-/** Shorter waits are over before anyone reads of them. */
+/** Shorter waits end before anyone could read about them. */
 const shownWaitMs = 5_000;
 const replaced = unanswered("later", { code: "judge_connection_changed" });
 const outOfTime = unanswered("later", { code: "judge_busy_until_deadline" });

@@ -9,7 +9,7 @@ const scores = { met: 1, mostly: 0.75, partly: 0.4, not_met: 0 };
 const steps: VerdictWord[] = ["met", "mostly", "partly", "not_met"];
 
 /**
- * The mean of the verdicts, null if they do not decide the outcome (E7): an undecided one may be 0 or 1, and both must
+ * The mean of the verdicts, null if they do not decide the outcome: an undecided one may be 0 or 1, and both must
  * fall on the same side of the threshold. Then the score is the one of the two that is nearer to the threshold.
  */
 export function scoreOfVerdicts(verdicts: VerdictWord[], { threshold, negate }: DecisionRule): number | null {
@@ -48,7 +48,7 @@ type DecidedVote = Vote & { score: number };
 /**
  * The vote that gives the check its score and its verdicts. Of several votes it is the median of those that decided, the
  * lower of two in the middle. Undefined if they decide nothing: then fewer than two votes, or no majority of the decided
- * ones, are on one side of the threshold (E7).
+ * ones, are on one side of the threshold.
  */
 export function decidingVote(votes: Vote[], threshold: number): DecidedVote | undefined {
   const decided = votes.filter((vote): vote is DecidedVote => vote.score !== null);

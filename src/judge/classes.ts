@@ -1,4 +1,4 @@
-// What criteria rest on: asked of the judge once per wording, and only where a verdict depends on it.
+// Asks the judge what a criterion rests on, once per wording, and only if a verdict depends on it.
 import type { Judges } from "../judge.ts";
 import { classesPerCall, type RestsOn } from "../model/judge/call.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
@@ -43,7 +43,7 @@ export class Classifier {
     }
   }
 
-  /** Null if the judge is not sure, or did not give a usable answer; an outage that may pass is worth waiting for. */
+  /** Null if the judge is not sure or gave no usable answer. A temporary failure is returned, so that the check waits. */
   classOf(criterion: string): RestsOn | null | Unanswered {
     const known = this.#classes.get(criterion) ?? null;
     if (known === null || typeof known === "string") return known;

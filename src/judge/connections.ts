@@ -63,7 +63,7 @@ export type ConnectionDeps = {
 
 const cachedMs = 1_000;
 const agentsMax = 1_000;
-/** Each has its limits and what it learned; the least recently used one is dropped. */
+/** Each client keeps its limits and the output mode it found; the least recently used client is dropped. */
 const clientsMax = 200;
 
 export class Connections {
@@ -88,7 +88,7 @@ export class Connections {
     const forget = () => {
       if (this.#found.get(agentId) === fresh) this.#found.delete(agentId);
     };
-    // A pause ends when somebody edits or tests the connection, and must not be reported any longer.
+    // A pause ends when somebody edits or tests the connection, so a paused judge is not cached.
     judge.then(known => {
       if (known?.judge?.state?.pausedReason) forget();
     }, forget);
@@ -109,7 +109,7 @@ export class Connections {
       concurrency,
       tokensPerMinute,
       timeoutMs,
-      // A test that succeeded starts with a new client: earlier failures and waits no longer count.
+      // After a successful test, a new client starts without the earlier failures and waits.
       state?.testedAt ?? null,
     ]);
     const client =
@@ -126,7 +126,7 @@ export class Connections {
     return client;
   }
 
-  /** Looks connections up again. */
+  /** Clears the cache, so that connections are looked up again. */
   forget(): void {
     this.#found.clear();
   }

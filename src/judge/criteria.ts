@@ -32,7 +32,7 @@ type CheckCriterion = CriterionQuestion & { check: number };
 /** One vote on a check: for each criterion a question per part of the reply. */
 type Ballot = Question<CheckCriterion>[][];
 
-/** About one trace. The answers are in the order of the questions. */
+/** All questions are about one trace; the answers are in their order. */
 export async function judgeReplies(
   judges: Judges,
   questions: SemanticQuestion[],
@@ -138,12 +138,12 @@ function notJudged(response: string): Unanswered {
 }
 
 const kind: QuestionKind<CheckCriterion, GivenVerdict> = {
-  /** A call never has the same question twice, so votes are separate; so are inputs, though a trace has only one. */
+  /** One call per vote, since no call asks a question twice, and per input, though a trace has only one. */
   batches(questions) {
     const by = (name: "vote" | "userInput" | "check") => (part: Question<CheckCriterion>[]) => [
       ...Map.groupBy(part, ({ content }) => content[name]).values(),
     ];
-    // Each part of a long reply fills a call, so that what is asked about it goes together.
+    // Each part of a long reply fills a call, so all questions about it go into that call.
     const byLongReply = (part: Question<CheckCriterion>[]) => [
       ...Map.groupBy(part, ({ content }) => (content.part ? content.reply : "")).values(),
     ];
@@ -193,7 +193,7 @@ function failureOf(
   );
 }
 
-/** Of several reasons, one that no retry changes comes first. */
+/** Prefers a reason that no retry can change. */
 function firstOf(failures: Unanswered[]): Unanswered | undefined {
   return failures.find(({ code }) => code !== "later") ?? failures[0];
 }
@@ -205,7 +205,7 @@ function isAnswered(verdicts: CriterionVerdict[] | Unanswered[]): verdicts is Cr
 type Tally = Pick<SemanticAnswer & { code: "ok" }, "code" | "score" | "votes"> | Unanswered;
 
 /**
- * From the first vote, and from two further ones if they were asked for. A further vote that failed counts as undecided;
+ * Decides by the first vote, and by two further ones if they were asked for. A further vote that failed counts as undecided;
  * if it may still come, the check waits.
  */
 function tally(

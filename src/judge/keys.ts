@@ -28,22 +28,22 @@ export type JudgeIdentity = {
   provider: JudgeProvider;
   url: string | null;
   model: string;
-  /** A hash of the connection's own headers, which may choose the model behind a gateway; absent: none. */
-  headers?: string;
+  /** Of the connection's own headers, which may choose the model behind a gateway; absent: no headers. */
+  headersHash?: string;
 };
 
 export function identityOf({ projectId, judge, client }: JudgeAccess): JudgeIdentity {
   const { provider, url, model, headers = [] } = judge.connection;
   const own =
-    headers.length > 0 ? { headers: hash(headers.flatMap(({ name, value }) => [name, value])) } : {};
+    headers.length > 0 ? { headersHash: hash(headers.flatMap(({ name, value }) => [name, value])) } : {};
   return { projectId, promptVersion: client.promptVersion, provider, url, model, ...own };
 }
 
 /** Normalizes each text of a trace once, however many questions contain it. */
-export function keysFor({ projectId, promptVersion, provider, url, model, headers }: JudgeIdentity) {
+export function keysFor({ projectId, promptVersion, provider, url, model, headersHash }: JudgeIdentity) {
   const inputs = oncePerText(text => hash([normalized(text)]));
   const replies = oncePerText(text => hash([normalizedLines(text)]));
-  const shared = [projectId, promptVersion, provider, url, model, ...(headers ? [headers] : [])];
+  const shared = [projectId, promptVersion, provider, url, model, ...(headersHash ? [headersHash] : [])];
   return {
     ofScenario: ({ scenario, userInput }: ScenarioQuestion): QuestionKey =>
       hash(["route", ...shared, scenario, inputs(userInput)]),

@@ -5,7 +5,7 @@ import { deleteOldJudgeAnswers } from "../store/judge/answers.ts";
 import { type CallEntry, countCached, keepJudgeCall } from "../store/judge/calls.ts";
 
 const writeAfterMs = 1_000;
-// Some 20 KB each; a busy hour brings about this many.
+// About 20 KB each; a busy hour produces about this many.
 const entriesMax = 2_000;
 const deleteEveryMs = 3_600_000;
 
@@ -40,7 +40,7 @@ export class Ledger {
     this.#writeLater();
   }
 
-  /** Writes what waits. */
+  /** Writes the calls that wait. */
   async close(): Promise<void> {
     clearInterval(this.#deleting);
     clearTimeout(this.#timer);

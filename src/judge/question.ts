@@ -6,7 +6,7 @@ import type { JudgeRequest } from "../remote/judge/client.ts";
 import type { JudgeAccess } from "./admission.ts";
 import type { QuestionKey } from "./keys.ts";
 
-/** `testIds`: one for everyone who asks it; they share its cost. */
+/** `testIds`: the tests that ask it and share its cost. */
 export type Question<Q> = { key: QuestionKey; content: Q; testIds: string[] };
 
 /** `spent`: this asker's share of the calls; null if none was made for it. */
@@ -14,7 +14,7 @@ export type Answered<V> = { code: "ok"; value: V; spent: Spent | null } | Unansw
 
 export type Answers<V> = Map<QuestionKey, Answered<V>>;
 
-/** How one kind of question is put to the judge. */
+/** How one kind of question is sent to the judge. */
 export type QuestionKind<Q, V> = {
   /** The questions of each call. */
   batches(questions: Question<Q>[]): Question<Q>[][];
@@ -47,7 +47,7 @@ export function byKey<V>(
   };
 }
 
-/** Each key once, with everyone who asks. */
+/** One question per key, with the tests of all questions that have it. */
 export function merged<Q>(questions: Question<Q>[]): Question<Q>[] {
   const byKey = new Map<QuestionKey, Question<Q>>();
   for (const question of questions) {

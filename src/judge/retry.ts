@@ -6,7 +6,7 @@ import type { Clock } from "../remote/clock.ts";
 
 export const backoff = { firstMs: 2_000, maxMs: 120_000, busyMs: 1_000, busyMaxMs: 15_000 };
 
-/** With `retryAt` if the outcome may pass and the next try comes before the deadline; otherwise with how often it was tried. */
+/** Adds `retryAt` if a retry may succeed and comes before the deadline; otherwise adds the number of tries. */
 export function withRetry(
   outcome: Unanswered,
   context: JudgeContext,
@@ -24,7 +24,7 @@ export function withRetry(
 }
 
 /**
- * Doubles with each call in vain; jitter keeps many runs from coming back together. Without a call the pause grows with
+ * Doubles with each failed call; jitter keeps many runs from retrying together. Without a call the pause grows with
  * the time waited: each try loads a trace, and a thousand runs trying every second would cost more than judging does.
  * The last try comes shortly before the deadline.
  */

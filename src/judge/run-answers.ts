@@ -1,4 +1,4 @@
-// Answers that hold for one run only, such as unusable ones: a run that comes back does not ask the same again.
+// Answers that hold for one run only, such as unusable ones: a resumed run does not ask the same questions again.
 import type { JudgeContext } from "../model/judge/judge.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { QuestionKey } from "./keys.ts";

@@ -23,7 +23,7 @@ import { identityOf, keysFor, type ScenarioQuestion } from "./keys.ts";
 import { type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
 import { withRetry } from "./retry.ts";
 
-/** A failed call leaves its scenarios without a label, not the others. */
+/** If a call fails, only its own scenarios get no label. */
 export async function matchScenarios(
   judges: Judges,
   { userInput, scenarios }: RoutingQuestion,
@@ -51,7 +51,7 @@ export async function matchScenarios(
     const outcome = outcomes.get(key)!;
     const testId = testIds[0]!;
     if (outcome.code !== "ok") {
-      // The input may have been written to make the judge give itself away, and so to suppress a test.
+      // The input may have been written to make the judge fail the integrity check, and so to suppress a test.
       if (suspicious !== undefined && outcome.detail.code === "judge_integrity_failed") {
         labels.set(testId, { label: "unsure", reason: reasonText(outcome.detail) });
       } else unlabelled.set(testId, withRetry(outcome, context, judges.clock));
@@ -83,7 +83,7 @@ const kind: QuestionKind<ScenarioQuestion, Routed> = {
   isReusable: () => true,
 };
 
-/** Asking again for labels that are missing from the first answer costs more than this. */
+/** A lower bound: asking again for labels that are missing from the first answer costs extra. */
 export async function estimateScenarios(
   db: Database,
   clock: Pick<Clock, "now">,

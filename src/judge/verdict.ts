@@ -1,4 +1,4 @@
-// The verdict on one criterion: what the judge said of each part of the reply, as far as its quotations support it (E7).
+// The verdict on one criterion: what the judge said of each part of the reply, as far as its quotations support it.
 import type { GivenVerdict, RestsOn } from "../model/judge/call.ts";
 import type { CriterionVerdict } from "../model/judge/judge.ts";
 import { type JudgeReason, reasonText } from "../model/run/reason.ts";

@@ -36,7 +36,7 @@ const classified = z.strictObject({
 const envelope = <T extends z.ZodRawShape>(entries: T) =>
   z.strictObject({ first_word: z.string(), ...entries, last_word: z.string() });
 
-/** The shape of each kind of answer. Flat, all required, without bounds: what every structured-output mode can express. */
+/** The schema of each kind of answer. Flat, all fields required, no bounds: every structured-output mode supports this. */
 export const answerSchemas = {
   route: envelope({ labels: z.array(label) }),
   semantic: envelope({ verdicts: z.array(verdict) }),
@@ -48,8 +48,8 @@ export type GivenAnswer = { text: string; tokens: { counted: number; estimated: 
 
 /**
  * The labels by the ids of the request. Malformed entries, unknown ids and ids with contradicting labels are left out; a
- * missing id is asked for again. Without a label for both canaries there are none; with a wrong one, the answer is
- * unusable.
+ * missing id is asked for again. Without labels for both canaries, none is returned; if one is wrong, the
+ * answer is unusable.
  */
 export function readLabels(
   answer: GivenAnswer,
@@ -70,7 +70,7 @@ export function readLabels(
   return { code: "ok", value };
 }
 
-/** The verdicts by the ids of the request, left out as labels are, and whether each quotes what it is about. */
+/** The verdicts by the ids of the request, left out as labels are, and whether each quotation was found. */
 export function readVerdicts(
   answer: GivenAnswer,
   posed: ReadonlyMap<string, PosedCriterion>,
@@ -133,7 +133,7 @@ function entriesOf(
 
 const worded = z.object({ id: z.string(), label: z.string().optional(), verdict: z.string().optional() });
 
-/** However malformed the rest of an entry is. */
+/** Reads the canaries' entries even if the rest of them is malformed. */
 function canaryFault(
   entries: unknown[],
   posed: ReadonlyMap<string, Posed>,

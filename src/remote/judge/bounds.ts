@@ -12,11 +12,11 @@ export const judgeLimits = {
   /** Doubled each time that the first call afterwards fails too, up to `suspendedMaxMs`. */
   suspendedMs: 10_000,
   suspendedMaxMs: 120_000,
-  /** A call that would wait longer for tokens of the minute is told to retry later. */
+  /** A call that would wait longer for the tokens-per-minute limit is told to retry later. */
   tokenWaitMaxMs: 10_000,
 };
 
-/** Must be ended. Without a reply: no call was made. */
+/** Must be ended, without a reply if no call was made. */
 export type Turn = { end(reply?: JudgeOutcome<unknown> & { call: JudgeCall | null }): void };
 
 export type Bounds = {
@@ -90,7 +90,7 @@ export function createBounds(
   };
 }
 
-/** Refills evenly; may be overdrawn, and the next call waits for that. */
+/** Refills evenly. May be overdrawn; the next call then waits for the refill. */
 class TokenBucket {
   readonly #perMinute: number;
   readonly #clock: Pick<Clock, "now">;
@@ -140,7 +140,7 @@ class CircuitBreaker {
     return unanswered("later", detail, this.#until > now ? this.#until : now + 1_000);
   }
 
-  /** What to call with the outcome; without one where no call was made. */
+  /** Returns a function to call with the outcome, or without one if no call was made. */
   begin(): ((outcome?: JudgeOutcome<unknown>) => void) | Unanswered {
     const suspended = this.suspended();
     if (suspended) return suspended;

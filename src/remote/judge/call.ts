@@ -8,14 +8,14 @@ import { connectionFault } from "../connection-fault.ts";
 import type { Outbound, OutboundInit } from "../outbound.ts";
 import { readError } from "./error-reply.ts";
 import { faultOf } from "./errors.ts";
-import { callOptions, type Manner, modesOf, openModel, refusesMode, textOf } from "./models.ts";
+import { callOptions, modesOf, openModel, type PromptFormat, rejectsMode, textOf } from "./models.ts";
 import { type Prompt, tokensOf, tokensOfText } from "./prompts.ts";
 
 /** Longer answers are aborted. */
 export const answerBytesMax = 1_048_576;
 
-/** `isKnown`: further calls begin in this manner. `failure`: why the text, if there is one, cannot be used. */
-export type CallResult = Manner & { isKnown: boolean } & Usage &
+/** `isKnown`: later calls start with this format. `failure`: why the text, if there is one, cannot be used. */
+export type CallResult = PromptFormat & { isKnown: boolean } & Usage &
   ({ text: string; failure: Unanswered | null } | { text: null; failure: Unanswered });
 
 /** Sends one prompt; never rejects. `signal` must end the call in time. */
@@ -23,7 +23,7 @@ export type ModelCaller = (prompt: Prompt, shape: z.ZodType, signal: AbortSignal
 
 export type ModelCallerOptions = {
   fetch?: typeof globalThis.fetch;
-  /** What is known to work; a provider without the mode starts with its next weaker one. */
+  /** The mode that is known to work; a provider without it starts with its next weaker one. */
   mode: JudgeMode | null;
   systemRole: boolean;
   now: () => number;
@@ -36,13 +36,13 @@ export type ModelCallerOptions = {
 export function createModelCaller(connection: JudgeConnection, options: ModelCallerOptions): ModelCaller {
   const modes = modesOf(connection.provider);
   const first = judgeModes.indexOf(options.mode ?? judgeModes[0]!);
-  let known: Manner = {
+  let known: PromptFormat = {
     mode: modes.find(mode => judgeModes.indexOf(mode) >= first)!,
     systemRole: options.systemRole,
   };
   let model: Promise<LanguageModelV4> | undefined;
   let calls = 0;
-  /** How many calls had begun when one was last answered only after a 5xx. */
+  /** The number of the latest call when a fallback last succeeded only after a 5xx. */
   let doubtedAt: number | undefined;
 
   return async (prompt, shape, signal) => {
@@ -56,7 +56,7 @@ export function createModelCaller(connection: JudgeConnection, options: ModelCal
           ...callOptions(prompt, shape, tried),
           abortSignal: signal,
         });
-        // A 5xx may be a glitch: only if it comes again, to a later call, is what it rejected given up.
+        // A 5xx may be a glitch: the rejected format is given up only if a later call gets a 5xx for it too.
         if (!isDoubtful) doubtedAt = undefined;
         if (!isDoubtful || (doubtedAt !== undefined && call > doubtedAt)) known = weaker(known, tried, modes);
         else doubtedAt = calls;
@@ -72,7 +72,7 @@ export function createModelCaller(connection: JudgeConnection, options: ModelCal
       } catch (error) {
         const next = signal.aborted ? undefined : fallbackOf(error, tried, modes, options.now());
         if (next) {
-          tried = next.manner;
+          tried = next.format;
           isDoubtful ||= next.status >= 500;
           continue;
         }
@@ -83,29 +83,29 @@ export function createModelCaller(connection: JudgeConnection, options: ModelCal
   };
 }
 
-/** Another manner to ask the same, if the server rejected this one rather than the question. */
+/** The format to try next, if the server rejected this one rather than the question. */
 function fallbackOf(
   error: unknown,
-  { mode, systemRole }: Manner,
+  { mode, systemRole }: PromptFormat,
   modes: JudgeMode[],
   now: number,
-): { manner: Manner; status: number } | undefined {
+): { format: PromptFormat; status: number } | undefined {
   const reply = APICallError.isInstance(error) ? readError(error, now) : undefined;
   if (!reply) return undefined;
   const { status } = reply;
   const fault = faultOf(reply)?.code;
   if (fault === "judge_system_role_rejected" && systemRole)
-    return { manner: { mode, systemRole: false }, status };
+    return { format: { mode, systemRole: false }, status };
   const next = modes[modes.indexOf(mode) + 1];
   const isOpen = fault === undefined || fault === "judge_not_found";
   const body = (error as APICallError).responseBody;
-  return isOpen && next !== undefined && refusesMode(mode, status, body)
-    ? { manner: { mode: next, systemRole }, status }
+  return isOpen && next !== undefined && rejectsMode(mode, status, body)
+    ? { format: { mode: next, systemRole }, status }
     : undefined;
 }
 
-/** What both have given up: calls in flight learn at the same time. */
-function weaker(one: Manner, other: Manner, modes: JudgeMode[]): Manner {
+/** Drops what either format has dropped, because calls in flight fall back independently. */
+function weaker(one: PromptFormat, other: PromptFormat, modes: JudgeMode[]): PromptFormat {
   return {
     mode: modes.indexOf(other.mode) > modes.indexOf(one.mode) ? other.mode : one.mode,
     systemRole: one.systemRole && other.systemRole,
@@ -226,7 +226,7 @@ function failureOfResponse(error: APICallError, causes: Error[], now: number): U
     : unanswered("unusable", { code: "judge_request_rejected", data: { status } });
 }
 
-/** Credit is added and budgets are reset without a word to us, so calls go on, but seldom. */
+/** Nobody tells us when credit is added or a budget resets, so calls continue, but rarely. */
 const quotaRetryMs = 60_000;
 
 function waitOf(retryMs: number | null): { waitMs?: number } {

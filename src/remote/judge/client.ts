@@ -1,4 +1,4 @@
-// A client of one judge: bounds its calls, makes them, checks the answers, and records what each call was and cost.
+// A client of one judge: limits its calls, makes them, checks the answers, and records each call with its usage.
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import type {
@@ -21,7 +21,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { answerSchemas, type GivenAnswer, readClasses, readLabels, readVerdicts } from "./answers.ts";
 import { createBounds, type Turn } from "./bounds.ts";
 import { createModelCaller } from "./call.ts";
-import type { Manner } from "./models.ts";
+import type { PromptFormat } from "./models.ts";
 import {
   answerTokens,
   classifyPrompt,
@@ -43,7 +43,7 @@ export type JudgeRequest<T> = {
 /** `call` is null if none was made. */
 export type JudgeReply<T> = { call: JudgeCall | null } & JudgeOutcome<T>;
 
-/** Never retries by itself. Everyone who uses the client shares its bounds. */
+/** Never retries. All users of the client share its limits. */
 export type JudgeClient = {
   readonly provider: JudgeProvider;
   readonly model: string;
@@ -64,9 +64,9 @@ export type JudgeClientOptions = {
   systemRole?: boolean;
   /** Called when another mode than the known one worked, or a prompt without a system role. */
   onMode?: (mode: JudgeMode, systemRole: boolean) => void;
-  /** In place of the global one. Redirects are not followed in either case. */
+  /** Replaces the global `fetch`. Redirects are never followed. */
   fetch?: typeof globalThis.fetch;
-  /** In place of its own, which has as many permits as the connection allows. */
+  /** Default: a semaphore with as many permits as the connection allows. */
   semaphore?: SemaphoreLike;
   clock?: Clock;
 };
@@ -84,7 +84,7 @@ export function openJudgeClient(connection: JudgeConnection, options: JudgeClien
   });
   const bounds = createBounds(connection, semaphore, clock, log);
 
-  function learn({ mode, systemRole }: Manner): void {
+  function learn({ mode, systemRole }: PromptFormat): void {
     if (mode === known && systemRole === knownRole) return;
     if (mode !== known && mode !== "json_schema") {
       log.info({ provider, model, mode }, "The judge needs a weaker output mode");
@@ -130,7 +130,7 @@ export function openJudgeClient(connection: JudgeConnection, options: JudgeClien
   };
 }
 
-/** For whoever asks outside the pipeline: bound, call, and end the turn. */
+/** For callers outside the pipeline: waits for a turn, makes the call and ends the turn. */
 export async function callBounded<T>(
   client: JudgeClient,
   request: JudgeRequest<T>,

@@ -32,7 +32,7 @@ export function readError(error: APICallError, now: number): ErrorReply | undefi
   return {
     status: statusCode < 300 && said !== undefined ? Number(said) : statusCode,
     codes: parts.flatMap(codesOf),
-    // Before the material: a server that repeats the prompt must not have a trace's words decide.
+    // Cut before the material: a server may repeat the prompt, and the words of a trace must not decide.
     text: (text ?? "").split(/MATERIAL [\da-f]{24}/)[0]!.slice(0, 600),
     form: isRecord(root) && "detail" in root && !("error" in root) ? "detail" : null,
     retryMs: retryMsOf(responseHeaders, parts, now),

@@ -1,10 +1,10 @@
-// The models that can be asked, by provider: where each is reached, and how it is asked for an answer of a given shape.
+// Opens the model of a judge's provider, and builds the call options of each output mode.
 import type { JSONSchema7, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { z } from "zod";
 import type { JudgeConnection, JudgeHeader, JudgeMode, JudgeProvider } from "../../model/judge/call.ts";
 import type { Prompt } from "./prompts.ts";
 
-/** `path` is where an address without one is meant to lead; `endpoint` what some append to a base that is asked for. */
+/** `path` is added to URLs without a path; `endpoint` is removed from URLs that users entered with it. */
 const providers: Record<JudgeProvider, { base: string | null; path: string; endpoint: RegExp }> = {
   openai: { base: "https://api.openai.com/v1", path: "/v1", endpoint: /\/chat\/completions$/ },
   openai_compatible: { base: null, path: "/v1", endpoint: /\/chat\/completions$/ },
@@ -17,8 +17,8 @@ const providers: Record<JudgeProvider, { base: string | null; path: string; endp
 };
 
 /**
- * Loads no provider but the one that is asked for. Key and address are always given: left out, the libraries would take
- * those of their own environment variables, and send the operator's key wherever a project's connection leads.
+ * Loads only the provider's package. Key and URL are always passed: without them, the packages read their own environment
+ * variables, and would send the operator's key to a URL of a project's choice.
  */
 export async function openModel(
   {
@@ -42,7 +42,7 @@ export async function openModel(
   return createOpenAICompatible({ ...settings, name: "judge", supportsStructuredOutputs: true })(model);
 }
 
-/** Adds the query of the base URL and the connection's own headers, which replace those of the provider. */
+/** Adds the base URL's query and the connection's headers, which replace the provider's headers of the same name. */
 function extendedFetch(
   fetch: typeof globalThis.fetch,
   url: string | null,
@@ -51,18 +51,18 @@ function extendedFetch(
   const query = url === null ? [] : [...new URL(url).searchParams];
   if (query.length + headers.length === 0) return fetch;
   return (input, init) => {
-    const to = new URL(input instanceof Request ? input.url : input);
-    for (const [name, value] of query) to.searchParams.append(name, value);
-    const all = new Headers(init?.headers);
-    for (const { name, value } of headers) all.set(name, value);
-    return fetch(to, { ...init, headers: all });
+    const target = new URL(input instanceof Request ? input.url : input);
+    for (const [name, value] of query) target.searchParams.append(name, value);
+    const merged = new Headers(init?.headers);
+    for (const { name, value } of headers) merged.set(name, value);
+    return fetch(target, { ...init, headers: merged });
   };
 }
 
 function baseUrl(provider: JudgeProvider, text: string | null): string {
   const { base, path, endpoint } = providers[provider];
   if (text === null) {
-    if (base === null) throw new TypeError("A compatible server has no address of its own");
+    if (base === null) throw new TypeError("An OpenAI-compatible server has no default URL");
     return base;
   }
   const url = new URL(text);
@@ -70,15 +70,15 @@ function baseUrl(provider: JudgeProvider, text: string | null): string {
   return url.origin + (given === "" ? path : given);
 }
 
-/** Those that the provider has, from what binds a model most. Anthropic has no JSON without a schema. */
+/** The provider's output modes, strictest first. Anthropic has no JSON mode without a schema. */
 export function modesOf(provider: JudgeProvider): JudgeMode[] {
   return provider === "anthropic"
     ? ["json_schema", "tool", "text"]
     : ["json_schema", "tool", "json_object", "text"];
 }
 
-/** How a model is asked. Without a system role, the instructions begin the user's message. */
-export type Manner = { mode: JudgeMode; systemRole: boolean };
+/** How a prompt is sent. Without a system role, the user message starts with the instructions. */
+export type PromptFormat = { mode: JudgeMode; systemRole: boolean };
 
 const toolName = "answer";
 
@@ -86,7 +86,7 @@ const toolName = "answer";
 export function callOptions(
   { instructions, material }: Prompt,
   shape: z.ZodType,
-  { mode, systemRole }: Manner,
+  { mode, systemRole }: PromptFormat,
 ): LanguageModelV4CallOptions {
   const user = (text: string) => ({ role: "user" as const, content: [{ type: "text" as const, text }] });
   const prompt: LanguageModelV4CallOptions["prompt"] = systemRole
@@ -107,26 +107,26 @@ export function callOptions(
   return { prompt, tools: [tool], toolChoice: { type: "tool", toolName } };
 }
 
-/** What was answered: the tool's input where it was called, else the text. */
+/** The answer: the input of the tool call if there is one, else the text. */
 export function textOf(content: Awaited<ReturnType<LanguageModelV4["doGenerate"]>>["content"]): string {
   const call = content.find(part => part.type === "tool-call" && part.toolName === toolName);
   if (call?.type === "tool-call") return call.input;
   return content.flatMap(part => (part.type === "text" ? [part.text] : [])).join("");
 }
 
-// How servers word that they, or the model, cannot be asked in this way.
-const refusals: Record<Exclude<JudgeMode, "text">, RegExp> = {
+// How servers word that they, or the model, do not support an output mode.
+const rejections: Record<Exclude<JudgeMode, "text">, RegExp> = {
   json_schema:
     /response.?(format|schema|json|mime)|json.?(schema|object|mode)|structured.?output|output.?(config|format)|grammar|requested parameters/i,
   tool: /tool|function.?call|requested parameters/i,
   json_object: /response.?(format|schema|json|mime)|json.?(object|mode)|requested parameters/i,
 };
 
-/** Whether the server refuses the mode rather than the question. llama.cpp does so with a 500, routers with a 404. */
-export function refusesMode(mode: JudgeMode, status: number | undefined, body: string | undefined): boolean {
+/** Whether the server rejected the mode rather than the question. llama.cpp does so with a 500, routers with a 404. */
+export function rejectsMode(mode: JudgeMode, status: number | undefined, body: string | undefined): boolean {
   return (
     mode !== "text" &&
     [400, 404, 415, 422, 500, 501].includes(status ?? 0) &&
-    refusals[mode].test(body?.slice(0, 4_000) ?? "")
+    rejections[mode].test(body?.slice(0, 4_000) ?? "")
   );
 }
