@@ -119,3 +119,25 @@ test("without a judge the editor explains what is skipped, and says nothing if t
   await page.getByText("No judge is configured, so semantic checks are skipped.").waitFor();
   await page.getByRole("form", { name: "Form" }).getByRole("link", { name: "Set up a judge" }).waitFor();
 });
+
+test("what shows that criteria are met can be chosen, left to the judge, and set per criterion in the JSON", async () => {
+  const world = await openWorld(browser);
+  const { page, owner } = world;
+  const assertion = { id: "a", type: "semantic", criteria: ["Names the day.", "Promises nothing."] };
+  const made = await makeTest(owner, world.agent.id, { assertions: [assertion] });
+  await world.open(`/${made.id}`);
+  const shownBy = card(page, 1).getByLabel("Shown by (optional)");
+  const restsOn = async () => (await documentIn(page)).assertions[0].rests_on;
+  assert.equal(await shownBy.inputValue(), "");
+  await shownBy.selectOption("Something that is absent");
+  await eventually(async () => assert.equal(await restsOn(), "absence"));
+  await assertAccessible(page);
+  await shownBy.selectOption("Let the judge decide");
+  await eventually(async () => assert.equal(await restsOn(), undefined));
+
+  const each = { ...assertion, rests_on: ["passage", null] };
+  const other = await makeTest(owner, world.agent.id, { name: "Each", assertions: [each] });
+  await world.open(`/${other.id}`);
+  await shownBy.getByText("Set in the JSON").waitFor({ state: "attached" });
+  assert.deepEqual(await restsOn(), ["passage", null]);
+});
