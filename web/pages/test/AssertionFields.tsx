@@ -128,7 +128,7 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
             label="Shown by (optional)"
             none="Let the judge decide"
             options={restsOnWords}
-            hint="What in a reply shows that the criteria are met. Long replies are judged in parts: one part with such a passage is enough; otherwise every part must meet the criterion."
+            hint="What in a reply shows that the criteria are met. One passage is enough; otherwise every part of a long reply must meet them."
             {...bound("rests_on")}
           />
           <TextBlock
