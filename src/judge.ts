@@ -226,6 +226,7 @@ export class Judges {
     const turn = await access.client.enter(request, signal);
     if ("code" in turn) return allOf(batch, turn);
     let reply: JudgeReply<Map<QuestionKey, V>> | undefined;
+    let values = new Map<QuestionKey, V>();
     try {
       // The wait may have been long, and calls before this one have spent their part of the budget.
       const late =
@@ -236,11 +237,12 @@ export class Judges {
             : await overBudget(db, context.agentId, access);
       if (late) return allOf(batch, late);
       reply = await access.client.call(request, signal);
+      if (reply.code === "ok") values = reply.value;
+      // Before the next call may start: it must see what this one took from the budget.
+      await this.#keep(kind, questions, values, reply.call!, asker);
     } finally {
       turn.end(reply);
     }
-    const values = reply.code === "ok" ? reply.value : new Map<QuestionKey, V>();
-    await this.#keep(kind, questions, values, reply.call!, asker);
     if (reply.code === "refused") {
       await pauseJudge(db, access.judge.fingerprint, reasonText(reply.detail));
       this.#connections.forget();

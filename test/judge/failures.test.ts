@@ -456,10 +456,10 @@ describe("who judges", () => {
     await server.arrived(1);
     await saveJudgeConnection(db, testVault, projectId, () => fresh({ model: "new" }));
     resolve();
-    const [first, second] = await Promise.all(asked);
-    assert.equal(first!.code, "ok");
-    assert.ok(second!.code === "later" && isWaiting(second!));
-    assert.equal(second!.detail.code, "judge_connection_changed");
+    const answers = await Promise.all(asked);
+    assert.equal(answers.filter(({ code }) => code === "ok").length, 1);
+    const waiting = answers.find(isWaiting);
+    assert.equal(waiting?.detail.code, "judge_connection_changed");
     assert.equal(server.requests.length, 1);
     await judges.close();
   });
