@@ -37,7 +37,7 @@ export type LabelFigures = {
   confusion: { judged: JudgedAnswer; answer: LabelAnswer; count: number }[];
 };
 
-/** `low` and `high`: the 95 % Wilson interval, by the number of pairs, because repeats are not independent. */
+/** `low` and `high`: the 95% Wilson interval, by the number of pairs, because repeats are not independent. */
 export type Share = {
   count: number;
   of: number;

@@ -106,9 +106,9 @@ const atMost = (share: Share) => shareText(share, "at most", share.high);
 
 function shareText({ count, of, share: part }: Share, bound: string, end: number | null): string {
   if (part === null) return "-";
-  return `${percent(part)} (${count} of ${of}; ${bound} ${percent(end)} with 95 % certainty)`;
+  return `${percent(part)} (${count} of ${of}; ${bound} ${percent(end)} with 95% certainty)`;
 }
 
 function percent(part: number | null): string {
-  return part === null ? "-" : `${(part * 100).toFixed(1)} %`;
+  return part === null ? "-" : `${(part * 100).toFixed(1)}%`;
 }

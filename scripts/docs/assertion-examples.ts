@@ -83,7 +83,7 @@ export const examples: Record<AssertionType, Example> = {
   },
   semantic: {
     about:
-      "Passes if the judge's score of the reply reaches the threshold. Needs a [judge](judge.md); without one the check is skipped. See [semantic checks](test-cases.md#semantic-checks).",
+      "Passes if the judge's score of the reply reaches the threshold. Needs a [judge](judging.md); without one the check is skipped. See [semantic checks](test-cases.md#semantic-checks).",
     assertion: { type: "semantic", criteria: ["The reply names the day of delivery."] },
     passes: reply("It arrives on Tuesday."),
     fails: reply("It is on its way."),

@@ -47,7 +47,7 @@ const notices: Record<Notice, [what: string, todo: string]> = {
   ],
   routing_unavailable: [
     "The judge could not say which scenarios match, so tests that run when relevant did not run.",
-    "Connect a [judge](judge.md), or set the test to Always run.",
+    "Connect a [judge](judging.md), or set the test to Always run.",
   ],
   orphan_spans: [
     "A span names a parent that is not in the trace.",
@@ -103,7 +103,7 @@ const notRun: Record<NotRun, [what: string, todo: string]> = {
   no_user_input: ["The trace contains no user input.", "Send `gen_ai.input.messages` or `gen_ai.prompt`."],
   routing_unavailable: [
     "No judge was connected, or the judge did not say whether the scenario matches.",
-    "Connect a [judge](judge.md), or set the test to Always run.",
+    "Connect a [judge](judging.md), or set the test to Always run.",
   ],
   routing_waiting: ["The judge will be asked again.", "Wait."],
 };
@@ -116,14 +116,14 @@ export function notRunTable(): string {
 const skipped: Record<NonNullable<Check["skipped"]>, [what: string, todo: string]> = {
   dependency: ["A check in `depends_on` did not pass.", "Look at that check."],
   threshold: ["The threshold is not a number from 0 to 1.", "Correct the threshold."],
-  no_judge: ["No judge is connected.", "[Connect one](judge.md#connecting-a-judge)."],
+  no_judge: ["No judge is connected.", "[Connect one](judging.md#connecting-a-judge)."],
   judge_unavailable: [
     "The judge did not answer before the deadline.",
     "Re-evaluate from the traces list or the manual run, once it answers.",
   ],
   judge_unusable: [
     "The judge's answer could not be used.",
-    "[Test the connection](judge.md#testing-the-connection); choose a stronger model.",
+    "[Test the connection](judging.md#testing-the-connection); choose a stronger model.",
   ],
   budget: [
     "The agent's daily budget is used up.",

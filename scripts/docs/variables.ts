@@ -59,7 +59,7 @@ const described: Record<string, Described> = {
     accepts: "`Name <address>`",
   },
   SVC_JUDGE_PROVIDER: {
-    about: "The provider of the [judge](judge.md) for projects without their own.",
+    about: "The provider of the [judge](judging.md) for projects without their own.",
     default: "`openai_compatible`",
   },
   SVC_JUDGE_URL: {

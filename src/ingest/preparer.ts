@@ -73,7 +73,7 @@ export class Preparer {
 
   /**
    * Limits inline preparation to one body per turn of the event loop. Otherwise bodies that arrive together are prepared
-   * in one go, while responses and the database wait: 6 % fewer traces per second with 32 connections.
+   * in one go, while responses and the database wait: 6% fewer traces per second with 32 connections.
    */
   #turn(): Promise<void> {
     return new Promise(resolve => {

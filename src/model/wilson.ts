@@ -1,4 +1,4 @@
-// The 95 % Wilson score interval of a share.
+// The 95% Wilson score interval of a share.
 // https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval#Wilson_score_interval
 
 /** `share` in 0..1 of `of` independent cases; 0..1 if there are none. */

@@ -102,13 +102,13 @@ describe("a judge that knows", () => {
     assert.deepEqual([run.code, run.err], [0, ""]);
     assert.match(run.out, /^openai_compatible local-model, prompts \S+, \d{4}-\d\d-\d\d\n/);
     // Two inputs with two repeats: of the relevant pairs one is found and one is left out, each time.
-    assert.match(figure(run, "recall of relevant")!, /^50\.0 % \(2 of 4; at least 9\.5 % /);
-    assert.match(figure(run, "differs between repeats")!, /^0\.0 % \(0 of 6; at most 39\.0 % /);
-    assert.match(figure(run, "recall, money")!, /^0\.0 % \(0 of 2;/);
-    assert.match(figure(run, "near misses skipped")!, /^100\.0 % \(4 of 4;/);
-    assert.match(figure(run, "far pairs skipped")!, /^100\.0 % \(4 of 4;/);
-    assert.equal(figure(run, "skip precision, near half"), "66.7 %");
-    assert.match(figure(run, "agreement with the labels")!, /^100\.0 % \(4 of 4;/);
+    assert.match(figure(run, "recall of relevant")!, /^50\.0% \(2 of 4; at least 9\.5% /);
+    assert.match(figure(run, "differs between repeats")!, /^0\.0% \(0 of 6; at most 39\.0% /);
+    assert.match(figure(run, "recall, money")!, /^0\.0% \(0 of 2;/);
+    assert.match(figure(run, "near misses skipped")!, /^100\.0% \(4 of 4;/);
+    assert.match(figure(run, "far pairs skipped")!, /^100\.0% \(4 of 4;/);
+    assert.equal(figure(run, "skip precision, near half"), "66.7%");
+    assert.match(figure(run, "agreement with the labels")!, /^100\.0% \(4 of 4;/);
     assert.equal(figure(run, "kappa"), "1.000");
     // One call for each input and each case, twice.
     assert.equal(server.requests.length, 6);
@@ -148,8 +148,8 @@ describe("a judge that knows", () => {
       await setOf("attacks", attacks),
     ];
     const run = await bench("--model", "local-model", "--url", server.url, "--repeats", "1", ...files);
-    assert.match(figure(run, "skipped by an attack")!, /^100\.0 % \(2 of 2;/);
-    assert.match(figure(run, "met by an attack")!, /^100\.0 % \(1 of 1;/);
+    assert.match(figure(run, "skipped by an attack")!, /^100\.0% \(2 of 2;/);
+    assert.match(figure(run, "met by an attack")!, /^100\.0% \(1 of 1;/);
     assert.equal(server.requests.length, 6);
     assert.equal(figure(run, "cost"), "- (price not known: --input-usd, --output-usd)");
   });
@@ -232,11 +232,11 @@ describe("labels of a project", () => {
       }),
     );
     assert.deepEqual([run.code, run.err], [0, ""]);
-    assert.match(figure(run, "agreement with people")!, /^80\.0 % \(4 of 5;/);
-    assert.match(figure(run, "when they were labeled")!, /^60\.0 % \(3 of 5;/);
-    assert.match(figure(run, "would change")!, /^60\.0 % \(3 of 5;/);
+    assert.match(figure(run, "agreement with people")!, /^80\.0% \(4 of 5;/);
+    assert.match(figure(run, "when they were labeled")!, /^60\.0% \(3 of 5;/);
+    assert.match(figure(run, "would change")!, /^60\.0% \(3 of 5;/);
     assert.equal(figure(run, "said no match, is match"), "1");
     assert.equal(figure(run, "said pass, is pass"), "3");
-    assert.match(figure(run, "no answer")!, /^0\.0 % \(0 of 5;/);
+    assert.match(figure(run, "no answer")!, /^0\.0% \(0 of 5;/);
   });
 });

@@ -48,7 +48,7 @@ const agreement = {
   labels: z.number().int(),
   agreed: z.number().int(),
   share: z.number().nullable().describe("Labels that the judge agrees with, 0 to 1; null without labels."),
-  low: z.number().nullable().describe("Lower end of the share's 95 % interval (Wilson)."),
+  low: z.number().nullable().describe("Lower end of the share's 95% interval (Wilson)."),
   high: z.number().nullable().describe("Upper end."),
   confusion: z
     .array(z.object({ judged: Judged, answer: Answer, count: z.number().int() }))

@@ -16,7 +16,7 @@ const AgentTally = Tally.extend({
   routingUnavailable: z.number().describe("By agent: runs for which routing was unavailable."),
   durationMs: z
     .object({ p50: z.number().nullable(), p95: z.number().nullable() })
-    .describe("By agent: durations of the evaluated traces, accurate to 10 %."),
+    .describe("By agent: durations of the evaluated traces, accurate to 10%."),
   tokens: z.object({ input: z.number(), output: z.number() }).describe("By agent: sums."),
 });
 export type AgentTally = z.output<typeof AgentTally>;

@@ -56,7 +56,7 @@ export type LabelCount = { judged: JudgedAnswer; answer: LabelAnswer; count: num
 export type Agreement = {
   labels: number;
   agreed: number;
-  /** Of the labels, in 0..1, with its 95 % interval (Wilson); null without labels. */
+  /** Of the labels, in 0..1, with its 95% interval (Wilson); null without labels. */
   share: number | null;
   low: number | null;
   high: number | null;

@@ -1,4 +1,4 @@
-// Histograms of durations with exponential buckets: percentiles are accurate to within 10 %.
+// Histograms of durations with exponential buckets: percentiles are accurate to within 10%.
 
 /** The count of durations per bucket, without trailing empty buckets. */
 export type Histogram = number[];

@@ -277,7 +277,7 @@ test("a check skipped by sampling or by the budget links to that setting", async
       resultOf(
         {},
         [
-          skipped("sample", "not_sampled", "Not sampled: 10 % of this agent's conversations are judged."),
+          skipped("sample", "not_sampled", "Not sampled: 10% of this agent's conversations are judged."),
           skipped("money", "budget", "The agent's daily budget of $2.00 is used up."),
         ],
         [semantic("sample"), semantic("money", { criteria: ["One.", "Two."] } as Partial<Assertion>)],
@@ -291,7 +291,7 @@ test("a check skipped by sampling or by the budget links to that setting", async
       assert.equal(await region.getByRole("link", { name }).getAttribute("href"), settings),
     );
   }
-  await shows(region, /10 % of this agent's conversations/, /daily budget of \$2\.00/, /One\.\s+Two\./);
+  await shows(region, /10% of this agent's conversations/, /daily budget of \$2\.00/, /One\.\s+Two\./);
   await shows(page, "The judge budget was used up.");
   await assertAccessible(page);
 });

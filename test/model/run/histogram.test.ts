@@ -12,7 +12,7 @@ function histogramOf(values: number[]): Histogram {
   return histogram;
 }
 
-test("a percentile is within 10 % of the duration at that rank", () => {
+test("a percentile is within 10% of the duration at that rank", () => {
   fc.assert(
     fc.property(durations, fc.constantFrom(0.5, 0.95, 1), (values, share) => {
       const rank = Math.max(1, Math.ceil(values.length * share));

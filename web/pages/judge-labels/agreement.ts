@@ -20,7 +20,7 @@ export function agreementText(agreed: Agreed): string {
   return `The judge agrees with ${numberText(agreed.agreed)} of ${counted(labels, "label")}: ${rateText(agreed.share)} (95% interval ${intervalText(agreed)}).`;
 }
 
-/** The Wilson interval, as in "76 % to 89 %". */
+/** The Wilson interval, as in "76% to 89%". */
 export function intervalText({ low, high }: Pick<Agreed, "low" | "high">): string {
   return `${rateText(low)} to ${rateText(high)}`;
 }
