@@ -36,6 +36,8 @@ const fieldTexts: Record<string, string> = {
   rests_on: "What shows that a criterion is met: `passage`, `whole` or `absence`; else the judge is asked.",
   reference: "A good reply in your own words.",
   threshold: "0 to 1. Default: the test's threshold.",
+  context:
+    "What the judge sees beside the user's input and the reply: nothing (`reply`), the earlier messages and system instructions (`conversation`), or tool calls and their results too. Default: `conversation_and_tools`.",
   field: "The attribute's key.",
   expected_value: "Any JSON value.",
   schema: "A JSON Schema.",

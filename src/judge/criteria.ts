@@ -16,9 +16,10 @@ import type {
   Vote,
 } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
+import { promptBounds } from "../model/judge/prompt-bounds.ts";
 import { hasWord } from "../model/strip-invisible.ts";
 import { semanticRequest } from "../remote/judge/client.ts";
-import { promptBounds, replyParts } from "../remote/judge/prompts.ts";
+import { replyParts } from "../remote/judge/prompts.ts";
 import { together } from "./batches.ts";
 import { Classifier } from "./classes.ts";
 import { type CriterionQuestion, identityOf, keysFor, oncePerText } from "./keys.ts";

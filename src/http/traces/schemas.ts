@@ -39,6 +39,65 @@ export const reasonParts = {
     .describe("The names and numbers in the reason, by its code; absent where it has none."),
 };
 
+const materialCounts = z
+  .partialRecord(
+    z.enum(["system", "user", "assistant", "tool_call", "tool_result"]),
+    z.looseObject({ items: z.number().int(), characters: z.number().int() }),
+  )
+  .describe("Items and characters, by kind.");
+
+const quotePlace = {
+  attribute: z.string().nullable().describe("Null: an event or the status of the span."),
+  turn: z.number().optional().describe("In a run of several turns: the turn whose trace has the span."),
+};
+
+const SemanticActual = z
+  .looseObject({
+    score: z.number(),
+    criteria: z.array(
+      z.looseObject({
+        criterion: z.string(),
+        verdict: z.enum(["met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"]),
+        evidence: z.string().describe("The passage that decides it; empty if none does."),
+        reason: z.string(),
+        quotes: z
+          .array(
+            z.looseObject({
+              as: z
+                .enum(["evidence", "comparison"])
+                .describe("evidence: what the agent said or did; comparison: what that is compared with."),
+              text: z.string(),
+              from: z.enum(["reply", "assistant", "tool_call", "tool_result", "user", "system", "reference"]),
+              spanId: z.string().nullable().describe("Null: the reference reply, which is in no span."),
+              ...quotePlace,
+            }),
+          )
+          .optional()
+          .describe("The passages that the judge quoted, and where they are. Absent in older results."),
+      }),
+    ),
+    material: z
+      .looseObject({
+        context: z.enum(["reply", "conversation", "conversation_and_tools"]),
+        shown: materialCounts,
+        leftOut: materialCounts.describe("What did not fit; characters include those of shortened items."),
+        complete: z.boolean().describe("False: the trace was too large to be read as a whole."),
+        suspicious: z
+          .looseObject({
+            from: z.enum(["system", "user", "assistant", "tool_call", "tool_result"]),
+            reason: z.string(),
+            spanId: z.string(),
+            ...quotePlace,
+          })
+          .optional()
+          .describe("What the judge was shown that looks as if it were addressed to it."),
+      })
+      .optional()
+      .describe("What the judge was shown beside the user's input and the reply. Absent in older results."),
+  })
+  .describe("The judge's result of a semantic check.")
+  .meta({ id: "SemanticActual" });
+
 const Check = z
   .looseObject({
     id: z.string(),
@@ -47,7 +106,7 @@ const Check = z
     reason: z.string().describe("Why, in one sentence."),
     ...reasonParts,
     expected: z.unknown(),
-    actual: z.unknown(),
+    actual: z.union([SemanticActual, z.unknown()]).describe("What was found, by type of check."),
     evidence: z.array(
       z.looseObject({
         spanId: z.string(),

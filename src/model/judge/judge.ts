@@ -1,9 +1,12 @@
 // The interface of the judge: questions and answers. A missing answer is a value, not an exception.
 import type { JudgeProvider, RestsOn } from "./call.ts";
+import type { EarlierMessages, Material, Place, Quote } from "./material.ts";
 import type { Unanswered } from "./outcome.ts";
 
+/** `earlier`: the conversation before the user's input; absent: there was none. */
 export type RoutingQuestion = {
   userInput: string;
+  earlier?: EarlierMessages;
   scenarios: { testId: string; scenario: string }[];
 };
 
@@ -56,6 +59,11 @@ export type SemanticQuestion = {
   reference?: string;
   threshold: number;
   negate: boolean;
+  /** Absent: the judge sees the user's input and the reply only. */
+  material?: Material;
+  /** Where the reply and the user's input are, for quotations of them. */
+  replyPlace?: Place;
+  inputPlace?: Place;
 };
 
 export const criteriaMax = 6;
@@ -67,12 +75,16 @@ export type Vote = {
   verdicts: CriterionVerdict[];
 };
 
-/** `restsOn`: what the criterion rests on, if the verdict depends on it. */
+/**
+ * `restsOn`: what the criterion rests on, if the verdict depends on it. `quotes`: where the evidence is, and what it was
+ * compared with; older results lack them.
+ */
 export type CriterionVerdict = {
   verdict: VerdictWord;
   evidence: string;
   reason: string;
   restsOn?: RestsOn;
+  quotes?: Quote[];
 };
 
 /** `score` is the median of the votes that decided, so that it reaches the threshold where most of them do. */

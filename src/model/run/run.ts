@@ -1,6 +1,7 @@
 // A run: one evaluation of a trace against its agent's test cases, with its results.
 
 import type { CriterionVerdict, JudgedBy, Spent } from "../judge/judge.ts";
+import type { MaterialSummary } from "../judge/material.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
 import type { Ineligibility } from "../test-case/eligibility.ts";
 import type { TestCaseDocument } from "../test-case/test-case.ts";
@@ -74,6 +75,8 @@ export type SemanticActual = {
   /** Whether the answer came from the cache. */
   cached: boolean;
   spent?: Spent;
+  /** What the judge was shown beside the user's input and the reply; older results lack it. */
+  material?: MaterialSummary;
 } & JudgedBy;
 
 export type Result = {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { type RestsOn, restsOnWords } from "../judge/call.ts";
 import { criteriaMax } from "../judge/judge.ts";
+import { type SemanticContext, semanticContexts } from "../judge/material.ts";
 
 type Common = {
   /** Unique in its test. */
@@ -44,6 +45,8 @@ export type Assertion = Common &
         reference?: string;
         threshold?: unknown;
         target_node?: string;
+        /** What the judge sees beside the user's input and the reply; absent: `defaultContext`. */
+        context?: SemanticContext;
       }
     | { type: "json_match"; target_node: string; field: string; expected_value: unknown }
     | { type: "json_schema"; target_node: string; field: string; schema: unknown }
@@ -144,6 +147,7 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
       reference: text(20_000).exactOptional(),
       threshold: z.unknown().exactOptional(),
       target_node: targetNode.exactOptional(),
+      context: z.enum(semanticContexts).exactOptional(),
     }),
     z.strictObject({
       type: z.literal("json_match"),

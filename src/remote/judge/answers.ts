@@ -8,10 +8,11 @@ import {
   type Verdicts,
 } from "../../model/judge/call.ts";
 import { type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
+import { gap } from "../../model/judge/prompt-bounds.ts";
 import { hasWord, stripInvisible } from "../../model/strip-invisible.ts";
 import type { CanaryKind } from "./canaries.ts";
 import { hasContentWord } from "./content-words.ts";
-import { type Echo, gap, type Posed, type PosedCriterion } from "./prompts.ts";
+import type { Echo, Posed, PosedCriterion } from "./prompts.ts";
 
 const sentence = z.string().refine(hasWord);
 

@@ -1,6 +1,6 @@
 // Builds what is sent to the judge: what the service and its users wrote as instructions, what a trace brought as marked material.
 import type { ClassifyAsk, RouteAsk, SemanticAsk } from "../../model/judge/call.ts";
-import { stripInvisible } from "../../model/strip-invisible.ts";
+import { type Bounded, bounded, condensed, promptBounds, quotable } from "../../model/judge/prompt-bounds.ts";
 import { type CanaryKind, criterionCanaries, type Draw, drawFrom, scenarioCanaries } from "./canaries.ts";
 import { classifyTask, examples, routingTask, semanticTask } from "./prompt-texts.ts";
 
@@ -15,18 +15,6 @@ export type Prompt = { instructions: string; material: string; echo: Echo };
 
 /** `first` is that of the prompt's version, so that providers can cache the beginning; `last` is drawn for each call. */
 export type Echo = { first: string; last: string };
-
-/** Characters of each text that reach the judge; of a longer one only the beginning and the end, and it says so. */
-export const promptBounds = {
-  userInput: 8_000,
-  /** Longer replies are judged in parts, which overlap by so many characters. */
-  reply: 24_000,
-  replyOverlap: 1_000,
-  replyParts: 8,
-  scenario: 4_000,
-  criterion: 8_000,
-  reference: 8_000,
-};
 
 /** An estimate, at four bytes a token, so that a sign and a letter of another script weigh more. */
 export function tokensOf({ instructions, material }: Pick<Prompt, "instructions" | "material">): number {
@@ -75,9 +63,6 @@ export function routingPrompt({ userInput, scenarios }: RouteAsk, marker: string
     posed,
   };
 }
-
-/** Stands in a reply where its middle was left out; no text that is shown has it. */
-export const gap = "\0";
 
 /** `reply` is what of it reaches the judge, and so what it can quote; `others` what else is shown beside it. */
 export type PosedCriterion = Posed & { reply: string; others: string[] };
@@ -264,30 +249,9 @@ function signFor(marker: string, texts: string[]): string {
   return order.find(sign => !texts.some(text => text.includes(sign))) ?? order[0]!;
 }
 
-type Bounded = string | { start: string; end: string; characters_left_out: number };
-
-// Says by its shape that something is missing: a note inside the text could be forged by the text.
-function bounded(text: string, max: number): Bounded {
-  const dense = condensed(text, max);
-  if (dense.length <= max) return dense;
-  const start = dense.slice(0, Math.ceil((max * 2) / 3)).toWellFormed();
-  const end = dense.slice(dense.length - Math.floor(max / 3)).toWellFormed();
-  return { start, end, characters_left_out: dense.length - max };
-}
-
-/** Cleaned before it is measured, and of long blanks too, so that nobody fills what is shown with what is not seen. */
-function condensed(text: string, max: number): string {
-  const whole = stripInvisible(text);
-  return whole.length <= max ? whole : whole.replace(/(\s{16})\s+/g, "$1");
-}
-
 function marked(shown: Bounded, sign: string): Bounded {
   if (typeof shown === "string") return signed(shown, sign);
   return { ...shown, start: signed(shown.start, sign), end: signed(shown.end, sign) };
-}
-
-function quotable(shown: Bounded): string {
-  return typeof shown === "string" ? shown : `${shown.start}${gap}${shown.end}`;
 }
 
 // Before every word, and within long runs where a word ends: not every script has spaces between words.

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { gap } from "../../../src/model/judge/prompt-bounds.ts";
 import { readClasses, readLabels, readVerdicts } from "../../../src/remote/judge/answers.ts";
-import { gap, type Posed, type PosedCriterion } from "../../../src/remote/judge/prompts.ts";
+import type { Posed, PosedCriterion } from "../../../src/remote/judge/prompts.ts";
 
 const echo = { first: "tamarind", last: "willow" };
 const repeated = { first_word: "tamarind", last_word: "Willow." };

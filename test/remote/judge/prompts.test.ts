@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { promptBounds } from "../../../src/model/judge/prompt-bounds.ts";
 import { hasWord, stripInvisible } from "../../../src/model/strip-invisible.ts";
 import { canaryKindOf } from "../../../src/remote/judge/canaries.ts";
 import {
   classifyPrompt,
   type Prompt,
-  promptBounds,
   promptVersion,
   replyParts,
   routingPrompt,

@@ -1,0 +1,57 @@
+// How much of each text reaches the judge, and how a longer text is shortened.
+import { stripInvisible } from "../strip-invisible.ts";
+
+/** Characters of each text that reach the judge; of a longer one only the beginning and the end, and it says so. */
+export const promptBounds = {
+  userInput: 8_000,
+  /** Longer replies are judged in parts, which overlap by so many characters. */
+  reply: 24_000,
+  replyOverlap: 1_000,
+  replyParts: 8,
+  scenario: 4_000,
+  criterion: 8_000,
+  reference: 8_000,
+  /**
+   * Of the conversation around the reply, as much as of a reply: most conversations fit as a whole, and a call with all
+   * of it takes about 25,000 tokens, which models with a context of 32,000 can answer.
+   */
+  conversation: 24_000,
+  /** Of these, at most so many are system instructions. */
+  systemInstructions: 4_000,
+  /** A longer message, call or result is shortened to this, and gets what the others leave. */
+  conversationItem: 8_000,
+  /** The oldest item that is shown is shortened to what is left, but not below this. */
+  conversationItemMin: 400,
+  conversationItems: 300,
+  /** Of the names of tools and agents. */
+  name: 100,
+  /** Of the earlier messages that go along with a scenario, in all and each. */
+  earlierMessages: 4_000,
+  earlierMessage: 1_500,
+};
+
+/** A text as it is shown. */
+export type Bounded = string | { start: string; end: string; characters_left_out: number };
+
+/** Stands in a text where its middle was left out; no text that is shown has it. */
+export const gap = "\0";
+
+// Says by its shape that something is missing: a note inside the text could be forged by the text.
+export function bounded(text: string, max: number): Bounded {
+  const dense = condensed(text, max);
+  if (dense.length <= max) return dense;
+  const start = dense.slice(0, Math.ceil((max * 2) / 3)).toWellFormed();
+  const end = dense.slice(dense.length - Math.floor(max / 3)).toWellFormed();
+  return { start, end, characters_left_out: dense.length - max };
+}
+
+/** Cleaned before it is measured, and of long blanks too, so that nobody fills what is shown with what is not seen. */
+export function condensed(text: string, max: number): string {
+  const whole = stripInvisible(text);
+  return whole.length <= max ? whole : whole.replace(/(\s{16})\s+/g, "$1");
+}
+
+/** What can be quoted of it. */
+export function quotable(shown: Bounded): string {
+  return typeof shown === "string" ? shown : `${shown.start}${gap}${shown.end}`;
+}
