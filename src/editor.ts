@@ -19,7 +19,7 @@ import { evaluateTest } from "./evaluate/evaluate.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { type LoadedTrace, withTrace } from "./load.ts";
 import type { JudgeConnection } from "./model/judge/call.ts";
-import type { JudgeOf } from "./model/judge/judge.ts";
+import type { JudgeOf, KnownClass } from "./model/judge/judge.ts";
 import { unanswered } from "./model/judge/outcome.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { Applicability, Result } from "./model/run/run.ts";
@@ -53,6 +53,8 @@ export type DraftAssertionRequest = { traceId: string; spanId: string } & Pick<
   "attribute" | "path"
 >;
 
+export type KnownClassesRequest = { agentId: string; criteria: string[] };
+
 /** Methods return undefined if the agent has no such trace. Aborting the signal cancels judge calls and sandbox work. */
 export type Editor = {
   dryRun(request: DryRunRequest, signal: AbortSignal): Promise<DryRun | undefined>;
@@ -60,6 +62,8 @@ export type Editor = {
   /** Throws VALIDATION_ERROR if the trace has no such value, or no assertion fits it. */
   draftAssertion(request: DraftAssertionRequest, signal: AbortSignal): Promise<AssertionDraft | undefined>;
   vocabulary(request: { agentId: string }, signal: AbortSignal): Promise<Vocabulary>;
+  /** What the judge found earlier that criteria rest on; makes no call. */
+  knownClasses(request: KnownClassesRequest, signal: AbortSignal): Promise<KnownClass[]>;
   tryScenario(request: ScenarioRequest, signal: AbortSignal): Promise<ScenarioTrial>;
   /** Asks a judge, which need not be the project's, what labels say it should answer. */
   tryLabels(request: LabelTrialRequest, signal: AbortSignal): Promise<LabelTrial>;
@@ -112,6 +116,10 @@ export function openEditor({ clock = systemClock, ...given }: EditorDeps): Edito
         () => keep(0),
       );
       return fresh.made;
+    },
+    async knownClasses({ agentId, criteria }) {
+      const judge = deps.judgeOf({ agentId, traceId: null, runId: null, deadlineAt: null, tries: 0 });
+      return (await judge.knownClasses?.(criteria)) ?? [];
     },
     tryScenario: (request, signal) => tryScenario({ ...deps, clock }, request, signal),
     tryLabels: (request, signal) => tryLabels({ ...deps, clock }, request, signal),

@@ -11,6 +11,7 @@ import {
   overBudget,
   tooBusy,
 } from "./judge/admission.ts";
+import { findClasses } from "./judge/classes.ts";
 import { type ConnectionDeps, Connections } from "./judge/connections.ts";
 import { judgeReplies } from "./judge/criteria.ts";
 import type { QuestionKey } from "./judge/keys.ts";
@@ -88,6 +89,10 @@ export class Judges {
       const access = await this.#admit(context, admit);
       if ("code" in access) return access;
       return estimateScenarios(this.#deps.db, this.clock, question, { context, access });
+    },
+    knownClasses: async criteria => {
+      const access = await this.#admit(context, admit);
+      return "code" in access ? [] : findClasses(this.#deps.db, access, criteria);
     },
     ask: async (questions, signal) => {
       const access = await this.#admit(context, admit);

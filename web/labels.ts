@@ -158,7 +158,7 @@ export const verdictWords: Record<VerdictWord, Word> = {
 
 /** What shows that a criterion is met. */
 export const restsOnWords: Record<RestsOn, string> = {
-  passage: "A passage of the reply",
+  passage: "One passage",
   whole: "The whole reply",
   absence: "Something that is absent",
 };

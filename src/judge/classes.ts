@@ -1,11 +1,33 @@
 // Asks the judge what a criterion rests on, once per wording, and only if a verdict depends on it.
 import type { Judges } from "../judge.ts";
 import { classesPerCall, type RestsOn } from "../model/judge/call.ts";
+import type { KnownClass } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
 import { classifyRequest } from "../remote/judge/client.ts";
+import type { Database } from "../store/db.ts";
+import { findJudgeAnswers } from "../store/judge/answers.ts";
+import type { JudgeAccess } from "./admission.ts";
 import { evenly } from "./batches.ts";
-import type { keysFor } from "./keys.ts";
+import { identityOf, keysFor } from "./keys.ts";
 import { type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
+
+/** The cached classes; criteria without one are missing. */
+export async function findClasses(
+  db: Database,
+  access: JudgeAccess,
+  criteria: string[],
+): Promise<KnownClass[]> {
+  const { ofClass } = keysFor(identityOf(access));
+  const keyed = [...new Set(criteria)].map(criterion => ({ criterion, key: ofClass(criterion) }));
+  const answers = await findJudgeAnswers(
+    db,
+    keyed.map(({ key }) => key),
+  );
+  return keyed.flatMap(({ criterion, key }) => {
+    const answer = answers.get(key);
+    return answer === undefined ? [] : [{ criterion, restsOn: JSON.parse(answer) as RestsOn | null }];
+  });
+}
 
 type Wording = { criterion: string };
 

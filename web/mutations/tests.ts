@@ -1,5 +1,10 @@
 // Changes to test cases, and what the editor tries without storing anything.
-import type { DraftedAssertion, DryRun, ScenarioTrial } from "../../src/http/test-cases/editor-schemas.ts";
+import type {
+  DraftedAssertion,
+  DryRun,
+  KnownClasses,
+  ScenarioTrial,
+} from "../../src/http/test-cases/editor-schemas.ts";
 import type { ListedTest, TestDocument, ValidatedTest } from "../../src/http/test-cases/schemas.ts";
 import { type Answer, ask, remove } from "../api.ts";
 import type { ValuePath } from "../value-path.ts";
@@ -26,6 +31,14 @@ export const validateTest = (
   signal?: AbortSignal,
 ): Promise<Answer<ValidatedTest>> =>
   ask("POST", `/api/agents/${agentId}/tests/validate`, { body, ...(signal && { signal }) });
+
+/** What the judge found earlier that criteria rest on; asks nothing. */
+export const findRestsOn = (
+  agentId: string,
+  criteria: string[],
+  signal: AbortSignal,
+): Promise<Answer<KnownClasses>> =>
+  ask("POST", `/api/agents/${agentId}/tests/rests-on`, { body: { criteria }, signal });
 
 /** Throws when aborted. */
 export const dryRun = (agentId: string, body: object, signal: AbortSignal): Promise<Answer<DryRun>> =>

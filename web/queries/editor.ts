@@ -4,10 +4,11 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Page } from "../../src/http/schemas.ts";
 import type { Vocabulary } from "../../src/http/test-cases/editor-schemas.ts";
 import type { ListedTrace } from "../../src/http/traces/schemas.ts";
+import type { RestsOn } from "../../src/model/judge/call.ts";
 import type { Issue } from "../../src/model/refusal.ts";
 import type { Ineligibility } from "../../src/model/test-case/eligibility.ts";
 import { Failed, read } from "../api.ts";
-import { validateTest } from "../mutations/tests.ts";
+import { findRestsOn, validateTest } from "../mutations/tests.ts";
 
 export type Validated =
   | { valid: true; eligibility: Ineligibility | null; warnings: Issue[] }
@@ -37,6 +38,27 @@ export const validateQuery = (agentId: string, text: string) =>
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
+
+/**
+ * What the judge found that criteria rest on, by criterion; null: it was not sure. Criteria that it was not asked about are
+ * missing.
+ */
+export const restsOnQuery = (agentId: string, criteria: string[]) =>
+  queryOptions({
+    queryKey: [...restsOnKey(agentId), criteria],
+    queryFn: async ({ signal }): Promise<KnownRestsOn> => {
+      const answer = await findRestsOn(agentId, criteria, signal);
+      if (!answer.ok) throw new Failed(answer.failure);
+      return new Map(answer.value.items.map(({ criterion, restsOn }) => [criterion, restsOn]));
+    },
+    enabled: criteria.length > 0,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+
+export const restsOnKey = (agentId: string) => ["agents", agentId, "rests-on"];
+
+export type KnownRestsOn = ReadonlyMap<string, RestsOn | null>;
 
 const foundMax = 20;
 

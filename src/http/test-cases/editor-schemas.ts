@@ -1,5 +1,6 @@
 // The response schemas of the test editor: drafts, dry runs, scenario trials, completions.
 import { z } from "zod";
+import { restsOnWords } from "../../model/judge/call.ts";
 import type { Applicability, Result } from "../../model/run/run.ts";
 import type { AssertionDraft } from "../../model/test-case/assertion.ts";
 import { typed } from "../schemas.ts";
@@ -58,6 +59,22 @@ export const ScenarioTrial = z
   })
   .meta({ id: "ScenarioTrial" });
 export type ScenarioTrial = z.output<typeof ScenarioTrial>;
+
+export const KnownClasses = z
+  .object({
+    items: z.array(
+      z.object({
+        criterion: z.string(),
+        restsOn: z
+          .enum(restsOnWords)
+          .nullable()
+          .describe("What shows that the criterion is met, as the judge found it; null: it was not sure."),
+      }),
+    ),
+  })
+  .describe("Criteria that the judge was not asked about are missing.")
+  .meta({ id: "KnownClasses" });
+export type KnownClasses = z.output<typeof KnownClasses>;
 
 const Term = z.object({
   key: z.string(),

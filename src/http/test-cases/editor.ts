@@ -9,7 +9,7 @@ import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { requireAccount } from "../session.ts";
-import { DraftedAssertion, DryRun, ScenarioTrial, Vocabulary } from "./editor-schemas.ts";
+import { DraftedAssertion, DryRun, KnownClasses, ScenarioTrial, Vocabulary } from "./editor-schemas.ts";
 import { TestDocument } from "./schemas.ts";
 import { testCaseBody } from "./test-cases.ts";
 
@@ -83,6 +83,24 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
         withPermit(semaphore, reply, signal => editor.tryScenario(input, signal)),
       );
     },
+  );
+
+  app.post(
+    "/api/agents/:id/tests/rests-on",
+    {
+      schema: {
+        tags: ["tests"],
+        summary: "List what the judge found that criteria rest on; makes no call",
+        params,
+        body: z.object({ criteria: z.array(z.string().max(10_000)).max(600) }),
+        response: { 200: KnownClasses },
+      },
+    },
+    async ({ params: { id }, body: { criteria } }, reply) => ({
+      items: await withPermit(semaphore, reply, signal =>
+        editor.knownClasses({ agentId: id.toLowerCase(), criteria }, signal),
+      ),
+    }),
   );
 
   app.get(

@@ -68,6 +68,9 @@ export type SemanticQuestion = {
 
 export const criteriaMax = 6;
 
+/** What the judge said a criterion rests on; null: it was not sure. */
+export type KnownClass = { criterion: string; restsOn: RestsOn | null };
+
 /** Verdicts in the order of the criteria; `evidence` is a passage of the reply, empty if the criterion is about absence. */
 export type Vote = {
   /** In 0..1; null if its verdicts do not decide the outcome. */
@@ -106,6 +109,8 @@ export type SemanticAnswer =
 export type Judge = {
   route(question: RoutingQuestion, signal?: AbortSignal): Promise<RoutingAnswer>;
   ask(questions: SemanticQuestion[], signal?: AbortSignal): Promise<SemanticAnswer[]>;
+  /** What the judge found earlier that criteria rest on. Makes no call; criteria that it was not asked about are missing. */
+  knownClasses?(criteria: string[]): Promise<KnownClass[]>;
   /** Makes no call. Absent if the judge cannot estimate. */
   estimateRoute?(question: RoutingQuestion): Promise<RouteEstimate>;
 };

@@ -80,7 +80,8 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
           estimated_tokens = known.estimated_tokens + excluded.estimated_tokens
       ), answers as (
         insert into judge_answers (key, project_id, answer, trace_id)
-          select item.key, p.id, item.answer, $3
+          -- What a criterion rests on says nothing about the trace, so it is not deleted with it.
+          select item.key, p.id, item.answer, case when $6 = 'classify' then null else $3::uuid end
           from ${answerRows.from} join projects p on p.id = $2
           where $3::uuid is null or exists (select from trace)
         on conflict (key) do update set answer = excluded.answer, made_at = now(), trace_id = excluded.trace_id

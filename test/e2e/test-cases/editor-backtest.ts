@@ -1,4 +1,5 @@
-// Browser tests of backtests: cost, progress across a reload, cancelling, flips with links, versions of a test.
+// Browser tests of what the editor asks the judge: backtests with their cost, progress, flips and versions, and what a dry
+// run found that criteria rest on.
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
@@ -6,7 +7,7 @@ import { makeTest } from "../../support/app.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type JudgeServer, obliging, type Script, startJudgeServer } from "../../support/judge-server.ts";
-import { openWorld, type World } from "./editor-world.ts";
+import { card, documentIn, openWorld, type World } from "./editor-world.ts";
 
 let judge: JudgeServer;
 after(() => judge.close());
@@ -130,4 +131,24 @@ test("a new test without traces says what is missing", async () => {
   await panel.getByRole("button", { name: "Backtest", exact: true }).click();
   await panel.getByText("This agent has no live traces yet").waitFor();
   await assertAccessible(page);
+});
+
+test("a dry run shows what the judge found that a criterion is shown by, and another choice overrides it", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const assertions = [{ id: "a", type: "semantic", criteria: "Names no price." }];
+  const { id } = await makeTest(owner, agent.id, { name: "Prices", assertions });
+  judge.script = obliging({ evidence: () => "", restsOn: () => "absence" });
+  await world.open(`/${id}`);
+  const shownBy = card(page, 1).getByLabel("Shown by (optional)");
+  await shownBy.getByText("Let the judge decide").waitFor({ state: "attached" });
+  await page
+    .getByRole("region", { name: "Dry run" })
+    .getByRole("button", { name: "Run", exact: true })
+    .click();
+  await shownBy.getByText("Judge: something that is absent").waitFor({ state: "attached" });
+  assert.equal(await shownBy.inputValue(), "");
+  await assertAccessible(page);
+  await shownBy.selectOption("One passage");
+  await eventually(async () => assert.equal((await documentIn(page)).assertions[0].rests_on, "passage"));
 });

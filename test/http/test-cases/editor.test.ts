@@ -193,3 +193,19 @@ test("a scenario is tried on the agent's latest inputs, and an estimate asks not
     .post(`/api/agents/${id}/tests/try-scenario`, { scenario: "A parcel.", estimate: true })
     .expect(404);
 });
+
+test("what the judge found that criteria rest on is kept after the trace is deleted, and shown without a call", async () => {
+  const { id } = await makeAgent(service.owner);
+  const stored = await store(id);
+  const find = async (...criteria: string[]) =>
+    (await service.client.post(`/api/agents/${id}/tests/rests-on`, { criteria }).expect(200)).body.items;
+  const criterion = "Names no price.";
+  assert.deepEqual(await find(criterion), []);
+  judge.script = obliging({ evidence: () => "", restsOn: () => "absence" });
+  const test = { ...parcelTest, assertions: [{ ...semantic, criteria: criterion }] };
+  await service.client.post(`/api/agents/${id}/tests/dry-run`, { traceId: stored, test }).expect(200);
+  const asked = judge.requests.length;
+  await service.client.delete(`/api/traces/${stored}`).expect(204);
+  assert.deepEqual(await find(criterion, "Never asked about."), [{ criterion, restsOn: "absence" }]);
+  assert.equal(judge.requests.length, asked);
+});

@@ -2,21 +2,13 @@
 import type { ReactNode } from "react";
 import type { Term, Vocabulary } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
-import { counted, restsOnWords } from "../../labels.ts";
+import { counted } from "../../labels.ts";
 import type { Completion } from "../../ui/Combobox.tsx";
-import { Criteria, StrictnessExplained } from "./Criteria.tsx";
 import { type Doc, isRecord } from "./document.ts";
 import { useEditorContext } from "./editor-context.ts";
-import {
-  CompletedLine,
-  JsonBlock,
-  NumberLine,
-  SelectLine,
-  StatusLine,
-  TextBlock,
-  TextLine,
-} from "./fields.tsx";
+import { CompletedLine, JsonBlock, NumberLine, StatusLine, TextLine } from "./fields.tsx";
 import { readText } from "./json-text.ts";
+import { SemanticFields } from "./SemanticFields.tsx";
 
 type FieldsProps = {
   assertion: Doc;
@@ -121,37 +113,7 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
         </>
       );
     case "semantic":
-      return (
-        <>
-          <Criteria {...bound("criteria")} />
-          <SelectLine
-            label="Shown by (optional)"
-            none="Let the judge decide"
-            options={restsOnWords}
-            hint="What in a reply shows that the criteria are met. One passage is enough; otherwise every part of a long reply must meet them."
-            {...bound("rests_on")}
-          />
-          <TextBlock
-            label="Reference reply (optional)"
-            rows={2}
-            optional
-            hint="An example of a good reply. The judge compares meaning, not wording."
-            {...bound("reference")}
-          />
-          <div className="editor-pair">
-            <NumberLine
-              label="Strictness (optional)"
-              min={0}
-              max={1}
-              step={0.05}
-              hint="0 to 1. Defaults to the test’s strictness."
-              {...bound("threshold")}
-            />
-            {textTarget}
-          </div>
-          <StrictnessExplained assertion={assertion} />
-        </>
-      );
+      return <SemanticFields assertion={assertion} bound={bound} target={textTarget} />;
     case "json_match":
       return (
         <>

@@ -1,11 +1,11 @@
 // Dry-run panel: runs the current draft, saved or not, on a past trace and shows the result. Nothing is stored.
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useId, useRef, useState } from "react";
 import type { DryRun } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { ListedTrace } from "../../../src/http/traces/schemas.ts";
 import { type Answer, type Failure, failureOf } from "../../api.ts";
 import { dryRun } from "../../mutations/tests.ts";
-import { pastTracesQuery } from "../../queries/editor.ts";
+import { pastTracesQuery, restsOnKey } from "../../queries/editor.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Verdict } from "../../ui/Badge.tsx";
@@ -118,6 +118,7 @@ function useDryRun(
 ): [attempt: Attempt | undefined, run: (request: DryRunRequest) => Promise<void>, stop: () => void] {
   const [attempt, setAttempt] = useState<Attempt>();
   const open = useRef<AbortController>(undefined);
+  const queries = useQueryClient();
   useEffect(() => () => open.current?.abort(), []);
   async function run(request: DryRunRequest): Promise<void> {
     open.current?.abort();
@@ -132,6 +133,8 @@ function useDryRun(
       if (signal.aborted) return;
       throw error;
     }
+    // The judge may have been asked what criteria rest on.
+    void queries.invalidateQueries({ queryKey: restsOnKey(agentId) });
     if (answer.ok) setAttempt({ state: "done", run: answer.value, document: request.test });
     else setAttempt({ state: "failed", failure: answer.failure });
   }

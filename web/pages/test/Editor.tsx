@@ -3,7 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useReducer, useRef, useState } from "react";
 import { ineligibilities } from "../../labels.ts";
-import { type Validated, validateQuery, vocabularyQuery } from "../../queries/editor.ts";
+import {
+  type KnownRestsOn,
+  restsOnQuery,
+  type Validated,
+  validateQuery,
+  vocabularyQuery,
+} from "../../queries/editor.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
@@ -20,11 +26,14 @@ import { JsonPane, selectPlace } from "./JsonPane.tsx";
 import { LeaveGuard } from "./LeaveGuard.tsx";
 import { ConflictDialog, useSave } from "./save.tsx";
 import { useScenarioTrial } from "./scenario-trial.ts";
+import { criteriaLeftToJudge } from "./shown-by.ts";
 import type { Origin } from "./TestPage.tsx";
 import { TryScenario, tryScenarioId } from "./TryScenario.tsx";
 import { isWide, useView, Views } from "./views.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
+
+const noneKnown: KnownRestsOn = new Map();
 
 const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
 
@@ -40,6 +49,8 @@ export function Editor({ origin }: { origin: Origin }) {
 
   const text = JSON.stringify(editing.document);
   const checked = useQuery(validateQuery(agentId, useDebounced(text)));
+  const criteria = useSame(criteriaLeftToJudge(editing.document));
+  const { data: restsOn = noneKnown } = useQuery(restsOnQuery(agentId, useDebounced(criteria)));
   const { data: vocabulary } = useQuery(vocabularyQuery(agentId));
   const issues = useSame(checked.data && !checked.data.valid ? checked.data.issues : []);
   const warnings = useSame(checked.data?.valid ? checked.data.warnings : []);
@@ -92,8 +103,11 @@ export function Editor({ origin }: { origin: Origin }) {
   const { tried } = save;
   const threshold = useSame(editing.document["threshold"] ?? 0.7);
   const context: EditorFacts = useMemo(
-    () => ({ issues, warnings, isDue: path => tried || visited.has(path), vocabulary, threshold, change }),
-    [issues, warnings, tried, visited, vocabulary, threshold],
+    () => ({
+      ...{ issues, warnings, vocabulary, restsOn, threshold, change },
+      isDue: path => tried || visited.has(path),
+    }),
+    [issues, warnings, tried, visited, vocabulary, restsOn, threshold],
   );
   const name = save.stored?.name ?? "New test case";
   return (

@@ -3,6 +3,7 @@
 import { createContext, use } from "react";
 import type { Vocabulary } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { Issue } from "../../../src/model/refusal.ts";
+import type { KnownRestsOn } from "../../queries/editor.ts";
 import type { Change } from "./document.ts";
 
 export type EditorFacts = {
@@ -12,6 +13,8 @@ export type EditorFacts = {
   isDue: (path: string) => boolean;
   /** Undefined while loading, or if loading failed. */
   vocabulary: Vocabulary | undefined;
+  /** What the judge found that criteria rest on, by criterion. */
+  restsOn: KnownRestsOn;
   /** The test's threshold, for assertions without their own. */
   threshold: unknown;
   change: (change: Change) => void;
