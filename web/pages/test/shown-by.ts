@@ -1,12 +1,15 @@
 // Words for what the judge found that criteria are shown by, as the automatic choice of the editor.
+import type { RestsOn } from "../../../src/model/judge/call.ts";
 import { restsOnWords } from "../../labels.ts";
-import type { KnownRestsOn } from "../../queries/editor.ts";
 import { assertionsOf, type Doc, isRecord } from "./document.ts";
 
 /** `details`: criterion by criterion, if the judge found different things, or has not been asked about all. */
 export type AutomaticChoice = { option: string; details: string | null };
 
-export function automaticChoice(criteria: unknown, known: KnownRestsOn): AutomaticChoice {
+export function automaticChoice(
+  criteria: unknown,
+  known: ReadonlyMap<string, RestsOn | null>,
+): AutomaticChoice {
   const found = [criteria].flat().map(criterion => {
     const restsOn = known.get(String(criterion));
     if (restsOn === undefined) return null;
