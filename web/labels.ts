@@ -3,7 +3,7 @@
 import type { Key } from "../src/http/projects/schemas.ts";
 import type { TestOnTrace } from "../src/http/traces/schemas.ts";
 import type { AgentType } from "../src/model/agent/agent.ts";
-import type { JudgeCallState, RestsOn } from "../src/model/judge/call.ts";
+import type { JudgeCallState } from "../src/model/judge/call.ts";
 import type { RouteLabel, VerdictWord } from "../src/model/judge/judge.ts";
 import type { BacktestState } from "../src/model/run/backtest.ts";
 import type { Change, LaunchSource, LaunchState } from "../src/model/run/launch.ts";
@@ -154,13 +154,6 @@ export const verdictWords: Record<VerdictWord, Word> = {
   not_met: { text: "Not met", icon: "cross", tone: "bad" },
   not_applicable: { text: "Not applicable", icon: "skip" },
   cannot_tell: { text: "Cannot tell", icon: "help" },
-};
-
-/** What shows that a criterion is met. */
-export const restsOnWords: Record<RestsOn, string> = {
-  passage: "One passage",
-  whole: "The whole reply",
-  absence: "Something that is absent",
 };
 
 /** How a call of the judge ended. */

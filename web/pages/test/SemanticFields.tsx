@@ -1,11 +1,10 @@
 // The form fields of a semantic assertion: criteria, what shows that they are met, reference reply and strictness.
 import type { ReactNode } from "react";
-import { restsOnWords } from "../../labels.ts";
+import { automaticChoice, restsOnWords } from "../../rests-on.ts";
 import { Criteria, StrictnessExplained } from "./Criteria.tsx";
 import type { Doc } from "./document.ts";
 import { useEditorContext } from "./editor-context.ts";
 import { NumberLine, SelectLine, TextBlock } from "./fields.tsx";
-import { automaticChoice } from "./shown-by.ts";
 
 type Bound = { path: string; value: unknown; onValue: (value: unknown) => void };
 

@@ -112,6 +112,14 @@ export function isRecord(value: unknown): value is Doc {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The criteria whose class the judge chooses, each once. */
+export function criteriaLeftToJudge(document: Doc): string[] {
+  const texts = assertionsOf(document).flatMap(assertion =>
+    isRecord(assertion) && assertion["type"] === "semantic" ? [assertion["criteria"]].flat() : [],
+  );
+  return [...new Set(texts.filter(text => typeof text === "string" && text !== ""))] as string[];
+}
+
 /** The document with the field set, or without it if the value is undefined. */
 export function withField(document: Doc, name: string, value: unknown): Doc {
   const { [name]: _, ...rest } = document;

@@ -1,7 +1,12 @@
-// Words for what the judge found that criteria are shown by, as the automatic choice of the editor.
-import type { RestsOn } from "../../../src/model/judge/call.ts";
-import { restsOnWords } from "../../labels.ts";
-import { assertionsOf, type Doc, isRecord } from "./document.ts";
+// Words for what shows that a criterion is met, and the editor's automatic choice, which is what the judge found.
+import type { RestsOn } from "../src/model/judge/call.ts";
+
+/** What shows that a criterion is met. */
+export const restsOnWords: Record<RestsOn, string> = {
+  passage: "One passage",
+  whole: "The whole reply",
+  absence: "Something that is absent",
+};
 
 /** `details`: criterion by criterion, if the judge found different things, or has not been asked about all. */
 export type AutomaticChoice = { option: string; details: string | null };
@@ -21,12 +26,4 @@ export function automaticChoice(
   if (found.every(word => word === null)) return { option, details: null };
   const words = found.map((word, at) => `criterion ${at + 1}: ${word ?? "not asked yet"}`);
   return { option, details: `The judge found ${words.join("; ")}.` };
-}
-
-/** The criteria whose class the judge chooses, each once. */
-export function criteriaLeftToJudge(document: Doc): string[] {
-  const texts = assertionsOf(document).flatMap(assertion =>
-    isRecord(assertion) && assertion["type"] === "semantic" ? [assertion["criteria"]].flat() : [],
-  );
-  return [...new Set(texts.filter(text => typeof text === "string" && text !== ""))] as string[];
 }

@@ -1,7 +1,8 @@
 // What the editor says the judge found that criteria are shown by.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { automaticChoice, criteriaLeftToJudge } from "../../web/pages/test/shown-by.ts";
+import { criteriaLeftToJudge } from "../../web/pages/test/document.ts";
+import { automaticChoice } from "../../web/rests-on.ts";
 
 const known = new Map([
   ["Names the day.", "passage"],
