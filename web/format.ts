@@ -26,6 +26,12 @@ export function rateText(rate: number | null): string {
   return `${rate < 1 ? Math.min(99.9, nearest) : nearest}%`;
 }
 
+/** The interval of a rate in whole percents, as in "70–97%"; null is a dash. */
+export function intervalText({ low, high }: { low: number | null; high: number | null }): string {
+  if (low === null || high === null) return "–";
+  return `${Math.round(low * 100)}–${Math.round(high * 100)}%`;
+}
+
 /** Milliseconds as "830 µs", "12.3 ms", "4.56 s", "3 min 20 s" or "2 h 5 min". */
 export function durationText(ms: number): string {
   if (ms === 0) return "0 ms";

@@ -235,9 +235,9 @@ export const agentTypes: Record<AgentType, string> = {
   flow_builder: "Flow builder",
 };
 
-/** "1 trace", "2 traces". */
+/** "1 trace", "2,000 traces". */
 export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** "3 passed, 1 failed"; empty if all counts are 0. */

@@ -77,7 +77,7 @@ test("an answer that a person calls wrong is counted, explained and linked", asy
     .getByRole("navigation", { name: "Project settings" })
     .getByRole("link", { name: "Labels" })
     .click();
-  await page.getByText("The judge agrees with 1 of 2 labels: 50% (95% interval 9.5% to 90.5%).").waitFor();
+  await page.getByText("The judge agrees with 1 of 2 labels: 50% (95% interval 10–91%).").waitFor();
   const cell = page.getByRole("table", { name: /^Semantic checks/ }).getByRole("row", { name: /^Pass/ });
   assert.deepEqual(await cell.getByRole("cell").allTextContents(), ["0, right", "1, wrong"]);
   const wrong = page.getByRole("list", { name: "Answers that people call wrong" });

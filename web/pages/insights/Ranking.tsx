@@ -5,12 +5,13 @@ import { useState } from "react";
 import type { Insights, Series } from "../../../src/http/projects/insights-schemas.ts";
 import type { Counts, Outcome } from "../../../src/model/run/run.ts";
 import type { Assertion } from "../../../src/model/test-case/assertion.ts";
-import { numberText, rateText } from "../../format.ts";
+import { numberText } from "../../format.ts";
 import { checkTypes, outcomes } from "../../labels.ts";
 import { sumOf } from "../../queries/test-insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Button } from "../../ui/Button.tsx";
+import { PassRateShort } from "../../ui/PassRate.tsx";
 import { Sparkline } from "./Sparkline.tsx";
 import type { Counted, CountedUrl, Search } from "./view.ts";
 
@@ -51,7 +52,7 @@ export function Ranking({ insights, of, urlOf, params, search }: RankingProps) {
             </tr>
           </thead>
           <tbody>
-            {ranked.slice(0, rows).map(({ series, counts, passRate }) => (
+            {ranked.slice(0, rows).map(({ series, counts }) => (
               <tr key={`${series.testId} ${series.checkId}`}>
                 <th scope="row">
                   <Name series={series} params={params} />
@@ -68,12 +69,7 @@ export function Ranking({ insights, of, urlOf, params, search }: RankingProps) {
                   </Link>
                 </td>
                 <td data-label="Pass rate" className="number">
-                  <span>
-                    {rateText(passRate)}
-                    {passRate !== null && (
-                      <span className="quiet small"> of {numberText(counts.passed + counts.failed)}</span>
-                    )}
-                  </span>
+                  <PassRateShort passed={counts.passed} of={counts.passed + counts.failed} />
                 </td>
                 {shown.map(outcome => (
                   <td key={outcome} data-label={outcomes[outcome].text} className="number">

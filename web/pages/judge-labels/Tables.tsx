@@ -2,8 +2,8 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { JudgeAgreement } from "../../../src/http/judge/label-schemas.ts";
-import { numberText, rateText } from "../../format.ts";
-import { intervalText, judgeText } from "./agreement.ts";
+import { intervalText, numberText, rateText } from "../../format.ts";
+import { judgeText } from "./agreement.ts";
 
 export function JudgeTable({ judges }: Pick<JudgeAgreement, "judges">) {
   return (

@@ -1,7 +1,7 @@
 // The words of labels and of agreement with them.
 import type { JudgeAgreement } from "../../../src/http/judge/label-schemas.ts";
 import type { JudgedAnswer, LabelJudge } from "../../../src/model/judge/label.ts";
-import { numberText, rateText } from "../../format.ts";
+import { intervalText, numberText, rateText } from "../../format.ts";
 import { counted } from "../../labels.ts";
 import { providers } from "../project/providers.ts";
 
@@ -18,11 +18,6 @@ type Agreed = Pick<JudgeAgreement, "labels" | "agreed" | "share" | "low" | "high
 export function agreementText(agreed: Agreed): string {
   const { labels } = agreed;
   return `The judge agrees with ${numberText(agreed.agreed)} of ${counted(labels, "label")}: ${rateText(agreed.share)} (95% interval ${intervalText(agreed)}).`;
-}
-
-/** The Wilson interval, as in "76% to 89%". */
-export function intervalText({ low, high }: Pick<Agreed, "low" | "high">): string {
-  return `${rateText(low)} to ${rateText(high)}`;
 }
 
 export function judgeText({ provider, model, promptVersion }: LabelJudge): string {

@@ -3,10 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { TestVersion } from "../../../src/http/test-cases/backtest-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
-import { numberText, rateText } from "../../format.ts";
+import { numberText } from "../../format.ts";
 import { countsText } from "../../labels.ts";
 import { testVersionsQuery } from "../../queries/backtests.ts";
 import { Button } from "../../ui/Button.tsx";
+import { PassRateShort } from "../../ui/PassRate.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import "../../styles/runs.css";
 
@@ -52,7 +53,7 @@ export function Versions({ testId, current }: { testId: string; current: number 
 }
 
 function VersionRow({
-  of: { version, counts, passRate, lastRunAt },
+  of: { version, counts, lastRunAt },
   isCurrent,
 }: {
   of: TestVersion;
@@ -65,12 +66,7 @@ function VersionRow({
         {isCurrent && <span className="tests-under">Current</span>}
       </th>
       <td data-label="Pass rate" className="number">
-        <span>
-          {rateText(passRate)}
-          {passRate !== null && (
-            <span className="quiet small"> of {numberText(counts.passed + counts.failed)}</span>
-          )}
-        </span>
+        <PassRateShort passed={counts.passed} of={counts.passed + counts.failed} />
       </td>
       <td data-label="Outcomes">
         <span className="tests-version">
