@@ -433,7 +433,7 @@ test("a later signal ends the command though the launch goes on, and its JUnit f
   const id = crypto.randomUUID();
   const cancelled = Promise.withResolvers<void>();
   const launch = {
-    ...{ id, state: "running", testCount: 1, finishedAt: null, notFullyEvaluated: 0 },
+    ...{ id, state: "running", testCount: 1, runCount: 1, finishedAt: null, notFullyEvaluated: 0 },
     counts: { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0, error: 0, cancelled: 0, open: 1 },
     runs: [
       { id, testId: id, testName: "Greets", state: "running", verdict: null, notices: [], waiting: null },

@@ -8,12 +8,13 @@ import { Sandbox } from "../src/remote/sandbox/sandbox.ts";
 import { EventPublisher } from "../src/store/events.ts";
 import { listJudgeCalls } from "../src/store/judge/calls.ts";
 import { decodeDetail } from "../src/store/runs/detail.ts";
-import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/runs/launches.ts";
+import { listRunsOfLaunch } from "../src/store/runs/launched-runs.ts";
+import { cancelLaunch, findLaunch, insertLaunch } from "../src/store/runs/launches.ts";
 import { claimManualRuns, releaseAbandoned } from "../src/store/runs/manual-claims.ts";
 import { endManualRun, evaluateManualRunsAgain, parkManualRun } from "../src/store/runs/manual-runs.ts";
 import { listTurns } from "../src/store/runs/turns.ts";
 import { deleteTrace } from "../src/store/traces/read.ts";
-import { limits, makeSender, makeTestCase, openTwice } from "./store/traces/make-write.ts";
+import { limits, makeSender, makeTestCase, openTwice, runnable } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { obliging, refusal, silence, startJudgeServer } from "./support/judge-server.ts";
 import { openTestJudges } from "./support/judges.ts";
@@ -68,7 +69,12 @@ async function launch(agentId: string, count = 1): Promise<string> {
   const tests = [];
   for (let at = 0; at < count; at++)
     tests.push(await judgedTest(agentId, `Greets by name, ${crypto.randomUUID()}.`));
-  const { id } = await insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests });
+  const { id } = await insertLaunch(db, {
+    agentId,
+    createdBy: "nobody",
+    source: "api",
+    tests: runnable(tests),
+  });
   for (const launcher of launchers) launcher.wake();
   return id;
 }

@@ -7,13 +7,21 @@ import { callAgent } from "../src/remote/agent/call.ts";
 import { openOutbound } from "../src/remote/outbound.ts";
 import { newest } from "../src/store/listing.ts";
 import { decodeDetail } from "../src/store/runs/detail.ts";
-import { insertLaunch, listRunsOfLaunch } from "../src/store/runs/launches.ts";
+import { listRunsOfLaunch } from "../src/store/runs/launched-runs.ts";
+import { insertLaunch } from "../src/store/runs/launches.ts";
 import { listRunsOfTrace } from "../src/store/runs/read.ts";
 import { findArrived, listTurns, listWholeTurns } from "../src/store/runs/turns.ts";
 import { listTraces } from "../src/store/traces/list.ts";
 import { findTrace } from "../src/store/traces/read.ts";
 import { TraceWriter } from "../src/store/traces/writer.ts";
-import { canonicalWrite, limits, makeSender, makeTestCase, otlpWrite } from "./store/traces/make-write.ts";
+import {
+  canonicalWrite,
+  limits,
+  makeSender,
+  makeTestCase,
+  otlpWrite,
+  runnable,
+} from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { openLaunching } from "./support/launching.ts";
 import { loadTrace } from "./support/loaded-trace.ts";
@@ -69,7 +77,7 @@ test("a launcher also finds a launch that no other part of its process announced
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.end("ok"));
   const { stop } = startLauncher(agent);
-  const tests = [await makeTestCase(db, sender.agentId)];
+  const tests = runnable([await makeTestCase(db, sender.agentId)]);
   const { id } = await insertLaunch(db, {
     agentId: sender.agentId,
     createdBy: "nobody",

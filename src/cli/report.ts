@@ -29,7 +29,7 @@ export type ReportedRun = {
 
 export type Report = {
   agent: { id: string; name: string };
-  launch: Pick<Launch, "id" | "state" | "counts" | "testCount" | "notFullyEvaluated">;
+  launch: Pick<Launch, "id" | "state" | "counts" | "testCount" | "runCount" | "notFullyEvaluated">;
   runs: ReportedRun[];
 };
 
@@ -46,7 +46,7 @@ export function exitCodeOf({ launch, runs }: Report, failOn: FailureKind[] = [])
     run => run.verdict === "passed" || (run.verdict === "skipped" && run.state === "completed"),
   );
   // A run deleted in the meantime has not passed.
-  if (!fine || runs.length !== launch.testCount) return 1;
+  if (!fine || runs.length !== launch.runCount) return 1;
   if (failOn.includes("skipped") && runs.some(hasSkipped)) return 1;
   return runs.some(isOpen) ? 3 : 0;
 }
@@ -78,16 +78,16 @@ export function runLines(run: ReportedRun): string[] {
 
 /** "4 of 9 done: 4 passed; 2 wait for the judge: …", with the reason of one of them. */
 export function progressOf(launch: Report["launch"], runs: Pick<ReportedRun, "waiting">[]): string {
-  const done = launch.testCount - launch.counts.open;
+  const done = launch.runCount - launch.counts.open;
   const waits = runs.flatMap(({ waiting }) => waiting ?? []);
-  const progress = `${done} of ${launch.testCount} done${done > 0 ? `: ${summaryOf({ launch })}` : ""}`;
+  const progress = `${done} of ${launch.runCount} done${done > 0 ? `: ${summaryOf({ launch })}` : ""}`;
   if (!waits[0]) return progress;
   return `${progress}; ${waits.length} ${waits.length === 1 ? "waits" : "wait"} for the judge: ${oneLine(waits[0].reason)}`;
 }
 
 /** "3 passed, 1 failed, 1 skipped; 1 not fully evaluated". */
 export function summaryOf({
-  launch: { counts, testCount, notFullyEvaluated },
+  launch: { counts, runCount, notFullyEvaluated },
 }: Pick<Report, "launch">): string {
   const words = {
     passed: "passed",
@@ -101,7 +101,7 @@ export function summaryOf({
     const count = counts[name as keyof typeof words];
     return count > 0 ? [`${count} ${word}`] : [];
   });
-  const gone = testCount - Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const gone = runCount - Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (gone > 0) parts.push(`${gone} deleted`);
   const open =
     notFullyEvaluated > 0

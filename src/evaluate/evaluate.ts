@@ -9,7 +9,7 @@ import {
   scoreOf,
   type Verdict,
 } from "../model/run/run.ts";
-import { documentOf, type TestCase } from "../model/test-case/test-case.ts";
+import { evaluatedDocumentOf, type TestCase } from "../model/test-case/test-case.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
 import { applicability } from "./applicability.ts";
 import { checkTest, unansweredCheck } from "./check-test.ts";
@@ -99,7 +99,7 @@ function resultOf(
     ...reason,
     counts,
     checks,
-    test: documentOf(test),
+    test: evaluatedDocumentOf(test),
     testVersion: test.version,
   };
 }

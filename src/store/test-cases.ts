@@ -1,30 +1,62 @@
-// Test cases: each is one JSON document, beside the columns that ingestion filters by.
+// Test cases: each is one JSON document, beside its inputs and the columns that ingestion filters by.
 import type pg from "pg";
 import { type Issue, Refusal } from "../model/refusal.ts";
-import type { TestCase, TestCaseDocument } from "../model/test-case/test-case.ts";
+import { documentOf, type TestCase, type TestCaseDocument } from "../model/test-case/test-case.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
 
 /** `whyNotEligible` over columns: the tests that evaluate incoming traces. Has an index of its own. */
 export const eligibleSql = "status = 'active' and passive_behavior <> 'manual_only' and turn_count = 1";
 
-/** The test cases of an agent, newest first. */
-export async function listTestCases(db: Database, agentId: string, listing: Listing): Promise<TestCase[]> {
-  const { rows } = await db.pool.query<TestCaseRow>(
-    `${selectTestCase} where agent_id = $1 and id < $2 order by id desc limit $3`,
-    [agentId, listing.before, listing.rowsMax],
+// A page of 200 tests with all the inputs that they may have would have 200 million characters.
+const pageBytesMax = 8_000_000;
+
+/**
+ * The test cases of an agent, newest first. Fewer than `rowsMax` once they have 8 MB: then `scannedTo` is the last one.
+ */
+export async function listTestCases(
+  db: Database,
+  agentId: string,
+  listing: Listing,
+): Promise<{ tests: TestCase[]; scannedTo: string | null }> {
+  const { rows } = await db.pool.query<TestCaseRow & { found: number }>(
+    `select t.id, t.agent_id, t.version, t.document, t.inputs, sized.found from (
+        select id, count(*) over () as found, row_number() over (order by id desc) as place,
+          sum(octet_length(document) + coalesce(octet_length(inputs), 0)) over (order by id desc) as bytes
+        from (
+          select id, document, inputs from test_cases where agent_id = $1 and id < $2 order by id desc limit $3
+        ) page
+      ) sized join test_cases t on t.id = sized.id
+      where sized.place = 1 or sized.bytes <= $4 order by t.id desc`,
+    [agentId, listing.before, listing.rowsMax, pageBytesMax],
   );
-  return rows.map(toTestCase);
+  const isCut = rows.length < (rows[0]?.found ?? 0);
+  return { tests: rows.map(toTestCase), scannedTo: isCut ? rows.at(-1)!.id : null };
 }
 
-/** Every test case of an agent, oldest first: what its traces are evaluated against. */
+/** Every test case of an agent, oldest first, without inputs: what its traces are evaluated against. */
 export async function listForAgent(db: Database, agentId: string): Promise<TestCase[]> {
-  const { rows } = await db.pool.query<TestCaseRow>({
+  const { rows } = await db.pool.query<Omit<TestCaseRow, "inputs">>({
     name: "test-cases-of-agent",
-    text: `${selectTestCase} where agent_id = $1 order by id`,
+    text: "select id, agent_id, version, document from test_cases where agent_id = $1 order by id",
     values: [agentId],
   });
-  return rows.map(toTestCase);
+  return rows.map(row => toTestCase({ ...row, inputs: null }));
+}
+
+/** A test case without its inputs, but with their number. */
+export type RunnableTest = TestCase & { inputCount: number };
+
+/** Every test case of an agent, oldest first, to be run manually. */
+export async function listRunnable(db: Database, agentId: string): Promise<RunnableTest[]> {
+  const { rows } = await db.pool.query<Omit<TestCaseRow, "inputs"> & { input_count: number }>(
+    `select id, agent_id, version, document, input_count from test_cases where agent_id = $1 order by id`,
+    [agentId],
+  );
+  return rows.map(({ input_count: inputCount, ...row }) => ({
+    ...toTestCase({ ...row, inputs: null }),
+    inputCount,
+  }));
 }
 
 export async function findTestCase(db: Database, id: string): Promise<TestCase | undefined> {
@@ -38,9 +70,9 @@ export async function insertTestCase(
   document: TestCaseDocument,
 ): Promise<TestCase> {
   const { rows } = await db.pool.query<TestCaseRow>(
-    `insert into test_cases (agent_id, name, status, passive_behavior, turn_count, document)
-     values ($1, $2, $3, $4, $5, $6) returning id, agent_id, version, document`,
-    [agentId, ...columnsOf(document)],
+    `insert into test_cases (agent_id, name, status, passive_behavior, turn_count, document, inputs, input_count)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning id, agent_id, version, document, inputs`,
+    [agentId, ...columnsOf(document), ...inputColumnsOf(document)],
   );
   return toTestCase(rows[0]!);
 }
@@ -53,13 +85,20 @@ export async function updateTestCase(
 ): Promise<TestCase | undefined> {
   return transaction(db, async client => {
     const { rows } = await client.query<TestCaseRow>(`${selectTestCase} where id = $1 for update`, [id]);
-    return rows[0] && rewrite(client, toTestCase(rows[0]), change);
+    if (!rows[0]) return undefined;
+    const changed = await rewrite(client, toTestCase(rows[0]), change);
+    await client.query("update test_cases set inputs = $2, input_count = $3 where id = $1", [
+      id,
+      ...inputColumnsOf(changed),
+    ]);
+    return changed;
   });
 }
 
 /**
- * Changes several test cases of an agent, all or none, and returns them newest first. Throws VALIDATION_ERROR, with
- * their positions, for ids that are no test case of the agent and for those whose change is refused.
+ * Changes several test cases of an agent, all or none, and returns them newest first. Inputs are neither read, changed
+ * nor returned. Throws VALIDATION_ERROR, with their positions, for ids that are no test case of the agent and for those
+ * whose change is refused.
  */
 export async function updateTestCases(
   db: Database,
@@ -69,11 +108,12 @@ export async function updateTestCases(
 ): Promise<TestCase[]> {
   return transaction(db, async client => {
     // Always in the same order, so that two callers never deadlock.
-    const { rows } = await client.query<TestCaseRow>(
-      `${selectTestCase} where agent_id = $1 and id = any($2::uuid[]) order by id desc for update`,
+    const { rows } = await client.query<Omit<TestCaseRow, "inputs">>(
+      `select id, agent_id, version, document from test_cases
+       where agent_id = $1 and id = any($2::uuid[]) order by id desc for update`,
       [agentId, ids],
     );
-    const tests = rows.map(toTestCase);
+    const tests = rows.map(row => toTestCase({ ...row, inputs: null }));
     const issues = issuesOf(ids, tests, change);
     if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
     const changed: TestCase[] = [];
@@ -108,13 +148,16 @@ export async function deleteTestCase(db: Database, id: string): Promise<void> {
   await db.pool.query("delete from test_cases where id = $1", [id]);
 }
 
-const selectTestCase = "select id, agent_id, version, document from test_cases";
+const selectTestCase = "select id, agent_id, version, document, inputs from test_cases";
 
-type TestCaseRow = { id: string; agent_id: string; version: number; document: string };
+type TestCaseRow = { id: string; agent_id: string; version: number; document: string; inputs: string | null };
 
 function toTestCase(row: TestCaseRow): TestCase {
   const { id, agent_id: agentId, version } = row;
-  return { id, agentId, version, ...(JSON.parse(row.document) as TestCaseDocument) };
+  const document = JSON.parse(row.document) as TestCaseDocument;
+  if (row.inputs === null) return { id, agentId, version, ...document };
+  const inputs = (JSON.parse(row.inputs) as string[]).map(input => ({ input }));
+  return { id, agentId, version, ...documentOf({ ...document, inputs }) };
 }
 
 async function rewrite(
@@ -133,6 +176,13 @@ async function rewrite(
 
 /** Name, status, passive_behavior, turn_count and document. */
 function columnsOf(document: TestCaseDocument): unknown[] {
-  const { name, status, passiveBehavior, turns } = document;
-  return [name, status, passiveBehavior, turns.length, JSON.stringify(document)];
+  const { inputs: _, ...rest } = document;
+  const { name, status, passiveBehavior, turns } = rest;
+  return [name, status, passiveBehavior, turns.length, JSON.stringify(rest)];
+}
+
+/** Inputs and input_count. */
+function inputColumnsOf({ inputs = [] }: TestCaseDocument): unknown[] {
+  if (inputs.length === 0) return [null, 0];
+  return [JSON.stringify(inputs.map(({ input }) => input)), inputs.length];
 }

@@ -88,8 +88,8 @@ test("an agent's test cases are listed newest first in pages, and all of them ol
   await insertTestCase(db, await makeAgentRow(db), document);
   const ids: string[] = [];
   for (const name of ["1", "2", "3"]) ids.push((await insertTestCase(db, agentId, { ...document, name })).id);
-  const first = await listTestCases(db, agentId, { before: newest, rowsMax: 2 });
-  const rest = await listTestCases(db, agentId, { before: first.at(-1)!.id, rowsMax: 2 });
+  const { tests: first } = await listTestCases(db, agentId, { before: newest, rowsMax: 2 });
+  const { tests: rest } = await listTestCases(db, agentId, { before: first.at(-1)!.id, rowsMax: 2 });
   assert.deepEqual(
     [...first, ...rest].map(({ id }) => id),
     ids.toReversed(),

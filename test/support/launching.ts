@@ -10,9 +10,10 @@ import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import type { Database } from "../../src/store/db.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { decodeDetail } from "../../src/store/runs/detail.ts";
-import { findLaunch, insertLaunch, listRunsOfLaunch } from "../../src/store/runs/launches.ts";
+import { listRunsOfLaunch } from "../../src/store/runs/launched-runs.ts";
+import { findLaunch, insertLaunch } from "../../src/store/runs/launches.ts";
 import { listTurns } from "../../src/store/runs/turns.ts";
-import { limits, openTwice } from "../store/traces/make-write.ts";
+import { limits, openTwice, runnable } from "../store/traces/make-write.ts";
 import { eventually } from "./eventually.ts";
 import { startAgent } from "./played-agent.ts";
 
@@ -88,7 +89,12 @@ export async function openLaunching() {
 
   /** Wakes the launchers as the service does: without that, each looks for runs once a second. */
   async function launch(agentId: string, ...tests: TestCase[]): Promise<string> {
-    const { id } = await insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests });
+    const { id } = await insertLaunch(db, {
+      agentId,
+      createdBy: "nobody",
+      source: "api",
+      tests: runnable(tests),
+    });
     for (const launcher of launchers) launcher.wake();
     return id;
   }

@@ -77,8 +77,18 @@ export function exportTests(tests: readonly ListedTest[]): void {
 
 /** The document without the fields that the service adds. */
 export function documentOf(test: TestCaseDocument): TestCaseDocument {
-  const { name, status, passiveBehavior, scenario, threshold, turns, assertions } = test;
-  return { name, status, passiveBehavior, scenario, threshold, turns, assertions };
+  const { name, status, passiveBehavior, scenario, threshold, turns, inputs, repeats, assertions } = test;
+  return {
+    name,
+    status,
+    passiveBehavior,
+    scenario,
+    threshold,
+    turns,
+    ...(inputs && { inputs }),
+    ...(repeats !== undefined && { repeats }),
+    assertions,
+  };
 }
 
 export function problemOf({ id, name }: ListedTest, failure: Failure): Problem {

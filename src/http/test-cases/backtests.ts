@@ -4,7 +4,7 @@ import type { Editor } from "../../editor.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { backtestTracesMax } from "../../model/run/backtest.ts";
 import { scoreOf } from "../../model/run/run.ts";
-import { documentOf, parseDraft, type TestCaseDocument } from "../../model/test-case/test-case.ts";
+import { evaluatedDocumentOf, parseDraft, type TestCaseDocument } from "../../model/test-case/test-case.ts";
 import {
   deleteBacktest,
   endBacktest,
@@ -33,6 +33,7 @@ import {
   BacktestResult,
   TestVersion,
 } from "./backtest-schemas.ts";
+import { testBytesMax } from "./schemas.ts";
 import { testCaseBody } from "./test-cases.ts";
 
 const versionsMax = 100;
@@ -64,6 +65,7 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
   app.post(
     "/api/agents/:id/backtests/estimate",
     {
+      bodyLimit: testBytesMax,
       schema: {
         tags,
         summary: "Estimate a backtest: its traces, and the judge's calls, tokens and cost",
@@ -85,6 +87,7 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
   app.post(
     "/api/agents/:id/backtests",
     {
+      bodyLimit: testBytesMax,
       schema: {
         tags,
         summary: "Start a backtest: try a test case on past traces, without evaluating them",
@@ -231,10 +234,12 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
     if (testId !== undefined && saved?.agentId !== agentId) {
       throw refuse("testId", "This agent has no test case with this id.");
     }
-    const document = draft ?? (saved && documentOf(saved));
+    // A backtest sends nothing, so inputs and repeats make no other version of the test.
+    const tried = draft ?? saved;
+    const document = tried && evaluatedDocumentOf(tried);
     if (!document) throw refuse("test", "Pass a test case, or the id of a saved one.");
     if (document.assertions.length === 0) throw refuse("test.assertions", "Add at least one assertion.");
-    const isSaved = saved && JSON.stringify(document) === JSON.stringify(documentOf(saved));
+    const isSaved = saved && JSON.stringify(document) === JSON.stringify(evaluatedDocumentOf(saved));
     return { document, version: isSaved ? saved.version : null };
   }
 }

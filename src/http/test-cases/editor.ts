@@ -10,7 +10,7 @@ import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { requireAccount } from "../session.ts";
 import { DraftedAssertion, DryRun, KnownClasses, ScenarioTrial, Vocabulary } from "./editor-schemas.ts";
-import { TestDocument } from "./schemas.ts";
+import { TestDocument, testBytesMax } from "./schemas.ts";
 import { testCaseBody } from "./test-cases.ts";
 
 // Each request may keep a whole trace in memory; a dry run keeps it while it waits for the judge.
@@ -31,6 +31,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
   app.post(
     "/api/agents/:id/tests/dry-run",
     {
+      bodyLimit: testBytesMax,
       schema: {
         tags: ["tests"],
         summary: "Evaluate a past trace with a draft test case; stores nothing",

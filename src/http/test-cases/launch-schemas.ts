@@ -1,9 +1,39 @@
 // The response schemas of launches and manual runs.
 import { z } from "zod";
-import type { RunTurn } from "../../model/run/launch.ts";
+import { launchChanges, type RunTurn } from "../../model/run/launch.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
 import { Id, Time, typed } from "../schemas.ts";
 import { Run, RunDetail, reasonParts } from "../traces/schemas.ts";
+
+const counts = z
+  .object({
+    passed: z.number(),
+    failed: z.number(),
+    skipped: z.number(),
+    missing_instrumentation: z.number(),
+    error: z.number(),
+    cancelled: z.number(),
+    open: z.number(),
+  })
+  .describe("Runs by result; open: not finished yet.");
+
+const PassRate = z
+  .object({
+    passed: z.number(),
+    of: z.number().describe("The decided runs: passed, failed, and failed calls of the agent."),
+    share: z.number().describe("From 0 to 1."),
+    low: z.number().describe("Lower limit of the 95 % Wilson interval."),
+    high: z.number().describe("Upper limit of the 95 % Wilson interval."),
+  })
+  .meta({ id: "PassRate" });
+export type PassRate = z.output<typeof PassRate>;
+
+const passRate = PassRate.nullable().describe(
+  "Share of passed runs. Not counted: runs that were skipped, lack instrumentation, ended without a result, were cancelled or are open, and passed ones that are not fully evaluated. Null if no run counts.",
+);
+
+const RunSummary = z.object({ runs: z.number(), counts, passRate }).meta({ id: "RunSummary" });
+export type RunSummary = z.output<typeof RunSummary>;
 
 export const Launch = z
   .object({
@@ -14,18 +44,10 @@ export const Launch = z
     source: z.enum(["dashboard", "api", "cli"]),
     state: z.enum(["queued", "running", "completed", "cancelled"]),
     testCount: z.number(),
+    runCount: z.number().describe("Of each test: inputs × repeats."),
     finishedAt: Time.nullable(),
-    counts: z
-      .object({
-        passed: z.number(),
-        failed: z.number(),
-        skipped: z.number(),
-        missing_instrumentation: z.number(),
-        error: z.number(),
-        cancelled: z.number(),
-        open: z.number(),
-      })
-      .describe("Its runs by result; open: not finished yet."),
+    counts,
+    passRate,
     notFullyEvaluated: z
       .number()
       .describe("Runs with checks that were skipped because the judge was unavailable."),
@@ -33,10 +55,20 @@ export const Launch = z
   .meta({ id: "Launch" });
 export type Launch = z.output<typeof Launch>;
 
-const manualRunFields = {
+const testNames = {
   testId: Id,
   testName: z.string().describe("The name of the test when the run was created."),
   testDeleted: z.boolean().describe("The test case was deleted and cannot be run again."),
+};
+
+const row = z.number().nullable();
+const shortInput = z.string().nullable().describe("Shortened to 200 characters; null without inputs.");
+
+const manualRunFields = {
+  ...testNames,
+  row: row.describe("The position of the run's input in the test's inputs, from 1; null without inputs."),
+  repeat: z.number().nullable().describe("Counted from 1; null without repeats."),
+  input: shortInput,
   turnCount: z.number(),
   turnsEnded: z.number(),
   fullyEvaluated: z
@@ -48,14 +80,18 @@ const manualRunFields = {
   change: z
     .enum(["broke", "mended", "same", "new"])
     .nullable()
-    .describe("Compared with the previous run of the same test; null if there is nothing to compare."),
+    .describe(
+      "Compared with the previous launch that has a result of the same test and input; null if the run has none. If repeats disagreed there, same.",
+    ),
   reason: z.string().nullable().describe("The result in one sentence."),
   ...reasonParts,
   telling: z
     .object({ type: z.enum(assertionTypes), reason: z.string(), ...reasonParts })
     .nullable()
     .describe("The first check with the run's outcome; null if it passed, or if the agent's call failed."),
-  flaky: z.boolean().describe("The last ten runs of this version alternated between passed and failed."),
+  flaky: z
+    .boolean()
+    .describe("The last ten runs of this version and input alternated between passed and failed."),
   notices: z
     .array(z.string())
     .describe(
@@ -68,8 +104,80 @@ export const LaunchedRun = z
   .meta({ id: "LaunchedRun" });
 export type LaunchedRun = z.output<typeof LaunchedRun>;
 
-export const LaunchDetail = Launch.extend({ runs: z.array(LaunchedRun) }).meta({ id: "LaunchDetail" });
+const LaunchTest = RunSummary.extend(testNames).meta({ id: "LaunchTest" });
+export type LaunchTest = z.output<typeof LaunchTest>;
+
+export const LaunchDetail = Launch.extend({
+  tests: z.array(LaunchTest).describe("In the order of the launch."),
+  waiting: z
+    .object({ runs: z.number(), reason: z.string() })
+    .nullable()
+    .describe("The runs that wait for the judge, with the reason of one of them."),
+  runs: z.array(LaunchedRun).describe("The first `limit` runs, by test, input and repeat."),
+  nextCursor: z.string().nullable().describe("For more: GET /api/launches/:id/runs."),
+}).meta({ id: "LaunchDetail" });
 export type LaunchDetail = z.output<typeof LaunchDetail>;
+
+const before = RunSummary.nullable().describe("In the launch `with`; null if it has no such runs.");
+const after = RunSummary.nullable().describe("In this launch; null if it has no such runs.");
+
+const PassRateDifference = z
+  .object({
+    share: z.number().describe("The pass rate in this launch minus that in the other, from -1 to 1."),
+    low: z.number(),
+    high: z.number(),
+    significant: z.boolean().describe("The interval does not contain 0."),
+  })
+  .nullable()
+  .describe("With its 95 % interval by Newcombe's hybrid score method. Null if one has no pass rate.");
+
+const ComparedTest = z
+  .object({ ...testNames, before, after, difference: PassRateDifference })
+  .meta({ id: "ComparedTest" });
+export type ComparedTest = z.output<typeof ComparedTest>;
+
+const ComparedInput = z
+  .object({
+    id: Id.describe("Of the first of the runs."),
+    testId: Id,
+    row: row.describe(
+      "The position of the input in this launch; null if it is not there, or without inputs.",
+    ),
+    rowBefore: row.describe("The same in the launch `with`."),
+    input: shortInput,
+    before,
+    after,
+    change: z
+      .enum(launchChanges)
+      .nullable()
+      .describe(
+        "From the launch `with` to this one. A test passes with an input if more than half of its runs do, skipped ones left out. Null if one of the launches has no result.",
+      ),
+  })
+  .meta({ id: "ComparedInput" });
+export type ComparedInput = z.output<typeof ComparedInput>;
+
+export const LaunchComparison = z
+  .object({
+    launch: Launch,
+    with: Launch,
+    difference: PassRateDifference,
+    changes: z
+      .object({
+        broke: z.number(),
+        mended: z.number(),
+        same: z.number(),
+        new: z.number(),
+        gone: z.number(),
+        undecided: z.number().describe("One of the launches has no result."),
+      })
+      .describe("All items of the comparison by change, whatever the filters."),
+    tests: z.array(ComparedTest).describe("The tests of this page's items."),
+    items: z.array(ComparedInput).describe("One per test and input, by text; one per test without inputs."),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: "LaunchComparison" });
+export type LaunchComparison = z.output<typeof LaunchComparison>;
 
 const Turn = z.object({
   turn: z.number(),

@@ -1,11 +1,12 @@
 // Maps stored launches and manual runs to API responses.
 import type { RunTurn, Launch as StoredLaunch } from "../../model/run/launch.ts";
+import { differenceOf } from "../../model/run/pass-rate.ts";
 import type { ReasonFields } from "../../model/run/reason.ts";
 import type { Result } from "../../model/run/run.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
-import type { ComparedRun } from "../../store/runs/launches.ts";
+import type { ComparedRun } from "../../store/runs/launched-runs.ts";
 import { runDetailView, runView } from "../traces/view.ts";
-import type { Launch, LaunchDetail, ManualRun } from "./launch-schemas.ts";
+import type { Launch, LaunchComparison, LaunchedRun, ManualRun } from "./launch-schemas.ts";
 
 /** With the turns so far. */
 export function manualRunView(run: ComparedRun, turns: RunTurn[]): ManualRun {
@@ -17,10 +18,19 @@ export function launchView(launch: StoredLaunch): Launch {
   return { ...rest, createdAt: createdAt.toISOString(), finishedAt: finishedAt?.toISOString() ?? null };
 }
 
-export function launchDetailView(launch: StoredLaunch, runs: ComparedRun[]): LaunchDetail {
+export function launchedRunView(run: ComparedRun): LaunchedRun {
+  return { ...runView(run), ...comparedView(run) };
+}
+
+/** The launches of a comparison, with the difference of their pass rates. */
+export function comparedLaunchesView(
+  launch: StoredLaunch,
+  before: StoredLaunch,
+): Pick<LaunchComparison, "launch" | "with" | "difference"> {
   return {
-    ...launchView(launch),
-    runs: runs.map(run => ({ ...runView(run), ...comparedView(run) })),
+    launch: launchView(launch),
+    with: launchView(before),
+    difference: differenceOf(before.passRate, launch.passRate),
   };
 }
 
@@ -36,14 +46,18 @@ function reasonOf({ reason, reasonCode, reasonData }: ReasonFields) {
 }
 
 function comparedView(run: ComparedRun) {
-  const { launchId, testId, test, testDeleted, turnsEnded, change, flaky, unseen, differs } = run;
+  const { launchId, testId, testName, testDeleted, row, repeat, input, turnCount, turnsEnded } = run;
+  const { change, flaky, unseen, differs } = run;
   const [result] = decodeDetail(run.detail).results;
   return {
     launchId,
     testId,
-    testName: test.name,
+    testName,
     testDeleted,
-    turnCount: test.turns.length,
+    row,
+    repeat,
+    input,
+    turnCount,
     turnsEnded,
     fullyEvaluated: run.state === "completed" ? !run.outage : null,
     change,

@@ -1,23 +1,27 @@
-// Launches: start manual runs of an agent's test cases, get their progress, and cancel them.
+// Launches: start manual runs of an agent's test cases, get their progress, compare them, and cancel them.
 import { z } from "zod";
-import { type Issue, Refusal } from "../../model/refusal.ts";
-import type { TestCase } from "../../model/test-case/test-case.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { launchChanges, runResults } from "../../model/run/launch.ts";
+import { repeatsSchema } from "../../model/test-case/test-case.ts";
 import type { EventPublisher } from "../../store/events.ts";
+import { compareLaunches } from "../../store/runs/launch-comparison.ts";
+import { findWaitingRuns, listTestsOfLaunch } from "../../store/runs/launch-tests.ts";
+import { listRunsOfLaunch } from "../../store/runs/launched-runs.ts";
 import {
   cancelLaunch,
   countOpenLaunches,
   findLaunch,
   insertLaunch,
   listLaunches,
-  listRunsOfLaunch,
 } from "../../store/runs/launches.ts";
-import { listForAgent } from "../../store/test-cases.ts";
+import { listRunnable } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, pageSchema } from "../schemas.ts";
 import { requireVerified } from "../session.ts";
-import { Launch, LaunchDetail } from "./launch-schemas.ts";
-import { launchDetailView, launchView } from "./launch-view.ts";
+import { chooseTests, testsMax } from "./launch-choice.ts";
+import { Launch, LaunchComparison, LaunchDetail, LaunchedRun } from "./launch-schemas.ts";
+import { comparedLaunchesView, launchedRunView, launchView } from "./launch-view.ts";
 
 export type LaunchesDeps = Deps & {
   events: Pick<EventPublisher, "publish">;
@@ -27,9 +31,10 @@ export type LaunchesDeps = Deps & {
   onLaunch: () => void;
 };
 
-const testsMax = 1_000;
 // Enough for a team and its CI; stops a script that launches in a loop without waiting.
 const openMax = 20;
+/** The runs that a launch is answered with; the others are read in pages. */
+const detailRunsMax = 1_000;
 
 const NewLaunch = z
   .strictObject({
@@ -39,6 +44,7 @@ const NewLaunch = z
       .max(testsMax)
       .optional()
       .describe("Tests of this agent, disabled ones included. Default: all active tests."),
+    repeats: repeatsSchema.optional().describe("In place of the tests' own repeats."),
     source: z.enum(["dashboard", "api", "cli"]).optional().describe("Shown as the origin of the run."),
   })
   .nullish();
@@ -47,9 +53,15 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
   const { db, events } = deps;
   const tags = ["launches"];
   const params = z.object({ id: z.string() });
-  const detailOf = async (id: string) => {
+  const detailOf = async (id: string, limit = detailRunsMax): Promise<LaunchDetail> => {
     const launch = found(await findLaunch(db, id));
-    return launchDetailView(launch, await listRunsOfLaunch(db, id));
+    const [tests, waiting, runs] = await Promise.all([
+      listTestsOfLaunch(db, id),
+      findWaitingRuns(db, launch),
+      limit === 0 ? [] : listRunsOfLaunch(db, id, { rowsMax: limit + 1 }),
+    ]);
+    const { items, nextCursor } = pageOf(runs.map(launchedRunView), { limit });
+    return { ...launchView(launch), tests, waiting, runs: items, nextCursor };
   };
 
   app.post(
@@ -66,15 +78,16 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
     },
     async (request, reply) => {
       const agentId = request.params.id.toLowerCase();
-      const { testIds, source } = request.body ?? {};
+      const { testIds, repeats, source } = request.body ?? {};
       const account = requireVerified(request, "Tests can be run");
-      const tests = chosen(await listForAgent(db, agentId), testIds);
+      const tests = chooseTests(await listRunnable(db, agentId), { testIds, repeats });
       await requireReady(deps, agentId);
       const launch = await insertLaunch(db, {
         agentId,
         createdBy: account.id,
         source: source ?? (request.headers.authorization === undefined ? "dashboard" : "api"),
         tests,
+        repeats,
       });
       events.publish({ type: "launch", agentId, launchId: launch.id, runId: null });
       deps.onLaunch();
@@ -104,12 +117,68 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
     {
       schema: {
         tags,
-        summary: "Get a launch with its runs, compared with the previous runs",
+        summary: "Get a launch with its first runs, compared with the previous runs",
         params,
+        querystring: z.object({
+          limit: z.coerce
+            .number()
+            .int()
+            .min(0)
+            .max(detailRunsMax)
+            .default(detailRunsMax)
+            .describe("How many runs to answer; 0 for none."),
+        }),
         response: { 200: LaunchDetail },
       },
     },
-    async ({ params: { id } }) => detailOf(id),
+    async ({ params: { id }, query: { limit } }) => detailOf(id, limit),
+  );
+
+  app.get(
+    "/api/launches/:id/runs",
+    {
+      schema: {
+        tags,
+        summary: "List the runs of a launch by test, input and repeat",
+        params,
+        querystring: PageQuery.extend({
+          testId: Id.optional().describe("Only runs of this test."),
+          row: z.coerce.number().int().min(1).max(1_000).optional().describe("Only runs of this input."),
+          result: z.enum(runResults).optional().describe("Only runs with this result."),
+        }),
+        response: { 200: pageSchema(LaunchedRun) },
+      },
+    },
+    async ({ params: { id }, query: { cursor, limit, ...filter } }) => {
+      const runs = await listRunsOfLaunch(db, id, { after: cursor, rowsMax: limit + 1, ...filter });
+      return pageOf(runs.map(launchedRunView), { limit });
+    },
+  );
+
+  app.get(
+    "/api/launches/:id/compare",
+    {
+      schema: {
+        tags,
+        summary: "Compare a launch with another one of the same agent, by test and input",
+        params,
+        querystring: PageQuery.extend({
+          with: Id.describe("The other launch, as a rule an earlier one: changes are from that to this."),
+          testId: Id.optional().describe("Only items of this test."),
+          change: z.enum(launchChanges).optional().describe("Only items with this change."),
+          changed: z.stringbool().optional().describe("Only items whose change is not `same`."),
+        }),
+        response: { 200: LaunchComparison },
+      },
+    },
+    async ({ params: { id }, query: { cursor, limit, with: before, ...filter } }) => {
+      const launch = found(await findLaunch(db, id));
+      const other = await findLaunch(db, before);
+      if (other?.agentId !== launch.agentId) throw new Refusal("NOT_FOUND");
+      const rowsMax = limit + 1;
+      const compared = await compareLaunches(db, { before, launchId: id, after: cursor, rowsMax, ...filter });
+      return { ...comparedLaunchesView(launch, other), ...compared, ...pageOf(compared.items, { limit }) };
+    },
   );
 
   app.post(
@@ -130,46 +199,6 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
       return launch;
     },
   );
-}
-
-/** The tests to run, each once, in the order of `testIds`. Throws if a test cannot be run. */
-function chosen(tests: TestCase[], testIds: string[] | undefined): TestCase[] {
-  if (!testIds) {
-    const active = tests.filter(test => test.status === "active");
-    if (active.length > testsMax) {
-      throw new Refusal("VALIDATION_ERROR", {
-        issues: [
-          {
-            path: "testIds",
-            message: `The agent has more than ${testsMax} Active tests. Pass some of them.`,
-          },
-        ],
-      });
-    }
-    if (active.length > 0) return active;
-    throw new Refusal("CONFLICT", {
-      message: "This agent has no Active test case.",
-      hint: "Activate one, or pass disabled ones in testIds.",
-    });
-  }
-  const byId = new Map(tests.map(test => [test.id, test]));
-  const issues = testIds.flatMap((id, at): Issue[] => {
-    const message = whyNotRunnable(byId.get(id));
-    return message === undefined ? [] : [{ path: `testIds[${at}]`, message }];
-  });
-  if (issues.length > 0) {
-    const message =
-      testIds.length === 1 ? "This test case cannot be run." : "Some of these test cases cannot be run.";
-    throw new Refusal("VALIDATION_ERROR", { message, issues });
-  }
-  return [...new Set(testIds)].map(id => byId.get(id)!);
-}
-
-function whyNotRunnable(test: TestCase | undefined): string | undefined {
-  if (!test) return "This agent has no test case with this id.";
-  if (test.turns.length === 0) return `“${test.name}” has no turns to send.`;
-  if (test.assertions.length === 0) return `“${test.name}” has no assertions.`;
-  return undefined;
 }
 
 /** Throws CONFLICT if the agent cannot be called or has too many open launches. */

@@ -4,6 +4,9 @@ import { type Ineligibility, ineligibilities } from "../../model/test-case/eligi
 import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
 import { FieldIssue, Id, typed } from "../schemas.ts";
 
+/** Of requests with a test case: its inputs may have a million characters, each of up to six bytes in JSON. */
+export const testBytesMax = 8 * 1024 * 1024;
+
 export const Status = z.enum(["active", "disabled"]);
 
 const Eligibility = z
@@ -19,6 +22,11 @@ const documentFields = {
   scenario: z.string(),
   threshold: z.unknown(),
   turns: z.array(z.object({ input: z.string() })),
+  inputs: z
+    .array(z.object({ input: z.string() }))
+    .optional()
+    .describe("Manual runs send each in place of the only turn's input."),
+  repeats: z.number().optional().describe("How often manual runs send each input; absent: once."),
   assertions: z.array(z.looseObject({ id: z.string(), type: z.string() })),
 };
 

@@ -20,7 +20,7 @@ import {
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, pageSchema } from "../schemas.ts";
-import { ListedTest, Status, ValidatedTest } from "./schemas.ts";
+import { ListedTest, Status, testBytesMax, ValidatedTest } from "./schemas.ts";
 
 // Only for OpenAPI: the model validates test cases and reports every issue itself.
 const { $schema: _, required: __, ...description } = z.toJSONSchema(testCaseInputSchema, { io: "input" });
@@ -50,14 +50,15 @@ export function registerTestCases(app: App, { db }: Deps): void {
       },
     },
     async ({ params, query }) => {
-      const tests = await listTestCases(db, params.id, listingOf(query));
-      return pageOf(tests.map(testView), query);
+      const { tests, scannedTo } = await listTestCases(db, params.id, listingOf(query));
+      return pageOf(tests.map(testView), query, scannedTo);
     },
   );
 
   app.post(
     "/api/agents/:id/tests",
     {
+      bodyLimit: testBytesMax,
       schema: {
         tags,
         summary: "Create a test case",
@@ -75,6 +76,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
   app.post(
     "/api/agents/:id/tests/validate",
     {
+      bodyLimit: testBytesMax,
       schema: {
         tags,
         summary: "Validate a test case without saving it",
@@ -95,7 +97,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "Activate or disable several test cases, all or none",
+        summary: "Activate or disable several test cases, all or none; answers them without their inputs",
         params,
         body: z.object({ testIds: z.array(Id).min(1).max(1000), status: Status }),
         response: { 200: z.object({ items: z.array(ListedTest) }) },
@@ -116,6 +118,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
   app.put(
     "/api/tests/:id",
     {
+      bodyLimit: testBytesMax,
       schema: {
         tags,
         summary: "Replace a test case",
@@ -133,6 +136,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
   app.patch(
     "/api/tests/:id",
     {
+      bodyLimit: testBytesMax,
       schema: {
         tags,
         summary: "Update a test case",

@@ -1,7 +1,7 @@
 // /api/runs: one run with its results, and the runs of a test.
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
-import { findManualRun, listManualRunsOfTest } from "../../store/runs/launches.ts";
+import { findManualRun, listManualRunsOfTest } from "../../store/runs/launched-runs.ts";
 import { findRun, listRunsOfTest } from "../../store/runs/read.ts";
 import { listTurns } from "../../store/runs/turns.ts";
 import { findTestCase } from "../../store/test-cases.ts";

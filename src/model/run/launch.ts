@@ -1,12 +1,30 @@
 // A launch (one press of Run): its manual runs, their turns, and their comparison with earlier runs.
 import type { AgentCallError } from "../agent/call.ts";
+import type { PassRate, PassRateDifference } from "./pass-rate.ts";
 import type { Outcome, RunState } from "./run.ts";
 
 export type LaunchState = "queued" | "running" | "completed" | "cancelled";
 export type LaunchSource = "dashboard" | "api" | "cli";
 
-/** The runs of a launch by result; `open` have not ended. */
-export type LaunchCounts = Record<Outcome | "error" | "cancelled" | "open", number>;
+/** Of a launch. */
+export const runsMax = 10_000;
+
+export const runResults = [
+  "passed",
+  "failed",
+  "skipped",
+  "missing_instrumentation",
+  "error",
+  "cancelled",
+  "open",
+] as const;
+export type RunResult = (typeof runResults)[number];
+
+/** Runs by result; `open` have not ended. */
+export type LaunchCounts = Record<RunResult, number>;
+
+/** Some runs of a launch together. */
+export type RunSummary = { runs: number; counts: LaunchCounts; passRate: PassRate | null };
 
 export type Launch = {
   id: string;
@@ -17,14 +35,53 @@ export type Launch = {
   source: LaunchSource;
   state: LaunchState;
   testCount: number;
+  /** Of each test, inputs × repeats. */
+  runCount: number;
   finishedAt: Date | null;
   counts: LaunchCounts;
+  passRate: PassRate | null;
   /** Runs with checks that were skipped because the judge was unavailable. */
   notFullyEvaluated: number;
 };
 
-/** A run's outcome compared with that of the previous run of the same test. */
+/** The runs of one test in a launch. */
+export type LaunchTest = RunSummary & {
+  testId: string;
+  /** When the launch was created. */
+  testName: string;
+  /** Whether the test was deleted since. */
+  testDeleted: boolean;
+};
+
+/** A run's outcome compared with those of the same test and input in the previous launch that has any. */
 export type Change = "broke" | "mended" | "same" | "new";
+
+export const launchChanges = ["broke", "mended", "same", "new", "gone"] as const;
+
+/** The runs of a test with the same input in two launches. */
+export type LaunchChange = (typeof launchChanges)[number];
+
+export type ComparedInput = {
+  /** Of the first such run, in the later launch if it has one. */
+  id: string;
+  testId: string;
+  /** The position of the input in each launch, from 1; null for a test without inputs, and if the launch has no such run. */
+  row: number | null;
+  rowBefore: number | null;
+  /** Shortened; null for a test without inputs. */
+  input: string | null;
+  before: RunSummary | null;
+  after: RunSummary | null;
+  /** Null if both launches have such runs, but one has no result. */
+  change: LaunchChange | null;
+};
+
+/** A test in two launches. */
+export type ComparedTest = Pick<LaunchTest, "testId" | "testName" | "testDeleted"> & {
+  before: RunSummary | null;
+  after: RunSummary | null;
+  difference: PassRateDifference | null;
+};
 
 /** One turn of a manual run; the reply and the trace are added once they are known. */
 export type RunTurn = {
@@ -60,12 +117,19 @@ export function cutReply(text: string): string {
   return text.length > replyMax ? `${text.slice(0, replyMax - 1)}…` : text;
 }
 
-/** Null if the run has no outcome to compare. Skipped runs are ignored. */
-export function changeOf(state: RunState, outcome: Outcome | null, before: Outcome | null): Change | null {
+/** What the runs of the same test and input came to in the previous launch; several repeats can disagree. */
+export type PreviousRuns = "passed" | "not_passed" | "mixed";
+
+/** Null if the run has no outcome to compare. Skipped runs are ignored. Neither outcome is a change of mixed ones. */
+export function changeOf(
+  state: RunState,
+  outcome: Outcome | null,
+  before: PreviousRuns | null,
+): Change | null {
   if (state !== "completed" || outcome === null || outcome === "skipped") return null;
   if (before === null) return "new";
   const passed = outcome === "passed";
-  if (passed === (before === "passed")) return "same";
+  if (before === "mixed" || passed === (before === "passed")) return "same";
   return passed ? "mended" : "broke";
 }
 

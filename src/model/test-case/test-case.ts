@@ -6,6 +6,7 @@ import { Refusal } from "../refusal.ts";
 import type { Assertion } from "./assertion.ts";
 import { assertionInputSchema, assertionSchema } from "./assertion.ts";
 import { assertionIssues } from "./assertion-issues.ts";
+import { inputIssues, inputsMax, repeatsMax, withoutDefaults } from "./inputs.ts";
 import { costIssues } from "./pattern-cost.ts";
 
 export type PassiveBehavior = "always_run" | "run_when_relevant" | "manual_only";
@@ -19,6 +20,10 @@ export type TestCaseDocument = {
   /** Semantic threshold. Anything can be stored; only a finite number in 0..1 is used. */
   threshold: unknown;
   turns: { input: string }[];
+  /** The rows of a manual run: each takes the place of the only turn's input. Absent if there are none, never empty. */
+  inputs?: { input: string }[];
+  /** How often a manual run sends each input; absent: once. */
+  repeats?: number;
   assertions: Assertion[];
 };
 
@@ -29,6 +34,12 @@ export type TestCase = TestCaseDocument & { id: string; agentId: string; version
 const levelsMax = 200;
 const issuesMax = 20;
 const assertionsMax = 100;
+
+const inputSchema = z.strictObject({ input: z.string().min(1).max(100_000) });
+const repeatsRule = `Must be a whole number from 1 to ${repeatsMax}.`;
+
+/** Of a test, or of a launch. */
+export const repeatsSchema = z.int(repeatsRule).min(1, repeatsRule).max(repeatsMax, repeatsRule);
 
 /** The input of clients; absent fields get their defaults. */
 export const testCaseInputSchema = z.strictObject({
@@ -41,10 +52,13 @@ export const testCaseInputSchema = z.strictObject({
   passiveBehavior: z.enum(["always_run", "run_when_relevant", "manual_only"]).default("run_when_relevant"),
   scenario: z.string().max(20_000).default(""),
   threshold: z.unknown().default(0.7),
-  turns: z
-    .array(z.strictObject({ input: z.string().min(1).max(100_000) }))
-    .max(100)
-    .default([]),
+  turns: z.array(inputSchema).max(100).default([]),
+  inputs: z
+    .array(inputSchema)
+    .max(inputsMax, `At most ${inputsMax.toLocaleString("en-US")} inputs.`)
+    .optional()
+    .describe("Manual runs send each in place of the only turn's input. An empty list is the same as none."),
+  repeats: repeatsSchema.optional().describe("How often manual runs send each input. Default: 1."),
   assertions: z.array(assertionInputSchema).max(assertionsMax).default([]),
 });
 
@@ -69,11 +83,13 @@ function readDocument(input: unknown, more: (document: TestCaseDocument) => Issu
   if (!read.success) {
     refuse([...read.error.issues.flatMap(issue => issuesOf(issue)), ...issuesOfSoundAssertions(input)]);
   }
-  const document = { ...read.data, assertions: withIds(read.data.assertions) };
+  const { inputs, repeats, assertions, ...rest } = read.data;
+  const document = { ...rest, ...withoutDefaults({ inputs, repeats }), assertions: withIds(assertions) };
   const issues = [
     ...document.assertions.flatMap(issuesOfAssertion),
     ...idIssues(document.assertions),
     ...turnIssues(document),
+    ...inputIssues(document),
     ...more(document),
   ];
   if (issues.length > 0) refuse(issues);
@@ -116,8 +132,23 @@ export function mergeTestCase(current: TestCaseDocument, patch: unknown): TestCa
 
 /** The document alone, without the ids and times that the service adds. */
 export function documentOf(test: TestCaseDocument): TestCaseDocument {
-  const { name, status, passiveBehavior, scenario, threshold, turns, assertions } = test;
-  return { name, status, passiveBehavior, scenario, threshold, turns, assertions };
+  const { name, status, passiveBehavior, scenario, threshold, turns, inputs, repeats, assertions } = test;
+  return {
+    name,
+    status,
+    passiveBehavior,
+    scenario,
+    threshold,
+    turns,
+    ...withoutDefaults({ inputs, repeats }),
+    assertions,
+  };
+}
+
+/** The copy kept with a result: what was evaluated, without the other inputs of the test. */
+export function evaluatedDocumentOf(test: TestCaseDocument): TestCaseDocument {
+  const { inputs: _, repeats: __, ...document } = documentOf(test);
+  return document;
 }
 
 /** Whether the value can be used as a semantic threshold. */

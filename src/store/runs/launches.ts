@@ -1,55 +1,135 @@
-// Launches: created with a pending run per test, listed, cancelled, and ended with their last run.
+// Launches: created with a pending run for each test, input and repeat; listed, cancelled, and ended with their last run.
 import { hash, randomUUIDv7 } from "node:crypto";
 import type pg from "pg";
-import { type Change, changeOf, isFlaky, type Launch, type LaunchSource } from "../../model/run/launch.ts";
-import type { Outcome } from "../../model/run/run.ts";
-import { documentOf, type TestCase, type TestCaseDocument } from "../../model/test-case/test-case.ts";
+import { Refusal } from "../../model/refusal.ts";
+import type { Launch, LaunchCounts, LaunchSource, RunSummary } from "../../model/run/launch.ts";
+import { passRateOf } from "../../model/run/pass-rate.ts";
+import { runCountOf } from "../../model/test-case/inputs.ts";
+import { evaluatedDocumentOf } from "../../model/test-case/test-case.ts";
 import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
-import { type RunWithDetail, runColumns, withJudging } from "./read.ts";
-import { differingTurn } from "./turns.ts";
+import type { RunnableTest } from "../test-cases.ts";
 
-export type NewLaunch = { agentId: string; createdBy: string; source: LaunchSource; tests: TestCase[] };
+/** `repeats`: in place of the tests' own. */
+export type NewLaunch = {
+  agentId: string;
+  createdBy: string;
+  source: LaunchSource;
+  tests: RunnableTest[];
+  repeats?: number | undefined;
+};
 
-const items = multiRow<{ runId: string; test: TestCase }>(3, {
-  id: ["uuid", ({ runId }) => runId],
+type LaunchedTest = { test: RunnableTest; place: number; repeats: number };
+
+const items = multiRow<LaunchedTest>(2, {
   test_id: ["uuid", ({ test }) => test.id],
-  test: ["text", ({ test }) => JSON.stringify({ ...documentOf(test), version: test.version })],
-  test_digest: ["bytea", ({ test }) => digestOf(test)],
+  place: ["int", ({ place }) => place],
+  name: ["text", ({ test }) => test.name],
+  version: ["int", ({ test }) => test.version],
+  document: ["text", ({ test }) => JSON.stringify({ ...evaluatedDocumentOf(test), version: test.version })],
+  turn_count: ["int", ({ test }) => test.turns.length],
+  input_count: ["int", ({ test }) => test.inputCount],
+  repeats: ["int", ({ repeats }) => repeats],
+  digest: ["bytea", ({ test }) => digestOf(test)],
 });
 
 /**
  * Inserts the launch and its runs in one transaction; any worker may claim them immediately. The transaction also reads
- * the launch, so that no later error hides from the caller that it was created.
+ * the launch, so that no later error hides from the caller that it was created. Throws CONFLICT if the inputs of a test
+ * were changed since it was read.
  */
 export async function insertLaunch(
   db: Database,
-  { agentId, createdBy, source, tests }: NewLaunch,
+  { agentId, createdBy, source, tests, repeats }: NewLaunch,
 ): Promise<Launch> {
+  const launched = tests.map((test, place) => ({ test, place, repeats: repeats ?? test.repeats ?? 1 }));
+  const runCount = launched.reduce((sum, one) => sum + runCountOf(one.test.inputCount, one.repeats), 0);
+  // Sorted: ids of the same millisecond are in random order.
+  const runIds = Array.from({ length: runCount }, () => randomUUIDv7()).sort((one, other) =>
+    one < other ? -1 : 1,
+  );
   const launchId = randomUUIDv7();
   return transaction(db, async client => {
     await client.query(
-      `insert into launches (id, agent_id, created_by, source, state, test_count)
-       values ($1, $2, $3, $4, 'queued', $5)`,
-      [launchId, agentId, createdBy, source, tests.length],
+      `insert into launches (id, agent_id, created_by, source, state, test_count, run_count)
+       values ($1, $2, $3, $4, 'queued', $5, $6)`,
+      [launchId, agentId, createdBy, source, tests.length, runCount],
     );
-    // Sorted: ids of the same millisecond are in random order.
-    const runIds = tests.map(() => randomUUIDv7()).sort((one, other) => (one < other ? -1 : 1));
-    await client.query(
-      `insert into runs (id, trace_id, agent_id, kind, state, due_at, launch_id, test_id, test, test_digest)
-       select id, null, $1, 'manual', 'pending', now(), $2, test_id, test, test_digest
-       from ${items.from}`,
-      [agentId, launchId, ...items.values(tests.map((test, at) => ({ runId: runIds[at]!, test })))],
-    );
+    for (const some of inBatches(launched)) {
+      await client.query(
+        `insert into launch_tests (launch_id, test_id, place, name, version, document, turn_count, input_count, repeats,
+           digest)
+         select $1, item.* from ${items.from}`,
+        [launchId, ...items.values(some)],
+      );
+    }
+    await insertRuns(client, { agentId, launchId, runIds });
     const { rows } = await client.query<LaunchRow>(`${selectLaunch} where l.id = $1`, [launchId]);
     return toLaunch(rows[0]!);
   });
 }
 
-/** Digest of the inputs and expectations: runs with the same digest have the same version of the test. */
-function digestOf({ turns, assertions, threshold, scenario }: TestCase): Buffer {
-  return hash("sha256", JSON.stringify([turns, assertions, threshold, scenario]), "buffer");
+// Inputs are copied inside the database: those of a launch can have hundreds of megabytes.
+async function insertRuns(
+  client: pg.PoolClient,
+  { agentId, launchId, runIds }: { agentId: string; launchId: string; runIds: string[] },
+): Promise<void> {
+  await client.query(
+    `insert into launch_inputs (launch_id, test_id, row, input, digest)
+     select $1, l.test_id, given.row, given.input::text, sha256(convert_to(given.input::text, 'UTF8'))
+     from launch_tests l join test_cases t on t.id = l.test_id and t.version = l.version
+       cross join lateral json_array_elements(t.inputs::json) with ordinality as given (input, row)
+     where l.launch_id = $1 and l.input_count > 0`,
+    [launchId],
+  );
+  const { rowCount } = await client.query(
+    `insert into runs (id, trace_id, agent_id, kind, state, due_at, launch_id, test_id, test_digest, test_row,
+       input_digest, test_repeat)
+     select made.id, null, $2, 'manual', 'pending', now(), $1, planned.test_id, planned.digest, planned.row,
+       planned.input_digest, planned.repeat
+     from (
+       select l.test_id, i.row, coalesce(i.digest, '') as input_digest,
+         case when i.row is null then l.digest else sha256(l.digest || i.digest) end as digest,
+         case when l.repeats > 1 then repeat end as repeat,
+         row_number() over (order by l.place, i.row, repeat) as place
+       from launch_tests l left join launch_inputs i on i.launch_id = l.launch_id and i.test_id = l.test_id
+         cross join lateral generate_series(1, l.repeats) as repeat
+       where l.launch_id = $1 and (l.input_count = 0 or i.row is not null)
+     ) planned join unnest($3::uuid[]) with ordinality as made (id, place) on made.place = planned.place`,
+    [launchId, agentId, runIds],
+  );
+  if (rowCount !== runIds.length) {
+    throw new Refusal("CONFLICT", {
+      message: "A test case was changed or deleted in the meantime. Run again.",
+    });
+  }
+}
+
+const batchChars = 4_000_000;
+
+/** Some tests each: the documents of 1,000 tests can have more than a statement may. */
+function* inBatches(tests: LaunchedTest[]): Generator<LaunchedTest[]> {
+  let batch: LaunchedTest[] = [];
+  let chars = 0;
+  for (const one of tests) {
+    const more = JSON.stringify(one.test).length;
+    if (batch.length > 0 && chars + more > batchChars) {
+      yield batch;
+      batch = [];
+      chars = 0;
+    }
+    batch.push(one);
+    chars += more;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Digest of turns and expectations: runs with the same digest, and the same input, have the same version of the test. */
+function digestOf({ turns, inputCount, assertions, threshold, scenario }: RunnableTest): Buffer {
+  // The turn's own input is not sent if there are others.
+  const asked = inputCount > 0 ? [] : turns;
+  return hash("sha256", JSON.stringify([asked, assertions, threshold, scenario]), "buffer");
 }
 
 export async function findLaunch(db: Database, id: string): Promise<Launch | undefined> {
@@ -73,91 +153,6 @@ export async function countOpenLaunches(db: Database, agentId: string): Promise<
     [agentId],
   );
   return rows[0]!.count;
-}
-
-export type ComparedRun = Omit<RunWithDetail, "launchId"> & {
-  launchId: string;
-  testId: string;
-  /** The test as it was when the run was created. */
-  test: TestCaseDocument;
-  /** Whether the test was deleted since. */
-  testDeleted: boolean;
-  change: Change | null;
-  flaky: boolean;
-  turnsEnded: number;
-  /** Whether the agent sent no trace for some turn. */
-  unseen: boolean;
-  /** The agent's trace of some turn has another status or reply than the call answered. */
-  differs: boolean;
-};
-
-/** The runs of a launch in the order of its tests, each compared with the previous run of its test. */
-export async function listRunsOfLaunch(db: Database, launchId: string): Promise<ComparedRun[]> {
-  return compared(db, "r.launch_id = $1 order by r.id", [launchId]);
-}
-
-/** The manual runs of a test, newest first. */
-export async function listManualRunsOfTest(
-  db: Database,
-  testId: string,
-  listing: Listing,
-): Promise<ComparedRun[]> {
-  return compared(db, "r.kind = 'manual' and r.test_id = $1 and r.id < $2 order by r.id desc limit $3", [
-    testId,
-    listing.before,
-    listing.rowsMax,
-  ]);
-}
-
-export async function findManualRun(db: Database, id: string): Promise<ComparedRun | undefined> {
-  return (await compared(db, "r.kind = 'manual' and r.id = $1", [id]))[0];
-}
-
-// Searched as text in SQL, so that long documents are not sent here. Quotes inside JSON strings are escaped, so only the
-// key itself matches.
-const unseenTurn = `strpos(u.document, '"arrived":false') > 0`;
-
-// A test is flaky by its last runs of the same version, including this one.
-const flakyRuns = 10;
-
-/** Reads `runs r` with the previous outcome, and the latest outcomes of the same version of the test. */
-async function compared(db: Database, where: string, values: unknown[]): Promise<ComparedRun[]> {
-  type Row = Omit<RunWithDetail, "judging" | "launchId"> & {
-    launchId: string;
-    testId: string;
-    test: string;
-    testDeleted: boolean;
-    turnsEnded: number;
-    unseen: boolean;
-    differs: boolean;
-    before: Outcome | null;
-    recent: Outcome[] | null;
-  };
-  const { rows } = await db.pool.query<Row>(
-    `select ${runColumns}, r.detail, r.test_id as "testId", r.test,
-      not exists (select from test_cases t where t.id = r.test_id) as "testDeleted",
-      (select count(*)::int from run_turns u where u.run_id = r.id and u.trace_id is not null) as "turnsEnded",
-      exists (select from run_turns u where u.run_id = r.id and ${unseenTurn}) as unseen,
-      exists (select from run_turns u where u.run_id = r.id and (${differingTurn})) as differs,
-      (select m.verdict from runs m
-        where m.kind = 'manual' and m.test_id = r.test_id and m.id < r.id and m.state = 'completed'
-          and m.verdict <> 'skipped'
-        order by m.id desc limit 1) as before,
-      (select array_agg(m.verdict order by m.id) from (
-        select id, verdict from runs m
-        where m.kind = 'manual' and m.test_id = r.test_id and m.id <= r.id and m.state = 'completed'
-          and m.test_digest = r.test_digest
-        order by m.id desc limit ${flakyRuns}
-      ) m) as recent
-      from runs r where ${where}`,
-    values,
-  );
-  return (await withJudging(db, rows)).map(({ before, recent, test, ...run }) => ({
-    ...run,
-    test: JSON.parse(test) as TestCaseDocument,
-    change: changeOf(run.state, run.verdict, before),
-    flaky: isFlaky(recent ?? []),
-  }));
 }
 
 /**
@@ -205,41 +200,61 @@ export async function settleLaunches(client: pg.PoolClient, ids: string[]): Prom
   await client.query(
     `update launches l set
         state = case
-          when open.runs > 0 then case when open.begun then 'running' else 'queued' end
+          when left_open.some then case when left_open.begun then 'running' else 'queued' end
           when l.cancel_requested_at is not null then 'cancelled' else 'completed' end,
-        finished_at = case when open.runs = 0 then now() end
+        finished_at = case when not left_open.some then now() end
       from launches own cross join lateral (
-        select count(*) filter (where r.state in ('pending', 'running') and r.verdict is null) as runs,
-          bool_or(r.state <> 'pending') as begun
-        from runs r where r.launch_id = own.id
-      ) open
+        select
+          exists (
+            select from runs r
+            where r.launch_id = own.id and r.state in ('pending', 'running') and r.verdict is null
+          ) as some,
+          exists (select from runs r where r.launch_id = own.id and r.state <> 'pending') as begun
+      ) left_open
       where own.id = any ($1::uuid[]) and l.id = own.id and l.state in ('queued', 'running')`,
     [ids],
   );
 }
 
-const selectLaunch = `select l.id, l.agent_id, l.created_at, l.source, l.state, l.test_count, l.finished_at,
-    m.id as maker_id, m.name as maker_name, c.*
+/** Counts of `runs r` by result, as SQL. `decided` and `succeeded` make the pass rate. */
+export const countColumns = `count(*)::int as runs,
+    count(*) filter (where r.verdict = 'passed')::int as passed,
+    count(*) filter (where r.verdict = 'failed')::int as failed,
+    count(*) filter (where r.verdict = 'skipped')::int as skipped,
+    count(*) filter (where r.verdict = 'missing_instrumentation')::int as missing_instrumentation,
+    count(*) filter (where r.state = 'error')::int as error,
+    count(*) filter (where r.state = 'cancelled')::int as cancelled,
+    count(*) filter (where r.state in ('pending', 'running') and r.verdict is null)::int as open,
+    count(*) filter (where r.verdict = 'passed' and not r.outage_open)::int as succeeded,
+    count(*) filter (where r.verdict = 'failed' or r.verdict = 'passed' and not r.outage_open)::int as decided`;
+
+export type CountRow = LaunchCounts & { runs: number; succeeded: number; decided: number };
+
+export function toSummary(row: CountRow): RunSummary {
+  const { runs, passed, failed, skipped, missing_instrumentation, error, cancelled, open } = row;
+  return {
+    runs,
+    counts: { passed, failed, skipped, missing_instrumentation, error, cancelled, open },
+    passRate: passRateOf(row.succeeded, row.decided),
+  };
+}
+
+const selectLaunch = `select l.id, l.agent_id, l.created_at, l.source, l.state, l.test_count,
+    coalesce(l.run_count, l.test_count) as run_count, l.finished_at, m.id as maker_id, m.name as maker_name, c.*
   from launches l left join accounts m on m.id = l.created_by
   cross join lateral (
-    select count(*) filter (where verdict = 'passed')::int as passed,
-      count(*) filter (where verdict = 'failed')::int as failed,
-      count(*) filter (where verdict = 'skipped')::int as skipped,
-      count(*) filter (where verdict = 'missing_instrumentation')::int as missing_instrumentation,
-      count(*) filter (where state = 'error')::int as error,
-      count(*) filter (where state = 'cancelled')::int as cancelled,
-      count(*) filter (where state in ('pending', 'running') and verdict is null)::int as open,
-      count(*) filter (where outage_open)::int as not_fully_evaluated
-    from runs where launch_id = l.id
+    select ${countColumns}, count(*) filter (where r.outage_open)::int as not_fully_evaluated
+    from runs r where r.launch_id = l.id
   ) c`;
 
-type LaunchRow = Launch["counts"] & {
+type LaunchRow = CountRow & {
   id: string;
   agent_id: string;
   created_at: Date;
   source: LaunchSource;
   state: Launch["state"];
   test_count: number;
+  run_count: number;
   not_fully_evaluated: number;
   finished_at: Date | null;
   maker_id: string | null;
@@ -247,7 +262,7 @@ type LaunchRow = Launch["counts"] & {
 };
 
 function toLaunch(row: LaunchRow): Launch {
-  const { passed, failed, skipped, missing_instrumentation, error, cancelled, open } = row;
+  const { counts, passRate } = toSummary(row);
   return {
     id: row.id,
     agentId: row.agent_id,
@@ -256,8 +271,10 @@ function toLaunch(row: LaunchRow): Launch {
     source: row.source,
     state: row.state,
     testCount: row.test_count,
+    runCount: row.run_count,
     finishedAt: row.finished_at,
     notFullyEvaluated: row.not_fully_evaluated,
-    counts: { passed, failed, skipped, missing_instrumentation, error, cancelled, open },
+    counts,
+    passRate,
   };
 }

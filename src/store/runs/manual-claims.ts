@@ -11,7 +11,7 @@ export type ManualRun = {
   id: string;
   agentId: string;
   launchId: string;
-  /** The test as it was when the run was created. */
+  /** The test as it was when the run was created, with the run's own input. */
   test: TestCase;
   /** The time left to wait for the judge; null until all turns are done. */
   judgeLeftMs: number | null;
@@ -180,19 +180,28 @@ export async function extendManualLeases(
   return new Set(runIds.filter(id => !kept.has(id)));
 }
 
-const returned = `runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.test_id as "testId", runs.test,
+const returned = `runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.test_id as "testId",
+  coalesce(runs.test, (
+    select document from launch_tests t where t.launch_id = runs.launch_id and t.test_id = runs.test_id
+  )) as test,
+  (
+    select input from launch_inputs i
+    where i.launch_id = runs.launch_id and i.test_id = runs.test_id and i.row = runs.test_row
+  ) as input,
   extract(epoch from runs.judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", runs.judge_tries as "judgeTries"`;
 
-type RunRow = Omit<ManualRun, "test"> & { testId: string; test: string };
+/** `input`: JSON text, in place of the only turn's input. */
+type RunRow = Omit<ManualRun, "test"> & { testId: string; test: string; input: string | null };
 type EndedRow = Pick<ManualRun, "id" | "agentId" | "launchId"> & { state: RunState };
 
 function isEnded(row: EndedRow): row is EndedManualRun {
   return row.state === "error" || row.state === "cancelled" || row.state === "completed";
 }
 
-function toManualRun({ testId, test, ...run }: RunRow): ManualRun {
+function toManualRun({ testId, test, input, ...run }: RunRow): ManualRun {
   const document = JSON.parse(test) as TestCaseDocument & { version: number };
-  return { ...run, test: { ...document, id: testId, agentId: run.agentId } };
+  const turns = input === null ? document.turns : [{ input: JSON.parse(input) as string }];
+  return { ...run, test: { ...document, turns, id: testId, agentId: run.agentId } };
 }
 
 function launchesOf(rows: { launchId: string }[]): string[] {

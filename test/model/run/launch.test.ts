@@ -4,15 +4,16 @@ import { test } from "node:test";
 import { changeOf, isFlaky } from "../../../src/model/run/launch.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 
-test("a run is compared with the one before it if both have a verdict", () => {
+test("a run is compared with those of the previous launch, which may disagree", () => {
   for (const [outcome, before, change] of [
     ["passed", null, "new"],
     ["failed", null, "new"],
-    ["passed", "failed", "mended"],
-    ["passed", "missing_instrumentation", "mended"],
+    ["passed", "not_passed", "mended"],
     ["failed", "passed", "broke"],
     ["missing_instrumentation", "passed", "broke"],
-    ["missing_instrumentation", "failed", "same"],
+    ["missing_instrumentation", "not_passed", "same"],
+    ["passed", "mixed", "same"],
+    ["failed", "mixed", "same"],
     ["skipped", "passed", null],
     [null, "passed", null],
   ] as const) {

@@ -2,10 +2,10 @@
 import { randomUUIDv7 } from "node:crypto";
 import { type PreparedBatch, prepareBody } from "../../../src/ingest/prepare.ts";
 import { hashKey, makeKey } from "../../../src/model/key.ts";
-import { parseTestCase } from "../../../src/model/test-case/test-case.ts";
+import { parseTestCase, type TestCase } from "../../../src/model/test-case/test-case.ts";
 import { insertKey } from "../../../src/store/accounts/keys.ts";
 import { type Database, openDatabase } from "../../../src/store/db.ts";
-import { insertTestCase } from "../../../src/store/test-cases.ts";
+import { insertTestCase, type RunnableTest } from "../../../src/store/test-cases.ts";
 import type { TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter, type WriterOptions } from "../../../src/store/traces/writer.ts";
 import { decodeLimits } from "../../../src/wire/limits.ts";
@@ -68,6 +68,11 @@ export function makeTestCase(db: Database, agentId: string, fields: object = {})
     ...fields,
   });
   return insertTestCase(db, agentId, document);
+}
+
+/** Stored tests as a launch takes them. */
+export function runnable(tests: TestCase[]): RunnableTest[] {
+  return tests.map(test => ({ ...test, inputCount: test.inputs?.length ?? 0 }));
 }
 
 type Sent = {

@@ -114,8 +114,8 @@ function NotFullyEvaluated({ launch, params }: { launch: LaunchDetail; params: P
 }
 
 /** A test run is deleted together with its trace. */
-function DeletedRuns({ launch: { runs, testCount } }: { launch: LaunchDetail }) {
-  const deleted = testCount - runs.length;
+function DeletedRuns({ launch: { counts, runCount } }: { launch: LaunchDetail }) {
+  const deleted = runCount - Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (deleted <= 0) return null;
   return (
     <p className="quiet small">

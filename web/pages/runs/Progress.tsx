@@ -49,17 +49,17 @@ export function countsOfLaunch({ counts, notFullyEvaluated }: CountedLaunch): st
 
 /** The whole bar is all test runs of the launch. */
 export function Progress({ launch }: { launch: Launch }) {
-  const { counts, testCount } = launch;
-  const ended = testCount - counts.open;
+  const { counts, runCount } = launch;
+  const ended = runCount - counts.open;
   return (
     <div
       className="runs-bar"
       role="progressbar"
       aria-label="Finished test runs"
       aria-valuemin={0}
-      aria-valuemax={testCount}
+      aria-valuemax={runCount}
       aria-valuenow={ended}
-      aria-valuetext={`${ended} of ${testCount}: ${countsOfLaunch(launch)}`}
+      aria-valuetext={`${ended} of ${runCount}: ${countsOfLaunch(launch)}`}
     >
       {kinds.map(kind =>
         counts[kind] > 0 ? <span key={kind} data-kind={kind} style={{ flexGrow: counts[kind] }} /> : null,
@@ -72,9 +72,9 @@ const quarters = 4;
 
 /** For screen readers: announced at each quarter and at the end, not with every test run. */
 export function ProgressNews({ launch }: { launch: Launch }) {
-  const { state, counts, testCount } = launch;
+  const { state, counts, runCount } = launch;
   const isOpen = state === "queued" || state === "running";
-  const quarter = Math.floor(((testCount - counts.open) / testCount) * quarters);
+  const quarter = Math.floor(((runCount - counts.open) / runCount) * quarters);
   const part = quarter > 0 ? `${(quarter * 100) / quarters}% finished` : "";
   return (
     <span role="status" className="unseen">

@@ -1,0 +1,60 @@
+// Chooses the tests of a launch, and refuses those that cannot be run and launches with too many runs.
+import { type Issue, Refusal } from "../../model/refusal.ts";
+import { runsMax } from "../../model/run/launch.ts";
+import { runCountOf, tooManyRuns } from "../../model/test-case/inputs.ts";
+import type { RunnableTest } from "../../store/test-cases.ts";
+
+export const testsMax = 1_000;
+
+type Choice = { testIds?: string[] | undefined; repeats?: number | undefined };
+
+/** Each test once, in the order of `testIds`. Throws if a test cannot be run, or if there are too many runs. */
+export function chooseTests(tests: RunnableTest[], { testIds, repeats }: Choice): RunnableTest[] {
+  const chosen = testIds ? named(tests, testIds) : allActive(tests);
+  const repeatsOf = (test: RunnableTest) => repeats ?? test.repeats ?? 1;
+  const issues = chosen.flatMap((test): Issue[] => {
+    const tooMany = tooManyRuns(test.inputCount, repeatsOf(test));
+    return tooMany === undefined ? [] : [{ path: "repeats", message: `“${test.name}”: ${tooMany}` }];
+  });
+  if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { message: issues[0]!.message, issues });
+  const runs = chosen.reduce((sum, test) => sum + runCountOf(test.inputCount, repeatsOf(test)), 0);
+  if (runs > runsMax) {
+    const message = `These tests are ${runs.toLocaleString("en-US")} runs. The limit is ${runsMax.toLocaleString("en-US")} at a time: run fewer tests, or use fewer repeats.`;
+    throw new Refusal("VALIDATION_ERROR", { message, issues: [{ path: "testIds", message }] });
+  }
+  return chosen;
+}
+
+function allActive(tests: RunnableTest[]): RunnableTest[] {
+  const active = tests.filter(test => test.status === "active");
+  if (active.length > testsMax) {
+    const message = `The agent has more than ${testsMax} Active tests. Pass some of them.`;
+    throw new Refusal("VALIDATION_ERROR", { issues: [{ path: "testIds", message }] });
+  }
+  if (active.length > 0) return active;
+  throw new Refusal("CONFLICT", {
+    message: "This agent has no Active test case.",
+    hint: "Activate one, or pass disabled ones in testIds.",
+  });
+}
+
+function named(tests: RunnableTest[], testIds: string[]): RunnableTest[] {
+  const byId = new Map(tests.map(test => [test.id, test]));
+  const issues = testIds.flatMap((id, at): Issue[] => {
+    const message = whyNotRunnable(byId.get(id));
+    return message === undefined ? [] : [{ path: `testIds[${at}]`, message }];
+  });
+  if (issues.length > 0) {
+    const message =
+      testIds.length === 1 ? "This test case cannot be run." : "Some of these test cases cannot be run.";
+    throw new Refusal("VALIDATION_ERROR", { message, issues });
+  }
+  return [...new Set(testIds)].map(id => byId.get(id)!);
+}
+
+function whyNotRunnable(test: RunnableTest | undefined): string | undefined {
+  if (!test) return "This agent has no test case with this id.";
+  if (test.turns.length === 0) return `“${test.name}” has no turns to send.`;
+  if (test.assertions.length === 0) return `“${test.name}” has no assertions.`;
+  return undefined;
+}

@@ -1,0 +1,42 @@
+// Results of a launch by test: counts and pass rates, and what waits for the judge.
+import type { LaunchTest } from "../../model/run/launch.ts";
+import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
+import type { Database } from "../db.ts";
+import { type CountRow, countColumns, toSummary } from "./launches.ts";
+
+/** The tests of a launch, or some of them, in its order; without those whose runs were all deleted. */
+export async function listTestsOfLaunch(
+  db: Database,
+  launchId: string,
+  testIds?: string[],
+): Promise<LaunchTest[]> {
+  type Row = CountRow & { testId: string; name: string | null; test: string | null; testDeleted: boolean };
+  const { rows } = await db.pool.query<Row>(
+    `select c.*, c.test_id as "testId", t.name,
+       case when t.name is null then (select test from runs where id = c.first) end as test,
+       not exists (select from test_cases o where o.id = c.test_id) as "testDeleted"
+     from (
+       select r.test_id, (array_agg(r.id order by r.id))[1] as first, ${countColumns}
+       from runs r where r.launch_id = $1 and ($2::uuid[] is null or r.test_id = any ($2)) group by r.test_id
+     ) c left join launch_tests t on t.launch_id = $1 and t.test_id = c.test_id order by c.first`,
+    [launchId, testIds ?? null],
+  );
+  return rows.map(({ testId, name, test, testDeleted, ...counted }) => {
+    // Launches from before kept the test in each run.
+    const testName = name ?? (JSON.parse(test!) as TestCaseDocument).name;
+    return { testId, testName, testDeleted, ...toSummary(counted) };
+  });
+}
+
+/** Runs that wait for the judge, with the reason of one of them. */
+export async function findWaitingRuns(
+  db: Database,
+  { id, agentId }: { id: string; agentId: string },
+): Promise<{ runs: number; reason: string } | null> {
+  const { rows } = await db.pool.query<{ runs: number; reason: string }>(
+    `select count(*)::int as runs, max(waiting_reason) as reason from runs
+     where agent_id = $2 and state = 'running' and launch_id = $1 and waiting_reason is not null having count(*) > 0`,
+    [id, agentId],
+  );
+  return rows[0] ?? null;
+}

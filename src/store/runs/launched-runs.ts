@@ -1,0 +1,162 @@
+// Reads manual runs: those of a launch, of a test, or one, each compared with earlier runs of the same test and input.
+import {
+  type Change,
+  changeOf,
+  isFlaky,
+  type PreviousRuns,
+  type RunResult,
+  runsMax,
+} from "../../model/run/launch.ts";
+import type { Outcome } from "../../model/run/run.ts";
+import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
+import type { Database } from "../db.ts";
+import { type Listing, oldest } from "../listing.ts";
+import { inputPreview, previewColumn } from "./launch-inputs.ts";
+import { type RunWithDetail, runColumns, withJudging } from "./read.ts";
+import { differingTurn } from "./turns.ts";
+
+export type ComparedRun = Omit<RunWithDetail, "launchId"> & {
+  launchId: string;
+  testId: string;
+  /** When the run was created. */
+  testName: string;
+  turnCount: number;
+  /** Whether the test was deleted since. */
+  testDeleted: boolean;
+  /** Counted from 1; null without inputs, and without repeats. */
+  row: number | null;
+  repeat: number | null;
+  /** Shortened; null without inputs. */
+  input: string | null;
+  change: Change | null;
+  flaky: boolean;
+  turnsEnded: number;
+  /** Whether the agent sent no trace for some turn. */
+  unseen: boolean;
+  /** The agent's trace of some turn has another status or reply than the call answered. */
+  differs: boolean;
+};
+
+/** `after`: the id of a run; `testId`, `row` and `result` select runs. All of them by default. */
+export type LaunchedRunsPage = {
+  after?: string | undefined;
+  rowsMax?: number;
+  testId?: string | undefined;
+  row?: number | undefined;
+  result?: RunResult | undefined;
+};
+
+/** As SQL over `runs r`. The first four are outcomes, of runs in any state; a run that is evaluated again keeps its own. */
+const resultSql: Record<RunResult, string> = {
+  passed: "r.verdict = 'passed'",
+  failed: "r.verdict = 'failed'",
+  skipped: "r.verdict = 'skipped'",
+  missing_instrumentation: "r.verdict = 'missing_instrumentation'",
+  error: "r.state = 'error'",
+  cancelled: "r.state = 'cancelled'",
+  open: "r.state in ('pending', 'running') and r.verdict is null",
+};
+
+/** The runs of a launch in the order of its tests, inputs and repeats. */
+export async function listRunsOfLaunch(
+  db: Database,
+  launchId: string,
+  { after = oldest, rowsMax = runsMax, testId, row, result }: LaunchedRunsPage = {},
+): Promise<ComparedRun[]> {
+  return compared(
+    db,
+    `r.launch_id = $1 and r.id > $2 and ($4::uuid is null or r.test_id = $4) and ($5::int is null or r.test_row = $5)
+      ${result ? `and ${resultSql[result]}` : ""} order by r.id limit $3`,
+    [launchId, after, rowsMax, testId ?? null, row ?? null],
+  );
+}
+
+/** The manual runs of a test, newest first. */
+export async function listManualRunsOfTest(
+  db: Database,
+  testId: string,
+  listing: Listing,
+): Promise<ComparedRun[]> {
+  return compared(db, "r.kind = 'manual' and r.test_id = $1 and r.id < $2 order by r.id desc limit $3", [
+    testId,
+    listing.before,
+    listing.rowsMax,
+  ]);
+}
+
+export async function findManualRun(db: Database, id: string): Promise<ComparedRun | undefined> {
+  return (await compared(db, "r.kind = 'manual' and r.id = $1", [id]))[0];
+}
+
+// Searched as text in SQL, so that long documents are not sent here. Quotes inside JSON strings are escaped, so only the
+// key itself matches.
+const unseenTurn = `strpos(u.document, '"arrived":false') > 0`;
+
+// A test is flaky by its last runs of the same version, including this one.
+const flakyRuns = 10;
+
+// The completed runs of the same test and input, skipped ones left out. Written like this, each look-up is one in the
+// index runs_manual_input, however many repeats there are.
+const alike = `kind = 'manual' and state = 'completed' and verdict <> 'skipped' and test_id = r.test_id
+  and input_digest = r.input_digest`;
+
+/** As SQL over `runs r`: the verdicts passed and not passed of the previous launch that has any. */
+const previous = `(select case
+      when not exists (select from runs m where ${alike} and launch_id = p.launch_id
+        and verdict in ('failed', 'missing_instrumentation')) then 'passed'
+      when not exists (select from runs m where ${alike} and launch_id = p.launch_id and verdict = 'passed') then 'not_passed'
+      else 'mixed' end
+    from (
+      select launch_id from runs where ${alike} and launch_id < r.launch_id order by launch_id desc limit 1
+    ) p)`;
+
+/** Reads `runs r` with the previous results, and the latest outcomes of the same version of the test. */
+async function compared(db: Database, where: string, values: unknown[]): Promise<ComparedRun[]> {
+  type Row = Omit<RunWithDetail, "judging" | "launchId"> & {
+    launchId: string;
+    testId: string;
+    testName: string | null;
+    turnCount: number | null;
+    /** Only of runs from before launches kept their tests. */
+    test: string | null;
+    testDeleted: boolean;
+    row: number | null;
+    repeat: number | null;
+    input: string | null;
+    turnsEnded: number;
+    unseen: boolean;
+    differs: boolean;
+    before: PreviousRuns | null;
+    recent: Outcome[] | null;
+  };
+  const { rows } = await db.pool.query<Row>(
+    `select ${runColumns}, r.detail, r.test_id as "testId", r.test, t.name as "testName", t.turn_count as "turnCount",
+      r.test_row as row, r.test_repeat as repeat, ${previewColumn("i")} as input,
+      not exists (select from test_cases t where t.id = r.test_id) as "testDeleted",
+      (select count(*)::int from run_turns u where u.run_id = r.id and u.trace_id is not null) as "turnsEnded",
+      exists (select from run_turns u where u.run_id = r.id and ${unseenTurn}) as unseen,
+      exists (select from run_turns u where u.run_id = r.id and (${differingTurn})) as differs,
+      ${previous} as before,
+      (select array_agg(m.verdict order by m.id) from (
+        select id, verdict from runs m
+        where m.kind = 'manual' and m.test_id = r.test_id and m.id <= r.id and m.state = 'completed'
+          and m.test_digest = r.test_digest
+        order by m.id desc limit ${flakyRuns}
+      ) m) as recent
+      from runs r left join launch_tests t on t.launch_id = r.launch_id and t.test_id = r.test_id
+        left join launch_inputs i on i.launch_id = r.launch_id and i.test_id = r.test_id and i.row = r.test_row
+      where ${where}`,
+    values,
+  );
+  return (await withJudging(db, rows)).map(({ before, recent, test, testName, turnCount, input, ...run }) => {
+    const earlier = test === null ? undefined : (JSON.parse(test) as TestCaseDocument);
+    return {
+      ...run,
+      testName: testName ?? earlier!.name,
+      turnCount: turnCount ?? earlier!.turns.length,
+      input: inputPreview(input),
+      change: changeOf(run.state, run.verdict, before),
+      flaky: isFlaky(recent ?? []),
+    };
+  });
+}
