@@ -5,10 +5,13 @@ import { readConfig } from "../../src/config.ts";
 import { passwordLengthMax } from "../../src/http/accounts/auth.ts";
 import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
 import { trialsPerMinute } from "../../src/http/rate-limit.ts";
+import { testsMax } from "../../src/http/test-cases/launch-choice.ts";
+import { testBytesMax } from "../../src/http/test-cases/schemas.ts";
 import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
 import { criteriaMax } from "../../src/model/judge/judge.ts";
 import { backtestTracesMax } from "../../src/model/run/backtest.ts";
-import { replyMax } from "../../src/model/run/launch.ts";
+import { replyMax, runsMax } from "../../src/model/run/launch.ts";
+import { inputsCharsMax, inputsMax, repeatsMax, runsOfTestMax } from "../../src/model/test-case/inputs.ts";
 import { patternMax } from "../../src/model/test-case/pattern.ts";
 import { backtestsKept } from "../../src/store/runs/backtests.ts";
 import { code, duration, number, size, table } from "./table.ts";
@@ -37,6 +40,9 @@ export function limitTables(): string {
     ]),
     section("Test cases", [
       ["Assertions in a test", number(constant("test-case.ts", "assertionsMax")), ""],
+      ["Inputs of a test", `${number(inputsMax)}, ${number(inputsCharsMax)} characters together`, ""],
+      ["Repeats of a test", number(repeatsMax), `at most ${number(runsOfTestMax)} inputs × repeats`],
+      ["Request that saves a test", size(testBytesMax), "larger is 413"],
       ["Nesting of a test", `${constant("test-case.ts", "levelsMax")} levels`, ""],
       ["Pattern", `${number(patternMax)} characters`, "all patterns of a test together must compile quickly"],
       ["Criteria of a semantic check", `1 to ${criteriaMax}`, ""],
@@ -66,7 +72,8 @@ export function limitTables(): string {
         "`too_large`",
       ],
       ["Reply shown by the API", `${number(replyMax)} characters`, "the trace has the full reply"],
-      ["Tests of one run", number(constant("launches.ts", "testsMax")), ""],
+      ["Test runs of one run", number(runsMax), "tests × inputs × repeats"],
+      ["Tests of one run", number(testsMax), ""],
       ["Unfinished runs of an agent", number(constant("launches.ts", "openMax")), "more is 409"],
     ]),
     section("Accounts and the API", [

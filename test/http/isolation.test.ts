@@ -83,8 +83,11 @@ async function storeTrace(agentId: string, keyId: string): Promise<{ traces: str
   return { traces, runs };
 }
 
-/** The URL with this id; the trace's only span is called root. */
-const addressOf = (url: string, id: string) => url.replace(":id", id).replace(":spanId", "root");
+/** The URL with this id; the trace's only span is called root, and a launch is compared with itself. */
+const addressOf = (url: string, id: string) => {
+  const path = url.replace(":id", id).replace(":spanId", "root");
+  return url.endsWith("/compare") ? `${path}?with=${samples["launches"]}` : path;
+};
 const withId = () => routes.filter(({ url }) => url.includes(":id"));
 const nounOf = (url: string) => url.split("/")[2]!;
 const bodyOf = (method: string) => (method === "GET" || method === "DELETE" ? undefined : {});

@@ -9,12 +9,16 @@ const parts = {
   threshold: "its threshold",
   turns: "its turn",
   assertions: "its checks",
-} satisfies Record<keyof TestCaseDocument, string>;
+} satisfies Record<Exclude<keyof TestCaseDocument, "inputs" | "repeats">, string>;
 
 /** In words: "its scenario", "its checks". Empty if nothing changed. */
 export function changesOf(judged: TestCaseDocument, now: TestCaseDocument): string[] {
-  const keys = Object.keys(parts) as (keyof TestCaseDocument)[];
-  return keys.filter(key => ordered(judged[key]) !== ordered(now[key])).map(key => parts[key]);
+  const keys = Object.keys(parts) as (keyof typeof parts)[];
+  // The copy of a run with one of several inputs has that input as its turn.
+  const [turn] = judged.turns;
+  const isInput = judged.turns.length === 1 && now.inputs?.some(({ input }) => input === turn?.input);
+  const same = isInput ? { ...now, turns: judged.turns } : now;
+  return keys.filter(key => ordered(judged[key]) !== ordered(same[key])).map(key => parts[key]);
 }
 
 /** As JSON with sorted keys: the stored test and the copy in the result may order them differently. */
