@@ -11,6 +11,7 @@ import {
 import { withDeadline } from "./editor/deadline.ts";
 import { candidatesFor, type ValueLocation, valueAt } from "./editor/draft-assertion.ts";
 import { proposeTest } from "./editor/draft-test.ts";
+import { readTraceInputs, type TraceInput } from "./editor/recent-inputs.ts";
 import { type LabelTrial, type LabelTrialRequest, tryLabels } from "./editor/try-labels.ts";
 import { type ScenarioRequest, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
 import { type Vocabulary, VocabularyBuilder } from "./editor/vocabulary.ts";
@@ -53,6 +54,8 @@ export type DraftAssertionRequest = { traceId: string; spanId: string } & Pick<
   "attribute" | "path"
 >;
 
+export type TraceInputsRequest = { agentId: string; traceIds: string[] };
+
 export type KnownClassesRequest = { agentId: string; criteria: string[] };
 
 /** Methods return undefined if the agent has no such trace. Aborting the signal cancels judge calls and sandbox work. */
@@ -65,6 +68,8 @@ export type Editor = {
   /** What the judge found earlier that criteria rest on; makes no call. */
   knownClasses(request: KnownClassesRequest, signal: AbortSignal): Promise<KnownClass[]>;
   tryScenario(request: ScenarioRequest, signal: AbortSignal): Promise<ScenarioTrial>;
+  /** Whole user inputs, to be inputs of a test. */
+  traceInputs(request: TraceInputsRequest, signal: AbortSignal): Promise<TraceInput[]>;
   /** Asks a judge, which need not be the project's, what labels say it should answer. */
   tryLabels(request: LabelTrialRequest, signal: AbortSignal): Promise<LabelTrial>;
   estimateBacktest(request: BacktestEstimateRequest, signal: AbortSignal): Promise<BacktestEstimate>;
@@ -122,6 +127,7 @@ export function openEditor({ clock = systemClock, ...given }: EditorDeps): Edito
       return (await judge.knownClasses?.(criteria)) ?? [];
     },
     tryScenario: (request, signal) => tryScenario({ ...deps, clock }, request, signal),
+    traceInputs: ({ agentId, traceIds }) => readTraceInputs(deps, agentId, traceIds, clock),
     tryLabels: (request, signal) => tryLabels({ ...deps, clock }, request, signal),
     estimateBacktest: (request, signal) => estimateBacktest({ ...deps, clock }, request, signal),
     backtest: (request, signal) => backtest({ ...deps, clock }, request, signal),

@@ -1,4 +1,4 @@
-// Reads the distinct user inputs of an agent's latest traces, as scenario matching would see them.
+// Reads whole user inputs of traces: the distinct ones of an agent's latest traces, and those of given traces.
 import type { TraceRoom } from "../load/trace-room.ts";
 import { withTrace } from "../load.ts";
 import { Refusal } from "../model/refusal.ts";
@@ -6,7 +6,7 @@ import { stripInvisible } from "../model/strip-invisible.ts";
 import { isWhole } from "../model/trace/columns.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
-import { type LatestInput, listLatestInputs } from "../store/traces/read.ts";
+import { type LatestInput, listInputsOfTraces, listLatestInputs } from "../store/traces/read.ts";
 
 export type RecentInputs = {
   /** How many traces were looked at, how many of them have no input, and how many could not be read. */
@@ -32,14 +32,7 @@ export async function readRecentInputs(
   const latest = await listLatestInputs(db, agentId, count);
   const distinct = new Map<string, RecentInput>();
   const found: RecentInputs = { traces: latest.length, withoutInput: 0, unread: 0, inputs: [] };
-  const until = clock.now() + readMs;
-  let bytesLeft = bytesMax;
-  for (const row of latest) {
-    let input = inputOfRow(row);
-    if (input === undefined && row.bytes <= bytesLeft && clock.now() <= until) {
-      bytesLeft -= row.bytes;
-      input = await readInput(db, row.id, room);
-    }
+  for await (const [row, input] of inputsOf({ db, room }, latest, clock)) {
     if (input === undefined) found.unread++;
     else if (input === null) found.withoutInput++;
     else {
@@ -49,6 +42,45 @@ export async function readRecentInputs(
     }
   }
   return { ...found, inputs: [...distinct.values()] };
+}
+
+/** `unread`: too large, or out of time; it may be read when asked for alone. */
+export type TraceInput = { traceId: string; input: string | null; unread: boolean };
+
+/** In the order of `traceIds`, without traces that the agent does not have. */
+export async function readTraceInputs(
+  { db, room }: { db: Database; room: TraceRoom },
+  agentId: string,
+  traceIds: string[],
+  clock: Pick<Clock, "now">,
+): Promise<TraceInput[]> {
+  const found: TraceInput[] = [];
+  for await (const [{ id }, input] of inputsOf(
+    { db, room },
+    await listInputsOfTraces(db, agentId, traceIds),
+    clock,
+  )) {
+    found.push({ traceId: id, input: input || null, unread: input === undefined });
+  }
+  return found;
+}
+
+/** With undefined for traces beyond the limits on bytes and time. */
+async function* inputsOf(
+  { db, room }: { db: Database; room: TraceRoom },
+  rows: LatestInput[],
+  clock: Pick<Clock, "now">,
+): AsyncGenerator<[row: LatestInput, input: string | null | undefined]> {
+  const until = clock.now() + readMs;
+  let bytesLeft = bytesMax;
+  for (const row of rows) {
+    let input = inputOfRow(row);
+    if (input === undefined && row.bytes <= bytesLeft && clock.now() <= until) {
+      bytesLeft -= row.bytes;
+      input = await readInput(db, row.id, room);
+    }
+    yield [row, input];
+  }
 }
 
 /** Undefined if the trace was deleted or is too large to open. */

@@ -44,6 +44,8 @@ export class ThreadedEditor implements Editor {
     this.#pool.call("draftAssertion", request, { signal });
   tryScenario: Editor["tryScenario"] = (request, signal) =>
     this.#pool.call("tryScenario", request, { signal });
+  traceInputs: Editor["traceInputs"] = (request, signal) =>
+    this.#pool.call("traceInputs", request, { signal });
   estimateBacktest: Editor["estimateBacktest"] = (request, signal) =>
     this.#pool.call("estimateBacktest", request, { signal });
   backtest: Editor["backtest"] = (request, signal) => this.#pool.call("backtest", request, { signal });

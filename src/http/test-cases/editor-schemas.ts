@@ -76,6 +76,19 @@ export const KnownClasses = z
   .meta({ id: "KnownClasses" });
 export type KnownClasses = z.output<typeof KnownClasses>;
 
+const TraceInput = z
+  .object({
+    traceId: z.string(),
+    input: z.string().nullable().describe("The whole user input; null if the trace has none."),
+    unread: z.boolean().describe("The trace was not read: too large, or out of time. Ask for it alone."),
+  })
+  .meta({ id: "UserInputOfTrace" });
+export type TraceInput = z.output<typeof TraceInput>;
+
+/** In the order of the request, without traces that the agent does not have. */
+export const TraceInputs = z.object({ items: z.array(TraceInput) }).meta({ id: "UserInputsOfTraces" });
+export type TraceInputs = z.output<typeof TraceInputs>;
+
 const Term = z.object({
   key: z.string(),
   samples: z.array(z.unknown()).describe("Up to three values, shortened."),

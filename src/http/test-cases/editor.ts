@@ -8,8 +8,16 @@ import { Semaphore } from "../../threads/semaphore.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
+import { Id } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
-import { DraftedAssertion, DryRun, KnownClasses, ScenarioTrial, Vocabulary } from "./editor-schemas.ts";
+import {
+  DraftedAssertion,
+  DryRun,
+  KnownClasses,
+  ScenarioTrial,
+  TraceInputs,
+  Vocabulary,
+} from "./editor-schemas.ts";
 import { TestDocument, testBytesMax } from "./schemas.ts";
 import { testCaseBody } from "./test-cases.ts";
 
@@ -102,6 +110,23 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
         editor.knownClasses({ agentId: id.toLowerCase(), criteria }, signal),
       ),
     }),
+  );
+
+  app.post(
+    "/api/agents/:id/tests/trace-inputs",
+    {
+      schema: {
+        tags: ["tests"],
+        summary: "Read the whole user inputs of traces, to use them as inputs of a test",
+        params,
+        body: z.object({ traceIds: z.array(Id).min(1).max(100) }),
+        response: { 200: TraceInputs },
+      },
+    },
+    async ({ params: { id }, body: { traceIds } }, reply) => {
+      const request = { agentId: id.toLowerCase(), traceIds: [...new Set(traceIds)] };
+      return { items: await withPermit(semaphore, reply, signal => editor.traceInputs(request, signal)) };
+    },
   );
 
   app.get(

@@ -176,6 +176,21 @@ export async function listLatestInputs(
   return rows;
 }
 
+/** The user inputs of these traces of the agent, in the order of `ids`. */
+export async function listInputsOfTraces(
+  db: Database,
+  agentId: string,
+  ids: string[],
+): Promise<LatestInput[]> {
+  const { rows } = await db.pool.query<LatestInput>(
+    `select t.id, t.batch_bytes as bytes, t.user_input as input, t.derived_revision = t.revision as derived
+     from unnest($2::uuid[]) with ordinality as given (id, place) join traces t on t.id = given.id
+     where t.agent_id = $1 order by given.place`,
+    [agentId, ids],
+  );
+  return rows;
+}
+
 /**
  * Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`, and
  * none larger than `bytesMax`.

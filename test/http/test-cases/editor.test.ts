@@ -209,3 +209,23 @@ test("what the judge found that criteria rest on is kept after the trace is dele
   assert.deepEqual(await find(criterion, "Never asked about."), [{ criterion, restsOn: "absence" }]);
   assert.equal(judge.requests.length, asked);
 });
+
+test("the whole inputs of given traces are read in their order, and none of another agent's", async () => {
+  const long = "x".repeat(20_000);
+  const foreign = await store((await makeAgent(service.owner)).id);
+  const ids: string[] = [];
+  for (const attributes of [{ "gen_ai.prompt": long }, { "gen_ai.response.text": "Hello" }]) {
+    const body = canonicalBody(service.agent.id, { spans: [{ span_id: "a", name: "a", attributes }] });
+    ids.push(String((await send(service, { body })).headers["x-svc-trace-id"]));
+  }
+  const path = `/api/agents/${service.agent.id}/tests/trace-inputs`;
+  const traceIds = [ids[1]!, ids[0]!, foreign, traceId, crypto.randomUUID()];
+  const { body } = await service.client.post(path, { traceIds }).expect(200);
+  assert.deepEqual(body.items, [
+    { traceId: ids[1], input: null, unread: false },
+    { traceId: ids[0], input: long, unread: false },
+    { traceId, input: "Where is my parcel?", unread: false },
+  ]);
+  await service.client.post(path, { traceIds: [] }).expect(400);
+  await service.client.post(path, { traceIds: Array.from({ length: 101 }, () => traceId) }).expect(400);
+});
