@@ -1,6 +1,10 @@
 // Downloads text as a file.
 
-export function download(name: string, text: string, type: "text/plain" | "application/json"): void {
+export function download(
+  name: string,
+  text: string,
+  type: "text/plain" | "text/csv" | "application/json",
+): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");
   link.href = url;

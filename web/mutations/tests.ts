@@ -4,6 +4,7 @@ import type {
   DryRun,
   KnownClasses,
   ScenarioTrial,
+  TraceInputs,
 } from "../../src/http/test-cases/editor-schemas.ts";
 import type { ListedTest, TestDocument, ValidatedTest } from "../../src/http/test-cases/schemas.ts";
 import { type Answer, ask, remove } from "../api.ts";
@@ -51,6 +52,10 @@ export const tryScenario = (
   signal: AbortSignal,
 ): Promise<Answer<ScenarioTrial>> =>
   ask("POST", `/api/agents/${agentId}/tests/try-scenario`, { body, signal });
+
+/** The whole user inputs of at most 100 traces. */
+export const readTraceInputs = (agentId: string, traceIds: readonly string[]): Promise<Answer<TraceInputs>> =>
+  ask("POST", `/api/agents/${agentId}/tests/trace-inputs`, { body: { traceIds } });
 
 export const draftTest = (traceId: string): Promise<Answer<TestDocument>> =>
   ask("POST", `/api/traces/${traceId}/draft-test`);

@@ -9,6 +9,7 @@ import type { Issue } from "../../src/model/refusal.ts";
 import type { Ineligibility } from "../../src/model/test-case/eligibility.ts";
 import { Failed, read } from "../api.ts";
 import { findRestsOn, validateTest } from "../mutations/tests.ts";
+import { pagesOf } from "./pages.ts";
 
 export type Validated =
   | { valid: true; eligibility: Ineligibility | null; warnings: Issue[] }
@@ -77,3 +78,16 @@ export const pastTracesQuery = (agentId: string, text: string) =>
     },
     placeholderData: keepPreviousData,
   });
+
+/** Live traces to take inputs from, newest first: all, or those that contain the text. */
+export const liveTracesQuery = (agentId: string, text: string) => {
+  const query = new URLSearchParams({ kind: "live", ...(text !== "" && { text }) });
+  return {
+    ...pagesOf<ListedTrace>(
+      ["agents", agentId, "live-traces", text],
+      `/api/agents/${agentId}/traces?${query}`,
+      50,
+    ),
+    placeholderData: keepPreviousData,
+  };
+};

@@ -1,7 +1,6 @@
 // Browser tests of manual runs against a real agent: progress, turns, checks and traces.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../../support/accessible.ts";
@@ -17,6 +16,7 @@ import { assertReflows, becomesFocused, becomesTrue, useBrowser } from "../../su
 import { eventually } from "../../support/eventually.ts";
 import { obliging, refusal, startJudgeServer } from "../../support/judge-server.ts";
 import { send } from "../../support/send.ts";
+import { shoot } from "../../support/shoot.ts";
 import { chooseAction, openTests, type TestsPage } from "../../support/tests-page.ts";
 
 const browser = useBrowser({ config: { allowPrivateTargets: ["127.0.0.1"] } });
@@ -74,16 +74,6 @@ function heldBack(script: AgentScript) {
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true });
 const bar = (page: Page) => page.getByRole("progressbar", { name: "Finished test runs" });
-
-const shots = process.env["SHOTS"];
-async function shoot(page: Page, name: string): Promise<void> {
-  if (!shots) return;
-  await mkdir(shots, { recursive: true });
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png`, fullPage: true });
-  }
-}
 
 test("all active tests run at one press, and each test run shows its turns, checks and trace", async () => {
   agent.script = helpful;

@@ -6,5 +6,6 @@ import "./results.ts";
 import "./editor.ts";
 import "./editor-backtest.ts";
 import "./editor-criteria.ts";
+import "./editor-inputs.ts";
 import "./editor-scenario.ts";
 import "./editor-traces.ts";

@@ -1,7 +1,7 @@
 // The test case editor: form, JSON and dry run of one document, with saving and shortcuts.
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useReducer, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "react";
 import { ineligibilities } from "../../labels.ts";
 import {
   type KnownRestsOn,
@@ -42,6 +42,8 @@ export function Editor({ origin }: { origin: Origin }) {
   const navigate = useNavigate({ from: editorRoute });
   const [editing, change] = useReducer(edit, origin, opened);
   const [traceId, setTraceId] = useState(search.trace);
+  const [inputRow, setInputRow] = useState<{ row: number }>();
+  const focusInput = useCallback((row: number) => setInputRow({ row }), []);
   const { visited, visit } = useVisited();
   const area = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
@@ -62,6 +64,9 @@ export function Editor({ origin }: { origin: Origin }) {
     inView("json", () => area.current && selectPlace(area.current, editing.text, path));
   const goTo = (path: string) => {
     if (view === "json" && !isWide()) return goInJson(path);
+    // The row may be out of sight, and then has no field yet.
+    const row = /^inputs\[(\d+)\]/.exec(path)?.[1];
+    if (row !== undefined) return inView("form", () => focusInput(Number(row)));
     const field = form.current && fieldOf(form.current, path);
     // What has no field in the form is only in the JSON.
     if (!field) return goInJson(path);
@@ -103,10 +108,10 @@ export function Editor({ origin }: { origin: Origin }) {
   const threshold = useSame(editing.document["threshold"] ?? 0.7);
   const context: EditorFacts = useMemo(
     () => ({
-      ...{ issues, warnings, vocabulary, restsOn, threshold, change },
+      ...{ issues, warnings, vocabulary, restsOn, threshold, change, inputRow, focusInput },
       isDue: path => tried || visited.has(path),
     }),
-    [issues, warnings, tried, visited, vocabulary, restsOn, threshold],
+    [issues, warnings, tried, visited, vocabulary, restsOn, threshold, inputRow, focusInput],
   );
   const name = save.stored?.name ?? "New test case";
   return (
@@ -152,7 +157,7 @@ export function Editor({ origin }: { origin: Origin }) {
                 </Notice>
               )}
               <EditorContext value={context}>
-                <Form projectId={projectId} editing={editing} onTryScenario={tryScenario} />
+                <Form projectId={projectId} agentId={agentId} editing={editing} onTryScenario={tryScenario} />
               </EditorContext>
             </form>
             <div className="editor-side">

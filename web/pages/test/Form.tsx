@@ -10,6 +10,7 @@ import type { Editing } from "./document.ts";
 import { isRecord } from "./document.ts";
 import { useEditorContext, useFaultOf } from "./editor-context.ts";
 import { TextBlock, TextLine } from "./fields.tsx";
+import { ManualRuns } from "./ManualRuns.tsx";
 import { NoJudgeNotice } from "./NoJudgeNotice.tsx";
 
 const behaviors = Object.entries(passiveBehaviors).map(([value, { text, about }]) => ({
@@ -24,12 +25,13 @@ const statuses = [
 
 type FormProps = {
   projectId: string;
+  agentId: string;
   editing: Editing;
   /** Opens the scenario trial, which shows its cost first. */
   onTryScenario: () => void;
 };
 
-export function Form({ projectId, editing, onTryScenario }: FormProps) {
+export function Form({ projectId, agentId, editing, onTryScenario }: FormProps) {
   const { change } = useEditorContext();
   const { document } = editing;
   const set = (name: string) => (value: unknown) => change({ kind: "field", name, value });
@@ -65,6 +67,7 @@ export function Form({ projectId, editing, onTryScenario }: FormProps) {
         <NoJudgeNotice projectId={projectId} document={document} />
       </section>
       <Turns turns={document["turns"]} onTurns={set("turns")} />
+      <ManualRuns agentId={agentId} document={document} />
       <Assertions editing={editing} />
       <section className="card stack" aria-label="Strictness and status">
         <Strictness value={document["threshold"]} onValue={set("threshold")} />

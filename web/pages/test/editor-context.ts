@@ -18,6 +18,9 @@ export type EditorFacts = {
   /** The test's threshold, for assertions without their own. */
   threshold: unknown;
   change: (change: Change) => void;
+  /** The row of the inputs that gets the focus, once it is rendered; a new object each time. */
+  inputRow: { row: number } | undefined;
+  focusInput: (row: number) => void;
 };
 
 export const EditorContext = createContext<EditorFacts | undefined>(undefined);

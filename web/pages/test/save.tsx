@@ -142,6 +142,8 @@ const fieldNames: Record<string, string> = {
   scenario: "scenario",
   threshold: "strictness",
   turns: "turns",
+  inputs: "inputs",
+  repeats: "repeats",
   assertions: "assertions",
 };
 
@@ -167,9 +169,9 @@ export function ConflictDialog({ save }: { save: Save }) {
   }
   const theirs: Doc = documentOf(conflict);
   const mine: Doc = stored ? documentOf(stored) : {};
-  const changed = Object.keys(theirs).filter(
-    name => JSON.stringify(theirs[name]) !== JSON.stringify(mine[name]),
-  );
+  // A field that is gone has changed, too.
+  const names = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])];
+  const changed = names.filter(name => JSON.stringify(theirs[name]) !== JSON.stringify(mine[name]));
   return (
     <Dialog
       title="Test case changed"

@@ -1,0 +1,208 @@
+// The part of the form for manual runs: repeats, and the inputs, each of which replaces the user message.
+import { lazy, Suspense, useState } from "react";
+import { download } from "../../download.ts";
+import { numberText } from "../../format.ts";
+import { counted } from "../../labels.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Fault } from "../../ui/Field.tsx";
+import { Notice } from "../../ui/Notice.tsx";
+import { toast } from "../../ui/Toast.tsx";
+import type { Doc } from "./document.ts";
+import { useEditorContext, useFaultOf } from "./editor-context.ts";
+import { NumberLine } from "./fields.tsx";
+import { inputsMax } from "./inputs/candidates.ts";
+import { InputsTable } from "./inputs/InputsTable.tsx";
+import { extended, type Rows, rowsOf, runsText, textOf } from "./inputs/rows.ts";
+import "../../styles/inputs.css";
+
+const ImportInputs = lazy(async () => ({
+  default: (await import("./inputs/ImportInputs.tsx")).ImportInputs,
+}));
+const PickInputs = lazy(async () => ({ default: (await import("./inputs/PickInputs.tsx")).PickInputs }));
+
+type ManualRunsProps = { agentId: string; document: Doc };
+
+export function ManualRuns({ agentId, document }: ManualRunsProps) {
+  const { change } = useEditorContext();
+  const set = (name: string) => (value: unknown) => change({ kind: "field", name, value });
+  const { turns, inputs, repeats } = document;
+  const rows = rowsOf(inputs);
+  const turnCount = Array.isArray(turns) ? turns.length : 0;
+  const runs = runsText(rows?.length ?? 0, repeats);
+  return (
+    <section className="card stack" aria-labelledby="manual-runs-heading">
+      <div className="stack-tight">
+        <h2 id="manual-runs-heading">Manual runs</h2>
+        <p className="quiet small">Inputs and repeats apply to manual runs only, never to live traces.</p>
+      </div>
+      {rows === undefined ? (
+        <p className="quiet" data-path="inputs">
+          “inputs” is not a list. Fix it in the JSON.
+        </p>
+      ) : (
+        <Inputs
+          agentId={agentId}
+          rows={rows}
+          // No rows are the same as no field.
+          onRows={next => set("inputs")(next.length > 0 ? next : undefined)}
+          turnCount={turnCount}
+          onFirstTurn={() => set("turns")(Array.isArray(turns) ? turns.slice(0, 1) : turns)}
+        />
+      )}
+      <div className="inputs-repeats">
+        <NumberLine
+          label="Repeats"
+          hint="Sends each input this many times, up to 20, to see how often it passes. Empty: once."
+          path="repeats"
+          value={repeats}
+          onValue={set("repeats")}
+          min={1}
+          max={20}
+        />
+      </div>
+      {runs !== undefined && <p className="inputs-runs">{runs}</p>}
+    </section>
+  );
+}
+
+type InputsProps = {
+  agentId: string;
+  rows: Rows;
+  onRows: (rows: unknown[]) => void;
+  turnCount: number;
+  /** Removes all turns but the first. */
+  onFirstTurn: () => void;
+};
+
+function Inputs({ agentId, rows, onRows, turnCount, onFirstTurn }: InputsProps) {
+  const { focusInput } = useEditorContext();
+  const { fault } = useFaultOf("inputs", {});
+  const [open, setOpen] = useState<"import" | "pick">();
+  const close = () => setOpen(undefined);
+  /** `note`: what was left out. */
+  const put = (next: unknown[], added: number, note = "") => {
+    close();
+    onRows(next);
+    toast(`Added ${counted(added, "input")}. ${note}`, { label: "Undo", run: () => onRows([...rows]) });
+  };
+  const texts = rows.map(textOf);
+  if (rows.length === 0 && turnCount > 1) {
+    return (
+      <p className="quiet small" data-path="inputs">
+        A table of inputs needs a test with one turn.
+      </p>
+    );
+  }
+  return (
+    <div className="stack-tight" data-path="inputs">
+      <div className="line line-apart">
+        <h3>Inputs{rows.length > 0 && <span className="quiet"> {numberText(rows.length)}</span>}</h3>
+        {rows.length > 0 && <RowsTools rows={rows} texts={texts} onRows={onRows} />}
+      </div>
+      {rows.length === 0 && (
+        <p className="quiet small">
+          With inputs, a manual run sends each of them in place of the user message, as a test run of its own.
+        </p>
+      )}
+      {rows.length > 0 && turnCount !== 1 && (
+        <SeveralTurns turnCount={turnCount} onRemoveInputs={() => onRows([])} onFirstTurn={onFirstTurn} />
+      )}
+      <InputsTable rows={rows} onRows={onRows} />
+      {turnCount === 1 && <Fault id="inputs-fault" fault={fault} />}
+      <div className="line">
+        <Button
+          icon="plus"
+          small
+          busy={rows.length >= inputsMax}
+          onClick={() => {
+            onRows([...rows, { input: "" }]);
+            focusInput(rows.length);
+          }}
+        >
+          Add input
+        </Button>
+        <Button small onClick={() => setOpen("import")}>
+          Import…
+        </Button>
+        <Button small onClick={() => setOpen("pick")}>
+          Pick from traces…
+        </Button>
+      </div>
+      <Suspense>
+        {open === "import" && (
+          <ImportInputs
+            known={texts}
+            onClose={close}
+            onImport={(inputs, replace) => put(extended(replace ? [] : rows, inputs), inputs.length)}
+          />
+        )}
+        {open === "pick" && (
+          <PickInputs
+            agentId={agentId}
+            known={texts}
+            onClose={close}
+            onPick={(inputs, note) => put(extended(rows, inputs), inputs.length, note)}
+          />
+        )}
+      </Suspense>
+    </div>
+  );
+}
+
+type RowsToolsProps = { rows: Rows; texts: readonly string[]; onRows: (rows: unknown[]) => void };
+
+function RowsTools({ rows, texts, onRows }: RowsToolsProps) {
+  return (
+    <div className="line">
+      <Button
+        small
+        look="plain"
+        icon="download"
+        onClick={() =>
+          void import("./inputs/write-csv.ts").then(({ inputsCsv }) =>
+            download("inputs.csv", inputsCsv(texts), "text/csv"),
+          )
+        }
+      >
+        Export CSV
+      </Button>
+      <Button
+        small
+        look="plain"
+        icon="trash"
+        onClick={() => {
+          onRows([]);
+          toast(`Removed ${counted(rows.length, "input")}`, { label: "Undo", run: () => onRows([...rows]) });
+        }}
+      >
+        Remove all
+      </Button>
+    </div>
+  );
+}
+
+type SeveralTurnsProps = { turnCount: number; onRemoveInputs: () => void; onFirstTurn: () => void };
+
+/** Inputs replace the message of the only turn, so one of the two has to go. */
+function SeveralTurns({ turnCount, onRemoveInputs, onFirstTurn }: SeveralTurnsProps) {
+  return (
+    <Notice tone="warn" role="alert">
+      <div className="stack-tight">
+        <p>
+          Inputs need exactly one turn. This test has {turnCount === 0 ? "none" : turnCount}.
+          {turnCount === 0 && " Add one above."}
+        </p>
+        {turnCount > 1 && (
+          <div className="line">
+            <Button small onClick={onFirstTurn}>
+              Keep turn 1 only
+            </Button>
+            <Button small onClick={onRemoveInputs}>
+              Remove the inputs
+            </Button>
+          </div>
+        )}
+      </div>
+    </Notice>
+  );
+}

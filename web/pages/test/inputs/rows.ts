@@ -1,0 +1,58 @@
+// The rows of a test's inputs as lists: reading, changing and pasting them, and how many runs they make.
+import { numberText } from "../../../format.ts";
+import { isRecord } from "../document.ts";
+import { inputsMax } from "./candidates.ts";
+
+/** As in the document: each row should be `{ input }`, but may be anything while the JSON is being written. */
+export type Rows = readonly unknown[];
+
+/** Undefined if `inputs` is there and no list. */
+export function rowsOf(inputs: unknown): Rows | undefined {
+  return inputs === undefined ? [] : Array.isArray(inputs) ? inputs : undefined;
+}
+
+/** A value of the wrong type is shown as JSON, so that the user can fix it. */
+export function textOf(row: unknown): string {
+  const input = isRecord(row) ? row["input"] : row;
+  return typeof input === "string" ? input : input === undefined ? "" : JSON.stringify(input);
+}
+
+export function isBlank(row: unknown): boolean {
+  return !/\S/.test(textOf(row));
+}
+
+export function withText(rows: Rows, at: number, input: string): unknown[] {
+  const row = rows[at];
+  return rows.with(at, { ...(isRecord(row) && row), input });
+}
+
+/** The row with the first of the inputs, and new ones below with the rest; `left` do not fit. */
+export function pasted(rows: Rows, at: number, inputs: readonly string[]): { rows: unknown[]; left: number } {
+  const room = inputsMax - (rows.length - 1);
+  const fitting = inputs.slice(0, room);
+  return {
+    rows: rows.toSpliced(at, 1, ...fitting.map(input => ({ input }))),
+    left: inputs.length - fitting.length,
+  };
+}
+
+/** The rows that have a text, and the inputs after them. */
+export function extended(rows: Rows, inputs: readonly string[]): unknown[] {
+  return [...rows.filter(row => !isBlank(row)), ...inputs.map(input => ({ input }))];
+}
+
+/** "120 inputs × 3 repeats = 360 test runs"; undefined if a manual run is one test run. */
+export function runsText(inputs: number, repeats: unknown): string | undefined {
+  const times = typeof repeats === "number" && Number.isInteger(repeats) && repeats > 1 ? repeats : 1;
+  if (inputs <= 1 && times === 1) return undefined;
+  const factors = [
+    ...(inputs > 0 ? [countText(inputs, "input")] : []),
+    ...(times > 1 ? [countText(times, "repeat")] : []),
+  ];
+  return `${factors.join(" × ")} = ${countText(Math.max(1, inputs) * times, "test run")}`;
+}
+
+/** `counted` of the labels, without what else they import. */
+function countText(count: number, noun: string): string {
+  return `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
