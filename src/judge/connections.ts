@@ -1,6 +1,6 @@
 // Finds the judge of an agent, at most once a second unless it changes, and keeps one client per judge.
 import type { Logger } from "pino";
-import type { JudgeConnection, JudgeMode } from "../model/judge/call.ts";
+import type { JudgeConnection, JudgeMode, TokenCount } from "../model/judge/call.ts";
 import { type Clock, systemClock } from "../remote/clock.ts";
 import { judgeFetch } from "../remote/judge/call.ts";
 import { type JudgeClient, openJudgeClient } from "../remote/judge/client.ts";
@@ -12,7 +12,7 @@ import {
   findAgentJudge,
   findJudgeVersion,
 } from "../store/judge/agent-judge.ts";
-import { saveMode } from "../store/judge/states.ts";
+import { saveLowCount, saveMode } from "../store/judge/states.ts";
 import type { Vault } from "../store/secrets/vault.ts";
 import type { SemaphoreLike } from "../threads/shared-semaphore.ts";
 
@@ -28,6 +28,7 @@ export type OpenClient = (
     mode: JudgeMode | null;
     systemRole: boolean;
     onMode: (mode: JudgeMode, systemRole: boolean) => void;
+    onLowCount: (count: TokenCount) => void;
   },
 ) => JudgeClient;
 
@@ -40,11 +41,11 @@ export function clientOpener(deps: {
   clock?: Clock;
 }): OpenClient {
   const { outbound, log, semaphore, threads = 1, clock = systemClock } = deps;
-  return (connection, { name, userSupplied, mode, systemRole, onMode }) => {
+  return (connection, { name, userSupplied, mode, systemRole, onMode, onLowCount }) => {
     const { concurrency, tokensPerMinute, timeoutMs } = connection;
     const share = { ...connection, tokensPerMinute: tokensPerMinute && Math.ceil(tokensPerMinute / threads) };
     return openJudgeClient(share, {
-      ...{ log, mode, systemRole, onMode, semaphore: semaphore(name, concurrency), clock },
+      ...{ log, mode, systemRole, onMode, onLowCount, semaphore: semaphore(name, concurrency), clock },
       ...(userSupplied ? { fetch: judgeFetch(outbound, timeoutMs) } : {}),
     });
   };
@@ -121,6 +122,7 @@ export class Connections {
         systemRole: state?.systemRole ?? true,
         onMode: (mode, systemRole) =>
           void saveMode(this.#deps.db, fingerprint, mode, systemRole).catch(() => {}),
+        onLowCount: count => void saveLowCount(this.#deps.db, fingerprint, count).catch(() => {}),
       });
     put(this.#clients, name, client, clientsMax);
     return client;

@@ -23,6 +23,7 @@ const state: NonNullable<FoundJudge["state"]> = {
   pausedAt: null,
   pausedReason: null,
   wait: null,
+  lowCount: null,
 };
 const judge: FoundJudge = {
   connection,

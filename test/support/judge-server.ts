@@ -16,6 +16,8 @@ export type JudgeRequest = {
   mode: JudgeMode;
   instructions: string;
   material: string;
+  /** What the server counts; absent: `usage`, or of a long prompt, its length. */
+  promptTokens?: number;
 };
 
 /** What to do with a request's response; made by the functions below. */
@@ -87,8 +89,10 @@ export async function startJudgeServer(script: Script = obliging()): Promise<Jud
 
 const none = {} as JudgeRequest;
 
-/** The token usage of every answer, in each protocol's terms. */
+/** The token usage of every answer, in each protocol's terms; of a long prompt, its length counts. */
 export const usage = { prompt_tokens: 321, completion_tokens: 45, total_tokens: 366 };
+
+const longPrompt = 20_000;
 
 export type Ending = "stop" | "length" | "content_filter";
 
@@ -99,7 +103,11 @@ export type Ending = "stop" | "length" | "content_filter";
 export function completion(content: unknown, ending: Ending = "stop"): Reply {
   return (response, request) => {
     const said = typeof content === "string" ? content : JSON.stringify(echoing(content as object, request));
-    const body = protocols[request.protocol].answer(said, ending, request.mode, usage);
+    const length = request.instructions.length + request.material.length;
+    const prompt_tokens =
+      request.promptTokens ?? (length < longPrompt ? usage.prompt_tokens : Math.ceil(length / 4));
+    const counted = { ...usage, prompt_tokens, total_tokens: prompt_tokens + usage.completion_tokens };
+    const body = protocols[request.protocol].answer(said, ending, request.mode, counted);
     json(200, body)(response, request);
   };
 }
@@ -151,6 +159,14 @@ export function only(modes: string[], script: Script): Script {
         ? "This model does not support tools."
         : `Invalid parameter: 'response_format' of type '${mode}' is not supported with this model.`;
     return refusal(400, { message, param: mode === "tool" ? "tools" : "response_format" });
+  };
+}
+
+/** Counts this many tokens in every prompt. */
+export function counting(promptTokens: number, script: Script): Script {
+  return async (request, index) => {
+    const reply = await script(request, index);
+    return response => reply(response, { ...request, promptTokens });
   };
 }
 

@@ -163,6 +163,7 @@ async function viewOf(
     mode: state?.mode ?? null,
     testedAt: state?.testedAt?.toISOString() ?? null,
     waiting: state?.wait ? { until: state.wait.until.toISOString(), reason: state.wait.reason } : null,
+    lowCount: state?.lowCount ? { ...state.lowCount, at: state.lowCount.at.toISOString() } : null,
     pausedReason: stored?.keyUnreadable ? unreadableKey : (state?.pausedReason ?? null),
     environment: environmentJudge && {
       provider: environmentJudge.provider,

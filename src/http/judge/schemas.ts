@@ -66,7 +66,7 @@ export const JudgeTrial = z
     ms: z.number().int(),
     reason: z.string().describe("The result, in one sentence."),
     fault: z
-      .enum(["later", "refused", "unusable", "budget", "misjudged"])
+      .enum(["later", "refused", "unusable", "budget", "misjudged", "context"])
       .nullable()
       .describe("The kind of fault, which decides how to fix it."),
     tried: z.array(z.object({ mode: Mode, ok: z.boolean(), reason: z.string() })),
@@ -104,6 +104,14 @@ export const ProjectJudge = z
       .describe(
         "Set while the judge is not called because its server asked to wait; cleared by an edit or a restart.",
       ),
+    lowCount: z
+      .object({
+        at: Time,
+        counted: z.number().int().describe("Input tokens, as the server counted them."),
+        sent: z.number().int().describe("As estimated from the prompt."),
+      })
+      .nullable()
+      .describe("When the server last counted far fewer tokens than were sent: its context may be cut."),
     environment: z
       .object({ provider: Provider, host: z.string(), model: z.string() })
       .nullable()

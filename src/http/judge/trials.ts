@@ -3,7 +3,7 @@ import type { JudgeConnection } from "../../model/judge/call.ts";
 import { reasonText } from "../../model/run/reason.ts";
 import { modesOf } from "../../remote/judge/models.ts";
 import { type OpenProbe, probeJudge } from "../../remote/judge/probe.ts";
-import { fingerprintOf, pauseJudge, resumeJudge } from "../../store/judge/states.ts";
+import { fingerprintOf, pauseJudge, resumeJudge, saveLowCount } from "../../store/judge/states.ts";
 import type { Deps } from "../deps.ts";
 import type { JudgeTrial } from "./schemas.ts";
 
@@ -34,12 +34,13 @@ export async function tryJudge(
   const fingerprint = fingerprintOf(connection, projectId);
   if (probe.mode !== null) await resumeJudge(db, fingerprint, probe.mode, probe.systemRole);
   else if (probe.state === "refused") await pauseJudge(db, fingerprint, probe.reason);
-  const { state, detail, systemRole: _, ...trial } = probe;
-  if (state === "ok") return { ...trial, fault: probe.ok ? null : "misjudged" };
+  if (probe.lowCount) await saveLowCount(db, fingerprint, probe.lowCount);
+  const { state, detail, systemRole: _, lowCount: __, ...trial } = probe;
+  if (state === "ok") return trial;
   // The timeout was reached, or the client disconnected.
   if (state === "aborted") {
-    const reason = reasonText({ code: "judge_silent", data: { seconds: maxMs / 1_000 } });
-    return { ...trial, reason, fault: "later" };
+    const silent = reasonText({ code: "judge_silent", data: { seconds: maxMs / 1_000 } });
+    return { ...trial, reason: probe.mode === null ? silent : `${probe.reason} ${silent}`, fault: "later" };
   }
   return { ...trial, fault: detail && quotas.includes(detail.code) ? "budget" : state };
 }

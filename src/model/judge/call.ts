@@ -62,6 +62,9 @@ export type JudgeCall = {
   answer: string | null;
 };
 
+/** Input tokens as a server counted them, and as estimated from what was sent. */
+export type TokenCount = { counted: number; sent: number };
+
 /** The fields of a call that the metrics count by. */
 export type CountedCall = Pick<JudgeCall, "kind" | "state">;
 

@@ -11,6 +11,7 @@ import type {
   RouteAsk,
   RouteLabels,
   SemanticAsk,
+  TokenCount,
   Verdicts,
 } from "../../model/judge/call.ts";
 import { cancelled, type JudgeOutcome, type Unanswered } from "../../model/judge/outcome.ts";
@@ -31,6 +32,7 @@ import {
   semanticPrompt,
   tokensOf,
 } from "./prompts.ts";
+import { lowCountOf } from "./token-count.ts";
 
 /** What one call asks. `items`: how many labels, verdicts or classes; `read` checks the text of the answer. */
 export type JudgeRequest<T> = {
@@ -64,6 +66,8 @@ export type JudgeClientOptions = {
   systemRole?: boolean;
   /** Called when another mode than the known one worked, or a prompt without a system role. */
   onMode?: (mode: JudgeMode, systemRole: boolean) => void;
+  /** Called once, if a server that read a whole prompt counted far fewer tokens than were sent. */
+  onLowCount?: (count: TokenCount) => void;
   /** Replaces the global `fetch`. Redirects are never followed. */
   fetch?: typeof globalThis.fetch;
   /** Default: a semaphore with as many permits as the connection allows. */
@@ -73,6 +77,7 @@ export type JudgeClientOptions = {
 
 export function openJudgeClient(connection: JudgeConnection, options: JudgeClientOptions): JudgeClient {
   const { log, onMode, fetch, clock = systemClock } = options;
+  let { onLowCount } = options;
   const { semaphore = new Semaphore(connection.concurrency) } = options;
   const { provider, model, timeoutMs } = connection;
   let { mode: known = null, systemRole: knownRole = true } = options;
@@ -118,6 +123,11 @@ export function openJudgeClient(connection: JudgeConnection, options: JudgeClien
               tokens: { counted: tokensEstimated ? 0 : inputTokens, estimated: tokensOf(prompt) },
             }));
       if (outcome.code === "ok" && result.isKnown) learn(result);
+      const lowCount = outcome.code === "ok" ? lowCountOf(result, prompt) : null;
+      if (lowCount) {
+        onLowCount?.(lowCount);
+        onLowCount = undefined;
+      }
       const call: JudgeCall = {
         ...{ kind, provider, model, promptVersion, mode },
         state: outcome.code as JudgeCall["state"],

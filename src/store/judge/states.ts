@@ -1,6 +1,6 @@
 // The state of a judge connection (output mode, pause), by a fingerprint of provider, URL, model and key.
 import { createHash } from "node:crypto";
-import type { JudgeConnection, JudgeMode } from "../../model/judge/call.ts";
+import type { JudgeConnection, JudgeMode, TokenCount } from "../../model/judge/call.ts";
 import type { Database } from "../db.ts";
 
 /** `mode` null: not known yet. `pausedReason`: why it is not called until it is edited or tested successfully. */
@@ -13,6 +13,8 @@ export type JudgeState = {
   pausedAt: Date | null;
   /** Until when its server asked not to be called, in the future, and what it said. */
   wait: { until: Date; reason: string } | null;
+  /** When its server last counted far fewer tokens than were sent; null: never, or it was tested successfully since. */
+  lowCount: (TokenCount & { at: Date }) | null;
 };
 
 type Identity = Pick<JudgeConnection, "provider" | "url" | "model" | "apiKey" | "headers">;
@@ -33,16 +35,28 @@ export function fingerprintOf(
 
 /** Undefined for a connection that was never called. */
 export async function findJudgeState(db: Database, fingerprint: Buffer): Promise<JudgeState | undefined> {
-  type Row = Omit<JudgeState, "wait"> & { wait: { until: string; reason: string } | null };
+  type Row = Omit<JudgeState, "wait" | "lowCount"> & {
+    wait: { until: string; reason: string } | null;
+    lowCount: (TokenCount & { at: string }) | null;
+  };
   const { rows } = await db.pool.query<Row>({
     name: "judge-state",
     text: `select mode, system_role as "systemRole", tested_at as "testedAt", paused_reason as "pausedReason", paused_at as "pausedAt",
-        case when wait_until > now() then json_build_object('until', wait_until, 'reason', wait_reason) end as wait
+        case when wait_until > now() then json_build_object('until', wait_until, 'reason', wait_reason) end as wait,
+        case when low_count_at is not null then
+          json_build_object('at', low_count_at, 'counted', low_count_counted, 'sent', low_count_sent)
+        end as "lowCount"
       from judge_states where fingerprint = $1`,
     values: [fingerprint],
   });
   const [row] = rows;
-  return row && { ...row, wait: row.wait && { ...row.wait, until: new Date(row.wait.until) } };
+  return (
+    row && {
+      ...row,
+      wait: row.wait && { ...row.wait, until: new Date(row.wait.until) },
+      lowCount: row.lowCount && { ...row.lowCount, at: new Date(row.lowCount.at) },
+    }
+  );
 }
 
 /** Stores the output mode that a call found. */
@@ -80,7 +94,8 @@ export async function resumeJudge(
   await db.pool.query(
     `insert into judge_states (fingerprint, mode, system_role, tested_at) values ($1, $2, $3, now())
       on conflict (fingerprint) do update set mode = excluded.mode, system_role = excluded.system_role,
-        tested_at = now(), paused_reason = null, paused_at = null, wait_until = null, wait_reason = null`,
+        tested_at = now(), paused_reason = null, paused_at = null, wait_until = null, wait_reason = null,
+        low_count_at = null, low_count_counted = null, low_count_sent = null`,
     [fingerprint, mode, systemRole],
   );
 }
@@ -92,6 +107,19 @@ export async function saveWait(db: Database, fingerprint: Buffer, ms: number, re
       values ($1, now() + $2::float8 * interval '1 ms', $3)
       on conflict (fingerprint) do update set wait_until = excluded.wait_until, wait_reason = excluded.wait_reason`,
     [fingerprint, ms, reason],
+  );
+}
+
+export async function saveLowCount(
+  db: Database,
+  fingerprint: Buffer,
+  { counted, sent }: TokenCount,
+): Promise<void> {
+  await db.pool.query(
+    `insert into judge_states (fingerprint, low_count_at, low_count_counted, low_count_sent) values ($1, now(), $2, $3)
+      on conflict (fingerprint) do update set low_count_at = excluded.low_count_at,
+        low_count_counted = excluded.low_count_counted, low_count_sent = excluded.low_count_sent`,
+    [fingerprint, counted, sent],
   );
 }
 

@@ -13,7 +13,14 @@ import {
   useBrowser,
 } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type JudgeServer, obliging, only, refusal, startJudgeServer } from "../../support/judge-server.ts";
+import {
+  counting,
+  type JudgeServer,
+  obliging,
+  only,
+  refusal,
+  startJudgeServer,
+} from "../../support/judge-server.ts";
 
 const apiKey = "sk-never-to-be-shown-abcd";
 const browser = useBrowser({ config: { roles: ["http"] } });
@@ -65,7 +72,7 @@ for (const [provider, protocol, address] of [
     await page.getByText("The judge works.").waitFor();
     assert.deepEqual(
       judge.requests.slice(asked).map(request => request.protocol),
-      [protocol, protocol],
+      [protocol, protocol, protocol],
     );
     await press(page, "Save");
     const facts = inForce(page);
@@ -311,4 +318,22 @@ test("the environment's judge is shown, can be tested, and can be replaced by th
   } finally {
     await inherited.close();
   }
+});
+
+test("a server that counts far fewer tokens than were sent is noticed until a test counts them right", async () => {
+  judge.script = counting(4_096, obliging());
+  const { page } = await openJudge();
+  await fill(page, "OpenAI-compatible server");
+  await press(page, "Save");
+  await inForce(page).getByText("small-judge").waitFor();
+  await press(page, "Test connection");
+  await page.getByText("The judge works, but its server counted only 4,096 of about").waitFor();
+  await inForce(page).getByText("its context may be cut:").waitFor();
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+  judge.script = obliging();
+  await press(page, "Test connection");
+  await page.getByText("The judge works.").waitFor();
+  await inForce(page).getByText("its context may be cut:").waitFor({ state: "detached" });
 });

@@ -105,6 +105,7 @@ test("a project without its own judge shows the environment's, but neither its k
     mode: null,
     testedAt: null,
     waiting: null,
+    lowCount: null,
     pausedReason: null,
     environment: { provider: "openai_compatible", host: "10.0.0.7:8000", model: "house-7b" },
   });
@@ -139,6 +140,7 @@ test("a judge is added, returned without its key, changed with the key kept, and
     mode: null,
     testedAt: null,
     waiting: null,
+    lowCount: null,
     pausedReason: null,
     environment: { provider: "openai_compatible", host: "10.0.0.7:8000", model: "house-7b" },
   });
@@ -324,9 +326,9 @@ test("an account may run one connection test at a time and a number per minute",
   await asked;
   const second = await owner.client.post(path).expect(429);
   assert.match(second.body.message, /already running/);
+  answer = asExpected;
   release();
   assert.equal((await first).status, 200);
-  answer = asExpected;
   for (let at = 1; at < trialsPerMinute; at += 1) await owner.client.post(path).expect(200);
   await owner.client.post(path).expect(429);
   minutes += 1;

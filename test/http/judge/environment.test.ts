@@ -41,7 +41,7 @@ test("a connection test asks one question of each kind, and reports that they we
   const mode = "json_schema";
   assert.deepEqual({ ...said, ms: 0 }, { ok: true, mode, ms: 0, reason: "The judge works.", fault: null });
   assert.ok(Number.isInteger(body.ms) && body.ms >= 0);
-  assert.equal(judge.requests.length, asked + 2);
+  assert.equal(judge.requests.length, asked + 3);
   assert.equal(judge.requests.at(-1)!.headers.authorization, `Bearer ${apiKey}`);
 });
 
@@ -110,7 +110,7 @@ test("an account may run a limited number of connection tests per minute", async
   for (let at = 0; at < trialsPerMinute; at += 1) await client.post("/api/judge/test").expect(200);
   const { headers } = await client.post("/api/judge/test").expect(429);
   assert.ok(Number(headers.get("retry-after")) > 0);
-  assert.equal(judge.requests.length, asked + 2 * trialsPerMinute);
+  assert.equal(judge.requests.length, asked + 3 * trialsPerMinute);
 });
 
 test("without a judge the response says so, and which variables to set", async () => {

@@ -8,12 +8,17 @@ import { openProbes, probeJudge } from "../../../src/remote/judge/probe.ts";
 import { type Outbound, openOutbound } from "../../../src/remote/outbound.ts";
 import {
   completion,
+  counting,
+  type JudgeRequest,
   type JudgeServer,
+  materialOf,
   obliging,
   only,
   raw,
   refusal,
+  type Script,
   startJudgeServer,
+  verdictsOf,
 } from "../../support/judge-server.ts";
 
 const log = openLog("silent");
@@ -40,10 +45,10 @@ async function probe(connection: JudgeConnection, { by = outbound, typed = true 
 const providers: JudgeProvider[] = ["openai", "anthropic", "google", "openai_compatible"];
 
 for (const provider of providers) {
-  test(`${provider} that takes a schema is found to, by two questions`, async () => {
+  test(`${provider} that takes a schema is found to, by two short questions and a long one`, async () => {
     const found = await probe(judge.connection({ provider }));
     assert.deepEqual([found.ok, found.mode, found.reason], [true, "json_schema", "The judge works."]);
-    assert.equal(judge.requests.length, 2);
+    assert.equal(judge.requests.length, 3);
   });
 
   test(`${provider} that takes plain JSON alone is found to, each stricter way having been tried`, async () => {
@@ -138,4 +143,60 @@ test("one glitch in the mode that works does not lower it", async () => {
     index === 0 ? refusal(500, { message: "failed to parse grammar" }) : obliging()(request, index);
   const found = await probe(judge.connection());
   assert.deepEqual([found.ok, found.mode, found.tried.length], [true, "json_schema", 1]);
+});
+
+/** Only the third question of a test is long. */
+const short = 30_000;
+
+function isLong({ instructions, material }: JudgeRequest): boolean {
+  return instructions.length + material.length > short;
+}
+
+const onlyLong = (script: Script): Script => {
+  return (request, index) => (isLong(request) ? script : obliging())(request, index);
+};
+
+test("the long question is as long as a reply and an input may be, and asks about the beginning of the reply", async () => {
+  await probe(judge.connection());
+  const { userInput, replies } = materialOf(judge.requests[2]!);
+  assert.equal(userInput!.length, 8_000);
+  assert.equal(replies[0]!.text.length, 24_000);
+  assert.match(replies[0]!.text, /^Your parcel .* on Friday\. Shop 1 opens at 8/);
+});
+
+for (const [name, script, fault, reason] of [
+  [
+    "rejects a long prompt",
+    () => refusal(400, { code: "context_length_exceeded" }),
+    "context",
+    /works with short prompts.* longer than the judge's context \(400\).* 32,000 tokens/,
+  ],
+  [
+    "cuts the beginning of a long prompt",
+    request => completion({ first_word: "", verdicts: verdictsOf(request) }),
+    "context",
+    /works with short prompts.* cut the beginning of the prompt.* 32,000 tokens/,
+  ],
+  [
+    "overlooks the beginning of a long reply",
+    obliging({ verdict: () => "not_met" }),
+    "misjudged",
+    /overlooked/,
+  ],
+  ["answers a long prompt without JSON", () => completion("Friday."), "unusable", /requested JSON/],
+  ["limits the tokens of a minute", () => refusal(429), "later", /short prompts.* status 429/],
+] as const satisfies [string, Script, string, RegExp][]) {
+  test(`a judge that ${name} works, in the mode that was found, and says what is wrong`, async () => {
+    judge.script = onlyLong(script);
+    const found = await probe(judge.connection());
+    assert.deepEqual([found.ok, found.mode, found.fault], [false, "json_schema", fault]);
+    assert.match(found.reason, reason);
+  });
+}
+
+test("a server that counts far fewer tokens than were sent works, and says so", async () => {
+  judge.script = counting(4_096, obliging());
+  const found = await probe(judge.connection());
+  assert.deepEqual([found.ok, found.fault, found.lowCount?.counted], [true, null, 4_096]);
+  assert.match(found.reason, /counted only 4,096 of about 1[45],\d{3} tokens of a long prompt/);
 });

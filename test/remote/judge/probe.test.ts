@@ -43,9 +43,9 @@ async function probe(behaviours: Record<JudgeMode, Behaviour>, modes = judgeMode
   return { asked, found, ways: found.tried.map(({ mode, ok }) => `${mode} ${ok ? "works" : "fails"}`) };
 }
 
-test("the strictest mode is kept where it works, after one question of either kind", async () => {
+test("the strictest mode is kept where it works, after one question of either kind and a long one", async () => {
   const { asked, found } = await probe(all("ok"));
-  assert.deepEqual(asked, ["semantic json_schema", "route json_schema"]);
+  assert.deepEqual(asked, ["semantic json_schema", "route json_schema", "semantic json_schema"]);
   assert.deepEqual(found, {
     ok: true,
     mode: "json_schema",
@@ -55,6 +55,8 @@ test("the strictest mode is kept where it works, after one question of either ki
     detail: null,
     tried: [{ mode: "json_schema", ok: true, reason: "Works." }],
     state: "ok",
+    fault: null,
+    lowCount: null,
   });
 });
 

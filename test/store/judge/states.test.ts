@@ -9,6 +9,7 @@ import {
   fingerprintOf,
   pauseJudge,
   resumeJudge,
+  saveLowCount,
   saveMode,
   saveWait,
 } from "../../../src/store/judge/states.ts";
@@ -99,4 +100,16 @@ test("a connection with headers of its own is another one", () => {
   );
   assert.equal(prints[0], prints[1]);
   assert.equal(new Set(prints).size, 3);
+});
+
+test("a low count of tokens is kept with its time until a test of the connection succeeds", async () => {
+  const fingerprint = fingerprintOf({ ...connection, model: "cut" }, null);
+  await saveLowCount(db, fingerprint, { counted: 900, sent: 9_000 });
+  await saveLowCount(db, fingerprint, { counted: 4_096, sent: 14_000 });
+  await saveMode(db, fingerprint, "tool");
+  const { lowCount, mode } = (await findJudgeState(db, fingerprint))!;
+  assert.deepEqual([lowCount?.counted, lowCount?.sent, mode], [4_096, 14_000, "tool"]);
+  assert.ok(Math.abs(Date.now() - lowCount!.at.getTime()) < 60_000);
+  await resumeJudge(db, fingerprint, "tool");
+  assert.equal((await findJudgeState(db, fingerprint))!.lowCount, null);
 });

@@ -5,8 +5,10 @@ import type { JudgeUsage } from "../../../src/http/judge/schemas.ts";
 import { dayText, numberText } from "../../format.ts";
 import { costText } from "../../money.ts";
 import { judgeUsageQuery } from "../../queries/judge-usage.ts";
+import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import "../../styles/judge.css";
 import { EstimatedNotice } from "../../ui/EstimatedNotice.tsx";
+import { LowCountNotice } from "../../ui/LowCountNotice.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded } from "../../ui/State.tsx";
@@ -67,6 +69,7 @@ export function JudgeUsagePage() {
 function Sum({ data: { days }, projectId }: { data: JudgeUsage; projectId: string }) {
   const sum = (name: Exclude<keyof JudgeUsage["days"][number], "day">) =>
     days.reduce((total, day) => total + day[name], 0);
+  const judge = useQuery(projectJudgeQuery(projectId));
   const unpricedTokens = sum("unpricedTokens");
   const estimatedTokens = sum("estimatedTokens");
   const used = { inputTokens: sum("inputTokens"), outputTokens: sum("outputTokens") };
@@ -85,6 +88,7 @@ function Sum({ data: { days }, projectId }: { data: JudgeUsage; projectId: strin
           <span className="quiet">plus {numberText(sum("cached"))} cached answers</span>
         </dd>
       </dl>
+      <LowCountNotice lowCount={judge.data?.lowCount ?? null} />
       {estimatedTokens > 0 && <EstimatedNotice tokens={estimatedTokens} />}
       {unpricedTokens > 0 && (
         <Notice tone="info">

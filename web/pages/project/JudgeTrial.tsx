@@ -63,7 +63,7 @@ export function TrialButton({ projectId }: { projectId?: string }) {
 }
 
 export function TrialCost() {
-  return <span className="quiet small">Sends two short questions, a few thousand tokens at most</span>;
+  return <span className="quiet small">Sends two short questions and a long one, about 20,000 tokens</span>;
 }
 
 type TrialResultProps = { projectId?: string; trial: Trial };

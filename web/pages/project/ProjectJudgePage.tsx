@@ -9,6 +9,7 @@ import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import "../../styles/judge.css";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
+import { LowCountNotice } from "../../ui/LowCountNotice.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { ClockTime, RelativeTime } from "../../ui/Time.tsx";
@@ -90,7 +91,7 @@ function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge })
 }
 
 function CurrentJudge({ judge }: { judge: ProjectJudge }) {
-  const { source, provider, host, model, mode, testedAt, pausedReason, waiting } = judge;
+  const { source, provider, host, model, mode, testedAt, pausedReason, waiting, lowCount } = judge;
   if (source === null || provider === null) {
     return (
       <Notice tone="info">
@@ -140,6 +141,7 @@ function CurrentJudge({ judge }: { judge: ProjectJudge }) {
           {source === "project" && <p>To call it now, test or edit the connection.</p>}
         </Notice>
       )}
+      <LowCountNotice lowCount={lowCount} />
       {pausedReason !== null && (
         <Notice tone="warn">
           <p>

@@ -36,5 +36,7 @@ export const fixes: Record<JudgeFault, string> = {
   refused: "Check the API key, the URL, the model name and the headers.",
   unusable: "Choose a model that follows instructions and answers in JSON. Larger models are more reliable.",
   budget: "Raise the limit or add credit at the provider.",
+  context:
+    "Give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx), or choose another model.",
   misjudged: "The judge works, but its verdicts may be unreliable. Compare it with a larger model.",
 };
