@@ -17,6 +17,7 @@ export type Bounds = {
   readonly bodyBytesMax: number;
   readonly nestingMax: number;
   readonly requestSpansMax: number;
+  readonly requestTracesMax: number;
   /** JSON values or protobuf messages in one request. */
   readonly requestElementsMax: number;
   readonly traceSpansMax: number;
@@ -154,6 +155,7 @@ const environment = z.object({
   SVC_EVALUATORS: integer(1, 64).default(() => Math.min(4, Math.max(1, availableParallelism() - 1))),
   SVC_NESTING_MAX: integer(10, 1_000).default(decodeLimits.nestingMax),
   SVC_REQUEST_SPANS_MAX: integer(1, 1_000_000).default(decodeLimits.spansMax),
+  SVC_REQUEST_TRACES_MAX: integer(1, 1_000_000).default(decodeLimits.tracesMax),
   SVC_REQUEST_ELEMENTS_MAX: integer(1_000, 20_000_000).default(decodeLimits.elementsMax),
   SVC_TRACE_SPANS_MAX: integer(1, 2_000_000).default(200_000),
   // The minimum still takes any single request; the maximum is what one bytea can hold.
@@ -208,6 +210,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
       bodyBytesMax: 31_457_280,
       nestingMax: env.SVC_NESTING_MAX,
       requestSpansMax: env.SVC_REQUEST_SPANS_MAX,
+      requestTracesMax: env.SVC_REQUEST_TRACES_MAX,
       requestElementsMax: env.SVC_REQUEST_ELEMENTS_MAX,
       traceSpansMax: env.SVC_TRACE_SPANS_MAX,
       traceBytesMax: env.SVC_TRACE_BYTES_MAX,

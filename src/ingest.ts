@@ -1,7 +1,7 @@
 // Ingests traces: checks key, verified email and media type, reads the body, resolves the agent, stores and schedules.
-import { randomUUIDv7 } from "node:crypto";
+import { hash, randomUUIDv7 } from "node:crypto";
 import { answersOf } from "./ingest/answers.ts";
-import type { PreparedBatch, PreparedBody, PreparedGroup, RefusedGroup } from "./ingest/prepare.ts";
+import type { PreparedBatch, PreparedBody, PreparedResource, RefusedGroup } from "./ingest/prepare.ts";
 import type { Preparer } from "./ingest/preparer.ts";
 import { readRequestId } from "./ingest/request-id.ts";
 import { agentOfGroup, agentOfHint, type FindAgents } from "./ingest/resolve-agent.ts";
@@ -11,7 +11,7 @@ import { type AdmittedKey, hashKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { TracePath } from "./model/trace/trace.ts";
 import { asUnavailable } from "./store/db.ts";
-import type { Stored } from "./store/traces/write.ts";
+import type { SharedResource, Stored } from "./store/traces/write.ts";
 import type { TraceWriter } from "./store/traces/writer.ts";
 import {
   type ContentEncoding,
@@ -89,7 +89,7 @@ async function receive(deps: IngestDeps, key: AdmittedKey, request: IngestReques
   const body = await prepare(deps, request, mediaType, encoding);
   return body.path === "canonical"
     ? await storeCanonical(deps, key, request, body)
-    : await storeOtlp(deps, key, request, body.groups);
+    : await storeOtlp(deps, key, request, body);
 }
 
 /** Reports how the request ended. Rethrows its error and, if every trace is refused, throws the first refusal. */
@@ -159,33 +159,57 @@ async function storeOtlp(
   deps: IngestDeps,
   key: AdmittedKey,
   request: IngestRequest,
-  groups: (PreparedGroup | RefusedGroup)[],
+  { groups, resources }: Extract<PreparedBody, { path: "otlp" }>,
 ): Promise<IngestOutcome> {
   const requestId = groups.length === 1 ? readRequestId(request.requestIds) : undefined;
-  const outcomes = await Promise.all(
-    groups.map(async (group): Promise<StoredTrace | RefusedGroup> => {
-      if ("refusal" in group) return group;
-      try {
-        const agentId = await agentOfGroup(deps, key, group.serviceName);
-        const { serviceName } = group;
-        const identity = {
-          agentId,
-          externalId: requestId ?? group.traceId,
-          path: "otlp" as const,
-          serviceName,
-        };
-        return await store(deps, key, identity, group.batch);
-      } catch (error) {
-        if (error instanceof Refusal && refusesGroup.has(error.code)) {
-          return { serviceName: group.serviceName, spanCount: group.spanCount, refusal: error };
-        }
-        throw error;
+  const outcomes = await inTurns(groups, async (group): Promise<StoredTrace | RefusedGroup> => {
+    if ("refusal" in group) return group;
+    const { serviceName, spanCount, traceId, batch } = group;
+    try {
+      const agentId = await agentOfGroup(deps, key, serviceName);
+      const identity = { agentId, externalId: requestId ?? traceId, path: "otlp" as const, serviceName };
+      const resource =
+        group.resource === null ? undefined : sharedResource(agentId, resources[group.resource]!);
+      return await store(deps, key, identity, { ...batch, resource });
+    } catch (error) {
+      if (error instanceof Refusal && refusesGroup.has(error.code)) {
+        return { serviceName, spanCount, refusal: error };
       }
-    }),
-  );
+      throw error;
+    }
+  });
   const refused = outcomes.filter(outcome => "refusal" in outcome);
   const stored = outcomes.filter(outcome => "traceId" in outcome);
   return { path: "otlp", stored, refused, traces: groups.length };
+}
+
+/** Two transactions' worth: those of other requests are stored in between, however many traces one request has. */
+const groupsAtOnce = 256;
+
+/** The results in order; rejects with the first error, after which no further group begins. */
+async function inTurns<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const take = async () => {
+    while (next < items.length) {
+      const at = next++;
+      try {
+        results[at] = await work(items[at]!);
+      } catch (error) {
+        next = items.length;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(groupsAtOnce, items.length) }, take));
+  return results;
+}
+
+/** Its id differs between agents, so that deleting one agent's traces never concerns another's. */
+function sharedResource(agentId: string, { hash: resourceHash, bytes }: PreparedResource): SharedResource {
+  const digest = hash("sha256", `${agentId} ${resourceHash}`);
+  const id = digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
+  return { id, bytes };
 }
 
 const refusesGroup = new Set(["OTLP_PLATFORM_NOT_FOUND", "OTLP_PLATFORM_NOT_ALLOWED", "PAYLOAD_TOO_LARGE"]);
@@ -194,7 +218,14 @@ async function store(
   deps: IngestDeps,
   key: AdmittedKey | null,
   { serviceName, ...identity }: Pick<StoredTrace, "agentId" | "externalId" | "path" | "serviceName">,
-  { spanCount, spanKeys, bytes, rawLength, columns }: PreparedBatch,
+  {
+    spanCount,
+    spanKeys,
+    bytes,
+    rawLength,
+    columns,
+    resource,
+  }: PreparedBatch & { resource?: SharedResource | undefined },
 ): Promise<StoredTrace> {
   const stored = await deps.writer.write({
     traceId: randomUUIDv7(),
@@ -206,6 +237,7 @@ async function store(
     bytes,
     rawLength,
     columns,
+    resource,
   });
   const trace = { ...stored, ...identity, serviceName, spanCount };
   deps.onStored(trace, key);

@@ -5,17 +5,18 @@ import { Refusal } from "./model/refusal.ts";
 import { columnsOf } from "./model/trace/columns.ts";
 import { derive } from "./model/trace/derive.ts";
 import { mergeBatches } from "./model/trace/merge.ts";
-import type { Batch, Derived, MergedTrace } from "./model/trace/trace.ts";
+import type { Attributes, Batch, Derived, MergedTrace } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import {
   listStale,
   loadBatches,
+  type StoredBatch,
   type StoredBatches,
   skipRevisions,
   updateColumns,
 } from "./store/traces/read.ts";
 import { keptValuesBytes, traceHeapBytes } from "./threads/heap.ts";
-import { readBatch, type ScannedBatch, scanBatch } from "./wire/batch.ts";
+import { readBatch, readResource, type Scanned, scan } from "./wire/batch.ts";
 
 export type LoadedTrace = {
   traceId: string;
@@ -155,7 +156,7 @@ async function hold(
   for (const traceId of traceIds) {
     const stored = (await loadBatches(db, [traceId])).loaded.get(traceId);
     if (!stored) continue;
-    const trace = scan(stored, room);
+    const trace = scanTrace(stored, room);
     bytes += trace.heapBytes;
     if (!room.fits(bytes)) throw tooManyValues();
     scanned.push(trace);
@@ -179,7 +180,7 @@ async function openOne(
 ): Promise<TraceOutcome | undefined> {
   const { traceId } = stored;
   try {
-    const scanned = scan(stored, room);
+    const scanned = scanTrace(stored, room);
     const taken = await room.take(scanned.heapBytes, signal);
     if (!taken) return undefined;
     try {
@@ -197,15 +198,35 @@ async function openOne(
 
 type ScannedTrace = Omit<StoredBatches, "batches"> & { batches: ScannedBatch[]; heapBytes: number };
 
+type ScannedBatch = { spans: Scanned; resource: ScannedResource | null };
+type ScannedResource = Scanned & { value?: Attributes };
+
+// Batches loaded together share the buffer of their resource, which is read once for all of them: it may be as large as
+// the request that brought it, with thousands of traces. Their number of bytes and elements counts for each trace.
+const scannedResources = new WeakMap<Buffer, ScannedResource>();
+
+function scanResource(resource: NonNullable<StoredBatch["resource"]>): ScannedResource {
+  const scanned = scannedResources.get(resource) ?? scan(resource);
+  scannedResources.set(resource, scanned);
+  return scanned;
+}
+
+function readStored({ spans, resource }: ScannedBatch): Batch {
+  if (resource) resource.value ??= readResource(resource);
+  return readBatch(spans, resource?.value);
+}
+
 /** Checks the size before anything is parsed. Throws PAYLOAD_TOO_LARGE. */
-function scan({ batches, ...trace }: StoredBatches, room: TraceRoom): ScannedTrace {
+function scanTrace({ batches, ...trace }: StoredBatches, room: TraceRoom): ScannedTrace {
   const scanned: ScannedBatch[] = [];
   let bytes = 0;
   let elements = 0;
   for (const batch of batches) {
-    const one = scanBatch(batch);
-    bytes += one.text.length;
-    elements += one.elements;
+    const one = { spans: scan(batch.spans), resource: batch.resource && scanResource(batch.resource) };
+    for (const part of [one.spans, one.resource]) {
+      bytes += part?.text.length ?? 0;
+      elements += part?.elements ?? 0;
+    }
     if (!room.fits(traceHeapBytes({ bytes, elements }))) throw tooManyValues();
     scanned.push(one);
   }
@@ -216,7 +237,7 @@ function open({ batches, heapBytes, path, derivedRevision, ...trace }: ScannedTr
   const { revision } = trace;
   const read: Batch[] = [];
   // Each text is dropped once it is parsed: together they may be 256 MB.
-  for (batches.reverse(); batches.length > 0; ) read.push(readBatch(batches.pop()!));
+  for (batches.reverse(); batches.length > 0; ) read.push(readStored(batches.pop()!));
   const merged = mergeBatches(read, path);
   const allowance = new ValueAllowance();
   const derived = derive(merged, allowance);

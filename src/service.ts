@@ -144,6 +144,7 @@ async function serve(
     limits: {
       nestingMax: config.bounds.nestingMax,
       spansMax: config.bounds.requestSpansMax,
+      tracesMax: config.bounds.requestTracesMax,
       elementsMax: config.bounds.requestElementsMax,
     },
     bodyBytesMax: config.bounds.bodyBytesMax,

@@ -28,6 +28,7 @@ export function limitTables(): string {
       ["Body of a request, after decompression", size(bodyBytesMax), "fixed; larger is 413"],
       ["Nesting of a request", `${bounds.nestingMax} levels`, set("SVC_NESTING_MAX")],
       ["Spans in a request", number(bounds.requestSpansMax), set("SVC_REQUEST_SPANS_MAX")],
+      ["Traces in a request", number(bounds.requestTracesMax), set("SVC_REQUEST_TRACES_MAX")],
       ["Values in a request", number(bounds.requestElementsMax), set("SVC_REQUEST_ELEMENTS_MAX")],
       ["Spans in a merged trace", number(bounds.traceSpansMax), set("SVC_TRACE_SPANS_MAX")],
       ["Size of a merged trace", size(bounds.traceBytesMax), set("SVC_TRACE_BYTES_MAX")],

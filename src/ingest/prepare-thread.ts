@@ -13,10 +13,11 @@ function prepare({ bytes, mediaType, limits }: PrepareInput): PrepareResult {
   const groups = body.groups.map(group =>
     "refusal" in group ? { ...group, refusal: messageOf(group.refusal) } : group,
   );
-  return { path: "otlp", groups };
+  return { ...body, groups };
 }
 
 function bytesIn(result: PrepareResult): Uint8Array[] {
   if (result.path === "canonical") return [result.batch.bytes];
-  return result.groups.flatMap(group => ("batch" in group ? [group.batch.bytes] : []));
+  const batches = result.groups.flatMap(group => ("batch" in group ? [group.batch.bytes] : []));
+  return [...batches, ...result.resources.map(resource => resource.bytes)];
 }

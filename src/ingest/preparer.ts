@@ -7,7 +7,14 @@ import { type RefusalMessage, refusalOf } from "../threads/refusal-message.ts";
 import type { DecodeLimits } from "../wire/body.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import { repeatedBytesMax } from "../wire/otlp-groups.ts";
-import { type PreparedBody, type PreparedGroup, prepareBody, type RefusedGroup } from "./prepare.ts";
+import {
+  type PreparedBatch,
+  type PreparedBody,
+  type PreparedGroup,
+  type PreparedResource,
+  prepareBody,
+  type RefusedGroup,
+} from "./prepare.ts";
 
 export type PrepareInput = { bytes: Uint8Array; mediaType: MediaType; limits: DecodeLimits };
 
@@ -17,6 +24,7 @@ export type PrepareResult =
   | {
       path: "otlp";
       groups: (PreparedGroup | (Omit<RefusedGroup, "refusal"> & { refusal: RefusalMessage }))[];
+      resources: PreparedResource[];
     };
 
 export type PreparerOptions = {
@@ -89,22 +97,23 @@ export class Preparer {
 }
 
 function bodyOf(result: PrepareResult): PreparedBody {
-  if (result.path === "canonical") return { ...result, batch: revive(result.batch) };
+  if (result.path === "canonical") return { ...result, batch: reviveBatch(result.batch) };
   const groups = result.groups.map(group =>
     "refusal" in group
       ? { ...group, refusal: refusalOf(group.refusal) }
-      : { ...group, batch: revive(group.batch) },
+      : { ...group, batch: reviveBatch(group.batch) },
   );
-  return { path: "otlp", groups };
+  const resources = result.resources.map(resource => ({ ...resource, bytes: revive(resource.bytes) }));
+  return { path: "otlp", groups, resources };
+}
+
+function reviveBatch(batch: PreparedBatch): PreparedBatch {
+  return { ...batch, bytes: revive(batch.bytes), spanKeys: revive(batch.spanKeys) };
 }
 
 /** Buffers arrive from a thread as plain byte arrays. */
-function revive<B extends { bytes: Uint8Array; spanKeys: Uint8Array }>(
-  batch: B,
-): B & { bytes: Buffer; spanKeys: Buffer } {
-  const buffer = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
-    Buffer.from(buffer, byteOffset, byteLength);
-  return { ...batch, bytes: buffer(batch.bytes), spanKeys: buffer(batch.spanKeys) };
+function revive({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function tooCostly(error: unknown): unknown {

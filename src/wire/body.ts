@@ -29,7 +29,7 @@ export function decodeBody(bytes: Buffer, mediaType: MediaType, limits: DecodeLi
   const otlp = (body["resourceSpans"] ?? null) !== null;
   if (canonical && otlp) throw unknownShape("The body has both spans and resourceSpans.");
   if (canonical) return { path: "canonical", ...readCanonical(body, exact, limits) };
-  if (otlp) return { path: "otlp", groups: readOtlpJson(body, limits) };
+  if (otlp) return { path: "otlp", groups: readOtlpJson(body, limits, bytes.length) };
   throw unknownShape(
     "resourceLogs" in body || "resourceMetrics" in body
       ? "The body is an export of logs or metrics, not of traces."

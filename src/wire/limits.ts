@@ -6,6 +6,8 @@ export type DecodeLimits = {
   nestingMax: number;
   /** Spans in one request, as sent. More is 413. */
   spansMax: number;
+  /** Traces in one OTLP request. More is 413. */
+  tracesMax: number;
   /** Values in one request: JSON objects, lists and commas; protobuf messages. More is 413. */
   elementsMax: number;
 };
@@ -14,7 +16,13 @@ export type DecodeLimits = {
  * Defaults. Requests of real exporters contain one element per 13 to 25 bytes, so 30 MB of them pass. The heap that the
  * costliest bodies within these limits need is measured in threads/heap.ts.
  */
-export const decodeLimits: DecodeLimits = { nestingMax: 200, spansMax: 100_000, elementsMax: 2_000_000 };
+export const decodeLimits: DecodeLimits = {
+  nestingMax: 200,
+  spansMax: 100_000,
+  // Above the Collector's batch of 8,192 spans, each of which may be a trace of its own.
+  tracesMax: 10_000,
+  elementsMax: 2_000_000,
+};
 
 export function tooDeep(limits: DecodeLimits): Refusal {
   return new Refusal("VALIDATION_ERROR", {
@@ -30,6 +38,13 @@ export function tooManySpans(limits: DecodeLimits): Refusal {
   });
 }
 
+export function tooManyTraces(limits: DecodeLimits): Refusal {
+  return new Refusal("PAYLOAD_TOO_LARGE", {
+    message: `The body contains more than ${limits.tracesMax} traces.`,
+    hint: "Split the traces across several requests, such as by a smaller send_batch_max_size of the Collector.",
+  });
+}
+
 export function tooManyElements(limits: DecodeLimits): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
     message: `The body contains more than ${limits.elementsMax} values.`,
@@ -39,7 +54,7 @@ export function tooManyElements(limits: DecodeLimits): Refusal {
 
 export function tooMuchRepeated(bytesMax: number): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
-    message: `Resources and scopes repeated by spans or traces add up to more than ${bytesMax / 1024 / 1024} MB.`,
+    message: `Scopes and resources repeated by spans add up to more than ${Math.floor(bytesMax / 1024 / 1024)} MB.`,
     hint: "Split the spans across several requests, or shorten the attributes of the resource or scope.",
   });
 }

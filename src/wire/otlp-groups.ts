@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../model/refusal.ts";
 import type { Attributes, Batch, Span } from "../model/trace/trace.ts";
 import { readId } from "./fields.ts";
-import { type DecodeLimits, tooManySpans, tooMuchRepeated } from "./limits.ts";
+import { type DecodeLimits, tooManySpans, tooManyTraces, tooMuchRepeated } from "./limits.ts";
 
 /** The spans of one service and one traceId. A refused group has no spans, only their number. */
 export type OtlpGroup = {
@@ -13,6 +13,7 @@ export type OtlpGroup = {
   traceId: string | null;
   /** As sent: a span_id sent twice counts twice. */
   spanCount: number;
+  /** Groups of one resource have the same object in `resource`. */
   batch: Batch;
   refusal: Refusal | null;
 };
@@ -34,11 +35,13 @@ export type SentIds = { traceId: unknown; spanId: unknown; parentSpanId: unknown
 export class Grouping {
   readonly #limits: DecodeLimits;
   readonly #groups = new Map<string, Group>();
-  readonly #repetition = new Repetition();
+  readonly #repetition: Repetition;
   #spanCount = 0;
 
-  constructor(limits: DecodeLimits) {
+  /** `bodyBytes`: the size of the request's body. */
+  constructor(limits: DecodeLimits, bodyBytes: number) {
     this.#limits = limits;
+    this.#repetition = new Repetition(bodyBytes);
   }
 
   /**
@@ -74,6 +77,7 @@ export class Grouping {
     const key = traceId === null ? "" : traceId + (origin.serviceName ?? "");
     let group = this.#groups.get(key);
     if (group === undefined) {
+      if (this.#groups.size === this.#limits.tracesMax) throw tooManyTraces(this.#limits);
       group = new Group(traceId === null ? null : origin.serviceName, traceId);
       this.#groups.set(key, group);
     }
@@ -104,10 +108,7 @@ class Group {
       repetition.count(scope);
       span.scope = scope;
     }
-    if (this.#resource === null) {
-      repetition.count(resource);
-      this.#resource = resource;
-    }
+    this.#resource ??= resource;
     if (resource !== this.#last) {
       this.#last = resource;
       this.#differing = isDeepStrictEqual(resource, this.#resource) ? null : resource;
@@ -142,17 +143,25 @@ class Group {
   }
 }
 
-/** How much JSON repeated resources and scopes may add to a request, such as 8 KB for each of 8,192 spans. */
+/** The most JSON that repeated scopes and resources of spans may add to a request. */
 export const repeatedBytesMax = 64 * 1024 * 1024;
+// Whatever its size, a request may add this much, such as 1 KB for each of 8,192 spans.
+const repeatedBytesFree = 8 * 1024 * 1024;
 
 /**
- * Limits how much a request grows when it is stored: spans of a request share scopes and resources, but each span is
- * stored with its own copy. A body of 12 MB with one long scope name and 40 spans became 480 MB of JSON.
+ * Limits how much a request grows when it is stored, to four times its size: spans of a request share scopes, and spans of
+ * a trace resources, but each span is stored with its own copy. A body of 12 MB with one long scope name and 40 spans
+ * became 480 MB of JSON. The resource that a trace has in common is not counted: prepare.ts stores it once.
  */
 class Repetition {
+  readonly #bytesMax: number;
   /** Characters of JSON, measured when an object is stored for the second time; 0 until then. */
   readonly #lengths = new Map<object, number>();
   #bytes = 0;
+
+  constructor(bodyBytes: number) {
+    this.#bytesMax = Math.min(repeatedBytesMax, Math.max(repeatedBytesFree, 4 * bodyBytes));
+  }
 
   /** Call each time the object is stored. Throws PAYLOAD_TOO_LARGE. */
   count(shared: object): void {
@@ -164,7 +173,7 @@ class Repetition {
     const length = known || JSON.stringify(shared).length;
     if (known === 0) this.#lengths.set(shared, length);
     this.#bytes += length;
-    if (this.#bytes > repeatedBytesMax) throw tooMuchRepeated(repeatedBytesMax);
+    if (this.#bytes > this.#bytesMax) throw tooMuchRepeated(this.#bytesMax);
   }
 }
 

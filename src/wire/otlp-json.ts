@@ -24,8 +24,8 @@ const statusCodes = ["STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"]
 const noIds: SentIds = { traceId: null, spanId: null, parentSpanId: null };
 
 /** Throws VALIDATION_ERROR for a malformed envelope, OTLP_NO_SPANS, or PAYLOAD_TOO_LARGE. */
-export function readOtlpJson(body: Json, limits: DecodeLimits): OtlpGroup[] {
-  const grouping = new Grouping(limits);
+export function readOtlpJson(body: Json, limits: DecodeLimits, bodyBytes: number): OtlpGroup[] {
+  const grouping = new Grouping(limits, bodyBytes);
   const resourceSpansList = readList(body, "resourceSpans", "");
   for (let r = 0; r < resourceSpansList.length; r++) {
     const resourcePath = `resourceSpans[${r}]`;

@@ -38,7 +38,7 @@ const tags = {
 
 /** Throws OTLP_PROTOBUF_INVALID, OTLP_NO_SPANS (also for 0 bytes, an empty message), or a refusal of wire/limits. */
 export function readOtlpProtobuf(bytes: Buffer, limits: DecodeLimits): OtlpGroup[] {
-  const grouping = new Grouping(limits);
+  const grouping = new Grouping(limits, bytes.length);
   try {
     readRequest(new ProtobufWalk(bytes, limits), grouping);
   } catch (error) {

@@ -205,3 +205,58 @@ test("protobuf and JSON of one export produce the same writes", async () => {
   );
   assert.deepEqual(written[0], written[1]);
 });
+
+test("a request with many traces leaves turns to others: only a part of them waits for the writer at a time", async () => {
+  let waitingNow = 0;
+  let most = 0;
+  const { deps, request, writes } = play({
+    write: async ({ traceId }) => {
+      most = Math.max(most, ++waitingNow);
+      await new Promise(resolve => setImmediate(resolve));
+      waitingNow--;
+      return { traceId, state: "created", revision: 1, evaluation: "none" };
+    },
+  });
+  const outcome = await ingest(
+    deps,
+    request(
+      exportOf(
+        Array.from({ length: 1_000 }, () => exportedSpan()),
+        "agent",
+      ),
+    ),
+  );
+  assert.equal(writes.length, 1_000);
+  assert.ok(most <= 256, `${most} traces waited`);
+  assert.ok(outcome.path === "otlp");
+  assert.deepEqual(
+    outcome.stored.map(({ traceId }) => traceId),
+    writes.map(({ traceId }) => traceId),
+  );
+});
+
+test("after a transient error no further trace of the request is stored", async () => {
+  const { deps, request, writes } = play({ write: failing(away) });
+  const many = exportOf(
+    Array.from({ length: 1_000 }, () => exportedSpan()),
+    "agent",
+  );
+  await assert.rejects(ingest(deps, request(many)), { code: "UNAVAILABLE" });
+  assert.ok(writes.length <= 256, `${writes.length} traces`);
+});
+
+test("a shared resource has one id for an agent and another for every other agent", async () => {
+  const long = { key: "long", value: { stringValue: "x".repeat(10_000) } };
+  const sharing = exportOf([]);
+  sharing["resourceSpans"] = ["agent", "other"].map(name =>
+    resourceSpans(name, [exportedSpan(), exportedSpan(), exportedSpan()], [long]),
+  );
+  const { deps, request, writes } = play({
+    findAgentByServiceName: async (_, name) => (name === "agent" ? agent : { ...agent, id: "other" }),
+  });
+  await ingest(deps, request(sharing));
+  const ids = writes.map(({ resource }) => resource!.id);
+  assert.ok(ids.every(id => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)));
+  assert.deepEqual(ids, [ids[0], ids[0], ids[0], ids[3], ids[3], ids[3]]);
+  assert.notEqual(ids[0], ids[3]);
+});

@@ -1,10 +1,17 @@
 // Prepared bodies can be read back exactly, and span keys identify the same spans on both paths.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type PreparedBatch, prepareBody } from "../../src/ingest/prepare.ts";
+import {
+  type PreparedBatch,
+  type PreparedBody,
+  type PreparedGroup,
+  prepareBody,
+} from "../../src/ingest/prepare.ts";
+import { readResource, scan } from "../../src/wire/batch.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import { canonicalSpan, encodings, exportedSpan, exportOf } from "../support/bodies.ts";
 import { decodeBatch } from "../support/decode-batch.ts";
+import { resourceSpans } from "../wire/make-body.ts";
 
 function canonical(spans: unknown[], more: object = {}): PreparedBatch {
   const body = prepareBody(Buffer.from(JSON.stringify({ spans, ...more })), "json", decodeLimits);
@@ -44,6 +51,48 @@ test("many small batches use no more memory than they fill", () => {
   const buffers = new Set(batches.flatMap(batch => [batch.bytes.buffer, batch.spanKeys.buffer]));
   const kept = [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0);
   assert.ok(kept < 2 * filled + 2 * 64 * 1024, `${kept} bytes are kept for ${filled}`);
+});
+
+test("a resource is stored apart if its copies would take more than the body, and otherwise in each batch", () => {
+  const sharedBy = (traces: number, resourceBytes: number, spanBytes = 0) => {
+    const long = (length: number) => ({ key: "long", value: { stringValue: "x".repeat(length) } });
+    const spans = Array.from({ length: traces }, () => exportedSpan({ attributes: [long(spanBytes)] }));
+    const { body: bytes } = encodings.json({
+      resourceSpans: [resourceSpans("agent", spans, [long(resourceBytes)])],
+    });
+    const body = prepareBody(bytes, "json", decodeLimits);
+    assert.ok(body.path === "otlp");
+    const batches = body.groups.flatMap(group => ("batch" in group ? group : []));
+    return { ...body, batches, bodyBytes: bytes.length };
+  };
+  assert.deepEqual(sharedBy(1, 1_000_000).resources, []);
+  assert.deepEqual(sharedBy(100, 500, 2_000).resources, []);
+
+  const { batches, resources, bodyBytes } = sharedBy(100, 1_000_000);
+  assert.deepEqual(new Set(batches.map(({ resource }) => resource)), new Set([0]));
+  const [resource] = resources;
+  assert.equal(readResource(scan(resource!.bytes))["service.name"], "agent");
+  for (const { batch } of batches) {
+    assert.equal(decodeBatch(batch.bytes).resource, null);
+    assert.ok(batch.rawLength > 1_000_000, "the length is what a reader has to open");
+  }
+  const stored = [...batches.map(({ batch }) => batch), ...resources];
+  const text = stored.reduce((sum, { bytes }) => sum + scan(bytes).text.length, 0);
+  assert.ok(text < 2 * bodyBytes, `${text} bytes of JSON are stored for ${bodyBytes}`);
+});
+
+test("batches with the same spans and different shared resources have different bytes", () => {
+  const prepared = (version: string) => {
+    const resource = [{ key: "version", value: { stringValue: version.repeat(100_000) } }];
+    const spans = [1, 2].map(trace =>
+      exportedSpan({ traceId: `${trace}`.repeat(32), spanId: "a".repeat(16) }),
+    );
+    const { body } = encodings.json({ resourceSpans: [resourceSpans("agent", spans, resource)] });
+    const { groups } = prepareBody(body, "json", decodeLimits) as Extract<PreparedBody, { path: "otlp" }>;
+    return (groups[0] as PreparedGroup).batch.bytes.toString("hex");
+  };
+  assert.equal(prepared("1"), prepared("1"));
+  assert.notEqual(prepared("1"), prepared("2"));
 });
 
 test("an OTLP span's key is its id in lower case", () => {

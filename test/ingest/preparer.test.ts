@@ -29,6 +29,8 @@ const mixed = {
     resourceSpans("two", [exportedSpan({ spanId: "" })]),
   ],
 };
+const long = { key: "long", value: { stringValue: "x".repeat(10_000) } };
+const sharing = { resourceSpans: [resourceSpans("one", [exportedSpan(), exportedSpan()], [long])] };
 const canonical = {
   spans: [canonicalSpan({ attributes: { a: "\0\ud800" } })],
   platformId: "hint",
@@ -39,6 +41,7 @@ const bodies: [what: string, mediaType: MediaType, bytes: Buffer][] = [
   ["a canonical body", "json", Buffer.from(JSON.stringify(canonical))],
   ["an OTLP export of which a part is refused", "json", encodings.json(mixed).body],
   ["an OTLP export in protobuf", "protobuf", encodings.protobuf(exportOf([exportedSpan()])).body],
+  ["traces that share a resource", "json", encodings.json(sharing).body],
   ["what an exporter sent", "protobuf", fixture("11-vercel-ai-v7-otel-tool-loop.pb")],
 ];
 

@@ -23,7 +23,9 @@ export async function startWholeApp(): Promise<TestApp> {
   function extend(app: App, deps: Deps): void {
     const { db } = deps;
     const events = new EventPublisher(db);
-    const preparer = new Preparer({ limits: { nestingMax: 200, spansMax: 100, elementsMax: 10_000 } });
+    const preparer = new Preparer({
+      limits: { nestingMax: 200, spansMax: 100, tracesMax: 100, elementsMax: 10_000 },
+    });
     const outbound = openOutbound({ allow: [] });
     const sandbox = new Sandbox();
     const none = async () => undefined;

@@ -103,34 +103,45 @@ describe("what spans and traces share", () => {
     );
   const long = { key: "long", value: { stringValue: "x".repeat(1024 * 1024) } };
 
-  const bodies: [what: string, body: (count: number) => unknown][] = [
+  const other = (mb: number) =>
+    otlpSpan({
+      spanId: "f".repeat(16),
+      attributes: [{ ...long, value: { stringValue: "x".repeat(mb << 20) } }],
+    });
+
+  const bodies: [what: string, body: (count: number, otherMb: number) => unknown][] = [
     [
       "a scope",
-      count => {
-        const scopeSpans = [{ scope: { attributes: [long] }, spans: spans(count) }];
+      (count, mb) => {
+        const scopeSpans = [{ scope: { attributes: [long] }, spans: [...spans(count), other(mb)] }];
         return { resourceSpans: [{ ...resourceSpans("agent", []), scopeSpans }] };
       },
     ],
     [
-      "a resource of several traces",
-      count => ({ resourceSpans: [resourceSpans("agent", spans(count, true), [long])] }),
-    ],
-    [
       "a resource that is not the first of its trace",
-      count => ({
-        resourceSpans: [
-          resourceSpans("agent", [otlpSpan({ spanId: "f".repeat(16) })]),
-          resourceSpans("agent", spans(count), [long]),
-        ],
+      (count, mb) => ({
+        resourceSpans: [resourceSpans("agent", [other(mb)]), resourceSpans("agent", spans(count), [long])],
       }),
     ],
   ];
   for (const [what, body] of bodies) {
-    test(`${what} is written out up to 64 MB, and more is 413 before it is`, () => {
-      assert.ok(otlpGroups(body(60)).every(({ refusal }) => refusal === null));
-      refusalOf("PAYLOAD_TOO_LARGE", () => otlpGroups(body(70)));
+    test(`${what} is copied up to four times the body's size, and more is 413 before it is`, () => {
+      for (const [otherMb, most] of [
+        [0, 7],
+        [4, 20],
+        [20, 63],
+      ] as const) {
+        assert.ok(otlpGroups(body(most, otherMb)).every(({ refusal }) => refusal === null));
+        refusalOf("PAYLOAD_TOO_LARGE", () => otlpGroups(body(most + 4, otherMb)));
+      }
     });
   }
+
+  test("a resource of several traces is not copied", () => {
+    const groups = otlpGroups({ resourceSpans: [resourceSpans("agent", spans(100, true), [long])] });
+    assert.equal(new Set(groups.map(({ batch }) => batch.resource)).size, 1);
+    assert.equal(groups.length, 100);
+  });
 });
 
 describe("an id", () => {
@@ -343,5 +354,16 @@ describe("a request", () => {
     const spans = [otlpSpan(), otlpSpan(), otlpSpan({ traceId: "bad" })];
     assert.equal(otlpGroups(otlpRequest(spans), limits).length, 2);
     refusalOf("PAYLOAD_TOO_LARGE", () => otlpGroups(otlpRequest([...spans, null]), limits));
+  });
+
+  test("of more traces than allowed is 413, counting those that are refused", () => {
+    const limits = { ...decodeLimits, tracesMax: 3 };
+    const spans = [traceId, otherTraceId, "bad"].map(traceId => otlpSpan({ traceId }));
+    assert.equal(otlpGroups(otlpRequest([...spans, ...spans]), limits).length, 3);
+    const tooMany = otlpRequest([...spans, otlpSpan({ traceId: "2b".repeat(16) })]);
+    assert.match(
+      refusalOf("PAYLOAD_TOO_LARGE", () => otlpGroups(tooMany, limits)).message,
+      /more than 3 traces/,
+    );
   });
 });

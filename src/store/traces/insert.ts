@@ -1,9 +1,11 @@
 // Stores any number of new traces, each with its first batch and its scheduled run, in one statement.
+import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
-import type { Database } from "../db.ts";
+import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { eligibleSql } from "../test-cases.ts";
 import { derivedColumns, derivedNames } from "./derived-columns.ts";
+import { storeResources } from "./shared-resources.ts";
 import type { TraceWrite, WriteOutcome } from "./write.ts";
 
 const items = multiRow<TraceWrite>(3, {
@@ -15,6 +17,7 @@ const items = multiRow<TraceWrite>(3, {
   path: ["text", write => write.path],
   batch_spans: ["int", write => write.spanCount],
   batch_bytes: ["bigint", write => write.rawLength],
+  resource_id: ["uuid", write => write.resource?.id ?? null],
   ...derivedColumns,
   span_keys: ["bytes", write => write.spanKeys],
   spans: ["bytes", write => write.bytes],
@@ -46,8 +49,8 @@ with item as materialized (
   on conflict (agent_id, external_id) do nothing
   returning id, agent_id, path, kind
 ), batch as (
-  insert into trace_batches (trace_id, seq, raw_length, span_keys, spans)
-  select item.id, 1, batch_bytes, ${items.bytes("span_keys")},
+  insert into trace_batches (trace_id, seq, raw_length, resource_id, span_keys, spans)
+  select item.id, 1, batch_bytes, resource_id, ${items.bytes("span_keys")},
     ${items.bytes("spans")}
   from made join item on item.id = made.id
 ), scheduled as (
@@ -71,12 +74,26 @@ left join scheduled on scheduled.trace_id = item.id`;
  * Inserts every write whose identity is not stored yet, in one transaction. An outcome is `undefined` where the
  * identity exists, a Refusal where the key was revoked or expired meanwhile.
  */
-export async function insertTraces(
+export function insertTraces(
   db: Database,
   writes: TraceWrite[],
   debounceMs: number,
 ): Promise<WriteOutcome[]> {
-  const { rows } = await db.pool.query<{ id: string; live: boolean; made: boolean; scheduled: boolean }>({
+  if (!writes.some(({ resource }) => resource)) return insert(db.pool, writes, debounceMs);
+  return transaction(db, async client => {
+    const outcomes = await insert(client, writes, debounceMs);
+    const made = writes.filter((_, index) => outcomes[index] && !(outcomes[index] instanceof Refusal));
+    await storeResources(client, made);
+    return outcomes;
+  });
+}
+
+async function insert(
+  client: pg.Pool | pg.PoolClient,
+  writes: TraceWrite[],
+  debounceMs: number,
+): Promise<WriteOutcome[]> {
+  const { rows } = await client.query<{ id: string; live: boolean; made: boolean; scheduled: boolean }>({
     name: "insert_traces",
     text: statement,
     values: [debounceMs, keyIdsOf(writes), ...items.values(writes)],

@@ -77,7 +77,14 @@ export type StoredBatches = {
   revision: number;
   derivedRevision: number;
   /** In order of arrival. */
-  batches: Buffer[];
+  batches: StoredBatch[];
+};
+
+/** Compressed. Batches that share a resource have the same buffer. */
+export type StoredBatch = {
+  spans: Buffer;
+  /** Null if the batch contains its resource. */
+  resource: Buffer | null;
 };
 
 /** What one query loads: the traces in `left` exist, but did not fit. */
@@ -92,11 +99,16 @@ export async function loadBatches(
   traceIds: string[],
   bytesMax = Infinity,
 ): Promise<LoadedBatches> {
-  type Row = Omit<StoredBatches, "batches"> & { fits: boolean; spans: Buffer | null };
+  type Row = Omit<StoredBatches, "batches"> & {
+    fits: boolean;
+    spans: Buffer | null;
+    resourceId: string | null;
+  };
   const { rows } = await db.pool.query<Row>({
     name: "load_batches",
     text: `select t.id as "traceId", t.agent_id as "agentId", t.path, t.revision,
-        t.derived_revision as "derivedRevision", t.fits, b.spans
+        t.derived_revision as "derivedRevision", t.fits, b.spans,
+        b.resource_id as "resourceId"
       from (
         select *, total <= $2::float8 or total = batch_bytes as fits
         from (
@@ -109,16 +121,39 @@ export async function loadBatches(
       order by t.batch_bytes, t.id, b.seq`,
     values: [[...new Set(traceIds)], bytesMax],
   });
+  const resources = await loadResources(
+    db,
+    rows.flatMap(({ resourceId }) => resourceId ?? []),
+  );
   const loaded = new Map<string, StoredBatches>();
   const left: string[] = [];
-  for (const { fits, spans, ...trace } of rows) {
-    const known = loaded.get(trace.traceId);
+  const changed = new Set<string>();
+  for (const { fits, spans, resourceId, ...trace } of rows) {
     if (!fits) left.push(trace.traceId);
-    else if (spans === null) continue;
-    else if (known) known.batches.push(spans);
-    else loaded.set(trace.traceId, { ...trace, batches: [spans] });
+    if (!fits || spans === null) continue;
+    const resource = resourceId === null ? null : resources.get(resourceId);
+    if (resource === undefined) changed.add(trace.traceId);
+    const known = loaded.get(trace.traceId);
+    const batch = { spans, resource: resource ?? null };
+    if (known) known.batches.push(batch);
+    else loaded.set(trace.traceId, { ...trace, batches: [batch] });
   }
-  return { loaded, left };
+  if (changed.size === 0) return { loaded, left };
+  // Deleted or replaced between the two queries.
+  for (const traceId of changed) loaded.delete(traceId);
+  const again = await loadBatches(db, [...changed], bytesMax);
+  return { loaded: new Map([...loaded, ...again.loaded]), left: [...left, ...again.left] };
+}
+
+/** Shared resources by id. */
+async function loadResources(db: Database, ids: string[]): Promise<Map<string, Buffer>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await db.pool.query<{ id: string; resource: Buffer }>({
+    name: "load_resources",
+    text: "select id, resource from shared_resources where id = any ($1::uuid[])",
+    values: [[...new Set(ids)]],
+  });
+  return new Map(rows.map(({ id, resource }) => [id, resource]));
 }
 
 /** The latest traces of an agent and the size of their batches before compression, newest first. */

@@ -8,6 +8,7 @@ import { derivedAssignments, derivedColumns } from "./derived-columns.ts";
 import { keyIdsOf, revoked } from "./insert.ts";
 import { findRepeated } from "./repetition.ts";
 import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
+import { storeResources } from "./shared-resources.ts";
 import { findSuperseded } from "./span-keys.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "./write.ts";
 
@@ -216,6 +217,7 @@ const batches = multiRow<Append>(1, {
   id: ["uuid", ({ trace }) => trace.id],
   seq: ["int", ({ seq }) => seq],
   raw_length: ["int", ({ write }) => write.rawLength],
+  resource_id: ["uuid", ({ write }) => write.resource?.id ?? null],
   span_keys: ["bytes", ({ write }) => write.spanKeys],
   spans: ["bytes", ({ write }) => write.bytes],
 });
@@ -239,10 +241,14 @@ async function appendAll(client: pg.PoolClient, appends: Append[], limits: Merge
   );
   await client.query({
     name: "append_batches",
-    text: `insert into trace_batches (trace_id, seq, raw_length, span_keys, spans)
-      select id, seq, raw_length, ${batches.bytes("span_keys")}, ${batches.bytes("spans")} from ${batches.from}`,
+    text: `insert into trace_batches (trace_id, seq, raw_length, resource_id, span_keys, spans)
+      select id, seq, raw_length, resource_id, ${batches.bytes("span_keys")}, ${batches.bytes("spans")} from ${batches.from}`,
     values: batches.values(appends),
   });
+  await storeResources(
+    client,
+    appends.map(({ write }) => write),
+  );
   await client.query({
     name: "raise_revisions",
     text: `update traces set path = 'otlp', revision = item.revision, updated_at = now(),

@@ -18,11 +18,21 @@ export type TraceWrite = {
   spanCount: number;
   /** Eight bytes for each distinct span id: shows whether a batch adds a span. */
   spanKeys: Buffer;
-  /** The compressed batch. `rawLength`: bytes before compression. */
+  /** The compressed batch. `rawLength`: bytes before compression, including those of `resource`. */
   bytes: Buffer;
   rawLength: number;
+  /** The batch's resource, if it is stored apart. */
+  resource?: SharedResource | undefined;
   /** Derived from this batch alone. */
   columns: TraceColumns;
+};
+
+/** A resource that several traces of one agent share. */
+export type SharedResource = {
+  /** A UUID as PostgreSQL prints it, the same for the same resource of the same agent. */
+  id: string;
+  /** Compressed. */
+  bytes: Buffer;
 };
 
 export type Stored = {

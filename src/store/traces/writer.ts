@@ -63,10 +63,15 @@ export class TraceWriter {
   }
 
   #take() {
+    const resources = new Set<string>();
     let bytes = 0;
     let count = 0;
     while (count < this.#queue.length && count < writesMax && (count === 0 || bytes < bytesMax)) {
-      bytes += this.#queue[count++]!.write.bytes.length;
+      const { write } = this.#queue[count++]!;
+      bytes += write.bytes.length;
+      if (!write.resource || resources.has(write.resource.id)) continue;
+      resources.add(write.resource.id);
+      bytes += write.resource.bytes.length;
     }
     return this.#queue.splice(0, count);
   }

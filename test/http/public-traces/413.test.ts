@@ -25,6 +25,15 @@ before(async () => {
 after(() => service.stop());
 
 const bytesMax = 31_457_280;
+const smallBounds = {
+  requestSpansMax: 100,
+  requestTracesMax: 50,
+  requestElementsMax: 100_000,
+  nestingMax: 200,
+  bodyBytesMax: bytesMax,
+  traceSpansMax: 5,
+  traceBytesMax: 5_000,
+};
 const tooLarge = async (sent: Sent) => refused(await send(service, sent), 413, "PAYLOAD_TOO_LARGE");
 
 const paths: Record<string, { type: string; status: number; make: (filling: string) => Buffer }> = {
@@ -165,16 +174,19 @@ test("a request sent while an expensive one is being processed is answered first
   assert.deepEqual(answers, ["small 1", "small 2", "costly"]);
 });
 
+test("more traces or spans than the limits are 413, in the sender's encoding", async () => {
+  const small = await startTestService({ config: { roles: ["http"], bounds: smallBounds } });
+  const traces = (count: number) => exportOf(Array.from({ length: count }, () => exportedSpan()));
+  for (const encode of Object.values(encodings)) {
+    assert.equal((await send(small, encode(traces(50)))).status, 200);
+    const { message, hint } = refused(await send(small, encode(traces(51))), 413, "PAYLOAD_TOO_LARGE");
+    assert.match(`${message} ${hint}`, /more than 50 traces.*send_batch_max_size/);
+  }
+  await small.stop();
+});
+
 test("a merged trace that exceeds the limit of spans or bytes is 413, alone or as part of a batch", async () => {
-  const bounds = {
-    requestSpansMax: 100,
-    requestElementsMax: 100_000,
-    nestingMax: 200,
-    bodyBytesMax: bytesMax,
-  };
-  const small = await startTestService({
-    config: { roles: ["http"], bounds: { ...bounds, traceSpansMax: 5, traceBytesMax: 5_000 } },
-  });
+  const small = await startTestService({ config: { roles: ["http"], bounds: smallBounds } });
   const traceId = newTraceId();
   const spans = (count: number, more = {}) =>
     Array.from({ length: count }, () => exportedSpan({ traceId, ...more }));

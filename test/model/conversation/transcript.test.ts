@@ -8,6 +8,7 @@ import { transcribe } from "../../../src/model/conversation/transcript.ts";
 import type { Entry } from "../../../src/model/conversation/transcript-entry.ts";
 import { showConversation } from "../../../src/model/conversation/view.ts";
 import type { Attributes, Span } from "../../../src/model/trace/trace.ts";
+import { decodeLimits } from "../../../src/wire/limits.ts";
 import { readOtlpJson } from "../../../src/wire/otlp-json.ts";
 import { arbitrarySpan, makeSpan, nestedJson } from "../make-trace.ts";
 
@@ -476,8 +477,7 @@ describe("time", () => {
 test("a recorded conversation is reproduced", () => {
   const fixture = "11-vercel-ai-v7-otel-tool-loop.json";
   const body = JSON.parse(readFileSync(join(import.meta.dirname, "../../fixtures/otlp", fixture), "utf8"));
-  const limits = { nestingMax: 200, spansMax: 1_000, elementsMax: 100_000 };
-  const [group] = readOtlpJson(body, limits);
+  const [group] = readOtlpJson(body, decodeLimits, 0);
   assert.ok(group && "batch" in group);
   assert.deepEqual(lines(group.batch.spans), [
     "system: You are a weather bot.",

@@ -151,7 +151,7 @@ describe("batches", () => {
     const { batches, revision } = (await loadBatches(db, [traceId])).loaded.get(traceId)!;
     assert.equal(revision, 3);
     assert.deepEqual(
-      batches.map(bytes => decodeBatch(bytes).spans[0]!.attributes["gen_ai.response.text"]),
+      batches.map(batch => decodeBatch(batch.spans).spans[0]!.attributes["gen_ai.response.text"]),
       ["one", "two", "three"],
     );
   });

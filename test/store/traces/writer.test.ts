@@ -6,13 +6,13 @@ import { type AddressInfo, createServer } from "node:net";
 import { after, describe, it } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { deleteKey } from "../../../src/store/accounts/keys.ts";
-import { type Database, openDatabase } from "../../../src/store/db.ts";
+import { openDatabase } from "../../../src/store/db.ts";
 import { insertTraces } from "../../../src/store/traces/insert.ts";
 import type { Stored, TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
-import { eventually } from "../../support/eventually.ts";
 import { loadTrace } from "../../support/loaded-trace.ts";
 import { startCuttingProxy } from "../cutting-proxy.ts";
+import { begun, waiting } from "../locks.ts";
 import {
   canonicalWrite,
   limits,
@@ -59,35 +59,6 @@ async function runsOf(traceId: string): Promise<{ id: string; state: string }[]>
 async function tracesOf({ agentId }: Sender): Promise<{ id: string; external_id: string }[]> {
   const { rows } = await db.pool.query("select id, external_id from traces where agent_id = $1", [agentId]);
   return rows;
-}
-
-/** Resolves once this many statements that contain this text wait for a lock. */
-async function waiting(statement: string, count = 1): Promise<void> {
-  await eventually(async () => {
-    const { rowCount } = await db.pool.query(
-      `select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
-      [`%${statement}%`],
-    );
-    assert.equal(rowCount, count);
-  });
-}
-
-/** An open transaction on its own connection. */
-async function begun(database: Database) {
-  const client = await database.pool.connect();
-  await client.query("begin");
-  return {
-    query: (text: string, values: unknown[]) => client.query(text, values),
-    async commit() {
-      await client.query("commit");
-      client.release();
-    },
-    async rollback() {
-      await client.query("rollback");
-      client.release();
-    },
-  };
 }
 
 describe("concurrent writes", () => {
@@ -155,7 +126,7 @@ describe("concurrent writes", () => {
     const deleting = await begun(other);
     await deleting.query("select from traces where id = $1 for update", [traceId]);
     const stored = writer.write(otlpWrite(sender, { externalId: "vanishing", spans: ["b"] }));
-    await waiting("order by id for update");
+    await waiting(db, "order by id for update");
     await deleting.query("delete from traces where id = $1", [traceId]);
     await deleting.commit();
     const { state, traceId: anew } = await stored;
@@ -220,7 +191,7 @@ describe("two processes", () => {
       const writes = order.map(externalId => otlpWrite(sender, { externalId }));
       return store(writes, new TraceWriter(pool, limits));
     });
-    await waiting("insert into traces", 2);
+    await waiting(db, "insert into traces", 2);
     await blocking.rollback();
     const stored = [...(await forth!), ...(await back!)];
     assert.equal(stored.filter(({ state }) => state === "created").length, 3);
@@ -352,7 +323,7 @@ describe("a key that ends between its check and the commit", () => {
       const revoking = await begun(other);
       await revoking.query("delete from keys where id = $1", [leaving.keyId]);
       const outcome = outcomeOf(writer.write(otlpWrite(leaving, { externalId, spans: ["f"] })));
-      await waiting("for key share");
+      await waiting(db, "for key share");
       await revoking.commit();
       assert.equal(await outcome, "UNAUTHORIZED");
       const [only, ...more] = await tracesOf(leaving);
@@ -370,9 +341,9 @@ describe("a key that ends between its check and the commit", () => {
     const stored = writer
       .write(otlpWrite(leaving, { externalId: "slow", spans: ["b"] }))
       .then(() => order.push("stored"));
-    await waiting("order by id for update");
+    await waiting(db, "order by id for update");
     const revoked = deleteKey(db, leaving.keyId).then(() => order.push("revoked"));
-    await waiting("delete from keys");
+    await waiting(db, "delete from keys");
     await holding.commit();
     await Promise.all([stored, revoked]);
     assert.deepEqual(order, ["stored", "revoked"]);

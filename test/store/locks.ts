@@ -1,0 +1,33 @@
+// Transactions that a test holds open, and waiting for statements that wait for their locks.
+import assert from "node:assert/strict";
+import type { Database } from "../../src/store/db.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** Resolves once this many statements that contain this text wait for a lock. */
+export async function waiting(db: Database, statement: string, count = 1): Promise<void> {
+  await eventually(async () => {
+    const { rowCount } = await db.pool.query(
+      `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+      [`%${statement}%`],
+    );
+    assert.equal(rowCount, count);
+  });
+}
+
+/** An open transaction on its own connection. */
+export async function begun(database: Database) {
+  const client = await database.pool.connect();
+  await client.query("begin");
+  return {
+    query: (text: string, values: unknown[]) => client.query(text, values),
+    async commit() {
+      await client.query("commit");
+      client.release();
+    },
+    async rollback() {
+      await client.query("rollback");
+      client.release();
+    },
+  };
+}
