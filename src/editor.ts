@@ -16,7 +16,7 @@ import { type LabelTrial, type LabelTrialRequest, tryLabels } from "./editor/try
 import { type ScenarioRequest, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
 import { type Vocabulary, VocabularyBuilder } from "./editor/vocabulary.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
-import { evaluateTest } from "./evaluate/evaluate.ts";
+import { TraceView } from "./evaluate/trace-view.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { type LoadedTrace, withTrace } from "./load.ts";
 import type { JudgeConnection } from "./model/judge/call.ts";
@@ -27,7 +27,7 @@ import type { Applicability, Result } from "./model/run/run.ts";
 import type { Assertion, AssertionDraft, AssertionInput } from "./model/test-case/assertion.ts";
 import { parseDraft, type TestCase, type TestCaseDocument } from "./model/test-case/test-case.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
-import { type Askable, answersFor } from "./run.ts";
+import { type Askable, evaluateOne, type ViewedTrace } from "./run.ts";
 import { isUuid } from "./store/accounts/ownership.ts";
 import type { Database } from "./store/db.ts";
 import { findTrace, listLatestSizes } from "./store/traces/read.ts";
@@ -161,16 +161,15 @@ async function dryRunOn(
   clientSignal: AbortSignal,
   deadline: AbortSignal,
 ): Promise<DryRun> {
-  const { trace, derived } = loaded;
   const test = { ...document, id: draftId, agentId, version: 0 };
   const { judge, sandbox } = askableFor(deps, loaded);
   const askable = { judge: withDeadline(judge, deadline, dryRunMs), sandbox };
   const signal = AbortSignal.any([clientSignal, deadline]);
-  const [answers, applies] = await Promise.all([
-    answersFor(askable, loaded, [test], signal),
+  const [{ result: evaluated }, applies] = await Promise.all([
+    evaluateOne(askable, viewOf(loaded), test, signal),
     routing ? applicabilityOf(askable, loaded, test, signal) : null,
   ]);
-  const { testId: _, ...result } = evaluateTest(trace, derived, test, answers);
+  const { testId: _, ...result } = evaluated;
   return { traceId: loaded.traceId, revision: loaded.revision, result, applicability: applies };
 }
 
@@ -208,8 +207,9 @@ const noScenario = unanswered("unusable", { code: "no_scenario" });
 async function draftTest(deps: Askable, loaded: LoadedTrace, signal: AbortSignal): Promise<TestCaseDocument> {
   const { assertions: proposed, ...fields } = proposeTest(loaded.trace, loaded.derived);
   const assertions: AssertionInput[] = [];
+  const viewed = viewOf(loaded);
   for (const alternatives of proposed) {
-    const passing = await firstPassing(deps, loaded, alternatives, signal);
+    const passing = await firstPassing(deps, viewed, alternatives, signal);
     if (passing) assertions.push({ ...passing, id: `a${assertions.length + 1}` });
   }
   return parseDraft({ ...fields, status: "disabled", assertions });
@@ -229,7 +229,7 @@ async function draftAssertion(
   if (valueAt(location) === undefined) {
     throw refuse(path.length > 0 ? "path" : "attribute", "The span has no such value.");
   }
-  const passing = await firstPassing(deps, loaded, candidatesFor(loaded.derived, location), signal);
+  const passing = await firstPassing(deps, viewOf(loaded), candidatesFor(loaded.derived, location), signal);
   if (!passing)
     throw refuse(
       "attribute",
@@ -239,20 +239,23 @@ async function draftAssertion(
   return assertion as AssertionDraft;
 }
 
+function viewOf({ agentId, trace, derived }: LoadedTrace): ViewedTrace {
+  return { agentId, view: new TraceView(trace, derived) };
+}
+
 /** The first alternative that is valid and passes on this trace. */
 async function firstPassing(
   deps: Askable,
-  loaded: LoadedTrace,
+  viewed: ViewedTrace,
   alternatives: AssertionInput[],
   signal: AbortSignal,
 ): Promise<Assertion | undefined> {
   for (const alternative of alternatives) {
     const document = draftWith(alternative);
     if (!document) continue;
-    const test = { ...document, id: draftId, agentId: loaded.agentId, version: 0 };
-    const answers = await answersFor(deps, loaded, [test], signal);
-    const { outcome } = evaluateTest(loaded.trace, loaded.derived, test, answers);
-    if (outcome === "passed") return document.assertions[0]!;
+    const test = { ...document, id: draftId, agentId: viewed.agentId, version: 0 };
+    const { result } = await evaluateOne(deps, viewed, test, signal);
+    if (result.outcome === "passed") return document.assertions[0]!;
   }
   return undefined;
 }

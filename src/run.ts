@@ -1,16 +1,17 @@
 // Story 2, a run is evaluated: trace + tests -> questions -> answers -> results. A run that waits for the judge is stored
 // with a partial verdict, and resumed later.
 import { applyingTests, routingQuestion } from "./evaluate/applicability.ts";
-import { evaluate } from "./evaluate/evaluate.ts";
-import type { Answers } from "./evaluate/finding.ts";
-import { noAnswers, openQuestions } from "./evaluate/questions.ts";
+import { evaluating, evaluatingTest } from "./evaluate/evaluate.ts";
+import type { Answers, OpenQuestions } from "./evaluate/finding.ts";
+import { findingQuestions, noAnswers } from "./evaluate/questions.ts";
+import { TraceView } from "./evaluate/trace-view.ts";
 import { isWaiting as hasWaiting, isOutage } from "./evaluate/unsettled.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { type LoadedTrace, openEach } from "./load.ts";
 import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { isWaiting, wasCalled } from "./model/judge/outcome.ts";
 import { reasonText } from "./model/run/reason.ts";
-import type { Verdict } from "./model/run/run.ts";
+import type { Result, Verdict } from "./model/run/run.ts";
 import type { TestCase } from "./model/test-case/test-case.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import type { Sandbox } from "./remote/sandbox/sandbox.ts";
@@ -19,6 +20,7 @@ import type { Database } from "./store/db.ts";
 import type { ClaimedRun } from "./store/runs/claims.ts";
 import { decodeDetail } from "./store/runs/detail.ts";
 import { listForAgent } from "./store/test-cases.ts";
+import { inTurns } from "./threads/turns.ts";
 
 /** Neither throws: an outage is an answer. */
 export type Askable = { judge: Judge; sandbox: Pick<Sandbox, "answer"> };
@@ -141,6 +143,7 @@ async function evaluateRun(
   const deadlineAt = clock.now() + (judgeLeftMs ?? judgeDeadlineMs);
   const waitedMs = Math.max(0, judgeDeadlineMs - (judgeLeftMs ?? judgeDeadlineMs));
   const answers = noAnswers();
+  const view = new TraceView(loaded.trace, loaded.derived);
   const partOf = (verdict: Verdict) => ({ run, verdict, plan, leftMs: deadlineAt - clock.now() });
 
   let routed: RoutingAnswer | undefined;
@@ -151,7 +154,7 @@ async function evaluateRun(
     await clock.sleep(partialAfterMs, over.signal);
     const soFar = { semantic: new Map(answers.semantic), sandbox: answers.sandbox };
     const judge = pendingJudge(notAnswered, () => routed ?? notAnswered);
-    const partial = await evaluateWith({ judge, sandbox }, loaded, plan, soFar, over.signal);
+    const partial = await evaluateWith({ judge, sandbox }, { agentId, view }, plan, soFar, over.signal);
     if (!over.signal.aborted && !signal.aborted) ends.partial(partOf(partial.verdict));
   };
   // The partial verdict of a run that is resumed is stored already.
@@ -167,7 +170,7 @@ async function evaluateRun(
   };
   const { verdict, routing } = await evaluateWith(
     { judge, sandbox },
-    loaded,
+    { agentId, view },
     plan,
     answers,
     signal,
@@ -184,20 +187,23 @@ async function evaluateRun(
 /** Plan, ask, evaluate: every outage is an answer, so no check passes or fails because of one. */
 async function evaluateWith(
   { judge, sandbox }: Askable,
-  { trace, derived }: LoadedTrace,
+  viewed: ViewedTrace,
   tests: TestCase[],
   answers: Answers,
   signal: AbortSignal,
   onRouted?: (routing: RoutingAnswer) => void,
 ): Promise<{ verdict: Verdict; routing: RoutingAnswer | null }> {
+  const { agentId, view } = viewed;
+  const { derived } = view;
   const question = routingQuestion(derived, tests);
   const routing = question && (await judge.route(question, signal));
   if (routing) onRouted?.(routing);
   const applying = applyingTests(derived, tests, routing);
   // Replies are judged only once it is known which tests apply: then one call serves them all.
   const asked = routing && isWaiting(routing) ? pendingJudge(routing) : judge;
-  await answersFor({ judge: asked, sandbox }, { trace, derived }, applying, signal, answers);
-  return { verdict: evaluate({ trace, derived, tests, routing, answers }), routing };
+  await answersFor({ judge: asked, sandbox }, viewed, applying, signal, answers);
+  const verdict = await inTurns(agentId, evaluating({ view, tests, routing, answers }));
+  return { verdict, routing };
 }
 
 /** The latest of all retry times: no question is asked too soon. */
@@ -209,22 +215,36 @@ export function waitFor(answers: (RoutingAnswer | SemanticAnswer | null)[], now:
   return { nextTryMs: Math.max(retryAt - now, 0), reason: reasonText(detail), tried };
 }
 
+/** A trace as its checks see it. They share the view, and its budget, in all rounds. */
+export type ViewedTrace = { agentId: string; view: TraceView };
+
+/** The result of one test, and the answers that it is based on. */
+export async function evaluateOne(
+  askable: Askable,
+  viewed: ViewedTrace,
+  test: TestCase,
+  signal: AbortSignal,
+): Promise<{ result: Result; answers: Answers }> {
+  const answers = await answersFor(askable, viewed, [test], signal);
+  return { result: await inTurns(viewed.agentId, evaluatingTest(viewed.view, test, answers)), answers };
+}
+
 /** Asks what is missing from `answers`, in as many rounds as the dependencies between checks take. */
-export async function answersFor(
+async function answersFor(
   { judge, sandbox }: Askable,
-  { trace, derived }: Pick<LoadedTrace, "trace" | "derived">,
+  { agentId, view }: ViewedTrace,
   tests: TestCase[],
   signal: AbortSignal,
   answers: Answers = noAnswers(),
 ): Promise<Answers> {
   for (;;) {
-    const open = openQuestions(trace, derived, tests, answers);
+    const open = await inTurns(agentId, findingQuestions(view, tests, answers));
     if (open.semantic.length + open.sandbox.length === 0) return answers;
     // All at once: the judge batches its questions, and both have limits of their own.
     await Promise.all([
       askJudge(judge, open.semantic, answers, signal),
       ...open.sandbox.map(async ({ key, question }) => {
-        answers.sandbox.set(key, await sandbox.answer(question, signal));
+        answers.sandbox.set(key, await sandbox.answer(question, { agentId, budget: view.budget }, signal));
       }),
     ]);
   }
@@ -232,7 +252,7 @@ export async function answersFor(
 
 async function askJudge(
   judge: Judge,
-  asked: ReturnType<typeof openQuestions>["semantic"],
+  asked: OpenQuestions["semantic"],
   answers: Answers,
   signal: AbortSignal,
 ): Promise<void> {

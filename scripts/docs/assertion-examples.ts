@@ -115,6 +115,9 @@ export const examples: Record<AssertionType, Example> = {
       request({}),
       { name: "Classify ticket", attributes: { "workflow.output": '{"priority":"high"}' } },
     ],
-    notes: ["Remote references are rejected when the test is saved."],
+    notes: [
+      "`$ref` can refer to places in the schema: `#/$defs/name`, an `$anchor`, or the schema's own `$id`. Other references are rejected when the test is saved.",
+      "`pattern` and `patternProperties` run on a linear-time engine, as in `response_regex`: look-around and back-references are rejected when the test is saved.",
+    ],
   },
 };

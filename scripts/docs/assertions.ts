@@ -4,6 +4,7 @@ import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import type { Answers } from "../../src/evaluate/finding.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import type { SemanticAnswer, VerdictWord } from "../../src/model/judge/judge.ts";
+import { RunBudget } from "../../src/model/run/budget.ts";
 import type { Check } from "../../src/model/run/run.ts";
 import {
   type AssertionType,
@@ -180,7 +181,11 @@ export async function checkExample(
     if (open.semantic.length + open.sandbox.length === 0) break;
     for (const { key } of open.semantic)
       answers.semantic.set(key, judged(outcome === "passed" ? "met" : "not_met"));
-    for (const { key, question } of open.sandbox) answers.sandbox.set(key, await sandbox.answer(question));
+    for (const { key, question } of open.sandbox)
+      answers.sandbox.set(
+        key,
+        await sandbox.answer(question, { agentId: "example", budget: new RunBudget() }),
+      );
   }
   await sandbox.close();
   return evaluateTest(trace, derived, test, answers).checks[0]!;

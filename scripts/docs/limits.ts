@@ -10,6 +10,7 @@ import { testBytesMax } from "../../src/http/test-cases/schemas.ts";
 import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
 import { criteriaMax } from "../../src/model/judge/judge.ts";
 import { backtestTracesMax } from "../../src/model/run/backtest.ts";
+import { sandboxMsMax, stepsMax } from "../../src/model/run/budget.ts";
 import { replyMax, runsMax } from "../../src/model/run/launch.ts";
 import { inputsCharsMax, inputsMax, repeatsMax, runsOfTestMax } from "../../src/model/test-case/inputs.ts";
 import { patternMax } from "../../src/model/test-case/pattern.ts";
@@ -58,6 +59,18 @@ export function limitTables(): string {
         `${number(constant("sandbox.ts", "sandboxTextMax"))} characters`,
         "longer is skipped",
       ],
+      [
+        "Validating one value, or searching one text",
+        duration(constant("sandbox.ts", "defaultBudgetMs")),
+        "longer is skipped",
+      ],
+      ["Schemas and long texts of one evaluation", duration(sandboxMsMax), "the rest is skipped"],
+      [
+        "Slow schemas and texts of one agent",
+        `${duration(constant("sandbox.ts", "defaultAgentMsPerMinute"))} per minute`,
+        "more is skipped",
+      ],
+      ["Comparisons of one evaluation", number(stepsMax), "the rest is skipped"],
     ]),
     section("Backtests", [
       ["Traces of a backtest", number(backtestTracesMax), "the latest live ones"],

@@ -1,6 +1,6 @@
 // Tries a test case on past traces for a backtest, or estimates what the judge would cost. Stores nothing.
 import { applicability, routingQuestion } from "../evaluate/applicability.ts";
-import { evaluateTest } from "../evaluate/evaluate.ts";
+import { TraceView } from "../evaluate/trace-view.ts";
 import type { TraceRoom } from "../load/trace-room.ts";
 import { type LoadedTrace, openEach } from "../load.ts";
 import type { CallUsage, Judge, JudgeOf } from "../model/judge/judge.ts";
@@ -10,7 +10,7 @@ import { reasonText } from "../model/run/reason.ts";
 import type { Check, Result } from "../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case/test-case.ts";
 import type { Clock } from "../remote/clock.ts";
-import { type Askable, answersFor } from "../run.ts";
+import { type Askable, evaluateOne } from "../run.ts";
 import type { Database } from "../store/db.ts";
 import { listLatestLive } from "../store/traces/read.ts";
 import { withDeadline } from "./deadline.ts";
@@ -204,8 +204,9 @@ async function tryTrace(
       why === "no_user_input" ? "The trace has no user input to match the scenario against." : reason;
     return { after: null, reason: text || "The judge could not match the scenario.", check: null };
   }
-  const answers = await answersFor({ judge, sandbox }, loaded, [test], signal);
-  return summaryOf(evaluateTest(trace, derived, test, answers));
+  const viewed = { agentId: loaded.agentId, view: new TraceView(trace, derived) };
+  const { result } = await evaluateOne({ judge, sandbox }, viewed, test, signal);
+  return summaryOf(result);
 }
 
 /** A check that was not judged could still fail, so anything but a failure is no outcome. */

@@ -2,10 +2,11 @@
 
 import { step } from "../model/path.ts";
 import { isRecord } from "../model/record.ts";
+import type { RunBudget } from "../model/run/budget.ts";
 import { type Operators, operatorsOf } from "../model/test-case/operators.ts";
-import { compilePattern } from "../model/test-case/pattern.ts";
 import { deepEqual } from "./equality.ts";
 import { excerpt } from "./excerpt.ts";
+import { affordPattern, isSearchedInline } from "./pattern-search.ts";
 
 export type Mode = "partial" | "exact";
 
@@ -15,7 +16,8 @@ export type Difference = { path: string; expected: unknown; actual?: unknown };
 /** Comparing lists item by item can take as many steps as both have items, multiplied; past this it is given up. */
 const stepsMax = 1_000_000;
 const differencesMax = 10;
-const patternWorkMax = 500_000;
+
+type Budget = Pick<RunBudget, "spend" | "timed">;
 
 export class TooMuchToCompare extends Error {
   override name = "TooMuchToCompare";
@@ -23,15 +25,20 @@ export class TooMuchToCompare extends Error {
 
 /**
  * Partial: every expected field is there and every expected list item is found among the actual items, at any
- * depth. Exact: nothing else is there either, and lists agree item by item. Throws TooMuchToCompare.
+ * depth. Exact: nothing else is there either, and lists agree item by item. Throws TooMuchToCompare or BudgetSpent.
  */
-export function argumentsMatch(expected: unknown, actual: unknown, mode: Mode): boolean {
-  return new Comparison(mode).holds(expected, actual, "", false);
+export function argumentsMatch(expected: unknown, actual: unknown, mode: Mode, budget: Budget): boolean {
+  return new Comparison(mode, budget).holds(expected, actual, "", false);
 }
 
-/** Where the arguments differ, at most ten places. Throws TooMuchToCompare. */
-export function argumentDifferences(expected: unknown, actual: unknown, mode: Mode): Difference[] {
-  const comparison = new Comparison(mode);
+/** Where the arguments differ, at most ten places. Throws TooMuchToCompare or BudgetSpent. */
+export function argumentDifferences(
+  expected: unknown,
+  actual: unknown,
+  mode: Mode,
+  budget: Budget,
+): Difference[] {
+  const comparison = new Comparison(mode, budget);
   comparison.holds(expected, actual, "", true);
   return comparison.differences;
 }
@@ -42,18 +49,22 @@ const absent = Symbol("absent");
 class Comparison {
   readonly differences: Difference[] = [];
   readonly #mode: Mode;
+  readonly #budget: Budget;
   #steps = 0;
 
-  constructor(mode: Mode) {
+  constructor(mode: Mode, budget: Budget) {
     this.#mode = mode;
+    this.#budget = budget;
   }
 
   /** With `note`, goes on after the first difference and keeps a list. */
   holds(expected: unknown, actual: unknown, path: string, note: boolean): boolean {
     this.#steps += 1;
     if (this.#steps > stepsMax) throw new TooMuchToCompare();
+    this.#budget.spend(1);
     const operators = operatorsOf(expected);
-    if (operators) return this.#noted(operatorsHold(operators, actual), expected, actual, path, note);
+    if (operators)
+      return this.#noted(operatorsHold(operators, actual, this.#budget), expected, actual, path, note);
     if (isRecord(expected) && isRecord(actual)) return this.#recordHolds(expected, actual, path, note);
     if (Array.isArray(expected) && Array.isArray(actual))
       return this.#listHolds(expected, actual, path, note);
@@ -68,7 +79,9 @@ class Comparison {
       if (!all && !note) return false;
     }
     if (this.#mode === "partial") return all;
-    for (const key of Object.keys(actual)) {
+    const keys = Object.keys(actual);
+    this.#budget.spend(keys.length);
+    for (const key of keys) {
       if (Object.hasOwn(expected, key)) continue;
       all = this.#noted(false, absent, actual[key], path + step(key), note);
       if (!note) return false;
@@ -108,11 +121,11 @@ class Comparison {
   }
 }
 
-function operatorsHold(operators: Operators, actual: unknown): boolean {
+function operatorsHold(operators: Operators, actual: unknown, budget: Budget): boolean {
   const { $regex, $in, $gt, $gte, $lt, $lte, $exists } = operators;
   if ($exists !== undefined && $exists !== (actual !== absent)) return false;
-  if ($regex !== undefined && !(typeof actual === "string" && occurs($regex, actual))) return false;
-  if ($in !== undefined && !$in.some(choice => deepEqual(choice, actual))) return false;
+  if ($regex !== undefined && !(typeof actual === "string" && occurs($regex, actual, budget))) return false;
+  if ($in !== undefined && !$in.some(choice => deepEqual(choice, actual, budget))) return false;
   const fits = (limit: number | undefined, compare: (value: number, limit: number) => boolean) =>
     limit === undefined || (typeof actual === "number" && compare(actual, limit));
   return (
@@ -123,10 +136,10 @@ function operatorsHold(operators: Operators, actual: unknown): boolean {
   );
 }
 
-function occurs(source: string, text: string): boolean {
-  const pattern = compilePattern(source);
-  if (pattern.size * text.length > patternWorkMax) throw new TooMuchToCompare();
-  return pattern.occursIn(text);
+function occurs(source: string, text: string, budget: Budget): boolean {
+  const pattern = affordPattern(source, "", budget);
+  if (!isSearchedInline(pattern, text)) throw new TooMuchToCompare();
+  return budget.timed(() => pattern.occursIn(text));
 }
 
 type Fields = Record<string, unknown>;

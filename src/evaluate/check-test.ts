@@ -1,5 +1,7 @@
-// Checks the assertions of one test against a trace, each after those it depends on.
+// Checks the assertions of one test against a trace, each after those it depends on. A check that exceeds the budget of
+// its evaluation is skipped.
 
+import { BudgetSpent } from "../model/run/budget.ts";
 import { negated, type Reason, reasonFields } from "../model/run/reason.ts";
 import type { Check } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
@@ -10,40 +12,91 @@ import { contextOf, unlessUnseen } from "./turns.ts";
 /** Null while the check, or one that it depends on, waits for an answer. */
 type Settled = Check | null;
 
+/** Yields between checks. */
+export type Steps<T> = Generator<void, T>;
+
 /** The checks that are settled, in the order of the assertions, and the open questions of the others. */
-export function checkTest(context: Context): { checks: Settled[]; open: OpenQuestions } {
+export function* checkTest(context: Context): Steps<{ checks: Settled[]; open: OpenQuestions }> {
   const { assertions } = context.test;
   const open: OpenQuestions = { semantic: [], sandbox: [] };
   const settled = new Map<string, Settled>();
+  for (const assertion of inOrder(assertions)) {
+    settled.set(assertion.id, checkAfterDependencies(assertion, settled, context, open));
+    yield;
+  }
+  return { checks: assertions.map(({ id }) => settled.get(id) ?? null), open };
+}
+
+/** Runs all steps in one go. */
+export function toEnd<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Each assertion after those it depends on, otherwise in their own order. */
+function inOrder(assertions: Assertion[]): Assertion[] {
+  if (assertions.every(({ depends_on }) => depends_on.length === 0)) return assertions;
   const byId = new Map(assertions.map(assertion => [assertion.id, assertion]));
-
-  const settle = (assertion: Assertion): Settled => {
-    const known = settled.get(assertion.id);
-    if (known !== undefined) return known;
-    settled.set(assertion.id, null);
-    const check = checkAfterDependencies(assertion);
-    settled.set(assertion.id, check);
-    return check;
+  const ordered = new Set<Assertion>();
+  const add = (assertion: Assertion | undefined): void => {
+    if (!assertion || !byId.delete(assertion.id)) return;
+    for (const id of assertion.depends_on) add(byId.get(id));
+    ordered.add(assertion);
   };
+  assertions.forEach(add);
+  return [...ordered];
+}
 
-  const checkAfterDependencies = (assertion: Assertion): Settled => {
-    let waits = false;
-    for (const id of assertion.depends_on) {
-      const dependency = byId.get(id);
-      const check = dependency && settle(dependency);
-      if (check && check.outcome !== "passed") return afterFailedDependency(assertion, check);
-      waits ||= !check;
-    }
-    if (waits) return null;
+function checkAfterDependencies(
+  assertion: Assertion,
+  settled: Map<string, Settled>,
+  context: Context,
+  open: OpenQuestions,
+): Settled {
+  let waits = false;
+  for (const id of assertion.depends_on) {
+    const check = settled.get(id);
+    if (check && check.outcome !== "passed") return afterFailedDependency(assertion, check);
+    waits ||= !check;
+  }
+  if (waits) return null;
+  const finding = findOnce(assertion, context);
+  if (finding.kind !== "open") return checkOf(assertion, finding);
+  open.semantic.push(...finding.semantic);
+  open.sandbox.push(...finding.sandbox);
+  return null;
+}
+
+/**
+ * A trace is checked in several rounds, for the questions, a partial verdict and the results: what was compared in one is
+ * neither compared nor paid for again.
+ */
+function findOnce(assertion: Assertion, context: Context): Finding {
+  const { findings } = context.view;
+  const known = findings.get(assertion);
+  if (known) return known;
+  const finding = findWithinBudget(assertion, context);
+  if (assertion.type !== "semantic" && (finding.kind === "compared" || isOverBudget(finding))) {
+    findings.set(assertion, finding);
+  }
+  return finding;
+}
+
+function findWithinBudget(assertion: Assertion, context: Context): Finding {
+  try {
     const found = contextOf(assertion, context);
-    const finding = "kind" in found ? found : unlessUnseen(assertion, found, findingOf(assertion, found));
-    if (finding.kind !== "open") return checkOf(assertion, finding);
-    open.semantic.push(...finding.semantic);
-    open.sandbox.push(...finding.sandbox);
-    return null;
-  };
+    return "kind" in found ? found : unlessUnseen(assertion, found, findingOf(assertion, found));
+  } catch (error) {
+    if (!(error instanceof BudgetSpent)) throw error;
+    const seen = { expected: null, actual: null, evidence: [] };
+    return { kind: "skipped", skipped: "limit", reason: { code: "run_budget_spent" }, ...seen };
+  }
+}
 
-  return { checks: assertions.map(settle), open };
+function isOverBudget(finding: Finding): boolean {
+  return finding.kind === "skipped" && finding.reason.code === "run_budget_spent";
 }
 
 /** The check of an assertion that is still undecided although nothing more is asked. */

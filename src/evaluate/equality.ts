@@ -1,10 +1,12 @@
 // Deep equality of JSON values.
+import type { RunBudget } from "../model/run/budget.ts";
 
 /**
  * Whether two JSON values are the same; the order of an object's keys does not matter. Recursion goes only as
- * deep as both values do, and what an author expects is at most 200 levels deep.
+ * deep as both values do, and what an author expects is at most 200 levels deep. Throws BudgetSpent.
  */
-export function deepEqual(a: unknown, b: unknown): boolean {
+export function deepEqual(a: unknown, b: unknown, budget?: Pick<RunBudget, "spend">): boolean {
+  budget?.spend(1);
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
@@ -12,13 +14,13 @@ export function deepEqual(a: unknown, b: unknown): boolean {
       Array.isArray(a) &&
       Array.isArray(b) &&
       a.length === b.length &&
-      a.every((item, at) => deepEqual(item, b[at]))
+      a.every((item, at) => deepEqual(item, b[at], budget))
     );
   }
   const keys = Object.keys(a);
   return (
     keys.length === Object.keys(b).length &&
-    keys.every(key => Object.hasOwn(b, key) && deepEqual(own(a, key), own(b, key)))
+    keys.every(key => Object.hasOwn(b, key) && deepEqual(own(a, key), own(b, key), budget))
   );
 }
 

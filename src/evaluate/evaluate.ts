@@ -12,13 +12,12 @@ import {
 import { evaluatedDocumentOf, type TestCase } from "../model/test-case/test-case.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
 import { applicability } from "./applicability.ts";
-import { checkTest, unansweredCheck } from "./check-test.ts";
+import { checkTest, type Steps, toEnd, unansweredCheck } from "./check-test.ts";
 import type { Answers } from "./finding.ts";
 import { TraceView } from "./trace-view.ts";
 
 export type EvaluateInput = {
-  trace: MergedTrace;
-  derived: Derived;
+  view: TraceView;
   /** Every test of the agent, those that cannot run on traffic included. */
   tests: TestCase[];
   /** Null where `routingQuestion` was. */
@@ -27,20 +26,29 @@ export type EvaluateInput = {
 };
 
 /** The verdict of a passive run. A test whose scenario does not match gives a skipped result. */
-export function evaluate({ trace, derived, tests, routing, answers }: EvaluateInput): Verdict {
-  const view = new TraceView(trace, derived);
-  const applied = applicability(derived, tests, routing);
-  const results = tests.flatMap((test, at) => {
+export function* evaluating({ view, tests, routing, answers }: EvaluateInput): Steps<Verdict> {
+  const applied = applicability(view.derived, tests, routing);
+  const results: Result[] = [];
+  for (const [at, test] of tests.entries()) {
     const { applied: applies, why, reason } = applied.tests[at]!;
-    if (applies) return [resultOn(view, test, answers)];
-    return why === "scenario_no_match" ? [unmatchedResult(test, reason ?? "")] : [];
-  });
+    if (applies) results.push(yield* evaluatingTest(view, test, answers));
+    else if (why === "scenario_no_match") results.push(unmatchedResult(test, reason ?? ""));
+  }
   return { ...verdictOf(results), routing: applied.routing, tests: applied.tests };
 }
 
-/** The result of one test on a trace, whether the test applies or not: for manual runs and dry-runs. */
+/** The same in one go. */
+export function evaluate({
+  trace,
+  derived,
+  ...input
+}: Omit<EvaluateInput, "view"> & { trace: MergedTrace; derived: Derived }): Verdict {
+  return toEnd(evaluating({ view: new TraceView(trace, derived), ...input }));
+}
+
+/** `evaluatingTest` in one go. */
 export function evaluateTest(trace: MergedTrace, derived: Derived, test: TestCase, answers: Answers): Result {
-  return resultOn(new TraceView(trace, derived), test, answers);
+  return toEnd(evaluatingTest(new TraceView(trace, derived), test, answers));
 }
 
 /** The result of a test whose agent could not be called, or gave no reply that counts; its checks stay as they are. */
@@ -60,8 +68,9 @@ export function verdictOf(results: Result[]): Pick<Verdict, "verdict" | "score" 
   };
 }
 
-function resultOn(view: TraceView, test: TestCase, answers: Answers): Result {
-  const settled = checkTest({ view, test, answers }).checks;
+/** The result of one test on a trace, whether the test applies or not: for manual runs and dry-runs. */
+export function* evaluatingTest(view: TraceView, test: TestCase, answers: Answers): Steps<Result> {
+  const settled = (yield* checkTest({ view, test, answers })).checks;
   const checks = settled.map((check, at) => check ?? unansweredCheck(test.assertions[at]!));
   const counts = count(checks);
   const outcome = outcomeOf(counts);

@@ -1,7 +1,7 @@
 // What must be asked before tests can be judged: of the judge about replies, of the sandbox about costly patterns and schemas.
 import type { TestCase } from "../model/test-case/test-case.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
-import { checkTest } from "./check-test.ts";
+import { checkTest, type Steps, toEnd } from "./check-test.ts";
 import type { Answers, OpenQuestions } from "./finding.ts";
 import { TraceView } from "./trace-view.ts";
 
@@ -15,22 +15,29 @@ export function noAnswers(): Answers {
  * did not pass asks nothing, and one whose dependency waits for an answer asks in a later round: ask, keep every
  * answer under its key, an outage too, and come again until nothing is open.
  */
+export function* findingQuestions(
+  view: TraceView,
+  tests: TestCase[],
+  answers: Answers,
+): Steps<OpenQuestions> {
+  const open: OpenQuestions = { semantic: [], sandbox: [] };
+  for (const test of tests) {
+    if (!test.assertions.some(({ type }) => askingTypes.includes(type))) continue;
+    const asked = (yield* checkTest({ view, test, answers })).open;
+    open.semantic.push(...asked.semantic);
+    open.sandbox.push(...asked.sandbox);
+  }
+  return open;
+}
+
+/** The same in one go, for a test at a time. */
 export function openQuestions(
   trace: MergedTrace,
   derived: Derived,
   tests: TestCase[],
   answers: Answers,
 ): OpenQuestions {
-  const open: OpenQuestions = { semantic: [], sandbox: [] };
-  let view: TraceView | undefined;
-  for (const test of tests) {
-    if (!test.assertions.some(({ type }) => askingTypes.includes(type))) continue;
-    view ??= new TraceView(trace, derived);
-    const asked = checkTest({ view, test, answers }).open;
-    open.semantic.push(...asked.semantic);
-    open.sandbox.push(...asked.sandbox);
-  }
-  return open;
+  return toEnd(findingQuestions(new TraceView(trace, derived), tests, answers));
 }
 
 const askingTypes = ["semantic", "json_schema", "response_regex"];

@@ -40,6 +40,7 @@ export function findHolders(
 ): Span[] | Absent {
   const spans = view.spansNamed(target);
   if (spans.length === 0) return noSpanNamed(target, view, expected);
+  view.budget.spend(spans.length);
   const holders = spans.filter(span => attributeOf(span, field) !== undefined);
   if (holders.length > 0) return holders;
   const data = { target: shortName(target), field: shortName(field) };

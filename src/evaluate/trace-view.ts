@@ -1,18 +1,29 @@
 // A trace as the checks look at it: what several of them need is worked out once, and only when one asks.
 import { attributeOf, spanText, toolNameOf } from "../model/conversation/conversation.ts";
 import { parseJson, ValueAllowance } from "../model/json-text.ts";
+import { RunBudget } from "../model/run/budget.ts";
 import { observedMark } from "../model/run/observed-turn.ts";
 import { receivedAttributes } from "../model/run/received.ts";
 import type { Evidence } from "../model/run/run.ts";
-import type { Derived, FoundText, MergedTrace, Span } from "../model/trace/trace.ts";
+import type { Assertion } from "../model/test-case/assertion.ts";
+import type { Derived, FoundText, MergedTrace, Span, ToolCall } from "../model/trace/trace.ts";
 import { evidenceMax, excerpt } from "./excerpt.ts";
+import type { Finding } from "./finding.ts";
 
 /** `name` is in lower case. */
-export type Node = { span: Span; name: string };
+type Node = { span: Span; name: string };
+
+// Measured in steps of 50 ns: searching a name takes a step for 64 characters, parsing JSON one for 6.
+const charsPerSearchStep = 64;
+const charsPerParseStep = 6;
 
 export class TraceView {
   readonly spans: Span[];
   readonly derived: Derived;
+  /** Shared by all checks of the evaluation. */
+  readonly budget: RunBudget;
+  /** What checks found that need not be compared again. */
+  readonly findings = new Map<Assertion, Finding>();
   /** Each turn for itself, where the trace is joined of several; null for any other trace. */
   readonly turns: TraceView[] | null;
   /** Whether it, or one of its turns, was made of what was seen from outside: of what the agent did, nothing shows. */
@@ -20,64 +31,116 @@ export class TraceView {
   readonly received: MergedTrace["received"];
   #all: Node[] | undefined;
   #nodes: Node[] | undefined;
-  #named = new Map<string, Span[]>();
-  #texts = new Map<string, FoundText[]>();
-  #parsed = new Map<string, Map<Span, unknown>>();
+  #nameChars = 0;
+  readonly #spansNamed = new Map<string, Span[]>();
+  readonly #nodesNamed = new Map<string, Span[]>();
+  readonly #texts = new Map<Span, FoundText | null>();
+  readonly #parsed = new Map<string, Map<Span, unknown>>();
+  readonly #printed = new Map<string, Map<Span, string>>();
+  readonly #places = new Map<string, Evidence[]>();
+  #toolCalls: Map<string, ToolCall[]> | undefined;
   readonly #allowance = new ValueAllowance();
 
-  constructor(trace: MergedTrace, derived: Derived) {
+  constructor(trace: MergedTrace, derived: Derived, budget: RunBudget = new RunBudget()) {
     this.spans = trace.spans;
     this.derived = derived;
+    this.budget = budget;
     this.received = trace.received;
-    this.turns = trace.turns?.map(turn => new TraceView(turn.trace, turn.derived)) ?? null;
+    this.turns = trace.turns?.map(turn => new TraceView(turn.trace, turn.derived, budget)) ?? null;
     this.isObserved = this.turns
       ? this.turns.some(turn => turn.isObserved)
       : trace.metadata?.[observedMark] === true;
   }
 
   /** The spans that are no tool calls. */
-  get nodes(): Node[] {
-    this.#nodes ??= this.#everySpan.filter(({ span }) => toolNameOf(span) === null);
-    return this.#nodes;
+  get nodes(): Span[] {
+    return this.#everyNode.map(({ span }) => span);
+  }
+
+  /** Those of `nodes` whose name contains the wanted one, ignoring case. */
+  nodesNamed(wanted: string): Span[] {
+    return this.#search(this.#nodesNamed, this.#everyNode, wanted);
   }
 
   /** The spans whose name contains the target, ignoring case; tool calls among them. */
   spansNamed(target: string): Span[] {
-    const wanted = target.toLowerCase();
-    let found = this.#named.get(wanted);
+    return this.#search(this.#spansNamed, this.#everySpan, target);
+  }
+
+  #search(known: Map<string, Span[]>, nodes: Node[], name: string): Span[] {
+    const wanted = name.toLowerCase();
+    let found = known.get(wanted);
     if (!found) {
-      found = this.#everySpan.filter(({ name }) => name.includes(wanted)).map(({ span }) => span);
-      this.#named.set(wanted, found);
+      this.budget.spend(nodes.length + Math.ceil(this.#nameChars / charsPerSearchStep));
+      found = nodes.filter(node => node.name.includes(wanted)).map(({ span }) => span);
+      known.set(wanted, found);
     }
     return found;
   }
 
   /** The texts of the spans that the target names. */
   textsNamed(target: string): FoundText[] {
-    let found = this.#texts.get(target);
-    if (!found) {
-      found = this.spansNamed(target).flatMap(span => spanText(span) ?? []);
-      this.#texts.set(target, found);
+    const spans = this.spansNamed(target);
+    this.budget.spend(spans.length);
+    return spans.flatMap(span => this.#textOf(span) ?? []);
+  }
+
+  #textOf(span: Span): FoundText | null {
+    let text = this.#texts.get(span);
+    if (text === undefined) {
+      const messages = attributeOf(span, "gen_ai.output.messages");
+      if (typeof messages === "string") this.budget.spend(Math.ceil(messages.length / charsPerParseStep));
+      text = spanText(span);
+      this.#texts.set(span, text);
     }
-    return found;
+    return text;
   }
 
   /** An attribute's text parsed as JSON; undefined where it is no JSON, or too much of it was parsed before. */
   parsed(span: Span, field: string, text: string): unknown {
-    let ofField = this.#parsed.get(field);
-    if (!ofField) {
-      ofField = new Map();
-      this.#parsed.set(field, ofField);
-    }
-    if (!ofField.has(span)) ofField.set(span, parseJson(text, this.#allowance));
-    return ofField.get(span);
+    return cached(this.#parsed, field, span, () => {
+      this.budget.spend(Math.ceil(text.length / charsPerParseStep));
+      return parseJson(text, this.#allowance);
+    });
+  }
+
+  /** An attribute as JSON text. A string is taken as JSON already. */
+  printed(span: Span, field: string): string {
+    const value = attributeOf(span, field);
+    return typeof value === "string"
+      ? value
+      : cached(this.#printed, field, span, () => {
+          const text = JSON.stringify(value);
+          this.budget.spend(Math.ceil(text.length / charsPerParseStep));
+          return text;
+        });
+  }
+
+  /** The calls of a tool, in their order. */
+  callsOf(tool: string): ToolCall[] {
+    return this.#callsByTool.get(tool) ?? [];
+  }
+
+  /** The names of the tools that were called, in the order of their first calls. */
+  get toolNames(): string[] {
+    return [...this.#callsByTool.keys()];
+  }
+
+  get #callsByTool(): Map<string, ToolCall[]> {
+    this.#toolCalls ??= Map.groupBy(this.derived.toolCalls, call => call.name);
+    return this.#toolCalls;
   }
 
   /** Where a trace-wide attribute was read: on the root if it is there, else on the other spans that have it. */
   placesOf(attribute: string): Evidence[] {
-    const holders = this.spans.filter(span => attributeOf(span, attribute) !== undefined);
-    const onRoot = holders.find(span => span.span_id === this.derived.rootSpanId);
-    return (onRoot ? [onRoot] : holders).slice(0, evidenceMax).map(span => placeOf(span, attribute));
+    let places = this.#places.get(attribute);
+    if (!places) {
+      const holders = this.spans.filter(span => attributeOf(span, attribute) !== undefined);
+      const onRoot = holders.find(span => span.span_id === this.derived.rootSpanId);
+      places = (onRoot ? [onRoot] : holders).slice(0, evidenceMax).map(span => placeOf(span, attribute));
+      this.#places.set(attribute, places);
+    }
+    return places;
   }
 
   /** Where the duration was read: on the root, or on none where the call itself was timed. */
@@ -95,9 +158,24 @@ export class TraceView {
   }
 
   get #everySpan(): Node[] {
-    this.#all ??= this.spans.map(span => ({ span, name: span.name.toLowerCase() }));
+    if (!this.#all) {
+      this.#all = this.spans.map(span => ({ span, name: span.name.toLowerCase() }));
+      this.#nameChars = this.#all.reduce((sum, { name }) => sum + name.length, 0);
+    }
     return this.#all;
   }
+
+  get #everyNode(): Node[] {
+    this.#nodes ??= this.#everySpan.filter(({ span }) => toolNameOf(span) === null);
+    return this.#nodes;
+  }
+}
+
+function cached<V>(cache: Map<string, Map<Span, V>>, field: string, span: Span, make: () => V): V {
+  const ofField = cache.get(field) ?? new Map<Span, V>();
+  cache.set(field, ofField);
+  if (!ofField.has(span)) ofField.set(span, make());
+  return ofField.get(span)!;
 }
 
 /** A span's attribute as evidence, with a copy of its value. */

@@ -1,6 +1,7 @@
 // Executes one manual run: sends its turns, evaluates their traces, and returns the results or the wait for the judge.
-import { evaluateTest, failedByAgent, verdictOf } from "../evaluate/evaluate.ts";
+import { failedByAgent, verdictOf } from "../evaluate/evaluate.ts";
 import { agentErrorOf, differencesOf, withReceived } from "../evaluate/received.ts";
+import { TraceView } from "../evaluate/trace-view.ts";
 import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
 import { isOutage, isWaiting } from "../evaluate/unsettled.ts";
 import type { LoadedTrace } from "../load.ts";
@@ -8,7 +9,7 @@ import type { RunTurn } from "../model/run/launch.ts";
 import type { Verdict } from "../model/run/run.ts";
 import { systemClock } from "../remote/clock.ts";
 import { judgeOfRun } from "../run/admission.ts";
-import { answersFor, type RunDeps, waitFor } from "../run.ts";
+import { evaluateOne, type RunDeps, waitFor } from "../run.ts";
 import type { ManualRun } from "../store/runs/manual-claims.ts";
 import {
   type JudgedManualRun,
@@ -101,10 +102,10 @@ async function evaluate(
   const waitedMs = judgeLeftMs === null ? 0 : deadlines.waitedMs(judgeLeftMs);
   const context = { agentId, traceId, runId, deadlineAt, tries, waitedMs, chosen: true as const };
   const askable = { judge: judgeOfRun({ judgeOf, clock }, context), sandbox };
-  const answers = await answersFor(askable, { trace, derived }, [test], signal);
+  const view = new TraceView(trace, derived);
+  const { result: evaluated, answers } = await evaluateOne(askable, { agentId, view }, test, signal);
   const given = [...answers.semantic.values()];
   deadlines.note(launchId, given);
-  const evaluated = evaluateTest(trace, derived, test, answers);
   const result = isConversation ? placedInTurns(evaluated) : evaluated;
   const agentError = agentErrorOf(test, turns);
   const verdict: Verdict = {

@@ -2,8 +2,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
-import { argumentDifferences, argumentsMatch, TooMuchToCompare } from "../../src/evaluate/arguments.ts";
+import {
+  argumentDifferences as differencesWithin,
+  type Mode,
+  argumentsMatch as matchWithin,
+  TooMuchToCompare,
+} from "../../src/evaluate/arguments.ts";
 import { deepEqual } from "../../src/evaluate/equality.ts";
+import { RunBudget } from "../../src/model/run/budget.ts";
 
 type Case = [expected: unknown, actual: unknown, partial: boolean, exact: boolean];
 
@@ -48,6 +54,11 @@ const cases: Case[] = [
   [JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":1}'), true, true],
   [JSON.parse('{"__proto__":{}}'), {}, false, false],
 ];
+
+const argumentsMatch = (expected: unknown, actual: unknown, mode: Mode) =>
+  matchWithin(expected, actual, mode, new RunBudget());
+const argumentDifferences = (expected: unknown, actual: unknown, mode: Mode) =>
+  differencesWithin(expected, actual, mode, new RunBudget());
 
 suite("arguments", () => {
   for (const [expected, actual, partial, exact] of cases) {

@@ -28,6 +28,6 @@ export const jsonMatch: CheckOf<"json_match"> = ({ target_node, field, expected_
 
 function isExpected(span: Span, field: string, expected: unknown, view: TraceView): boolean {
   const value = attributeOf(span, field);
-  if (deepEqual(value, expected)) return true;
-  return typeof value === "string" && deepEqual(view.parsed(span, field, value), expected);
+  if (deepEqual(value, expected, view.budget)) return true;
+  return typeof value === "string" && deepEqual(view.parsed(span, field, value), expected, view.budget);
 }

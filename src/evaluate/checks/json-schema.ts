@@ -2,7 +2,6 @@
 
 import { attributeOf } from "../../model/conversation/conversation.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
-import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { anyOf, distinct, type Try } from "../any-of.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
@@ -16,10 +15,11 @@ export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
   const holders = findHolders(target_node, field, context.view, expected);
   if (!Array.isArray(holders)) return holders;
   const candidates = distinct(
-    holders.map(span => ({ span, text: textOf(attributeOf(span, field)) })),
+    holders.map(span => ({ span, text: context.view.printed(span, field) })),
     ({ text }) => text,
   );
-  const result = anyOf(candidates, candidate => validate(assertion, candidate, context));
+  const printed = JSON.stringify(schema);
+  const result = anyOf(candidates, candidate => validate(assertion.id, printed, candidate, context));
   if (result.kind === "open") return result;
   const evidence = candidates.slice(-evidenceMax).map(({ span }) => placeOf(span, field));
   if (result.kind === "skipped") return { ...result, expected, actual: null, evidence };
@@ -54,7 +54,8 @@ type Candidate = { span: Span; text: string };
 type Validated = { span: Span; faults: string[] };
 
 function validate(
-  { id, schema }: AssertionOf<"json_schema">,
+  id: string,
+  schema: string,
   { span, text }: Candidate,
   { test, answers }: Context,
 ): Try<Validated> {
@@ -68,14 +69,9 @@ function validate(
   const key = questionKey(test, id, span.span_id);
   const answer = answers.sandbox.get(key);
   if (!answer) {
-    const question = { kind: "schema" as const, schema: JSON.stringify(schema), value: text };
+    const question = { kind: "schema" as const, schema, value: text };
     return { kind: "open", asked: { sandbox: [{ key, question }] } };
   }
   if (answer.state !== "ok") return { kind: "skipped", skipped: "limit", reason: answer.reason };
   return { kind: answer.holds ? "holds" : "fails", value: { span, faults: answer.faults } };
-}
-
-/** An attribute as JSON text. A string is taken as JSON already; one that is not JSON is invalid. */
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -7,9 +7,10 @@ import { namesOf, placesOfSpans } from "../trace-view.ts";
 export const nodeCall: CheckOf<"node_call"> = (assertion, { view }) => {
   const { expected_name } = assertion;
   const name = shortName(expected_name);
-  const wanted = expected_name.toLowerCase();
-  const matched = view.nodes.filter(node => node.name.includes(wanted)).map(({ span }) => span);
-  const searched = matched.length > 0 ? [] : view.nodes.map(({ span }) => span);
+  const matched = view.nodesNamed(expected_name);
+  const searched = matched.length > 0 ? [] : view.nodes;
+  // For the distinct names.
+  view.budget.spend(matched.length + searched.length);
   const names = namesOf(searched);
   const seen = {
     expected: { expected_name, ...rangeOf(assertion) },

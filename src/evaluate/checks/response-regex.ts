@@ -3,19 +3,13 @@
 import type { Match } from "../../model/run/run.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
-import { compilePattern } from "../../model/test-case/pattern.ts";
 import type { FoundText } from "../../model/trace/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
 import { evidenceMax, excerpt, passage, shortName } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
+import { affordPattern, isSearchedInline } from "../pattern-search.ts";
 import { findTexts } from "../targets.ts";
 import { placeOfText } from "../trace-view.ts";
-
-/**
- * Text length times pattern size that is searched right here, in 50 ms at worst. Larger searches go to the sandbox,
- * which can be killed.
- */
-const workMax = 500_000;
 
 export const responseRegex: CheckOf<"response_regex"> = (assertion, context) => {
   const { pattern, flags, target_node } = assertion;
@@ -54,7 +48,8 @@ type Hit = { found: FoundText; match: Match | null };
 
 function search(assertion: AssertionOf<"response_regex">, found: FoundText, context: Context): Try<Hit> {
   const flags = assertion.flags ?? "";
-  const pattern = compilePattern(assertion.pattern, flags);
+  const { budget } = context.view;
+  const pattern = affordPattern(assertion.pattern, flags, budget);
   const text = found.text.slice(0, sandboxTextMax);
   const cut: Try<Hit> = {
     kind: "skipped",
@@ -63,8 +58,8 @@ function search(assertion: AssertionOf<"response_regex">, found: FoundText, cont
   };
   const isCut = text.length < found.text.length;
 
-  if (pattern.size * text.length <= workMax) {
-    const at = pattern.occursIn(text) ? pattern.find(text) : null;
+  if (isSearchedInline(pattern, text)) {
+    const at = budget.timed(() => (pattern.occursIn(text) ? pattern.find(text) : null));
     if (at) return { kind: "holds", value: { found, match: passage(text, at) } };
     return isCut ? cut : { kind: "fails", value: { found, match: null } };
   }

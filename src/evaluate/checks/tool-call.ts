@@ -6,6 +6,7 @@ import { argumentDifferences, argumentsMatch, TooMuchToCompare } from "../argume
 import { isInRange, rangeOf } from "../call-range.ts";
 import { evidenceMax, excerpt, shortName, someNames } from "../excerpt.ts";
 import type { CheckOf, Finding } from "../finding.ts";
+import type { TraceView } from "../trace-view.ts";
 
 export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
   const { expected_name, expected_arguments, arguments_mode } = assertion;
@@ -15,15 +16,17 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
     ...rangeOf(assertion),
   };
   const { toolCalls } = view.derived;
-  const named = toolCalls.filter(call => call.name === expected_name);
+  const named = view.callsOf(expected_name);
   try {
-    const matched =
-      expected_arguments === undefined
-        ? named
-        : named.filter(call => argumentsMatch(expected_arguments, call.arguments, arguments_mode));
+    const { matched = [], others = [] } = Object.groupBy(named, call =>
+      expected_arguments === undefined ||
+      argumentsMatch(expected_arguments, call.arguments, arguments_mode, view.budget)
+        ? "matched"
+        : "others",
+    );
     const holds = isInRange(matched.length, assertion);
-    const others = named.filter(call => !matched.includes(call));
-    const nearMisses = named.length > 0 ? [] : nearMissesOf(expected_name, toolCalls);
+    const called = namesOf(view);
+    const nearMisses = named.length > 0 ? [] : nearMissesOf(expected_name, called);
     const looked = matched.length > 0 ? matched : named.length > 0 ? named : toolCalls;
     return {
       kind: "compared",
@@ -35,20 +38,25 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
           count: matched.length,
           ...(expected_arguments === undefined ? {} : { withArguments: true }),
           ...rangeOf(assertion),
-          ...(matched.length > 0 ? {} : { instead: calledInstead(named, nearMisses, toolCalls) }),
+          ...(matched.length > 0 ? {} : { instead: calledInstead(named, nearMisses, called) }),
         },
       },
       expected,
       actual: {
         count: matched.length,
-        called: namesOf(toolCalls),
+        called,
         ...(nearMisses.length > 0 ? { nearMisses } : {}),
         ...(holds || others.length === 0
           ? {}
           : {
               differences: others.slice(0, 3).map(call => ({
                 spanId: call.spanId,
-                differences: argumentDifferences(expected_arguments, call.arguments, arguments_mode),
+                differences: argumentDifferences(
+                  expected_arguments,
+                  call.arguments,
+                  arguments_mode,
+                  view.budget,
+                ),
               })),
             }),
       },
@@ -56,34 +64,32 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
     };
   } catch (error) {
     if (!(error instanceof TooMuchToCompare)) throw error;
-    return tooMuch(expected, named);
+    return tooMuch(expected, named, namesOf(view));
   }
 };
 
 function calledInstead(
   named: ToolCall[],
   nearMisses: string[],
-  toolCalls: ToolCall[],
+  called: string[],
 ): NonNullable<ReasonData["tool_call_count"]["instead"]> {
   if (named.length > 0) return "other_arguments";
   if (nearMisses.length > 0) return { similar: someNames(nearMisses) };
-  return toolCalls.length > 0 ? { called: someNames(namesOf(toolCalls)) } : "no_calls";
+  return called.length > 0 ? { called: someNames(called) } : "no_calls";
 }
 
 /** Names that differ from the expected one only in case or separators, or contain it or are contained in it. */
-function nearMissesOf(wanted: string, toolCalls: ToolCall[]): string[] {
+function nearMissesOf(wanted: string, called: string[]): string[] {
   const bare = (name: string) => name.toLowerCase().replace(/[\s_.:/-]/g, "");
   const target = bare(wanted);
-  return namesOf(toolCalls).filter(name => {
+  return called.filter(name => {
     const other = bare(name);
     return other !== "" && target !== "" && (other.includes(target) || target.includes(other));
   });
 }
 
-function namesOf(toolCalls: ToolCall[]): string[] {
-  return [...new Set(toolCalls.map(call => call.name))]
-    .slice(0, evidenceMax)
-    .map(name => String(excerpt(name)));
+function namesOf(view: TraceView): string[] {
+  return view.toolNames.slice(0, evidenceMax).map(name => String(excerpt(name)));
 }
 
 function evidenceOf(calls: ToolCall[], withArguments: boolean): Check["evidence"] {
@@ -96,13 +102,13 @@ function evidenceOf(calls: ToolCall[], withArguments: boolean): Check["evidence"
     );
 }
 
-function tooMuch(expected: unknown, named: ToolCall[]): Finding {
+function tooMuch(expected: unknown, named: ToolCall[], called: string[]): Finding {
   return {
     kind: "skipped",
     skipped: "limit",
     reason: { code: "arguments_too_large" },
     expected,
-    actual: { count: null, called: namesOf(named) },
+    actual: { count: null, called },
     evidence: evidenceOf(named, true),
   };
 }

@@ -99,12 +99,15 @@ type LimitData = {
   too_many_values: { values: number; max: number };
   text_too_long: { max: number };
   arguments_too_large: null;
+  run_budget_spent: null;
 } & SandboxReasonData;
 
 /** Why the sandbox gave no answer. */
 type SandboxReasonData = {
   sandbox_timeout: { ms: number };
   sandbox_out_of_memory: null;
+  sandbox_run_budget: { ms: number };
+  sandbox_agent_budget: { ms: number };
   sandbox_failed: { message: string };
   sandbox_cancelled: null;
 };
@@ -283,8 +286,14 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   too_many_values: ({ values, max }) => `Only the latest ${max} of ${values} values were checked.`,
   text_too_long: ({ max }) => `The text is longer than ${max} characters, the most that is checked.`,
   arguments_too_large: () => "The arguments are too large to compare.",
+  run_budget_spent: () =>
+    "The tests of this evaluation compare too much. Use fewer assertions that search all spans or long lists.",
   sandbox_timeout: ({ ms }) => `This check took longer than its limit of ${ms} ms.`,
   sandbox_out_of_memory: () => "This check used more memory than its limit.",
+  sandbox_run_budget: ({ ms }) =>
+    `The checks of this evaluation used up their ${ms / 1000} s for schemas and long texts. Simplify the schemas and patterns.`,
+  sandbox_agent_budget: ({ ms }) =>
+    `The agent's slow checks used up their ${ms / 1000} s per minute. Simplify the schemas and patterns that time out.`,
   sandbox_failed: ({ message }) => `This could not be checked: ${message}`,
   sandbox_cancelled: () => "The check was cancelled.",
 

@@ -5,7 +5,7 @@ import { stripInvisible } from "../strip-invisible.ts";
 import type { Assertion, AssertionOf } from "./assertion.ts";
 import { schemaIssues } from "./json-schema.ts";
 import { argumentIssues } from "./operators.ts";
-import { compilePattern, PatternFault, unknownFlags } from "./pattern.ts";
+import { patternFault, unknownFlags } from "./pattern.ts";
 
 const expectedBytesMax = 64 * 1024;
 
@@ -77,13 +77,8 @@ function patternIssues(pattern: string, flags: string): Issue[] {
       },
     ];
   }
-  try {
-    compilePattern(pattern, flags);
-    return [];
-  } catch (error) {
-    if (error instanceof PatternFault) return [{ path: ".pattern", message: error.message }];
-    throw error;
-  }
+  const fault = patternFault(pattern, flags);
+  return fault === null ? [] : [{ path: ".pattern", message: fault }];
 }
 
 function sizeIssues(value: unknown, path: string): Issue[] {

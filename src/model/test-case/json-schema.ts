@@ -4,6 +4,8 @@ import type { Ajv, ErrorObject } from "ajv";
 import { isWithin, step } from "../path.ts";
 import { isRecord } from "../record.ts";
 import type { Issue } from "../refusal.ts";
+import { patternFault } from "./pattern.ts";
+import { readReferences, type Subschema } from "./schema-references.ts";
 
 const schemaBytesMax = 64 * 1024;
 const schemaDepthMax = 64;
@@ -37,18 +39,15 @@ export function schemaIssues(schema: unknown): Issue[] {
   const draft = draftOf(schema);
   if (!draft) return [{ path: ".$schema", message: "Only draft 2020-12 and draft 7 are supported." }];
 
-  const reader: Reader = {
-    issues: metaSchemaIssues(schema, draft),
-    references: [],
-    anchors: new Set(),
-    root: schema,
-  };
-  readSchema(schema, "", reader);
-  for (const { reference, path } of reader.references) {
-    const fault = referenceFault(reference, reader);
-    if (fault) reader.issues.push({ path, message: fault });
-  }
-  return reader.issues;
+  const { subschemas, referenced, issues } = readReferences(schema);
+  return [
+    ...metaSchemaIssues(schema, draft),
+    ...referenced.flatMap(one =>
+      metaSchemaIssues(one.schema, draft).map(({ path, message }) => ({ path: one.path + path, message })),
+    ),
+    ...subschemas.flatMap(keywordIssues),
+    ...issues,
+  ];
 }
 
 // Loaded with the first schema that is saved: ajv with its meta-schemas takes 0.1 to 0.3 s of a core, and most threads
@@ -75,7 +74,7 @@ function checkerOf(draft: SchemaDraft): Ajv {
 }
 
 /** The issues found by the draft's meta-schema: the innermost ones, one per path. */
-function metaSchemaIssues(schema: object | boolean, draft: SchemaDraft): Issue[] {
+function metaSchemaIssues(schema: unknown, draft: SchemaDraft): Issue[] {
   const checker = checkerOf(draft);
   // Selected by id: `$schema` may be spelled in more ways than ajv knows.
   if (checker.validate(metaSchemas[draft], schema) === true) return [];
@@ -110,107 +109,31 @@ function pathOf(pointer: string, schema: unknown): string {
   return steps.join("");
 }
 
-type Reader = {
-  issues: Issue[];
-  references: { reference: string; path: string }[];
-  anchors: Set<string>;
-  root: unknown;
-};
-
-/** Keywords whose value is a schema, a list of schemas or an object of schemas. Other keys may have any value. */
-const schemaKeywords = new Set([
-  "additionalItems",
-  "additionalProperties",
-  "allOf",
-  "anyOf",
-  "contains",
-  "else",
-  "if",
-  "items",
-  "not",
-  "oneOf",
-  "prefixItems",
-  "propertyNames",
-  "then",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-]);
-const mapKeywords = new Set([
-  "$defs",
-  "definitions",
-  "dependencies",
-  "dependentSchemas",
-  "patternProperties",
-  "properties",
-]);
-
-/** Checks ids, references and patterns, which meta-schemas cannot. */
-function readSchema(schema: unknown, path: string, reader: Reader): void {
-  if (!isRecord(schema)) return;
-  const refuse = (at: string, message: string) => void reader.issues.push({ path: at, message });
-  for (const [key, value] of Object.entries(schema)) {
-    const at = path + step(key);
-    // An id below the top would change what every reference means.
-    if (key === "$id" || key === "id") {
-      if (path !== "") refuse(at, "Only the top of a schema can have an id.");
-      else if (typeof value !== "string" || !URL.canParse(value, "https://schema.invalid/"))
-        refuse(at, "Must be a URL.");
-    } else if (key === "$dynamicRef" || key === "$recursiveRef")
-      refuse(at, `${key} is not supported; use $ref.`);
-    else if (key === "$ref" && typeof value === "string")
-      reader.references.push({ reference: value, path: at });
-    else if (key === "$anchor" && typeof value === "string") reader.anchors.add(value);
-    else if (key === "pattern" && typeof value === "string") checkPattern(value, at);
-    else if (schemaKeywords.has(key)) {
-      if (Array.isArray(value))
-        value.forEach((item, index) => void readSchema(item, at + step(index), reader));
-      else readSchema(value, at, reader);
-    } else if (mapKeywords.has(key) && isRecord(value)) {
-      for (const [name, item] of Object.entries(value)) {
-        if (key === "patternProperties") checkPattern(name, at + step(name));
-        readSchema(item, at + step(name), reader);
-      }
+/** Checks ids, patterns and unsupported keywords, which meta-schemas cannot. */
+function keywordIssues({ schema, path }: Subschema): Issue[] {
+  return Object.entries(schema).flatMap(([key, value]) => {
+    const issue = (message: string | null, at = path + step(key)) => (message ? [{ path: at, message }] : []);
+    switch (key) {
+      case "$id":
+      case "id":
+        return issue(idFault(value, path));
+      case "$dynamicRef":
+      case "$recursiveRef":
+        return issue(`${key} is not supported; use $ref.`);
+      case "pattern":
+        return issue(typeof value === "string" ? patternFault(value) : null);
+      case "patternProperties":
+        return isRecord(value)
+          ? Object.keys(value).flatMap(name => issue(patternFault(name), path + step(key) + step(name)))
+          : [];
+      default:
+        return [];
     }
-  }
-  function checkPattern(pattern: string, at: string): void {
-    if (!compiles(pattern)) refuse(at, "Must be a valid regular expression.");
-  }
+  });
 }
 
-function referenceFault(reference: string, { root, anchors }: Reader): string | null {
-  const id = isRecord(root) ? root["$id"] : undefined;
-  const at = reference.indexOf("#");
-  const url = at === -1 ? reference : reference.slice(0, at);
-  if (url !== "" && url !== id) return "Only references inside the schema are supported.";
-  const fragment = at === -1 ? "" : unescaped(reference.slice(at + 1));
-  if (fragment === null) return "Malformed reference.";
-  const found = fragment === "" || (fragment.startsWith("/") ? leads(fragment, root) : anchors.has(fragment));
-  return found ? null : "The reference has no target.";
-}
-
-/** Whether a JSON pointer has a schema as its target. */
-function leads(pointer: string, root: unknown): boolean {
-  let value = root;
-  for (const part of pointer.slice(1).split("/")) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return false;
-    value = (value as Record<string, unknown>)[key];
-  }
-  return typeof value === "boolean" || isRecord(value);
-}
-
-function unescaped(fragment: string): string | null {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return null;
-  }
-}
-
-function compiles(pattern: string): boolean {
-  try {
-    return Boolean(new RegExp(pattern, "u"));
-  } catch {
-    return false;
-  }
+/** An id below the top would change what every reference means. */
+function idFault(id: unknown, path: string): string | null {
+  if (path !== "") return "Only the top of a schema can have an id. Use $anchor, or refer to #/$defs/name.";
+  return typeof id === "string" && URL.canParse(id, "https://schema.invalid/") ? null : "Must be a URL.";
 }

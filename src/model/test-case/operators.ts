@@ -2,7 +2,7 @@
 
 import { step } from "../path.ts";
 import type { Issue } from "../refusal.ts";
-import { compilePattern, PatternFault } from "./pattern.ts";
+import { patternFault } from "./pattern.ts";
 
 /** The operators of one object; all of them must match. */
 export type Operators = {
@@ -55,15 +55,5 @@ function operatorFault(name: string, operand: unknown): string | null {
       return name.startsWith("$")
         ? `Unknown operator "${name}". Use ${names.join(", ")}.`
         : "Operators and plain fields cannot be mixed.";
-  }
-}
-
-function patternFault(pattern: string): string | null {
-  try {
-    compilePattern(pattern);
-    return null;
-  } catch (error) {
-    if (error instanceof PatternFault) return error.message;
-    throw error;
   }
 }

@@ -26,10 +26,22 @@ export function costIssues(assertions: unknown): Issue[] {
 type Written = { path: string; pattern: string };
 
 function patternsOf(assertion: unknown, path: string): Written[] {
-  const { type, pattern, expected_arguments } = (assertion ?? {}) as Record<string, unknown>;
+  const { type, pattern, expected_arguments, schema } = (assertion ?? {}) as Record<string, unknown>;
   if (type === "response_regex")
     return typeof pattern === "string" ? [{ path: `${path}.pattern`, pattern }] : [];
+  if (type === "json_schema") return schemaPatternsIn(schema, `${path}.schema`);
   return type === "tool_call" ? operandsIn(expected_arguments, `${path}.expected_arguments`) : [];
+}
+
+/** Wherever they are: what is a subschema is known only after its references are resolved. */
+function schemaPatternsIn(schema: unknown, path: string): Written[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  return Object.entries(schema).flatMap(([key, value]) => {
+    const at = path + step(Array.isArray(schema) ? Number(key) : key);
+    if (key === "pattern" && typeof value === "string") return [{ path: at, pattern: value }];
+    const names = key === "patternProperties" && typeof value === "object" ? Object.keys(value ?? {}) : [];
+    return [...names.map(name => ({ path: at + step(name), pattern: name })), ...schemaPatternsIn(value, at)];
+  });
 }
 
 function operandsIn(expected: unknown, path: string): Written[] {

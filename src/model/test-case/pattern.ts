@@ -23,8 +23,11 @@ const flagBits: Record<string, number> = {
   s: RE2JS.DOTALL,
 };
 
-const cacheMax = 64;
+// The patterns of some tests; with a limit on their number, the hundred patterns of one test would push each other out,
+// and be compiled again for every trace.
+const cachedSizeMax = 50_000;
 const cache = new Map<string, Pattern>();
+let cachedSize = 0;
 
 /** Compiles the pattern, or returns it from a cache. Throws PatternFault. */
 export function compilePattern(source: string, flags = ""): Pattern {
@@ -32,10 +35,25 @@ export function compilePattern(source: string, flags = ""): Pattern {
   const known = cache.get(key);
   if (known) return known;
   const made = compile(source, flags);
-  const oldest = cache.size >= cacheMax ? cache.keys().next() : undefined;
-  if (oldest?.value !== undefined) cache.delete(oldest.value);
+  cachedSize += made.size;
+  for (const [oldest, { size }] of cache) {
+    if (cachedSize <= cachedSizeMax) break;
+    cache.delete(oldest);
+    cachedSize -= size;
+  }
   cache.set(key, made);
   return made;
+}
+
+/** Why the pattern cannot be used; null if it can. */
+export function patternFault(source: string, flags = ""): string | null {
+  try {
+    compilePattern(source, flags);
+    return null;
+  } catch (error) {
+    if (error instanceof PatternFault) return error.message;
+    throw error;
+  }
 }
 
 /** The flags that are not i, m or s, and repeated ones. */
@@ -78,9 +96,11 @@ function compile(source: string, flags: string): Pattern {
 
 /** Converts JavaScript's Unicode escapes, `\u00e9`, to the engine's syntax. */
 export function withPlainEscapes(source: string): string {
-  return source.replace(/\\(?:u\{([\da-f]{1,6})\}|u([\da-f]{4})|.)/gis, (written, long, short) =>
-    long || short ? `\\x{${long ?? short}}` : written,
-  );
+  const escapes = /\\(?:u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})|u\{([\da-f]{1,6})\}|u([\da-f]{4})|.)/gis;
+  return source.replace(escapes, (written, high, low, long, short) => {
+    if (high) return String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16));
+    return long || short ? `\\x{${long ?? short}}` : written;
+  });
 }
 
 function plain(error: RE2JSSyntaxException): string {

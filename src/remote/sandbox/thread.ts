@@ -1,27 +1,31 @@
 // Inside the sandbox's thread: validates values against schemas and searches texts for patterns.
-import { type OutputUnit, Validator } from "@cfworker/json-schema";
+import "./linear-patterns.ts";
 import type { SandboxAnswer, SandboxQuestion } from "../../model/sandbox.ts";
-import { draftOf } from "../../model/test-case/json-schema.ts";
-import { compilePattern } from "../../model/test-case/pattern.ts";
-
-const faultsMax = 5;
-/** A batch that has taken this long is returned unfinished: its questions share the time limit of one. */
-const batchMs = 50;
-const validatorsMax = 100;
-/** Characters of schemas whose validators are cached: each holds a path for every level, up to 60 times its text. */
-const schemaCharsMax = 256 * 1024;
-const validators = new Map<string, Validator>();
-let schemaChars = 0;
+import { compilePattern, PatternFault } from "../../model/test-case/pattern.ts";
+import { batchMs, type SandboxBatch, type TimedAnswer } from "./batch.ts";
+import { SchemaFault, validatorOf } from "./validators.ts";
 
 /** Answers to the first of the questions, at least one. */
-export default function answerBatch(questions: SandboxQuestion[]): SandboxAnswer[] {
+export default function answerBatch({ questions, progress }: SandboxBatch): TimedAnswer[] {
   const begun = performance.now();
-  const answers: SandboxAnswer[] = [];
-  for (const question of questions) {
-    answers.push(answerTo(question));
+  const answers: TimedAnswer[] = [];
+  let cpuMs = threadCpuMs();
+  for (const [at, question] of questions.entries()) {
+    Atomics.store(progress, 0, at);
+    if (at === 0) Atomics.notify(progress, 0);
+    const answer = answerTo(question);
+    const before = cpuMs;
+    cpuMs = threadCpuMs();
+    answers.push({ answer, ms: cpuMs - before });
     if (performance.now() - begun > batchMs) break;
   }
   return answers;
+}
+
+// On a busy machine a question takes longer than it works.
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }
 
 function answerTo(question: SandboxQuestion): SandboxAnswer {
@@ -32,13 +36,19 @@ function answerTo(question: SandboxQuestion): SandboxAnswer {
     }
     const value = parse(question.value);
     if (!value) return { state: "ok", holds: false, faults: ["The value is not JSON."] };
-    const { valid, errors } = validatorOf(question.schema).validate(value.json);
-    return { state: "ok", holds: valid, faults: errors.slice(-faultsMax).map(faultText).reverse() };
+    const faults = validatorOf(question.schema)(value.json);
+    return { state: "ok", holds: faults.length === 0, faults };
   } catch (error) {
-    // The stack overflowed, or the library cannot follow the schema: the value is neither valid nor invalid.
-    const message = error instanceof Error ? error.message.slice(0, 200) : "unknown error";
-    return { state: "unavailable", reason: { code: "sandbox_failed", data: { message } } };
+    // The value is neither valid nor invalid.
+    return { state: "unavailable", reason: { code: "sandbox_failed", data: { message: messageOf(error) } } };
   }
+}
+
+/** In our own words: the messages of libraries name their internals. */
+function messageOf(error: unknown): string {
+  if (error instanceof PatternFault || error instanceof SchemaFault) return error.message;
+  if (error instanceof RangeError) return "The schema is nested too deeply, or refers to itself endlessly.";
+  return "The schema is not supported. Save the test again to see why.";
 }
 
 function parse(text: string): { json: unknown } | null {
@@ -47,25 +57,4 @@ function parse(text: string): { json: unknown } | null {
   } catch {
     return null;
   }
-}
-
-function validatorOf(schema: string): Validator {
-  const known = validators.get(schema);
-  if (known) return known;
-  const read = JSON.parse(schema);
-  const made = new Validator(read, draftOf(read) ?? "2020-12");
-  schemaChars += schema.length;
-  for (const oldest of validators.keys()) {
-    if (validators.size < validatorsMax && schemaChars <= schemaCharsMax) break;
-    validators.delete(oldest);
-    schemaChars -= oldest.length;
-  }
-  validators.set(schema, made);
-  return made;
-}
-
-/** The library lists the outer keywords first and the failing one last. */
-function faultText({ instanceLocation, error }: OutputUnit): string {
-  const text = `${instanceLocation.replace(/^#\/?/, "") || "value"}: ${error}`;
-  return text.length > 300 ? `${text.slice(0, 299)}…` : text;
 }

@@ -123,6 +123,20 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   too_many_values: [[{ values: 30, max: 20 }, "Only the latest 20 of 30 values were checked."]],
   text_too_long: [[{ max: 9 }, "The text is longer than 9 characters, the most that is checked."]],
   arguments_too_large: "The arguments are too large to compare.",
+  run_budget_spent:
+    "The tests of this evaluation compare too much. Use fewer assertions that search all spans or long lists.",
+  sandbox_run_budget: [
+    [
+      { ms: 5000 },
+      "The checks of this evaluation used up their 5 s for schemas and long texts. Simplify the schemas and patterns.",
+    ],
+  ],
+  sandbox_agent_budget: [
+    [
+      { ms: 10000 },
+      "The agent's slow checks used up their 10 s per minute. Simplify the schemas and patterns that time out.",
+    ],
+  ],
   sandbox_timeout: [[{ ms: 250 }, "This check took longer than its limit of 250 ms."]],
   sandbox_out_of_memory: "This check used more memory than its limit.",
   sandbox_failed: [[{ message: "Stack overflow." }, "This could not be checked: Stack overflow."]],

@@ -228,6 +228,8 @@ const usableSchemas: [name: string, schema: unknown][] = [
       $defs: { "a b": { $ref: "#x" }, c: { $anchor: "x" } },
     },
   ],
+  ["a reference relative to its id", { $id: "https://example.org/s", $ref: "s#/$defs/a", $defs: { a: {} } }],
+  ["a reference to an unknown keyword", { $ref: "#/components/a", components: { a: { type: "object" } } }],
   ["recursion", { properties: { next: { $ref: "#" } } }],
   [
     "annotations of any shape",
@@ -243,6 +245,22 @@ const unusableSchemas: [name: string, schema: unknown, path: string][] = [
   ["a reference that leads nowhere", { $ref: "#/$defs/a" }, ".$ref"],
   ["an anchor that is not there", { $ref: "#a" }, ".$ref"],
   ["a malformed reference", { $ref: "#%" }, ".$ref"],
+  [
+    "a reference to a value that is no schema",
+    { $ref: "#/$defs", $defs: { a: { type: {} } }, required: ["a"] },
+    ".$defs.a.type",
+  ],
+  [
+    "a reference to a bad schema under an unknown keyword",
+    { $ref: "#/x/a", x: { a: { type: [5] } } },
+    ".x.a.type[0]",
+  ],
+  ["a reference to itself", { $ref: "#" }, ".$ref"],
+  [
+    "references in a circle",
+    { anyOf: [{ $ref: "#/$defs/a" }], $defs: { a: { not: { $ref: "#" } } } },
+    ".$defs.a.not.$ref",
+  ],
   ["draft 4", { $schema: "http://json-schema.org/draft-04/schema#" }, ".$schema"],
   ["2019-09", { $schema: "https://json-schema.org/draft/2019-09/schema" }, ".$schema"],
   ["an unknown type", { type: "text" }, ".type"],
@@ -260,6 +278,12 @@ const unusableSchemas: [name: string, schema: unknown, path: string][] = [
   ["a schema that is none in anyOf", { anyOf: [{}, 5] }, ".anyOf[1]"],
   ["a pattern that does not compile", { pattern: "(" }, ".pattern"],
   ["a property pattern that does not compile", { patternProperties: { "(": {} } }, '.patternProperties["("]'],
+  ["a look-ahead", { items: { pattern: "^(?!x)" } }, ".items.pattern"],
+  [
+    "a back-reference in a property pattern",
+    { patternProperties: { "(a)\\1": {} } },
+    '.patternProperties["(a)\\\\1"]',
+  ],
   ["an id below the top", { properties: { a: { $id: "x" } } }, ".properties.a.$id"],
   ["a dynamic reference", { $dynamicRef: "#a" }, ".$dynamicRef"],
   ["65 levels", deep(64), ""],
@@ -279,6 +303,12 @@ suite("schemas", () => {
       assert.deepEqual(paths, [`assertions[0].schema${path}`]);
     });
   }
+
+  test("a pattern that only backtracking engines have is refused with what to do", () => {
+    const schema = { pattern: "(?<=a)b" };
+    const [issue] = issuesOf({ type: "json_schema", target_node: "a", field: "b", schema });
+    assert.match(issue!.message, /^Look-around is not supported: .* Write the check without it\.$/);
+  });
 });
 
 test("both forms of an assertion can be described as JSON Schema", () => {

@@ -1,11 +1,17 @@
 // The sandbox answers every question, and stops those that would never end.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import { RunBudget } from "../../../src/model/run/budget.ts";
+import { reasonText } from "../../../src/model/run/reason.ts";
 import type { SandboxAnswer } from "../../../src/model/sandbox.ts";
-import { Sandbox } from "../../../src/remote/sandbox/sandbox.ts";
+import { Sandbox, type SandboxCaller } from "../../../src/remote/sandbox/sandbox.ts";
 
 const sandbox = new Sandbox();
 after(() => sandbox.close());
+
+function caller(agentId = "agent"): SandboxCaller {
+  return { agentId, budget: new RunBudget() };
+}
 
 function validate(
   schema: unknown,
@@ -13,21 +19,22 @@ function validate(
   by = sandbox,
   signal?: AbortSignal,
 ): Promise<SandboxAnswer> {
-  return by.answer({ kind: "schema", schema: JSON.stringify(schema), value }, signal);
+  return by.answer({ kind: "schema", schema: JSON.stringify(schema), value }, caller(), signal);
 }
 
 /** Doubles the work at each level. */
 function exponential(levels: number): object {
   const $defs: Record<string, object> = { d0: { type: "string" } };
   for (let at = 1; at <= levels; at++) {
-    const reference = { $ref: `#/$defs/d${at - 1}` };
+    const reference = { $ref: `#/properties/a/$defs/d${at - 1}` };
     $defs[`d${at}`] = { anyOf: [reference, reference] };
   }
-  return { $defs, $ref: `#/$defs/d${levels}` };
+  return { $defs, $ref: `#/properties/a/$defs/d${levels}` };
 }
 
-const catastrophic = { pattern: "^(a+)+$" };
-const slowText = JSON.stringify(`${"a".repeat(60)}!`);
+/** Takes years where `a` is a number, and nothing where it is absent. */
+const endless = { properties: { a: exponential(40) } };
+const slowValue = '{"a":5}';
 
 suite("schemas", () => {
   const draft7 = "http://json-schema.org/draft-07/schema#";
@@ -81,16 +88,104 @@ suite("schemas", () => {
 });
 
 test("a pattern is searched with its flags", async () => {
-  const ask = (flags: string) => sandbox.answer({ kind: "pattern", pattern: "^B", flags, text: "a\nb" });
+  const ask = (flags: string) =>
+    sandbox.answer({ kind: "pattern", pattern: "^B", flags, text: "a\nb" }, caller());
   assert.deepEqual(await ask("im"), { state: "ok", holds: true, faults: [] });
   assert.deepEqual(await ask("i"), { state: "ok", holds: false, faults: [] });
 });
 
+suite("patterns of schemas", () => {
+  const catastrophic = `${"a".repeat(50_000)}!`;
+  for (const [name, schema, value, holds] of [
+    ["a pattern that backtracks for years", { pattern: "^(a+)+$" }, catastrophic, false],
+    [
+      "a property pattern that does",
+      { patternProperties: { "^(a+)+$": false } },
+      { [catastrophic]: 1 },
+      true,
+    ],
+    ["a format that does", { format: "url" }, `http://${"a".repeat(60)}`, true],
+    ["a pattern with a Unicode escape", { pattern: "^\\ud83d\\ude00\\u00e9$" }, "😀é", true],
+    ["a property pattern", { patternProperties: { "^x-": { type: "number" } } }, { "x-a": "1" }, false],
+    [
+      "what a property pattern matches is no additional property",
+      { patternProperties: { "^x-": {} }, additionalProperties: false },
+      { "x-a": 1 },
+      true,
+    ],
+    ["an empty pattern", { pattern: "" }, "a", true],
+    ["the format regex", { format: "regex" }, "^(?!x)", true],
+    ["a value that is no regular expression", { format: "regex" }, "(", false],
+    ["the format date-time", { format: "date-time" }, "2026-02-30T00:00:00Z", false],
+  ] as const) {
+    test(`${name}: ${holds ? "valid" : "not valid"}`, async () => {
+      const answer = await validate(schema, JSON.stringify(value));
+      assert.equal(answer.state === "ok" && answer.holds, holds, JSON.stringify(answer));
+    });
+  }
+
+  test("a schema that was saved with a look-ahead says what is not supported", async () => {
+    const { state, ...answer } = await validate({ pattern: "^(?!x)" }, '"a"');
+    assert.equal(state, "unavailable");
+    assert.match(
+      "reason" in answer ? reasonText(answer.reason) : "",
+      /^This could not be checked: Look-around/,
+    );
+  });
+});
+
+suite("references", () => {
+  const type = { type: "string" };
+  for (const [name, schema] of [
+    ["a pointer", { $ref: "#/$defs/a", $defs: { a: type } }],
+    ["a pointer with escapes", { $ref: "#/$defs/a~1%20%25%22~0", $defs: { 'a/ %"~': type } }],
+    ["an anchor", { $ref: "#a", $defs: { x: { $anchor: "a", ...type } } }],
+    [
+      "the id of the document",
+      { $id: "https://e.org/s", $ref: "https://e.org/s#/$defs/a", $defs: { a: type } },
+    ],
+    ["a path relative to that id", { $id: "https://e.org/s", $ref: "s#/$defs/a", $defs: { a: type } }],
+    ["an unknown keyword", { $ref: "#/components/a", components: { a: type } }],
+    ["a member of a list", { $ref: "#/allOf/0", allOf: [type] }],
+    ["a chain", { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: type } }],
+  ] as const) {
+    test(`${name} is followed`, async () => {
+      const answers = [await validate(schema, '"a"'), await validate(schema, "1")];
+      assert.deepEqual(
+        answers.map(answer => answer.state === "ok" && answer.holds),
+        [true, false],
+      );
+    });
+  }
+
+  for (const [name, schema, reason] of [
+    [
+      "to another document",
+      { $ref: "http://127.0.0.1:1/x" },
+      "Only references inside the schema are supported, such as #/$defs/name.",
+    ],
+    ["without a target", { $ref: "#/$defs/a" }, "The reference has no target."],
+    ["to itself", { $ref: "#" }, "The reference leads back to itself."],
+  ] as const) {
+    test(`a reference ${name} is unavailable, in our own words`, async () => {
+      const answer = await validate(schema, "1");
+      assert.equal(answer.state, "unavailable");
+      assert.equal(
+        answer.state === "unavailable" && reasonText(answer.reason),
+        `This could not be checked: ${reason}`,
+      );
+    });
+  }
+});
+
 suite("hostile schemas", () => {
   for (const [name, schema, value] of [
-    ["an exponential anyOf", exponential(40), "5"],
-    ["a catastrophic pattern", catastrophic, slowText],
-    ["a catastrophic property pattern", { patternProperties: { "^(a+)+$": {} } }, `{${slowText}:1}`],
+    ["an exponential anyOf", endless, slowValue],
+    [
+      "a list whose items must differ",
+      { uniqueItems: true },
+      JSON.stringify(Array.from({ length: 60_000 }, (_, at) => ({ at }))),
+    ],
   ] as const) {
     test(`${name} times out, and the questions asked at the same time are answered`, async () => {
       const answers = await Promise.all([
@@ -105,14 +200,6 @@ suite("hostile schemas", () => {
       );
     });
   }
-
-  test("a schema that endlessly refers to itself is unavailable, not valid or invalid", async () => {
-    assert.equal((await validate({ $ref: "#" }, "1")).state, "unavailable");
-  });
-
-  test("a remote reference is not followed", async () => {
-    assert.equal((await validate({ $ref: "http://127.0.0.1:1/x" }, "1")).state, "unavailable");
-  });
 
   // On Node 24, a heap that fills up inside JSON.parse ends this process, and every test in this file with it.
   for (const [what, value] of [
@@ -132,7 +219,7 @@ suite("hostile schemas", () => {
     const text = "x".repeat(1_000_001);
     const answers = [
       await validate(true, text),
-      await sandbox.answer({ kind: "pattern", pattern: "x", flags: "", text }),
+      await sandbox.answer({ kind: "pattern", pattern: "x", flags: "", text }, caller()),
     ];
     assert.deepEqual(
       answers.map(({ state }) => state),
@@ -157,19 +244,80 @@ suite("hostile schemas", () => {
 
   test("after three timeouts a schema is not tried again, and other schemas are", async () => {
     const strict = new Sandbox({ budgetMs: 100 });
-    for (let tries = 0; tries < 3; tries++) await validate(catastrophic, slowText, strict);
-    assert.equal((await validate(catastrophic, '"aaa"', strict)).state, "timeout");
+    for (let tries = 0; tries < 3; tries++) await validate(endless, slowValue, strict);
+    assert.equal((await validate(endless, "{}", strict)).state, "timeout");
     assert.equal((await validate({ pattern: "^a+$" }, '"aaa"', strict)).state, "ok");
     await strict.close();
   });
 
   test("a schema that was answered in between may time out again", async () => {
     const strict = new Sandbox({ budgetMs: 100 });
-    for (let tries = 0; tries < 2; tries++) await validate(catastrophic, slowText, strict);
-    assert.equal((await validate(catastrophic, '"aaa"', strict)).state, "ok");
-    for (let tries = 0; tries < 2; tries++) await validate(catastrophic, slowText, strict);
-    assert.equal((await validate(catastrophic, '"aaa"', strict)).state, "ok");
+    for (let tries = 0; tries < 2; tries++) await validate(endless, slowValue, strict);
+    assert.equal((await validate(endless, "{}", strict)).state, "ok");
+    for (let tries = 0; tries < 2; tries++) await validate(endless, slowValue, strict);
+    assert.equal((await validate(endless, "{}", strict)).state, "ok");
     await strict.close();
+  });
+});
+
+suite("fairness", () => {
+  /** `count` schemas that never end, each different, of one agent. */
+  const flood = (count: number, by: Sandbox, who: SandboxCaller) =>
+    Array.from({ length: count }, (_, at) =>
+      by.answer({ kind: "schema", schema: JSON.stringify({ ...endless, title: at }), value: slowValue }, who),
+    );
+  const codesOf = (answers: SandboxAnswer[]) =>
+    answers.map(answer => (answer.state === "ok" ? "ok" : answer.reason.code));
+
+  test("an agent waits for one turn of another agent, not for its queue", async () => {
+    const shared = new Sandbox({ budgetMs: 200 });
+    await validate(true, "1", shared);
+    let answered = 0;
+    for (const one of flood(60, shared, caller("flooding"))) void one.then(() => answered++);
+    const answer = await shared.answer({ kind: "schema", schema: "true", value: "1" }, caller("other"));
+    assert.deepEqual([answer.state, answered <= 1], ["ok", true]);
+    await shared.close();
+  });
+
+  test("a run that has used its time gets no more, queued or not, and another run of its agent does", async () => {
+    const shared = new Sandbox({ budgetMs: 100 });
+    const spending = caller();
+    spending.budget.sandboxMsLeft = 250;
+    const codes = codesOf(await Promise.all(flood(40, shared, spending)));
+    assert.deepEqual(codes, [...Array(3).fill("sandbox_timeout"), ...Array(37).fill("sandbox_run_budget")]);
+    assert.deepEqual(codesOf(await Promise.all(flood(1, shared, spending))), ["sandbox_run_budget"]);
+    assert.equal((await validate(true, "1", shared)).state, "ok");
+    await shared.close();
+  });
+
+  test("an agent that has used its minute gets no more, queued or not, and another agent does", async () => {
+    const shared = new Sandbox({ budgetMs: 100, agentMsPerMinute: 200 });
+    const codes = codesOf(
+      (await Promise.all([1, 2].map(() => Promise.all(flood(20, shared, caller("slow")))))).flat(),
+    );
+    assert.equal(codes.filter(code => code === "sandbox_agent_budget").length, 37);
+    assert.deepEqual(codesOf(await Promise.all(flood(1, shared, caller("slow")))), ["sandbox_agent_budget"]);
+    assert.equal((await validate(true, "1", shared)).state, "ok");
+    await shared.close();
+  });
+
+  test("a schema that timed out three times is answered at once where it is queued already", async () => {
+    const shared = new Sandbox({ budgetMs: 100 });
+    const asked = Array.from({ length: 200 }, () => validate(endless, slowValue, shared));
+    const begun = performance.now();
+    assert.deepEqual(codesOf(await Promise.all(asked)), Array(200).fill("sandbox_timeout"));
+    // All two hundred would take 20 s.
+    assert.ok(performance.now() - begun < 10_000);
+    await shared.close();
+  });
+
+  test("a schema that times out for one agent is tried for another", async () => {
+    const shared = new Sandbox({ budgetMs: 100 });
+    for (let tries = 0; tries < 3; tries++) await validate(endless, slowValue, shared);
+    const schema = JSON.stringify(endless);
+    const answer = await shared.answer({ kind: "schema", schema, value: "{}" }, caller("other"));
+    assert.equal(answer.state, "ok");
+    await shared.close();
   });
 });
 
@@ -184,7 +332,7 @@ suite("withdrawn questions", () => {
 
   test("a closed sandbox answers all open and later questions", async () => {
     const closing = new Sandbox();
-    const asked = [validate(catastrophic, slowText, closing), validate(true, "1", closing)];
+    const asked = [validate(endless, slowValue, closing), validate(true, "1", closing)];
     await closing.close();
     assert.deepEqual(
       (await Promise.all(asked)).map(({ state }) => state),

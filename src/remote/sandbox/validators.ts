@@ -1,0 +1,53 @@
+// Validators of JSON Schemas, cached by the schema's text.
+import { type OutputUnit, type Schema, validate } from "@cfworker/json-schema";
+import { draftOf } from "../../model/test-case/json-schema.ts";
+import { readReferences } from "../../model/test-case/schema-references.ts";
+
+/** What is wrong with a value: at most five sentences, the innermost fault first; empty if it is valid. */
+type Validator = (value: unknown) => string[];
+
+/** A schema cannot be used; such schemas are refused on save, but may have been saved before. */
+export class SchemaFault extends Error {
+  override name = "SchemaFault";
+}
+
+const faultsMax = 5;
+const validatorsMax = 100;
+/** Characters of schemas whose validators are cached: each takes a multiple of its text. */
+const schemaCharsMax = 256 * 1024;
+const validators = new Map<string, Validator>();
+let schemaChars = 0;
+
+export function validatorOf(schema: string): Validator {
+  const known = validators.get(schema);
+  if (known) return known;
+  const made = makeValidator(JSON.parse(schema));
+  schemaChars += schema.length;
+  for (const oldest of validators.keys()) {
+    if (validators.size < validatorsMax && schemaChars <= schemaCharsMax) break;
+    validators.delete(oldest);
+    schemaChars -= oldest.length;
+  }
+  validators.set(schema, made);
+  return made;
+}
+
+/** Resolves the references itself: the library's way knows other places than those that are checked on save. */
+function makeValidator(schema: Schema | boolean): Validator {
+  const { targets, issues } = readReferences(schema);
+  if (issues.length > 0) throw new SchemaFault(issues[0]!.message);
+  const lookup: Record<string, Schema | boolean> = Object.create(null);
+  for (const [holder, target] of targets) {
+    const key = `reference ${Object.keys(lookup).length}`;
+    lookup[key] = target as Schema | boolean;
+    Object.defineProperty(holder, "__absolute_ref__", { value: key });
+  }
+  const draft = draftOf(schema) ?? "2020-12";
+  return value => validate(value, schema, draft, lookup).errors.slice(-faultsMax).map(faultText).reverse();
+}
+
+/** The library lists the outer keywords first and the failing one last. */
+function faultText({ instanceLocation, error }: OutputUnit): string {
+  const text = `${instanceLocation.replace(/^#\/?/, "") || "value"}: ${error}`;
+  return text.length > 300 ? `${text.slice(0, 299)}…` : text;
+}

@@ -1,0 +1,75 @@
+// Long computations of a thread run in slices, and owners take turns at them.
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { FairQueue } from "../../src/threads/fair-queue.ts";
+import { inTurns } from "../../src/threads/turns.ts";
+
+/** `count` steps of 4 ms each. */
+function* busy(count: number): Generator<void, string> {
+  for (let step = 0; step < count; step++) {
+    const until = performance.now() + 4;
+    while (performance.now() < until);
+    yield;
+  }
+  return "done";
+}
+
+suite("turns", () => {
+  test("a short computation ends while twenty long ones of another owner are under way", async () => {
+    const ended: string[] = [];
+    const long = Array.from({ length: 20 }, () => inTurns("a", busy(12)).then(() => ended.push("long")));
+    await inTurns("b", busy(8)).then(() => ended.push("short"));
+    assert.deepEqual(ended, ["short"]);
+    await Promise.all(long);
+    assert.equal(ended.length, 21);
+  });
+
+  test("timers are served between slices", async () => {
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 1);
+    await inTurns("a", busy(25));
+    clearInterval(timer);
+    assert.ok(ticks >= 3, String(ticks));
+  });
+
+  test("what ends within a slice does not wait", async () => {
+    let isLater = false;
+    setImmediate(() => {
+      isLater = true;
+    });
+    assert.equal(await inTurns("a", busy(0)), "done");
+    assert.equal(isLater, false);
+  });
+});
+
+suite("fair queue", () => {
+  test("owners take turns, each in its own order", () => {
+    const queue = new FairQueue<string>();
+    queue.add("a", ["a1", "a2", "a3"]);
+    queue.add("b", ["b1"]);
+    queue.add("c", ["c1", "c2"]);
+    const order: string[] = [];
+    while (!queue.isEmpty) order.push(queue.turn(items => items.shift()!)!);
+    assert.deepEqual(order, ["a1", "b1", "c1", "a2", "c2", "a3"]);
+    assert.equal(
+      queue.turn(() => "nothing"),
+      undefined,
+    );
+  });
+
+  test("items can be put back in front, and removed", () => {
+    const queue = new FairQueue<number>();
+    queue.add("a", [3, 4, 5]);
+    queue.add("a", [1, 2], true);
+    assert.deepEqual(
+      queue.remove("a", item => item % 2 === 0),
+      [2, 4],
+    );
+    assert.deepEqual(
+      queue.remove("b", () => true),
+      [],
+    );
+    assert.deepEqual(queue.clear(), [1, 3, 5]);
+    assert.equal(queue.isEmpty, true);
+  });
+});
