@@ -122,6 +122,33 @@ test("when a test fails it exits with 1, and the JUnit file has each test and it
   assert.equal("skipped" in (cases.get("Polit") as object), true);
 });
 
+test("a test with inputs and repeats passes by its pass rate, and JUnit has a case for each run", async () => {
+  const agentId = await makeCallable("Set");
+  const inputs = ["one", "two", "three", "four", "five"].map(input => ({ input }));
+  await makeTest(service.owner, agentId, { ...matching("Counts", "one|two|three|five"), inputs, repeats: 2 });
+  const file = join(folder, "set.xml");
+  const options = ["--agent", "Set", "--repeats", "3", "--min-pass-rate", "80%", "--junit", file];
+  const { code, out, err } = await svc(options);
+  assert.equal(code, 0, err);
+  assert.match(err, /Running 1 test of Set: 15 test runs\./);
+  assert.match(out, /^PASSED {2}Counts {2}12 of 15 passed \(80%, 95% interval 55–93%\)\n/);
+  assert.match(out, /\n {4}FAILED {2}input 4, repeat 1 {2}\(.*\n {8}response_regex a1, failed: /);
+  assert.match(out, /\n12 passed, 3 failed\n$/);
+  const suite = await readJunit(file);
+  assert.deepEqual([suite.tests, suite.failures], ["15", "3"]);
+  assert.deepEqual(
+    suite.testcase.slice(8, 11).map((one: { name: string; failure?: object }) => [one.name, !one.failure]),
+    [
+      ["Counts (input 3, repeat 3)", true],
+      ["Counts (input 4, repeat 1)", false],
+      ["Counts (input 4, repeat 2)", false],
+    ],
+  );
+  for (const args of [["--min-pass-rate", "0.81"], ["--wait"]]) {
+    assert.equal((await svc(["--agent", "Set", ...args])).code, 1, String(args));
+  }
+});
+
 test("--json with --wait prints all results and nothing else", async () => {
   const agentId = await makeCallable("Json");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
@@ -258,6 +285,17 @@ test("checks that the judge was unavailable for end with 3, are skipped in the J
   assert.deepEqual([run.state, run.verdict, run.outage], ["completed", "passed", false]);
   assert.equal(server.requests.length, asked, "the agent is not called again");
   await service.client.delete(path).expect(204);
+});
+
+test("--min-pass-rate and --repeats say what they take", async () => {
+  for (const [args, why] of [
+    [["--min-pass-rate", "90"], /from 0 to 1, such as 0\.9, or a percentage/],
+    [["--repeats", "21"], /a whole number from 1 to 20/],
+  ] as const) {
+    const { code, err } = await svc(["--agent", "x", ...args]);
+    assert.equal(code, 2);
+    assert.match(err, why);
+  }
 });
 
 test("--fail-on takes the kinds it knows", async () => {
@@ -436,13 +474,16 @@ test("a later signal ends the command though the launch goes on, and its JUnit f
     ...{ id, state: "running", testCount: 1, runCount: 1, finishedAt: null, notFullyEvaluated: 0 },
     counts: { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0, error: 0, cancelled: 0, open: 1 },
     runs: [
-      { id, testId: id, testName: "Greets", state: "running", verdict: null, notices: [], waiting: null },
+      {
+        ...{ id, testId: id, testName: "Greets", row: null, repeat: null },
+        ...{ state: "running", verdict: null, notices: [] },
+      },
     ],
   };
   let polls = 0;
   const stuck = createServer((request, response) => {
     if (request.url?.endsWith("/cancel")) cancelled.resolve();
-    else if (request.url === `/api/launches/${id}`) polls += 1;
+    else if (request.url?.startsWith(`/api/launches/${id}?`)) polls += 1;
     response.end(
       JSON.stringify(
         request.url?.startsWith("/api/agents") && request.method === "GET" ? { id, name: "A" } : launch,

@@ -1,15 +1,18 @@
-// Reports the results of a launch: lines for the terminal, a JUnit file for CI, an exit code.
-import XMLBuilder from "fast-xml-builder";
-import type { Change, Launch, RunTurn } from "../model/run/launch.ts";
-import type { Check, Outcome, RunState, Waiting } from "../model/run/run.ts";
+// Reports the results of a launch: lines for the terminal, and an exit code.
+import type { Change, Launch, LaunchTest, RunTurn } from "../model/run/launch.ts";
+import type { Check, Counts, Outcome, RunState } from "../model/run/run.ts";
 
 /** A run as the API answers it, with its turns and checks. */
 export type ReportedRun = {
   id: string;
   testId: string;
   testName: string;
+  /** From 1; null without inputs, and without repeats. */
+  row: number | null;
+  repeat: number | null;
   state: RunState;
   verdict: Outcome | null;
+  counts: Counts | null;
   reason: string | null;
   reasonCode?: string;
   error: string | null;
@@ -20,16 +23,16 @@ export type ReportedRun = {
   change: Change | null;
   flaky: boolean;
   notices: string[];
-  /** Set while the run waits for the judge. */
-  waiting: Waiting | null;
   turns: Pick<RunTurn, "turn" | "error">[];
-  /** With the descriptions of their assertions. */
+  /** With the descriptions of their assertions. Not read, like the turns, of runs whose checks all passed. */
   checks: (Check & { description?: string })[];
 };
 
 export type Report = {
   agent: { id: string; name: string };
   launch: Pick<Launch, "id" | "state" | "counts" | "testCount" | "runCount" | "notFullyEvaluated">;
+  /** In the order of the launch. */
+  tests: LaunchTest[];
   runs: ReportedRun[];
 };
 
@@ -37,13 +40,24 @@ export type Report = {
 export const failureKinds = ["skipped", "missing"] as const;
 export type FailureKind = (typeof failureKinds)[number];
 
+/** `minPassRate`: from 0 to 1; failed runs are then no failure of a test whose pass rate reaches it. */
+export type Demands = { failOn?: FailureKind[] | undefined; minPassRate?: number | undefined };
+
 /**
- * 0: every run passed or was skipped. 1: some run failed, lacked instrumentation, errored or was cancelled, or is one of
- * `failOn`. 3: the judge was unavailable for some checks, so it is not known that all pass.
+ * 0: every run passed or was skipped, or every test's pass rate reaches `minPassRate`. 1: some run failed and is not
+ * tolerated, lacked instrumentation, errored or was cancelled, or is one of `failOn`. 3: the judge was unavailable for
+ * some checks, so it is not known that all pass.
  */
-export function exitCodeOf({ launch, runs }: Report, failOn: FailureKind[] = []): 0 | 1 | 3 {
+export function exitCodeOf(
+  { launch, tests, runs }: Report,
+  { failOn = [], minPassRate }: Demands = {},
+): 0 | 1 | 3 {
+  const isTolerated = minPassRate !== undefined && tests.every(test => reaches(test, minPassRate));
   const fine = runs.every(
-    run => run.verdict === "passed" || (run.verdict === "skipped" && run.state === "completed"),
+    ({ state, verdict }) =>
+      verdict === "passed" ||
+      (verdict === "skipped" && state === "completed") ||
+      (verdict === "failed" && isTolerated),
   );
   // A run deleted in the meantime has not passed.
   if (!fine || runs.length !== launch.runCount) return 1;
@@ -51,17 +65,60 @@ export function exitCodeOf({ launch, runs }: Report, failOn: FailureKind[] = [])
   return runs.some(isOpen) ? 3 : 0;
 }
 
+/** Without a decided run no rate is missed: such runs fail or pass by their own results. */
+function reaches({ passRate }: LaunchTest, minPassRate: number): boolean {
+  return passRate === null || passRate.share >= minPassRate;
+}
+
 function hasSkipped({ verdict, checks }: ReportedRun): boolean {
   return verdict === "skipped" || checks.some(({ outcome }) => outcome === "skipped");
 }
 
 /** Whether the judge was unavailable for some of its checks. */
-function isOpen({ fullyEvaluated }: Pick<ReportedRun, "fullyEvaluated">): boolean {
+export function isOpen({ fullyEvaluated }: Pick<ReportedRun, "fullyEvaluated">): boolean {
   return fullyEvaluated === false;
 }
 
+// Of a test with many inputs; the JUnit file and the dashboard have all of them.
+const shownRunsMax = 10;
+
+/** The results by test: a test with one run as that run, another with its pass rate and the runs that did not pass. */
+export function reportLines({ tests, runs }: Pick<Report, "tests" | "runs">, minPassRate?: number): string[] {
+  const byTest = Map.groupBy(runs, run => run.testId);
+  return tests.flatMap(test => {
+    const own = byTest.get(test.testId) ?? [];
+    if (own.length === 1 && own[0]!.row === null && own[0]!.repeat === null) return runLines(own[0]!);
+    const rest = own.filter(run => wordOf(run) !== "PASSED" || isOpen(run));
+    const left = rest.length - shownRunsMax;
+    return [
+      `${wordOfTest(test, own, minPassRate)}  ${oneLine(test.testName)}  ${rateOf(test)}`,
+      ...rest.slice(0, shownRunsMax).flatMap(run => runLines(run, placeOf(run)).map(line => `    ${line}`)),
+      ...(left > 0 ? [`    … and ${left} more`] : []),
+    ];
+  });
+}
+
+function wordOfTest(test: LaunchTest, runs: ReportedRun[], minPassRate = 1): string {
+  const words = new Set(runs.map(wordOf));
+  if (reaches(test, minPassRate)) words.delete("FAILED");
+  const worst = ["ERROR", "CANCELLED", "FAILED", "MISSING INSTRUMENTATION"].find(word => words.has(word));
+  return worst ?? (words.size === 1 && words.has("SKIPPED") ? "SKIPPED" : "PASSED");
+}
+
+/** "18 of 20 passed (90%, 95% interval 70–97%)"; the other runs follow. */
+function rateOf({ passRate, runs }: LaunchTest): string {
+  if (passRate === null) return `0 of ${runs} decided`;
+  const { passed, of, share, low, high } = passRate;
+  const rate = `${passed} of ${of} passed (${percent(share)}%, 95% interval ${percent(low)}–${percent(high)}%)`;
+  return of === runs ? rate : `${rate}, ${runs - of} not counted`;
+}
+
+function percent(share: number): number {
+  return Math.round(share * 100);
+}
+
 /** One run, followed by its checks that did not pass. */
-export function runLines(run: ReportedRun): string[] {
+function runLines(run: ReportedRun, name = nameOf(run)): string[] {
   const remarks = [
     run.change === "broke" && "broke since its last run",
     run.change === "mended" && "fixed since its last run",
@@ -72,17 +129,29 @@ export function runLines(run: ReportedRun): string[] {
   ].filter(Boolean);
   const seconds = secondsOf(run);
   const about = [...(seconds === undefined ? [] : [`${seconds.toFixed(1)} s`]), ...remarks].join(", ");
-  const head = `${wordOf(run)}  ${oneLine(run.testName)}${about && `  (${about})`}`;
+  const head = `${wordOf(run)}  ${oneLine(name)}${about && `  (${about})`}`;
   return [head, ...reasonsOf(run).map(reason => `    ${reason}`)];
 }
 
+/** "Refund (input 3, repeat 2)". */
+export function nameOf(run: ReportedRun): string {
+  const place = placeOf(run);
+  return place ? `${run.testName} (${place})` : run.testName;
+}
+
+function placeOf({ row, repeat }: ReportedRun): string {
+  return [row !== null && `input ${row}`, repeat !== null && `repeat ${repeat}`].filter(Boolean).join(", ");
+}
+
 /** "4 of 9 done: 4 passed; 2 wait for the judge: …", with the reason of one of them. */
-export function progressOf(launch: Report["launch"], runs: Pick<ReportedRun, "waiting">[]): string {
+export function progressOf(
+  launch: Report["launch"],
+  waiting: { runs: number; reason: string } | null = null,
+): string {
   const done = launch.runCount - launch.counts.open;
-  const waits = runs.flatMap(({ waiting }) => waiting ?? []);
   const progress = `${done} of ${launch.runCount} done${done > 0 ? `: ${summaryOf({ launch })}` : ""}`;
-  if (!waits[0]) return progress;
-  return `${progress}; ${waits.length} ${waits.length === 1 ? "waits" : "wait"} for the judge: ${oneLine(waits[0].reason)}`;
+  if (!waiting) return progress;
+  return `${progress}; ${waiting.runs} ${waiting.runs === 1 ? "waits" : "wait"} for the judge: ${oneLine(waiting.reason)}`;
 }
 
 /** "3 passed, 1 failed, 1 skipped; 1 not fully evaluated". */
@@ -110,85 +179,12 @@ export function summaryOf({
   return parts.join(", ") + open;
 }
 
-const xml = new XMLBuilder({
-  ignoreAttributes: false,
-  attributeNamePrefix: "@",
-  format: true,
-  suppressEmptyNode: true,
-});
-
-/**
- * A JUnit file: one suite with the agent's name, and one case for each test. A run that did not finish, or whose agent
- * failed, is an error. Each check that the judge was unavailable for is a skipped case of its own, beside its test's.
- */
-export function junitOf({ agent, launch, runs }: Report): string {
-  const classname = writable(agent.name);
-  const cases = runs.flatMap(run => [
-    { "@classname": classname, ...caseOf(run) },
-    ...openChecks(run).map(check => ({ "@classname": classname, ...check })),
-  ]);
-  const property = [
-    { "@name": "launch", "@value": launch.id },
-    { "@name": "agent", "@value": agent.id },
-  ];
-  const ms = runs.reduce((sum, run) => sum + (secondsOf(run) ?? 0) * 1_000, 0);
-  return suiteOf(classname, cases, { "@time": Math.round(ms) / 1_000, properties: { property } });
-}
-
-/** A JUnit file of a command that has no results. */
-export function unfinishedJunit(agentName: string, message: string): string {
-  const error = { "@message": writable(oneLine(message)), "@type": "unfinished" };
-  const name = writable(agentName);
-  return suiteOf(name, [{ "@classname": name, "@name": "svc run", "@time": 0, error }]);
-}
-
-type JunitCase = Record<string, unknown>;
-
-function suiteOf(name: string, cases: JunitCase[], rest: object = {}): string {
-  const countOf = (kind: string) => cases.filter(one => kind in one).length;
-  const counts = {
-    "@tests": cases.length,
-    "@failures": countOf("failure"),
-    "@errors": countOf("error"),
-    "@skipped": countOf("skipped"),
-  };
-  const testsuite = { "@name": name, ...counts, ...rest, testcase: cases };
-  return xml.build({
-    "?xml": { "@version": "1.0", "@encoding": "UTF-8" },
-    testsuites: { ...counts, testsuite },
-  });
-}
-
-function caseOf(run: ReportedRun): JunitCase {
-  const reasons = reasonsOf(run).map(writable);
-  const text = reasons.join("\n");
-  const about = { "@name": writable(run.testName), "@time": secondsOf(run) ?? 0 };
-  if (run.state !== "completed") {
-    return { ...about, error: { "@message": reasons[0], "@type": run.state, "#text": text } };
-  }
-  const message = writable(oneLine(run.reason ?? wordOf(run)));
-  if (run.reasonCode === "agent_error") {
-    return { ...about, error: { "@message": message, "@type": "agent_error", "#text": text } };
-  }
-  if (run.verdict === "skipped") return { ...about, skipped: "", "system-out": text };
-  if (run.verdict === "passed") return about;
-  return { ...about, failure: { "@message": message, "@type": run.verdict ?? run.state, "#text": text } };
-}
-
-function openChecks(run: ReportedRun): JunitCase[] {
-  if (!isOpen(run)) return [];
-  return run.checks.filter(isUnjudged).map(check => ({
-    "@name": writable(`${run.testName}: ${titleOf(check)}`),
-    "@time": 0,
-    skipped: { "@message": writable(oneLine(check.reason)) },
-  }));
-}
-
-function isUnjudged({ skipped }: Check): boolean {
+/** Whether the judge was unavailable for the check. */
+export function isUnjudged({ skipped }: Check): boolean {
   return skipped === "judge_unavailable" || skipped === "judge_unusable";
 }
 
-function wordOf({ state, verdict }: ReportedRun): string {
+export function wordOf({ state, verdict }: ReportedRun): string {
   if (state === "error") return "ERROR";
   if (state === "cancelled") return "CANCELLED";
   if (verdict === "missing_instrumentation") return "MISSING INSTRUMENTATION";
@@ -196,7 +192,7 @@ function wordOf({ state, verdict }: ReportedRun): string {
 }
 
 /** Why a run did not pass, or is not fully evaluated: one line for each failed turn and check. */
-function reasonsOf(run: ReportedRun): string[] {
+export function reasonsOf(run: ReportedRun): string[] {
   const { state, verdict, error, turns, checks } = run;
   if (state === "cancelled") return ["Cancelled."];
   if (state === "error") return [oneLine(error ?? "The run ended without a result.")];
@@ -214,24 +210,19 @@ function lineOf(check: ReportedRun["checks"][number]): string {
 }
 
 /** "semantic a1 (Greets by name)". */
-function titleOf({ id, type, description }: ReportedRun["checks"][number]): string {
+export function titleOf({ id, type, description }: ReportedRun["checks"][number]): string {
   return oneLine(`${type} ${id}${description ? ` (${description})` : ""}`);
 }
 
-function secondsOf({ startedAt, finishedAt }: ReportedRun): number | undefined {
+export function secondsOf({ startedAt, finishedAt }: ReportedRun): number | undefined {
   if (startedAt === null || finishedAt === null) return undefined;
   return Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
 }
 
 /** Untrusted text on one line: it can neither fake a line of output nor move the cursor. */
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return text
     .replace(/\s+/g, " ")
     .replace(/\p{Cc}/gu, "\uFFFD")
     .toWellFormed();
-}
-
-/** Replaces the characters that XML cannot contain, not even escaped. */
-function writable(text: string): string {
-  return text.toWellFormed().replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD");
 }

@@ -233,3 +233,170 @@ test("an access token can launch, follow and cancel", async () => {
   assert.equal((await asks("DELETE", `/api/agents/${agent.id}`)).status, 403);
   assert.equal((await asks("PUT", `/api/agents/${agent.id}/connection`)).status, 403);
 });
+
+const inputs = ["one", "two", "three", "four", "five"].map(input => ({ input }));
+
+test("a test runs once for each input and repeat; results are counted by test and read in pages", async () => {
+  const agent = await makeCallable();
+  const counting = await makeTest(service.owner, agent.id, {
+    name: "Counts",
+    inputs,
+    repeats: 3,
+    ...matching("one|two|three|five"),
+  });
+  const plain = await makeTest(service.owner, agent.id, { name: "Plain", ...matching("Hello") });
+  const made = await launch(agent.id);
+  assert.deepEqual([made.testCount, made.runCount, made.counts.open, made.passRate], [2, 16, 16, null]);
+  const done = await ended(made.id);
+  assert.deepEqual(
+    done.tests.map((one: { testId: string; runs: number; passRate: { passed: number; of: number } }) => [
+      one.testId,
+      one.runs,
+      one.passRate.passed,
+      one.passRate.of,
+    ]),
+    [
+      [counting.id, 15, 12, 15],
+      [plain.id, 1, 1, 1],
+    ],
+  );
+  assert.deepEqual([done.passRate.passed, done.passRate.of, done.tests[0].counts.failed], [13, 16, 3]);
+  const placeOf = (run: { row: number; repeat: number; input: string; verdict: string }) => [
+    run.row,
+    run.repeat,
+    run.input,
+    run.verdict,
+  ];
+  assert.deepEqual(done.runs.slice(8, 11).map(placeOf), [
+    [3, 3, "three", "passed"],
+    [4, 1, "four", "failed"],
+    [4, 2, "four", "failed"],
+  ]);
+  assert.deepEqual(placeOf(done.runs.at(-1)), [null, null, null, "passed"]);
+  const none = await service.client.get(`/api/launches/${made.id}?limit=0`).expect(200);
+  assert.deepEqual([none.body.runs, none.body.nextCursor, none.body.tests.length], [[], null, 2]);
+  const first = (await service.client.get(`/api/launches/${made.id}?limit=10`).expect(200)).body;
+  const path = `/api/launches/${made.id}/runs`;
+  const rest = (await service.client.get(`${path}?cursor=${first.nextCursor}`).expect(200)).body;
+  assert.deepEqual(
+    [...first.runs, ...rest.items].map(({ id }: { id: string }) => id),
+    done.runs.map(({ id }: { id: string }) => id),
+  );
+  assert.equal(rest.nextCursor, null);
+  const failed = (await service.client.get(`${path}?result=failed&limit=2`).expect(200)).body;
+  const last = (await service.client.get(`${path}?result=failed&cursor=${failed.nextCursor}`).expect(200))
+    .body;
+  assert.deepEqual(
+    [...failed.items, ...last.items].map(placeOf).map(([row, repeat]) => [row, repeat]),
+    [
+      [4, 1],
+      [4, 2],
+      [4, 3],
+    ],
+  );
+  const ofInput = (await service.client.get(`${path}?testId=${counting.id}&row=2`).expect(200)).body;
+  assert.deepEqual(
+    ofInput.items.map((run: { input: string }) => run.input),
+    ["two", "two", "two"],
+  );
+  const { body: run } = await service.client.get(`/api/runs/${failed.items[0].id}`).expect(200);
+  assert.deepEqual([run.turns[0].input, run.results[0].test.turns], ["four", [{ input: "four" }]]);
+  assert.equal("inputs" in run.results[0].test || "repeats" in run.results[0].test, false);
+});
+
+test("two launches are compared by test and input, wherever the input is in the list", async () => {
+  const agent = await makeCallable();
+  const made = { name: "Counts", inputs: inputs.slice(0, 4), ...matching("one|two|three") };
+  const counting = await makeTest(service.owner, agent.id, made);
+  const gone = await makeTest(service.owner, agent.id, { name: "Gone", ...matching("Hello") });
+  const earlier = await ended((await launch(agent.id)).id);
+  await service.client.delete(`/api/tests/${gone.id}`).expect(204);
+  // One mended, one broke; the first is gone, the order is another, and there is a new one.
+  const changed = { inputs: [...inputs.slice(1)].reverse(), ...matching("two|four|five") };
+  await service.client.patch(`/api/tests/${counting.id}`, changed).expect(200);
+  const later = await ended((await launch(agent.id)).id);
+  assert.deepEqual(
+    later.runs.map((run: { input: string; change: string }) => [run.input, run.change]),
+    [
+      ["five", "new"],
+      ["four", "mended"],
+      ["three", "broke"],
+      ["two", "same"],
+    ],
+  );
+  const path = `/api/launches/${later.id}/compare?with=${earlier.id}`;
+  const { body } = await service.client.get(path).expect(200);
+  type Item = { input: string | null; row: number; rowBefore: number; change: string };
+  assert.deepEqual(
+    body.items.map(({ input, row, rowBefore, change }: Item) => [input, row, rowBefore, change]),
+    [
+      ["five", 1, null, "new"],
+      ["four", 2, 4, "mended"],
+      ["three", 3, 3, "broke"],
+      ["two", 4, 2, "same"],
+      ["one", null, 1, "gone"],
+      [null, null, null, "gone"],
+    ],
+  );
+  assert.deepEqual(body.changes, { broke: 1, mended: 1, same: 1, new: 1, gone: 2, undecided: 0 });
+  assert.deepEqual(
+    body.tests.map((one: { testName: string; testDeleted: boolean; before: object; after: object }) => [
+      one.testName,
+      one.testDeleted,
+      one.before !== null,
+      one.after !== null,
+    ]),
+    [
+      ["Counts", false, true, true],
+      ["Gone", true, true, false],
+    ],
+  );
+  const [{ difference }] = body.tests;
+  assert.deepEqual([difference.share, difference.significant], [0, false]);
+  const page = (await service.client.get(`${path}&limit=4`).expect(200)).body;
+  const next = (await service.client.get(`${path}&limit=4&cursor=${page.nextCursor}`).expect(200)).body;
+  assert.deepEqual([...page.items, ...next.items], body.items);
+  const only = (await service.client.get(`${path}&change=gone&testId=${counting.id}`).expect(200)).body;
+  assert.deepEqual(
+    only.items.map((item: Item) => item.input),
+    ["one"],
+  );
+  const unlike = (await service.client.get(`${path}&changed=true`).expect(200)).body;
+  assert.equal(unlike.items.length, 5);
+  const other = await makeCallable();
+  await makeTest(service.owner, other.id);
+  const foreign = (await launch(other.id)).id;
+  for (const id of [foreign, crypto.randomUUID()]) {
+    await service.client.get(`/api/launches/${later.id}/compare?with=${id}`).expect(404);
+  }
+  await service.client.get(`/api/launches/${later.id}/compare`).expect(400);
+});
+
+test("a launch may repeat its tests, and more runs than allowed are refused with the way out", async () => {
+  const agent = await makeCallable();
+  const many = Array.from({ length: 1_000 }, (_, at) => ({ input: `Question ${at}` }));
+  const testIds: string[] = [];
+  for (let count = 0; count < 11; count++) {
+    testIds.push((await makeTest(service.owner, agent.id, { name: `Set ${count}`, inputs: many })).id);
+  }
+  const path = `/api/agents/${agent.id}/launches`;
+  const { body: large } = await service.client.post(path).expect(400);
+  assert.match(large.message, /11,000 runs\. The limit is 10,000 at a time: run fewer tests/);
+  assert.equal(large.issues[0].path, "testIds");
+  const { body: repeated } = await service.client
+    .post(path, { testIds: [testIds[0]], repeats: 2 })
+    .expect(400);
+  assert.match(repeated.message, /“Set 0”: 1,000 inputs × 2 repeats are 2,000 runs/);
+  await service.client.post(path, { repeats: 0 }).expect(400);
+  const small = await makeTest(service.owner, agent.id, { repeats: 5, ...matching("Hello") });
+  const made = await launch(agent.id, { testIds: [small.id], repeats: 2 });
+  assert.equal(made.runCount, 2);
+  const done = await ended(made.id);
+  assert.deepEqual(
+    done.runs.map((run: { row: null; repeat: number; change: string }) => [run.row, run.repeat, run.change]),
+    [
+      [null, 1, "new"],
+      [null, 2, "new"],
+    ],
+  );
+});

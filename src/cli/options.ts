@@ -1,0 +1,36 @@
+// Reads the values of the command's options; an invalid value is an error that says what is valid.
+import { InvalidArgumentError } from "commander";
+import { repeatsMax } from "../model/test-case/inputs.ts";
+import { type FailureKind, failureKinds } from "./report.ts";
+
+export function nonEmpty(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It must not be empty.");
+  return text.trim();
+}
+
+export function readFailOn(text: string): FailureKind[] {
+  return text.split(",").map(name => {
+    const kind = failureKinds.find(one => one === name.trim());
+    if (kind === undefined) throw new InvalidArgumentError(`It must be of ${failureKinds.join(", ")}.`);
+    return kind;
+  });
+}
+
+export function serviceUrl(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("It must start with http:// or https://.");
+}
+
+/** "0.9" or "90%", as a share from 0 to 1. */
+export function readShare(text: string): number {
+  const [, digits, percent] = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*$/.exec(text) ?? [];
+  const share = Number(digits) / (percent ? 100 : 1);
+  if (share >= 0 && share <= 1) return share;
+  throw new InvalidArgumentError("It must be from 0 to 1, such as 0.9, or a percentage, such as 90%.");
+}
+
+export function readRepeats(text: string): number {
+  const repeats = Number(text);
+  if (/^\d+$/.test(text) && repeats >= 1 && repeats <= repeatsMax) return repeats;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${repeatsMax}.`);
+}

@@ -1,0 +1,141 @@
+// What the command prints and exits with for tests of many runs: pass rates, tolerated failures, and few lines.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { printingPace } from "../../src/cli/launches.ts";
+import { readShare } from "../../src/cli/options.ts";
+import { exitCodeOf, type Report, type ReportedRun, reportLines } from "../../src/cli/report.ts";
+import type { LaunchCounts } from "../../src/model/run/launch.ts";
+import { passRateOf } from "../../src/model/run/pass-rate.ts";
+
+type Fields = Partial<ReportedRun>;
+
+const failed: Fields = { verdict: "failed" };
+const skipped: Fields = { verdict: "skipped" };
+const missing: Fields = { verdict: "missing_instrumentation" };
+const errored: Fields = { verdict: null, state: "error", error: "The worker stopped." };
+const unjudged: Fields = { fullyEvaluated: false };
+
+/** Each list is the runs of a test. */
+function reportOf(...tests: Fields[][]): Report {
+  const runs = tests.flatMap((ofTest, test) =>
+    ofTest.map(
+      (fields, at): ReportedRun => ({
+        ...{ id: `${test}-${at}`, testId: String(test), testName: `Test ${test}`, row: at + 1, repeat: null },
+        ...{ state: "completed", verdict: "passed", counts: null, reason: null, error: null },
+        ...{ fullyEvaluated: true, startedAt: null, finishedAt: null, change: "same", flaky: false },
+        ...{ notices: [], turns: [], checks: [], ...fields },
+      }),
+    ),
+  );
+  const counts = {} as LaunchCounts;
+  return {
+    agent: { id: "a", name: "Agent" },
+    launch: {
+      id: "l",
+      state: "completed",
+      counts,
+      testCount: tests.length,
+      runCount: runs.length,
+      notFullyEvaluated: 0,
+    },
+    tests: tests.map((ofTest, test) => {
+      const decided = ofTest.filter(
+        run => run.verdict === "failed" || (run.verdict === undefined && run !== unjudged),
+      );
+      const passed = decided.filter(run => run.verdict === undefined).length;
+      return {
+        ...{
+          testId: String(test),
+          testName: `Test ${test}`,
+          testDeleted: false,
+          runs: ofTest.length,
+          counts,
+        },
+        passRate: passRateOf(passed, decided.length),
+      };
+    }),
+    runs,
+  };
+}
+
+const passing = (count: number): Fields[] => Array.from({ length: count }, () => ({}));
+
+for (const [name, tests, minPassRate, code] of [
+  ["every run passed", [passing(3)], undefined, 0],
+  ["one failed", [[...passing(9), failed]], undefined, 1],
+  ["the rate is reached exactly", [[...passing(9), failed]], 0.9, 0],
+  ["the rate is missed", [[...passing(9), failed]], 0.91, 1],
+  ["one of two tests misses the rate", [passing(90), [...passing(8), failed, failed]], 0.9, 1],
+  ["nothing but failures and a rate of 0", [[failed, failed]], 0, 0],
+  ["a run without a result is no tolerated failure", [[...passing(99), errored]], 0.5, 1],
+  ["missing instrumentation is no tolerated failure", [[...passing(99), missing]], 0.5, 1],
+  ["skipped runs count neither for nor against", [[...passing(1), failed, skipped, skipped]], 0.5, 0],
+  ["a test that was only skipped misses no rate", [[skipped]], 0.9, 0],
+  ["a judge that was unavailable leaves it open", [[...passing(9), unjudged]], 0.9, 3],
+] as [string, Fields[][], number | undefined, number][]) {
+  test(`exit code ${code}: ${name}`, () => {
+    assert.equal(exitCodeOf(reportOf(...tests), { minPassRate }), code);
+  });
+}
+
+test("--fail-on skipped holds beside a pass rate, and a deleted run has not passed", () => {
+  const report = reportOf([...passing(9), skipped]);
+  assert.equal(exitCodeOf(report, { minPassRate: 0.5, failOn: ["skipped"] }), 1);
+  const deleted = reportOf(passing(9));
+  deleted.launch.runCount = 10;
+  assert.equal(exitCodeOf(deleted, { minPassRate: 0.5 }), 1);
+});
+
+test("a test with many runs is one line and at most ten runs that did not pass", () => {
+  const report = reportOf(
+    [...passing(18), failed, failed],
+    Array.from({ length: 1_000 }, () => failed),
+  );
+  const lines = reportLines(report);
+  assert.deepEqual(lines.slice(0, 3), [
+    "FAILED  Test 0  18 of 20 passed (90%, 95% interval 70–97%)",
+    "    FAILED  input 19",
+    "    FAILED  input 20",
+  ]);
+  assert.equal(lines.length, 3 + 1 + 10 + 1);
+  assert.equal(lines.at(-1), "    … and 990 more");
+  assert.match(reportLines(report, 0.9)[0]!, /^PASSED {2}Test 0/);
+});
+
+test("runs that are not counted are named beside the rate", () => {
+  const [line] = reportLines(reportOf([...passing(1), failed, skipped, errored]));
+  assert.match(line!, /^ERROR {2}Test 0 {2}1 of 2 passed \(50%, .*\), 2 not counted$/);
+  assert.match(reportLines(reportOf([skipped, skipped]))[0]!, /^SKIPPED {2}Test 0 {2}0 of 2 decided$/);
+});
+
+test("progress of 1,000 runs is about twenty lines, and of a few runs every change", () => {
+  const printed = (of: number, now = () => 0) => {
+    const isWorthPrinting = printingPace("0", now);
+    return Array.from({ length: of }, (_, at) => isWorthPrinting(String(at + 1), at + 1, of)).filter(Boolean)
+      .length;
+  };
+  assert.deepEqual([printed(1_000), printed(10)], [20, 10]);
+  let ms = 0;
+  const slow = printingPace("0", () => ms);
+  assert.equal(slow("1", 1, 1_000), false);
+  ms = 30_000;
+  assert.equal(slow("2", 2, 1_000), true);
+  assert.equal(slow("2", 2, 1_000), false);
+});
+
+test("a share is a number from 0 to 1 or a percentage", () => {
+  for (const [text, share] of [
+    ["0.9", 0.9],
+    ["90%", 0.9],
+    ["100 %", 1],
+    ["1", 1],
+    ["0", 0],
+    [".5", 0.5],
+    ["29%", 0.29],
+  ] as const) {
+    assert.equal(readShare(text), share);
+  }
+  for (const text of ["90", "-0.1", "1.01", "101%", "", "%", "0,9", "high", "NaN", "1e-1"]) {
+    assert.throws(() => readShare(text), /from 0 to 1, such as 0\.9, or a percentage/, text);
+  }
+});
