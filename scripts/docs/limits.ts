@@ -101,6 +101,26 @@ export function limitTables(): string {
       ["Verification link, reset link", "24 h, 1 h", ""],
       ["Test messages, connection tests", `${trialsPerMinute} per minute and account`, "more is 429"],
       ["Concurrent dry runs", `${constant("editor.ts", "judgedOfAccountMax")} per account`, "more is 429"],
+      [
+        "Dry runs, scenario trials",
+        `${constant("editor.ts", "dryRunsPerMinute")} per minute and account`,
+        "more is 429",
+      ],
+      [
+        "Drafts from a trace, completions",
+        `${constant("editor.ts", "readsPerMinute")} per minute and account`,
+        "more is 429",
+      ],
+      [
+        "Backtest estimates",
+        `${constant("backtests.ts", "estimatesPerMinute")} per minute and account`,
+        "more is 429",
+      ],
+      [
+        "Saving tests whose patterns or schemas take long to check",
+        `1 at a time, ${constant("parse.ts", "costlyPerMinute")} per minute and account`,
+        "more is 429",
+      ],
       ["Trace read in one answer", size(constant("traces.ts", "wholeBytesMax")), "larger: read it in parts"],
       [
         "Insights in one answer",

@@ -11,6 +11,8 @@ type TrialBounds = {
   busy: string;
   concurrentMax?: number;
   perMinuteMax?: number;
+  /** What is counted, for the message. */
+  what?: string;
   /** Monotonic milliseconds. */
   now?: (() => number) | undefined;
 };
@@ -19,6 +21,7 @@ export function limitTrials({
   busy,
   concurrentMax = 1,
   perMinuteMax = trialsPerMinute,
+  what = "tests",
   now = () => performance.now(),
 }: TrialBounds): Trials {
   const running = new Map<string, number>();
@@ -32,7 +35,7 @@ export function limitTrials({
     if (times.length >= perMinuteMax) {
       const retryAfterSeconds = Math.ceil((times[0]! + 60_000 - time) / 1_000);
       throw new Refusal("RATE_LIMITED", {
-        message: `Limit: ${perMinuteMax} tests per minute.`,
+        message: `Limit: ${perMinuteMax} ${what} per minute.`,
         hint: `Try again in ${retryAfterSeconds} s.`,
         retryAfterSeconds,
       });

@@ -1,10 +1,11 @@
 // /api/backtests: try a test case on past traces in the background, and read, cancel and delete such backtests.
+import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { backtestTracesMax } from "../../model/run/backtest.ts";
 import { scoreOf } from "../../model/run/run.ts";
-import { evaluatedDocumentOf, parseDraft, type TestCaseDocument } from "../../model/test-case/test-case.ts";
+import { evaluatedDocumentOf, type TestCaseDocument } from "../../model/test-case/test-case.ts";
 import {
   deleteBacktest,
   endBacktest,
@@ -33,12 +34,14 @@ import {
   BacktestResult,
   TestVersion,
 } from "./backtest-schemas.ts";
+import { testParserOf } from "./parse.ts";
 import { testBytesMax } from "./schemas.ts";
 import { testCaseBody } from "./test-cases.ts";
 
 const versionsMax = 100;
 const params = z.object({ id: z.string() });
 const tags = ["backtests"];
+const estimatesPerMinute = 30;
 
 const tried = {
   test: testCaseBody.optional().describe("The test case to try, saved or not. Default: the saved test."),
@@ -55,11 +58,13 @@ type Tried = { test?: unknown; testId?: string | undefined };
 export function registerBacktests(app: App, deps: Deps & { editor: Editor }): void {
   const { db, editor } = deps;
   const loop = new BacktestLoop(deps);
+  const parser = testParserOf(app);
   app.addHook("onClose", () => loop.stop());
   const estimates = limitTrials({
     busy: "Limit: 2 estimates at a time. Wait for one to finish.",
     concurrentMax: 2,
-    perMinuteMax: Number.POSITIVE_INFINITY,
+    perMinuteMax: estimatesPerMinute,
+    what: "estimates",
   });
 
   app.post(
@@ -76,7 +81,7 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
     },
     async (request, reply) => {
       const agentId = request.params.id.toLowerCase();
-      const { document } = await chosen(agentId, request.body);
+      const { document } = await chosen(request, agentId, request.body);
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       const wanted = { agentId, document, count: request.body.traces };
@@ -105,7 +110,7 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
     async (request, reply) => {
       const agentId = request.params.id.toLowerCase();
       const { traces, judge: judged, testId = null } = request.body;
-      const { document, version } = await chosen(agentId, request.body);
+      const { document, version } = await chosen(request, agentId, request.body);
       const latest = await listLatestLive(db, agentId, traces);
       if (latest.length === 0) {
         throw new Refusal("CONFLICT", {
@@ -224,12 +229,13 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
 
   /** The document to try, and the saved version that it equals. Throws VALIDATION_ERROR. */
   async function chosen(
+    request: FastifyRequest,
     agentId: string,
     { test, testId }: Tried,
   ): Promise<{ document: TestCaseDocument; version: number | null }> {
     const refuse = (path: string, message: string) =>
       new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
-    const draft = test === undefined ? undefined : parseDraft(test);
+    const draft = test === undefined ? undefined : await parser.draft(request, test);
     const saved = testId === undefined ? undefined : await findTestCase(db, testId);
     if (testId !== undefined && saved?.agentId !== agentId) {
       throw refuse("testId", "This agent has no test case with this id.");

@@ -3,7 +3,6 @@ import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
 import { Refusal } from "../../model/refusal.ts";
-import { parseDraft } from "../../model/test-case/test-case.ts";
 import { Semaphore } from "../../threads/semaphore.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
@@ -18,6 +17,7 @@ import {
   TraceInputs,
   Vocabulary,
 } from "./editor-schemas.ts";
+import { testParserOf } from "./parse.ts";
 import { TestDocument, testBytesMax } from "./schemas.ts";
 import { testCaseBody } from "./test-cases.ts";
 
@@ -26,6 +26,10 @@ const concurrentMax = 6;
 const waitMs = 5_000;
 /** Keeps one account from using all permits with requests that wait for the judge. */
 const judgedOfAccountMax = 2;
+const dryRunsPerMinute = 60;
+// Drafts and completions evaluate or read whole traces, too.
+const readsOfAccountMax = 3;
+const readsPerMinute = 120;
 
 export function registerEditor(app: App, { editor }: Deps & { editor: Editor }): void {
   const params = z.object({ id: z.string() });
@@ -33,8 +37,16 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
   const trials = limitTrials({
     busy: `Limit: ${judgedOfAccountMax} dry runs at a time. Wait for one to finish.`,
     concurrentMax: judgedOfAccountMax,
-    perMinuteMax: Number.POSITIVE_INFINITY,
+    perMinuteMax: dryRunsPerMinute,
+    what: "dry runs",
   });
+  const reads = limitTrials({
+    busy: `Limit: ${readsOfAccountMax} drafts at a time. Try again in a moment.`,
+    concurrentMax: readsOfAccountMax,
+    perMinuteMax: readsPerMinute,
+    what: "drafts",
+  });
+  const parser = testParserOf(app);
 
   app.post(
     "/api/agents/:id/tests/dry-run",
@@ -60,7 +72,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
       const input = {
         agentId: request.params.id.toLowerCase(),
         traceId,
-        document: parseDraft(test),
+        document: await parser.draft(request, test),
         routing: routing ?? request.query.routing ?? false,
       };
       return found(
@@ -139,8 +151,12 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
         response: { 200: Vocabulary },
       },
     },
-    async ({ params: { id } }, reply) =>
-      withPermit(semaphore, reply, signal => editor.vocabulary({ agentId: id.toLowerCase() }, signal)),
+    async (request, reply) => {
+      const agentId = request.params.id.toLowerCase();
+      return reads(requireAccount(request).id, () =>
+        withPermit(semaphore, reply, signal => editor.vocabulary({ agentId }, signal)),
+      );
+    },
   );
 
   app.post(
@@ -153,8 +169,12 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
         response: { 200: TestDocument },
       },
     },
-    async ({ params: { id } }, reply) =>
-      found(await withPermit(semaphore, reply, signal => editor.draftTest({ traceId: id }, signal))),
+    async (request, reply) =>
+      found(
+        await reads(requireAccount(request).id, () =>
+          withPermit(semaphore, reply, signal => editor.draftTest({ traceId: request.params.id }, signal)),
+        ),
+      ),
   );
 
   app.post(
@@ -176,10 +196,14 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
         response: { 200: DraftedAssertion },
       },
     },
-    async ({ params: { id }, body }, reply) =>
-      found(
-        await withPermit(semaphore, reply, signal => editor.draftAssertion({ traceId: id, ...body }, signal)),
-      ),
+    async (request, reply) => {
+      const input = { traceId: request.params.id, ...request.body };
+      return found(
+        await reads(requireAccount(request).id, () =>
+          withPermit(semaphore, reply, signal => editor.draftAssertion(input, signal)),
+        ),
+      );
+    },
   );
 }
 

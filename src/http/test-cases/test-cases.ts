@@ -4,7 +4,6 @@ import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import {
   type TestCaseDocument as Document,
   mergeTestCase,
-  parseTestCase,
   type TestCase as Stored,
   testCaseInputSchema,
 } from "../../model/test-case/test-case.ts";
@@ -20,6 +19,7 @@ import {
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, pageSchema } from "../schemas.ts";
+import { testParserOf } from "./parse.ts";
 import { ListedTest, Status, testBytesMax, ValidatedTest } from "./schemas.ts";
 
 // Only for OpenAPI: the model validates test cases and reports every issue itself.
@@ -37,6 +37,7 @@ const DocumentChange = z.unknown().meta(change);
 export function registerTestCases(app: App, { db }: Deps): void {
   const tags = ["tests"];
   const params = z.object({ id: z.string() });
+  const parser = testParserOf(app);
 
   app.get(
     "/api/agents/:id/tests",
@@ -70,7 +71,9 @@ export function registerTestCases(app: App, { db }: Deps): void {
     async (request, reply) =>
       reply
         .code(201)
-        .send(testView(await insertTestCase(db, request.params.id, parseTestCase(request.body)))),
+        .send(
+          testView(await insertTestCase(db, request.params.id, await parser.test(request, request.body))),
+        ),
   );
 
   app.post(
@@ -86,7 +89,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
       },
     },
     async request => {
-      const document = parseTestCase(request.body);
+      const document = await parser.test(request, request.body);
       const warnings = testCaseWarnings(document);
       return { valid: true as const, document, eligibility: whyNotEligible(document), warnings };
     },
@@ -127,8 +130,9 @@ export function registerTestCases(app: App, { db }: Deps): void {
         response: { 200: ListedTest },
       },
     },
-    async ({ params, body }) => {
-      const document = parseTestCase(withoutAdded(body, params.id));
+    async request => {
+      const { params, body } = request;
+      const document = await parser.test(request, withoutAdded(body, params.id));
       return testView(found(await updateTestCase(db, params.id, () => document)));
     },
   );
@@ -145,8 +149,11 @@ export function registerTestCases(app: App, { db }: Deps): void {
         response: { 200: ListedTest },
       },
     },
-    async ({ params, body }) => {
-      const change = (current: Document) => mergeTestCase(current, withoutAdded(body, params.id));
+    async request => {
+      const { params, body } = request;
+      const change = await parser.change(request, withoutAdded(body, params.id), async () =>
+        found(await findTestCase(db, params.id)),
+      );
       return testView(found(await updateTestCase(db, params.id, change)));
     },
   );

@@ -23,6 +23,19 @@ export function costIssues(assertions: unknown): Issue[] {
   return [];
 }
 
+/** A schema of this many characters takes as long to check as one instruction to compile. */
+const schemaChars = 64;
+
+/** What checking takes, in instructions. Reads unvalidated input as `costIssues` does. */
+export function checkingCost(assertions: unknown): number {
+  if (!Array.isArray(assertions)) return 0;
+  return assertions.reduce((sum: number, one) => {
+    const patterns = patternsOf(one, "").reduce((cost, { pattern }) => cost + patternCost(pattern), 0);
+    const { schema = null } = (one ?? {}) as Record<string, unknown>;
+    return sum + patterns + JSON.stringify(schema).length / schemaChars;
+  }, 0);
+}
+
 type Written = { path: string; pattern: string };
 
 function patternsOf(assertion: unknown, path: string): Written[] {

@@ -31,7 +31,7 @@ export type TestCaseDocument = {
 export type TestCase = TestCaseDocument & { id: string; agentId: string; version: number };
 
 /** Nesting limit, the same as for traces. */
-const levelsMax = 200;
+export const levelsMax = 200;
 const issuesMax = 20;
 const assertionsMax = 100;
 
@@ -66,7 +66,11 @@ type TestCaseInput = z.infer<typeof testCaseInputSchema>;
 
 /** Parses a client's test case. Throws VALIDATION_ERROR with the path of each invalid field. */
 export function parseTestCase(input: unknown): TestCaseDocument {
-  return readDocument(input, document => (document.status === "active" ? readinessIssues(document) : []));
+  return readDocument(input, issuesOfStatus);
+}
+
+function issuesOfStatus(document: TestCaseDocument): Issue[] {
+  return document.status === "active" ? readinessIssues(document) : [];
 }
 
 /** Parses a draft: unlike a saved test, an active draft may be incomplete. */
@@ -74,10 +78,15 @@ export function parseDraft(input: unknown): TestCaseDocument {
   return readDocument(input, () => []);
 }
 
-function readDocument(input: unknown, more: (document: TestCaseDocument) => Issue[]): TestCaseDocument {
+/** `areChecked`: the patterns and schemas of the assertions are known to be valid, and need not be compiled. */
+function readDocument(
+  input: unknown,
+  more: (document: TestCaseDocument) => Issue[],
+  areChecked = false,
+): TestCaseDocument {
   if (!isWithin(input, levelsMax))
     refuse([{ path: "", message: `Nested more than ${levelsMax} levels deep.` }]);
-  const costly = costIssues((input as { assertions?: unknown } | null)?.assertions);
+  const costly = areChecked ? [] : costIssues((input as { assertions?: unknown } | null)?.assertions);
   if (costly.length > 0) refuse(costly);
   const read = testCaseInputSchema.safeParse(input, { error: issue => sentence(issue) });
   if (!read.success) {
@@ -86,7 +95,7 @@ function readDocument(input: unknown, more: (document: TestCaseDocument) => Issu
   const { inputs, repeats, assertions, ...rest } = read.data;
   const document = { ...rest, ...withoutDefaults({ inputs, repeats }), assertions: withIds(assertions) };
   const issues = [
-    ...document.assertions.flatMap(issuesOfAssertion),
+    ...(areChecked ? [] : document.assertions.flatMap(issuesOfAssertion)),
     ...idIssues(document.assertions),
     ...turnIssues(document),
     ...inputIssues(document),
@@ -122,12 +131,19 @@ function named(assertion: unknown): unknown {
   return { ...assertion, ...Object.fromEntries(empty.map(name => [name, "?"])) };
 }
 
-/** Applies a client's changed fields and validates the whole document. Throws as parseTestCase does. */
-export function mergeTestCase(current: TestCaseDocument, patch: unknown): TestCaseDocument {
+/**
+ * Applies a client's changed fields and validates the whole document. Assertions that stay as they are were checked when
+ * they were saved; `areChecked` says so of those of the patch. Throws as parseTestCase does.
+ */
+export function mergeTestCase(
+  current: TestCaseDocument,
+  patch: unknown,
+  areChecked: boolean = typeof patch === "object" && patch !== null && !("assertions" in patch),
+): TestCaseDocument {
   if (typeof patch !== "object" || patch === null || Array.isArray(patch)) {
     refuse([{ path: "", message: "Expected an object with the fields to change." }]);
   }
-  return parseTestCase({ ...documentOf(current), ...patch });
+  return readDocument({ ...documentOf(current), ...patch }, issuesOfStatus, areChecked);
 }
 
 /** The document alone, without the ids and times that the service adds. */

@@ -234,3 +234,40 @@ test("each template of the dashboard can be saved as it is, evaluates live trace
     assert.deepEqual([body.eligibility, body.warnings], [null, []], id);
   }
 });
+
+test("tests with costly patterns are checked on a thread, one at a time for each account, and others at once", async () => {
+  const author = await service.signUp();
+  const { client } = author;
+  const { id: agentId } = await makeAgent(author);
+  const patterns = (count: number, end = "") =>
+    Array.from({ length: count }, (_, at) => ({
+      type: "response_regex",
+      pattern: `[a-z]{1,400}${at}${end}`,
+    }));
+  const costly = { name: "Costly", status: "disabled", assertions: patterns(20) };
+  const validate = (body: object) => client.post(`/api/agents/${agentId}/tests/validate`, body);
+
+  const answers = await Promise.all([
+    validate(costly),
+    validate(costly),
+    validate({ name: "Cheap", status: "disabled" }),
+  ]);
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 429]);
+  assert.equal(answers[2]!.status, 200);
+  assert.equal(
+    answers.find(({ status }) => status === 429)!.body.message,
+    "Your last test is still being checked. Try again in a moment.",
+  );
+
+  const { body: refused } = await validate({ ...costly, assertions: patterns(20, "(") }).expect(400);
+  assert.equal(refused.issues[0].path, "assertions[0].pattern");
+  const { body: made } = await client.post(`/api/agents/${agentId}/tests`, costly).expect(201);
+  const { body: renamed } = await client.patch(`/api/tests/${made.id}`, { name: "Renamed" }).expect(200);
+  assert.deepEqual([renamed.name, renamed.assertions], ["Renamed", made.assertions]);
+  await client.patch(`/api/tests/${made.id}`, { assertions: patterns(20, "(") }).expect(400);
+  await client.patch(`/api/tests/${crypto.randomUUID()}`, { assertions: patterns(20) }).expect(404);
+  const { body: patched } = await client
+    .patch(`/api/tests/${made.id}`, { assertions: patterns(10) })
+    .expect(200);
+  assert.deepEqual([patched.name, patched.assertions.length], ["Renamed", 10]);
+});
