@@ -2,8 +2,8 @@
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import ipaddr from "ipaddr.js";
 import { z } from "zod";
+import { integer, isNetwork, isTarget, oneOf, shown, text, url } from "./config/fields.ts";
 import { defaultDataDir } from "./embedded/default-folder.ts";
 import { type JudgeConnection, judgeProviders } from "./model/judge/call.ts";
 import { decodeLimits } from "./wire/limits.ts";
@@ -42,6 +42,8 @@ export type Config = {
   readonly secretKey: string | undefined;
   /** Private hosts, IP addresses and networks that users may have called. */
   readonly allowPrivateTargets: readonly string[];
+  /** IP addresses and networks of the proxies in front of the service. */
+  readonly trustedProxies: readonly string[];
   /** Undefined: emails are written to files in the outbox. */
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string;
@@ -117,6 +119,14 @@ const environment = z.object({
     .refine(targets => targets.every(isTarget), {
       error: ({ input }) =>
         `contains ${shown((input as string[]).find(target => !isTarget(target))!)}: it must be none, or host names, IP addresses and networks such as agent.internal,10.0.0.7,10.1.0.0/16.`,
+    })
+    .optional(),
+  SVC_TRUSTED_PROXIES: z
+    .string()
+    .transform(value => value.split(",").map(proxy => proxy.trim()))
+    .refine(proxies => proxies.every(isNetwork), {
+      error: ({ input }) =>
+        `contains ${shown((input as string[]).find(proxy => !isNetwork(proxy))!)}: it must be IP addresses and networks such as 127.0.0.1,10.1.0.0/16.`,
     })
     .optional(),
   SVC_SMTP_URL: url(["smtp:", "smtps:"], "smtp://user:password@host:587").optional(),
@@ -196,6 +206,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     databaseUrl,
     secretKey: env.SVC_SECRET_KEY,
     allowPrivateTargets: env.SVC_ALLOW_PRIVATE_TARGETS ?? (databaseUrl === undefined ? ownMachine : []),
+    trustedProxies: env.SVC_TRUSTED_PROXIES ?? [],
     smtpUrl: env.SVC_SMTP_URL,
     mailFrom: env.SVC_MAIL_FROM ?? `Onlooker <onlooker@${new URL(baseUrl).hostname}>`,
     judge: judgeOf(env),
@@ -253,49 +264,11 @@ function judgeOf(env: Environment): JudgeConfig | undefined {
   };
 }
 
-/** `wanted` completes "it must be". */
-function text(isValid: (value: string) => boolean, wanted: string) {
-  const error = ({ input }: { input?: unknown }) => `is ${shown(String(input))}: it must be ${wanted}.`;
-  return z.string().refine(isValid, { error, abort: true });
-}
-
-function integer(min: number, max: number) {
-  const isValid = (value: string) => /^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max;
-  return text(isValid, `a whole number from ${min} to ${max}`).transform(Number);
-}
-
-function oneOf<const Word extends string>(words: readonly Word[]) {
-  return z.enum(words, {
-    error: ({ input }) => `is ${shown(String(input))}: it must be one of ${words.join(", ")}.`,
-  });
-}
-
-/** Its message never repeats the value: URLs of databases and mail servers contain passwords. */
-function url(protocols: string[], example: string) {
-  return z.string().refine(value => protocols.includes(URL.parse(value)?.protocol ?? ""), {
-    error: `is not a URL that this service can use: it must look like ${example}.`,
-    abort: true,
-  });
-}
-
-function isTarget(target: string): boolean {
-  if (ipaddr.isValidCIDR(target)) return true;
-  // What looks like an IP address must be one in its usual form: 127.1 and 0x7f000001 would pass as names.
-  if (/^[\d.]+$|^0x|:|\//.test(target))
-    return ipaddr.IPv4.isValidFourPartDecimal(target) || ipaddr.IPv6.isValid(target);
-  return /^[a-z\d_]([a-z\d_-]*[a-z\d])?(\.[a-z\d_]([a-z\d_-]*[a-z\d])?)*$/.test(target);
-}
-
 /** In a fixed order; undefined for any other word. */
 function rolesIn(value: string): Role[] | undefined {
   const words = new Set(value.split(",").map(word => word.trim()));
   const roles = (["http", "worker"] as const).filter(role => words.delete(role));
   return words.size === 0 ? roles : undefined;
-}
-
-/** A value for one line of text: quoted, control characters escaped, truncated. */
-function shown(value: string): string {
-  return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
 }
 
 function deepFreeze<T>(value: T): T {

@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
+import { wrongPasswordsMax } from "../../src/http/accounts/attempt-limits.ts";
 import { passwordLengthMax } from "../../src/http/accounts/auth.ts";
 import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
 import { trialsPerMinute } from "../../src/http/rate-limit.ts";
@@ -96,6 +97,11 @@ export function limitTables(): string {
         "API key, access token",
         `${constant("keys.ts", "defaultDays")} days unless chosen otherwise`,
         "at most a year, or never",
+      ],
+      [
+        "Wrong passwords",
+        `${wrongPasswordsMax.ofClientIn5Minutes} in 5 minutes per account and IP address`,
+        `${wrongPasswordsMax.ofAccountInAnHour} an hour per account, ${wrongPasswordsMax.fromIpIn5Minutes} in 5 minutes per IP address; more is 429`,
       ],
       ["Session", "7 days without use", ""],
       ["Verification link, reset link", "24 h, 1 h", ""],

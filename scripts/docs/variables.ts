@@ -47,6 +47,12 @@ const described: Record<string, Described> = {
     default: "`127.0.0.0/8,::1` with the embedded database, else `none`",
     accepts: "`none` or nothing, or hosts, IP addresses and networks, separated by commas",
   },
+  SVC_TRUSTED_PROXIES: {
+    about:
+      "The [proxies](deploying.md#behind-tls) in front of Onlooker, whose `X-Forwarded-For` or `Forwarded` header names the client.",
+    default: "none",
+    accepts: "IP addresses and networks, separated by commas",
+  },
   SVC_SMTP_URL: {
     about:
       "The mail server. Without one, emails are files in `outbox/` and their links are printed in the log.",

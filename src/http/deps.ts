@@ -17,11 +17,13 @@ export type Deps = {
     readonly baseUrl: string;
     /** Without one, emails are written to the outbox, and their links to the log. */
     readonly smtpUrl?: string | null | undefined;
+    /** Addresses and networks of proxies whose X-Forwarded-For and Forwarded headers are believed. */
+    readonly trustedProxies?: readonly string[];
   };
   db: Database;
   mailer: Pick<Mailer, "send">;
   log: FastifyBaseLogger;
-  /** Whether to rate-limit sign-up, sign-in and resets by client IP address. Default: true. */
+  /** Whether to rate-limit sign-up, sign-in and resets by account and client IP address. Default: true. */
   limitAccounts?: boolean;
   /** Default: scrypt. Tests create thousands of accounts, so they pass a cheap hash. */
   passwordHashing?: PasswordHashing | undefined;

@@ -12,6 +12,7 @@ import { freshDatabase } from "./postgres.ts";
 export type TestAppOptions = {
   baseUrl?: string;
   limitAccounts?: boolean;
+  trustedProxies?: string[];
   /** Hash passwords as the service does, which takes 0.1 s of a core each. */
   realPasswords?: boolean;
   /** Adds routes of other rooms. */
@@ -50,7 +51,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const mailer = recordingMailer();
   const logs: string[] = [];
   const deps: Deps = {
-    config: { baseUrl: options.baseUrl ?? "http://onlooker.test" },
+    config: {
+      baseUrl: options.baseUrl ?? "http://onlooker.test",
+      trustedProxies: options.trustedProxies ?? [],
+    },
     db,
     mailer,
     log: openLog("debug", { write: line => void logs.push(line) }),

@@ -5,8 +5,10 @@ import { Refusal } from "../../model/refusal.ts";
 import { findAccountByEmail } from "../../store/accounts/accounts.ts";
 import { createFirstProject } from "../../store/accounts/projects.ts";
 import type { Background } from "../background.ts";
+import { clientReader } from "../client-ip.ts";
 import type { App, Deps } from "../deps.ts";
 import { Name } from "../schemas.ts";
+import { limitAttempts } from "./attempt-limits.ts";
 import { type Auth, authOrigin, clientIpHeader, passwordLengthMax, passwordLengthMin } from "./auth.ts";
 import { callLibrary } from "./outages.ts";
 import { CurrentSession, Session, SignedIn } from "./schemas.ts";
@@ -103,6 +105,7 @@ const forwarded: Forwarded[] = [
 ];
 
 export function registerAccounts(app: App, deps: Deps, auth: Auth, background: Background): void {
+  const forward = forwarder(deps, auth);
   for (const { method, path, summary, open = false, body, answer, extra } of forwarded) {
     app.route({
       method,
@@ -110,7 +113,7 @@ export function registerAccounts(app: App, deps: Deps, auth: Auth, background: B
       config: { open },
       schema: { tags: ["accounts"], summary, ...(body && { body }), response: { 200: answer } },
       handler: (request, reply) =>
-        forward(deps, auth, path, body && { ...(request.body as object), ...extra }, request, reply),
+        forward(path, body && { ...(request.body as object), ...extra }, request, reply),
     });
   }
 
@@ -127,7 +130,7 @@ export function registerAccounts(app: App, deps: Deps, auth: Auth, background: B
     },
     async (request, reply) => {
       const { email, password, name = email.slice(0, email.indexOf("@")) } = request.body;
-      const answer = await forward(deps, auth, "/sign-up/email", { email, password, name }, request, reply);
+      const answer = await forward("/sign-up/email", { email, password, name }, request, reply);
       const signedUp = SignedIn.parse(answer);
       await welcome(deps, background, signedUp.user.id).catch((error: unknown) =>
         // The account exists. Listing projects creates the first one, and the user can request the email again.
@@ -146,33 +149,50 @@ async function welcome(deps: Deps, background: Background, accountId: string): P
   }
 }
 
-/** Forwards the request to the library, passes its cookies on and throws its errors as refusals. */
-async function forward(
-  deps: Deps,
-  auth: Auth,
+type Forward = (
   path: string,
   body: Record<string, unknown> | undefined,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<unknown> {
-  const { cookie, "user-agent": userAgent } = request.headers;
-  const headers = new Headers({ [clientIpHeader]: request.ip, "content-type": "application/json" });
-  if (cookie !== undefined) headers.set("cookie", cookie);
-  if (userAgent !== undefined) headers.set("user-agent", userAgent);
-  const { method } = request;
-  const asked = new Request(`${authOrigin}/api/auth${path}`, {
-    method: method === "HEAD" ? "GET" : method,
-    headers,
-    ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
-  });
-  const answer = await callLibrary(
-    () => auth.handler(asked),
-    ({ ok }) => !ok,
-  );
-  const cookies = answer.headers.getSetCookie();
-  if (cookies.length > 0) reply.header("set-cookie", cookies);
-  if (answer.ok) return answer.json();
-  throw await refusalOf(deps, answer, body);
+) => Promise<unknown>;
+
+/** Forwards requests to the library within their limits, passes its cookies on and throws its errors as refusals. */
+function forwarder(deps: Deps, auth: Auth): Forward {
+  const clientOf = clientReader(deps.config.trustedProxies ?? []);
+  let warned = false;
+  return async (path, body, request, reply) => {
+    const client = clientOf(request.raw);
+    if (client.shared && !warned) {
+      warned = true;
+      request.log.warn(
+        { proxy: request.ip },
+        "requests come through a proxy that SVC_TRUSTED_PROXIES does not name, so all clients have its IP address",
+      );
+    }
+    const attempt = async () => {
+      const { cookie, "user-agent": userAgent } = request.headers;
+      const headers = new Headers({ [clientIpHeader]: client.ip, "content-type": "application/json" });
+      if (cookie !== undefined) headers.set("cookie", cookie);
+      if (userAgent !== undefined) headers.set("user-agent", userAgent);
+      const { method } = request;
+      const asked = new Request(`${authOrigin}/api/auth${path}`, {
+        method: method === "HEAD" ? "GET" : method,
+        headers,
+        ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
+      });
+      const answer = await callLibrary(
+        () => auth.handler(asked),
+        ({ ok }) => !ok,
+      );
+      const cookies = answer.headers.getSetCookie();
+      if (cookies.length > 0) reply.header("set-cookie", cookies);
+      if (answer.ok) return answer.json();
+      throw await refusalOf(deps, answer, body);
+    };
+    if (deps.limitAccounts === false) return attempt();
+    const email = typeof body?.["email"] === "string" ? body["email"] : undefined;
+    return limitAttempts(deps.db, path, { client, email, accountId: request.account?.id }, attempt);
+  };
 }
 
 /** Maps an error response of the library to a Refusal, or to an Error if it is a bug. */
@@ -181,15 +201,7 @@ async function refusalOf(
   answer: Response,
   body: Record<string, unknown> | undefined,
 ): Promise<Error> {
-  const { status, headers } = answer;
-  if (status === 429) {
-    const seconds = Number(headers.get("x-retry-after")) || 60;
-    return new Refusal("RATE_LIMITED", {
-      message: "Too many attempts from your IP address.",
-      hint: `Try again in ${seconds} seconds.`,
-      retryAfterSeconds: seconds,
-    });
-  }
+  const { status } = answer;
   const { code = "", message = "" } = (await answer.json()) as { code?: string; message?: string };
   const taken = new Refusal("CONFLICT", {
     message: "An account with this email already exists.",

@@ -19,10 +19,6 @@ export const passwordLengthMax = 128;
 /** Header that passes the client's IP address to the library. A header of this name sent by a client is dropped. */
 export const clientIpHeader = "x-client-address";
 
-// Per minute, client IP address and process.
-const limits = { "/sign-up/email": 60, "/sign-in/email": 30, "/change-password": 10 };
-const mailLimits = { "/request-password-reset": 5, "/reset-password": 10, "/delete-user": 10 };
-
 export type Auth = Awaited<ReturnType<typeof openAuth>>;
 
 /** Reads the secret that signs cookies from the database, which must be migrated. */
@@ -90,15 +86,8 @@ export async function openAuth(deps: Deps, background: Background) {
         );
       },
     },
-    rateLimit: {
-      enabled: deps.limitAccounts !== false,
-      window: 60,
-      max: 600,
-      storage: "memory",
-      customRules: Object.fromEntries(
-        Object.entries({ ...limits, ...mailLimits }).map(([path, max]) => [path, { window: 60, max }]),
-      ),
-    },
+    // attempt-limits.ts limits requests before they are forwarded.
+    rateLimit: { enabled: false },
     advanced: {
       cookiePrefix: "svc",
       useSecureCookies: new URL(config.baseUrl).protocol === "https:",

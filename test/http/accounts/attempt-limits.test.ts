@@ -1,0 +1,131 @@
+// Tests the limits on sign-in, sign-up and password resets, by account and by IP address, behind a proxy too.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+
+let service: TestApp;
+let other: TestApp;
+before(async () => {
+  service = await startTestApp({ limitAccounts: true, trustedProxies: ["127.0.0.1"] });
+  other = await startTestApp({ limitAccounts: true });
+});
+after(async () => {
+  await service.close();
+  await other.close();
+});
+
+function signIn(app: TestApp, { email, password }: Pick<Owner, "email" | "password">, ip?: string) {
+  const headers = ip === undefined ? {} : { "x-forwarded-for": ip };
+  return app.client().request("POST", "/api/auth/sign-in/email", { email, password }, headers);
+}
+
+/** The statuses of wrong passwords for the account, one after the other. */
+async function guess(app: TestApp, email: string, times: number, ip?: (at: number) => string) {
+  const statuses: number[] = [];
+  for (let at = 0; at < times; at++) {
+    statuses.push((await signIn(app, { email, password: `a guess ${at}` }, ip?.(at))).status);
+  }
+  return statuses;
+}
+
+const ten401 = Array.from({ length: 10 }, () => 401);
+
+test("after ten wrong passwords a client has to wait, also with the right one", async () => {
+  const owner = await service.signUp();
+  assert.deepEqual(await guess(service, owner.email, 11, () => "198.51.100.1"), [...ten401, 429]);
+  const refused = await signIn(service, owner, "198.51.100.1");
+  assert.equal(refused.status, 429);
+  assert.equal(refused.body.code, "RATE_LIMITED");
+  const seconds = Number(refused.headers.get("retry-after"));
+  assert.ok(seconds > 0 && seconds <= 300, `waits ${seconds} s`);
+});
+
+test("wrong passwords from one IP address lock out neither the owner elsewhere nor others behind it", async () => {
+  const [owner, neighbor] = [await service.signUp(), await service.signUp()];
+  await guess(service, owner.email, 11, () => "198.51.100.2");
+  assert.equal((await signIn(service, owner, "198.51.100.3")).status, 200);
+  assert.equal((await signIn(service, neighbor, "198.51.100.2")).status, 200);
+});
+
+test("guesses at one account from many IP addresses end after a hundred", async () => {
+  const owner = await service.signUp();
+  const statuses = await guess(service, owner.email, 101, at => `192.0.2.${at}`);
+  assert.deepEqual([statuses[99], statuses[100]], [401, 429]);
+});
+
+test("guesses at many accounts from one IP address end after a hundred", async () => {
+  const statuses: number[] = [];
+  for (let at = 0; at < 101; at++) {
+    const account = { email: `nobody-${at}@example.com`, password: "a guess again" };
+    statuses.push((await signIn(service, account, "198.51.100.4")).status);
+  }
+  assert.deepEqual([statuses[99], statuses[100]], [401, 429]);
+});
+
+test("right passwords do not count", async () => {
+  const owner = await service.signUp();
+  await guess(service, owner.email, 9, () => "198.51.100.5");
+  for (let at = 0; at < 3; at++) assert.equal((await signIn(service, owner, "198.51.100.5")).status, 200);
+  assert.deepEqual(await guess(service, owner.email, 2, () => "198.51.100.5"), [401, 429]);
+});
+
+test("parallel guesses do not pass the limit", async () => {
+  const owner = await service.signUp();
+  const replies = await Promise.all(
+    Array.from({ length: 30 }, (_, at) =>
+      signIn(service, { email: owner.email, password: `a guess ${at}` }, "198.51.100.6"),
+    ),
+  );
+  assert.equal(replies.filter(({ status }) => status === 401).length, 10);
+});
+
+test("behind a proxy that is not trusted nobody is locked out by others, and the log names the setting", async () => {
+  const owner = await other.signUp();
+  for (let at = 0; at < 12; at++) {
+    // 120 wrong passwords for twelve accounts, more than one IP address may try.
+    await guess(other, `nobody-${at}@example.com`, 10, () => "198.51.100.1");
+  }
+  assert.equal((await signIn(other, owner, "198.51.100.2")).status, 200);
+  const warnings = other.logs.filter(line => line.includes("SVC_TRUSTED_PROXIES"));
+  assert.equal(warnings.length, 1);
+});
+
+test("a forged header does not make a client another one", async () => {
+  const owner = await other.signUp();
+  const statuses = await guess(other, owner.email, 11, at => `10.0.0.${at}`);
+  assert.deepEqual(statuses, [...ten401, 429]);
+});
+
+test("reset emails are limited by the email they go to", async () => {
+  const owner = await service.signUp();
+  const statuses: number[] = [];
+  for (let at = 0; at < 6; at++) {
+    const body = { email: owner.email.toUpperCase() };
+    const headers = { "x-forwarded-for": `198.51.100.${50 + at}` };
+    const path = "/api/auth/request-password-reset";
+    statuses.push((await service.client().request("POST", path, body, headers)).status);
+  }
+  assert.deepEqual(statuses, [200, 200, 200, 200, 200, 429]);
+});
+
+test("loading the dashboard is not limited", async () => {
+  const { client } = await service.signUp();
+  const replies = await Promise.all(Array.from({ length: 650 }, () => client.get("/api/auth/get-session")));
+  assert.ok(replies.every(({ status }) => status === 200));
+});
+
+test("sessions list the client's own IP address", async () => {
+  const owner = await service.signUp();
+  const { headers } = await signIn(service, owner, "198.51.100.77");
+  const cookie = headers.get("set-cookie")!.split(";")[0]!;
+  const { body } = await service.client().request("GET", "/api/auth/list-sessions", undefined, { cookie });
+  assert.ok(body.some((session: { ipAddress: string }) => session.ipAddress === "198.51.100.77"));
+});
+
+test("counts of attempts that have ended are removed", async () => {
+  const { db } = service;
+  await db.pool.query("update attempts set ends_at = now() - interval '1 second'");
+  for (let at = 0; at < 10; at++) await guess(service, `swept-${at}@example.com`, 1, () => "198.51.100.8");
+  const { rows } = await db.pool.query("select 1 from attempts where ends_at < now()");
+  assert.equal(rows.length, 0);
+});
