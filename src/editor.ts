@@ -184,13 +184,13 @@ const draftId = "draft";
 /** Treats the draft as active, and a draft without turns as single-turn: its turns may not be written yet. */
 async function applicabilityOf(
   { judge }: Pick<Askable, "judge">,
-  { derived }: LoadedTrace,
+  { trace, derived }: LoadedTrace,
   test: TestCase,
   signal: AbortSignal,
 ): Promise<NonNullable<DryRun["applicability"]>> {
   const turns = test.turns.length === 0 ? [{ input: "?" }] : test.turns;
   const active: TestCase = { ...test, turns, status: "active" };
-  const question = routingQuestion(derived, [active]);
+  const question = routingQuestion({ spans: trace.spans, derived }, [active]);
   const answer = question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : noScenario);
   const { applied, why, reason, suspicious } = applicability(derived, [active], answer).tests[0]!;
   return {

@@ -195,7 +195,7 @@ async function evaluateWith(
 ): Promise<{ verdict: Verdict; routing: RoutingAnswer | null }> {
   const { agentId, view } = viewed;
   const { derived } = view;
-  const question = routingQuestion(derived, tests);
+  const question = routingQuestion(view, tests);
   const routing = question && (await judge.route(question, signal));
   if (routing) onRouted?.(routing);
   const applying = applyingTests(derived, tests, routing);

@@ -192,7 +192,7 @@ async function tryTrace(
 ): Promise<Omit<TriedTrace, "traceId">> {
   const { trace, derived } = loaded;
   const evaluated = asEligible(test);
-  const question = routingQuestion(derived, [evaluated]);
+  const question = routingQuestion({ spans: trace.spans, derived }, [evaluated]);
   const routing = question && (/\S/.test(test.scenario) ? await judge.route(question, signal) : noScenario);
   const { applied, why, reason = "" } = applicability(derived, [evaluated], routing).tests[0]!;
   if (!applied) {

@@ -100,8 +100,9 @@ async function judgedNow(
 ): Promise<JudgedAnswer | Unanswered> {
   const judge = open({ agentId, traceId, runId: null, deadlineAt: null, tries: 0 });
   if (question.kind === "scenario") {
-    const { scenario, userInput } = question;
-    const answer = await judge.route({ userInput, scenarios: [{ testId, scenario }] }, signal);
+    const { scenario, userInput, earlier } = question;
+    const input = { userInput, ...(earlier ? { earlier } : {}) };
+    const answer = await judge.route({ ...input, scenarios: [{ testId, scenario }] }, signal);
     if (answer.code !== "ok") return answer;
     return answer.labels.get(testId)?.label ?? answer.unlabelled!.get(testId)!;
   }

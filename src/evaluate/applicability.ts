@@ -5,14 +5,19 @@ import { reasonText } from "../model/run/reason.ts";
 import type { Applicability, Routing } from "../model/run/run.ts";
 import { isScenarioMatched, whyNotEligible } from "../model/test-case/eligibility.ts";
 import type { TestCase } from "../model/test-case/test-case.ts";
-import type { Derived } from "../model/trace/trace.ts";
+import type { Derived, Span } from "../model/trace/trace.ts";
+import { earlierMessages } from "./material.ts";
 
 /** The scenarios that the judge must match before it is known which tests apply; null if there are none. */
-export function routingQuestion(derived: Derived, tests: TestCase[]): RoutingQuestion | null {
+export function routingQuestion(
+  { spans, derived }: { spans: Span[]; derived: Derived },
+  tests: TestCase[],
+): RoutingQuestion | null {
   const conditional = tests.filter(isScenarioMatched);
   if (conditional.length === 0 || !derived.userInput) return null;
   const scenarios = conditional.map(({ id, scenario }) => ({ testId: id, scenario }));
-  return { userInput: derived.userInput.text, scenarios };
+  const earlier = earlierMessages(spans, derived);
+  return { userInput: derived.userInput.text, ...(earlier ? { earlier } : {}), scenarios };
 }
 
 /** `answer` is null where nothing was asked. Of the judge's labels only no_match keeps a test from running. */

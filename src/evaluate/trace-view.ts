@@ -26,6 +26,8 @@ export class TraceView {
   readonly findings = new Map<Assertion, Finding>();
   /** Each turn for itself, where the trace is joined of several; null for any other trace. */
   readonly turns: TraceView[] | null;
+  /** If it is a turn of such a trace, the turns before it. */
+  readonly earlier: TraceView[];
   /** Whether it, or one of its turns, was made of what was seen from outside: of what the agent did, nothing shows. */
   readonly isObserved: boolean;
   readonly received: MergedTrace["received"];
@@ -41,12 +43,22 @@ export class TraceView {
   #toolCalls: Map<string, ToolCall[]> | undefined;
   readonly #allowance = new ValueAllowance();
 
-  constructor(trace: MergedTrace, derived: Derived, budget: RunBudget = new RunBudget()) {
+  constructor(
+    trace: MergedTrace,
+    derived: Derived,
+    budget: RunBudget = new RunBudget(),
+    earlier: TraceView[] = [],
+  ) {
     this.spans = trace.spans;
     this.derived = derived;
     this.budget = budget;
     this.received = trace.received;
-    this.turns = trace.turns?.map(turn => new TraceView(turn.trace, turn.derived, budget)) ?? null;
+    this.earlier = earlier;
+    const turns: TraceView[] = [];
+    for (const turn of trace.turns ?? []) {
+      turns.push(new TraceView(turn.trace, turn.derived, budget, [...turns]));
+    }
+    this.turns = trace.turns ? turns : null;
     this.isObserved = this.turns
       ? this.turns.some(turn => turn.isObserved)
       : trace.metadata?.[observedMark] === true;

@@ -1,6 +1,6 @@
 // The turns of a manual run: joined into one conversation to evaluate, or looked at one by one.
 
-import type { Evidence, Result } from "../model/run/run.ts";
+import type { Result, SemanticActual } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
 import type { Derived, FoundText, MergedTrace, Turn } from "../model/trace/trace.ts";
 import type { Context, Finding } from "./finding.ts";
@@ -50,7 +50,11 @@ export function joinTurns(given: Turn[]): Turn {
 export function placedInTurns(result: Result): Result {
   return {
     ...result,
-    checks: result.checks.map(check => ({ ...check, evidence: check.evidence.map(placed) })),
+    checks: result.checks.map(check => ({
+      ...check,
+      evidence: check.evidence.map(placed),
+      ...(check.type === "semantic" ? { actual: actualInTurns(check.actual) } : {}),
+    })),
   };
 }
 
@@ -131,13 +135,31 @@ function numbered({ trace, derived }: Turn, prefix: string): Turn {
   };
 }
 
-function placed(evidence: Evidence): Evidence {
-  const colon = evidence.spanId.indexOf(":");
+function placed<P extends { spanId: string; turn?: number }>(place: P): P {
+  const colon = place.spanId.indexOf(":");
+  return { ...place, spanId: place.spanId.slice(colon + 1), turn: Number(place.spanId.slice(0, colon)) };
+}
+
+/** With the places of the judge's quotations. */
+function actualInTurns(actual: unknown): unknown {
+  if (typeof actual !== "object" || actual === null) return actual;
+  const { criteria, material } = actual as Partial<SemanticActual>;
   return {
-    ...evidence,
-    spanId: evidence.spanId.slice(colon + 1),
-    turn: Number(evidence.spanId.slice(0, colon)),
+    ...actual,
+    ...(criteria && { criteria: criteria.map(withQuotesInTurns) }),
+    ...(material?.suspicious && {
+      material: { ...material, suspicious: placed(material.suspicious) },
+    }),
   };
+}
+
+function withQuotesInTurns(criterion: SemanticActual["criteria"][number]): typeof criterion {
+  const { quotes } = criterion;
+  if (!quotes) return criterion;
+  const inTurns = quotes.map(quote =>
+    quote.spanId === null ? quote : placed({ ...quote, spanId: quote.spanId }),
+  );
+  return { ...criterion, quotes: inTurns };
 }
 
 /** Null where nothing is known. */

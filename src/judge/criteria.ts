@@ -1,31 +1,23 @@
 // Criterion questions: verdicts on replies in few calls, two more votes where the score is close, a score per check.
-import {
-  type DecisionRule,
-  decidingVote,
-  isNearThreshold,
-  scoreOfVerdicts,
-} from "../evaluate/semantic-score.ts";
+import { isNearThreshold } from "../evaluate/semantic-score.ts";
 import { suspicionOf } from "../evaluate/suspicion.ts";
 import type { Judges } from "../judge.ts";
 import { criteriaPerCall, type GivenVerdict, type RestsOn } from "../model/judge/call.ts";
-import type {
-  CriterionVerdict,
-  SemanticAnswer,
-  SemanticQuestion,
-  Spent,
-  Vote,
-} from "../model/judge/judge.ts";
-import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
+import type { CriterionVerdict, SemanticAnswer, SemanticQuestion } from "../model/judge/judge.ts";
+import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import { promptBounds } from "../model/judge/prompt-bounds.ts";
+import { oncePerText } from "../model/once-per-text.ts";
 import { hasWord } from "../model/strip-invisible.ts";
 import { semanticRequest } from "../remote/judge/client.ts";
 import { replyParts } from "../remote/judge/prompts.ts";
 import { together } from "./batches.ts";
 import { Classifier } from "./classes.ts";
-import { type CriterionQuestion, identityOf, keysFor, oncePerText } from "./keys.ts";
+import { type CriterionQuestion, hashOfMaterial, identityOf, keysFor } from "./keys.ts";
 import { type Answers, type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
+import { QuoteFinder } from "./quotes.ts";
 import { withRetry } from "./retry.ts";
 import { isFavorable, isOpenWithoutClass, verdictOf } from "./verdict.ts";
+import { failureOf, givenBy, isAnswered, spentOn, sum, tally } from "./votes.ts";
 
 /** `check` names the check whose criteria stay in one call if possible. */
 type CheckCriterion = CriterionQuestion & { check: number };
@@ -45,10 +37,14 @@ export async function judgeReplies(
   const suspicious = oncePerText(suspicionOf);
   const partsOf = oncePerText(replyParts);
   const classifier = new Classifier(judges, asker, keys);
+  const finder = new QuoteFinder();
   const ballot = (check: number, vote: number): Ballot => {
-    const { testId, criteria, scenario, reference, userInput, response } = questions[check]!;
+    const { testId, criteria, scenario, reference, userInput, response, material } = questions[check]!;
     const parts = partsOf(response)!;
-    const about = reference === undefined ? {} : { reference };
+    const about = {
+      ...(reference === undefined ? {} : { reference }),
+      ...(material === undefined ? {} : { material }),
+    };
     return criteria.map(criterion =>
       parts.map((reply, at): Question<CheckCriterion> => {
         const part = parts.length > 1 ? { part: { at: at + 1, of: parts.length } } : {};
@@ -88,7 +84,8 @@ export async function judgeReplies(
       if (!given) return failureOf(parts, answers)!;
       const own: RestsOn | null = restsOn?.[criteria.indexOf(criterion)] ?? null;
       const known = own ?? (isOpenWithoutClass(given) ? classifier.classOf(criterion) : null);
-      return known !== null && typeof known === "object" ? known : verdictOf(given, known);
+      if (known !== null && typeof known === "object") return known;
+      return verdictOf(given, known, one => finder.quotesOf(one, questions[check]!));
     });
     const failures = outcomes.filter(outcome => "code" in outcome);
     return failures.length > 0 ? failures : (outcomes as CriterionVerdict[]);
@@ -139,10 +136,20 @@ function notJudged(response: string): Unanswered {
 }
 
 const kind: QuestionKind<CheckCriterion, GivenVerdict> = {
-  /** One call per vote, since no call asks a question twice, and per input, though a trace has only one. */
+  /**
+   * One call per vote, since no call asks a question twice, per input, though a trace has only one, and per conversation
+   * that is shown, so that no criterion gets more than its context allows.
+   */
   batches(questions) {
     const by = (name: "vote" | "userInput" | "check") => (part: Question<CheckCriterion>[]) => [
       ...Map.groupBy(part, ({ content }) => content[name]).values(),
+    ];
+    const byMaterial = (part: Question<CheckCriterion>[]) => [
+      ...Map.groupBy(part, ({ content: { material, reply } }) => {
+        if (!material) return "";
+        // The reply stands among the items, so they go with one reply only.
+        return JSON.stringify([hashOfMaterial(material), material.items.length > 0 && reply]);
+      }).values(),
     ];
     // Each part of a long reply fills a call, so all questions about it go into that call.
     const byLongReply = (part: Question<CheckCriterion>[]) => [
@@ -150,6 +157,7 @@ const kind: QuestionKind<CheckCriterion, GivenVerdict> = {
     ];
     return by("vote")(questions)
       .flatMap(by("userInput"))
+      .flatMap(byMaterial)
       .flatMap(byLongReply)
       .flatMap(part => together(by("check")(part), criteriaPerCall));
   },
@@ -162,111 +170,12 @@ const kind: QuestionKind<CheckCriterion, GivenVerdict> = {
       ...{ id: `c${at + 1}`, replyId: `r${texts.indexOf(reply) + 1}`, scenario, criterion },
       ...(reference === undefined ? {} : { reference }),
     }));
-    const { userInput } = questions[0]!.content;
+    const { userInput, material } = questions[0]!.content;
     const shown = [...replies].map(([text, part], at) => ({ id: `r${at + 1}`, ...part, text }));
-    return byKey(semanticRequest({ userInput, replies: shown, criteria }), "c", questions);
+    const around = material === undefined ? {} : { material };
+    return byKey(semanticRequest({ userInput, ...around, replies: shown, criteria }), "c", questions);
   },
-  isReusable: ({ verdict, quotation }) =>
-    quotation === "found" || quotation === "empty" || (quotation === "elsewhere" && !isFavorable(verdict)),
+  isReusable: ({ verdict, quotation, comparison }) =>
+    comparison !== "invented" &&
+    (quotation === "found" || quotation === "empty" || (quotation === "elsewhere" && !isFavorable(verdict))),
 };
-
-/** The verdicts on the parts of a reply; undefined if one is missing. */
-function givenBy(
-  parts: Question<CheckCriterion>[],
-  answers: Answers<GivenVerdict>,
-): GivenVerdict[] | undefined {
-  const given = parts.flatMap(({ key }) => {
-    const answer = answers.get(key);
-    return answer?.code === "ok" ? [answer.value] : [];
-  });
-  return given.length === parts.length ? given : undefined;
-}
-
-function failureOf(
-  parts: Question<CheckCriterion>[],
-  answers: Answers<GivenVerdict>,
-): Unanswered | undefined {
-  return firstOf(
-    parts.flatMap(({ key }) => {
-      const answer = answers.get(key)!;
-      return answer.code === "ok" ? [] : [answer];
-    }),
-  );
-}
-
-/** Prefers a reason that no retry can change. */
-function firstOf(failures: Unanswered[]): Unanswered | undefined {
-  return failures.find(({ code }) => code !== "later") ?? failures[0];
-}
-
-function isAnswered(verdicts: CriterionVerdict[] | Unanswered[]): verdicts is CriterionVerdict[] {
-  return !verdicts.some(verdict => "code" in verdict);
-}
-
-type Tally = Pick<SemanticAnswer & { code: "ok" }, "code" | "score" | "votes"> | Unanswered;
-
-/**
- * Decides by the first vote, and by two further ones if they were asked for. A further vote that failed counts as undecided;
- * if it may still come, the check waits.
- */
-function tally(
-  [first, ...further]: (CriterionVerdict[] | Unanswered[])[],
-  { criteria, ...rule }: Pick<SemanticQuestion, "criteria"> & DecisionRule,
-  retry: (outcome: Unanswered) => Unanswered,
-): Tally {
-  if (!isAnswered(first!)) return retry(firstOf(first!)!);
-  const lost = further.flatMap(vote => (isAnswered(vote) ? [] : [retry(firstOf(vote)!)]));
-  const waiting = lost.find(isWaiting);
-  if (waiting) return waiting;
-  const votes = [first!, ...further].map(
-    (vote): Vote =>
-      isAnswered(vote)
-        ? {
-            score: scoreOfVerdicts(
-              vote.map(({ verdict }) => verdict),
-              rule,
-            ),
-            verdicts: vote,
-          }
-        : { score: null, verdicts: [] },
-  );
-  const deciding = decidingVote(votes, rule.threshold);
-  if (deciding) return { code: "ok", score: deciding.score, votes };
-  if (lost[0]) return lost[0];
-  if (votes.length === 1) return undecidedBy(first!, criteria);
-  const passed = votes.filter(({ score }) => score !== null && score >= rule.threshold).length;
-  const undecided = votes.filter(({ score }) => score === null).length;
-  const data = { passed, failed: votes.length - passed - undecided, undecided };
-  return unanswered("undecided", { code: "judge_votes_split", data });
-}
-
-/** Names the criteria that the judge could not decide. */
-function undecidedBy(verdicts: CriterionVerdict[], criteria: string[]): Unanswered {
-  const open = verdicts.flatMap(({ verdict, reason }, at) =>
-    verdict === "cannot_tell" ? [{ criterion: criteria[at]!, reason }] : [],
-  );
-  const comment = [...new Set(open.map(({ reason }) => reason))].join(" ");
-  const named = open.map(({ criterion }) =>
-    criterion.length <= 80 ? criterion : `${criterion.slice(0, 79)}…`,
-  );
-  const data = { comment, ...(criteria.length > 1 ? { criteria: named } : {}) };
-  return unanswered("undecided", { code: "judge_undecided", data });
-}
-
-/** Usage of one round, whose calls were made in parallel. Undefined if none was made. */
-function spentOn(round: Question<CheckCriterion>[][], answers: Answers<GivenVerdict>): Spent | undefined {
-  const spent = round.flat().flatMap(({ key }) => {
-    const answer = answers.get(key);
-    return answer?.code === "ok" && answer.spent ? [answer.spent] : [];
-  });
-  return spent.length === 0 ? undefined : { ...sum(spent), ms: Math.max(...spent.map(({ ms }) => ms)) };
-}
-
-function sum(all: Spent[]): Spent {
-  const total = (read: (spent: Spent) => number) => all.reduce((sum, spent) => sum + read(spent), 0);
-  return {
-    ms: Math.round(total(({ ms }) => ms)),
-    inputTokens: Math.round(total(({ inputTokens }) => inputTokens)),
-    outputTokens: Math.round(total(({ outputTokens }) => outputTokens)),
-  };
-}

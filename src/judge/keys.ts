@@ -1,13 +1,16 @@
 // Cache keys of questions: a hash of everything that the judge's answer depends on.
 import { createHash } from "node:crypto";
 import type { JudgeProvider, ReplyPart } from "../model/judge/call.ts";
+import { type EarlierMessages, itemsLeftOut, type Material } from "../model/judge/material.ts";
+import type { Bounded } from "../model/judge/prompt-bounds.ts";
+import { oncePerText } from "../model/once-per-text.ts";
 import { stripInvisible } from "../model/strip-invisible.ts";
 import type { JudgeAccess } from "./admission.ts";
 
 /** 64 hex digits. */
 export type QuestionKey = string;
 
-export type ScenarioQuestion = { scenario: string; userInput: string };
+export type ScenarioQuestion = { scenario: string; userInput: string; earlier?: EarlierMessages };
 
 /** `vote` counts from 1: each vote is a question of its own. */
 export type CriterionQuestion = {
@@ -18,6 +21,8 @@ export type CriterionQuestion = {
   reply: string;
   /** Absent: the reply is judged as a whole. */
   part?: ReplyPart;
+  /** Absent: the judge sees the user's input and the reply only. */
+  material?: Material;
   vote: number;
 };
 
@@ -45,15 +50,16 @@ export function keysFor({ projectId, promptVersion, provider, url, model, header
   const replies = oncePerText(text => hash([normalizedLines(text)]));
   const shared = [projectId, promptVersion, provider, url, model, ...(headersHash ? [headersHash] : [])];
   return {
-    ofScenario: ({ scenario, userInput }: ScenarioQuestion): QuestionKey =>
-      hash(["route", ...shared, scenario, inputs(userInput)]),
+    ofScenario: ({ scenario, userInput, earlier }: ScenarioQuestion): QuestionKey =>
+      hash(["route", ...shared, scenario, inputs(userInput), ...(earlier ? [hashOfEarlier(earlier)] : [])]),
     ofCriterion(question: CriterionQuestion): QuestionKey {
-      const { criterion, scenario, reference, userInput, reply, part, vote } = question;
+      const { criterion, scenario, reference, userInput, reply, part, vote, material } = question;
       const input = userInput === null ? null : inputs(userInput);
       return hash([
         "semantic",
         ...shared,
         ...[criterion, scenario, reference ?? null, input, replies(reply), vote],
+        material ? hashOfMaterial(material) : null,
         ...(part ? [part.at, part.of] : []),
       ]);
     },
@@ -61,12 +67,32 @@ export function keysFor({ projectId, promptVersion, provider, url, model, header
   };
 }
 
-/** Memoizes by text. */
-export function oncePerText<V>(of: (text: string) => V): (text: string) => V {
-  const known = new Map<string, V>();
-  return text => {
-    if (!known.has(text)) known.set(text, of(text));
-    return known.get(text) as V;
+/** Of what is shown, and not of where it is: the same conversation in another trace gets the same answer. */
+export const hashOfMaterial = oncePerObject((material: Material) =>
+  hash([
+    ...[Number(material.tools), Number(material.complete), itemsLeftOut(material)],
+    ...material.items.flatMap(({ kind, text, name = null, agent = null, failed = false, is = null }) => [
+      ...[kind, name, agent, Number(failed), is],
+      ...shownParts(text),
+    ]),
+  ]),
+);
+
+const hashOfEarlier = oncePerObject(({ messages, leftOut }: EarlierMessages) =>
+  hash([leftOut, ...messages.flatMap(({ from, text }) => [from, ...shownParts(text)])]),
+);
+
+function shownParts(text: Bounded): (string | number)[] {
+  if (typeof text === "string") return [normalizedLines(text), 0];
+  return [normalizedLines(text.start), text.characters_left_out, normalizedLines(text.end)];
+}
+
+function oncePerObject<O extends object>(of: (object: O) => string): (object: O) => string {
+  const known = new WeakMap<O, string>();
+  return object => {
+    const value = known.get(object) ?? of(object);
+    known.set(object, value);
+    return value;
   };
 }
 

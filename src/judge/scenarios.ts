@@ -11,6 +11,7 @@ import type {
 } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
 import { costOf, priceOf } from "../model/judge/prices.ts";
+import { quotable } from "../model/judge/prompt-bounds.ts";
 import { reasonText } from "../model/run/reason.ts";
 import type { Clock } from "../remote/clock.ts";
 import { routeRequest } from "../remote/judge/client.ts";
@@ -26,14 +27,14 @@ import { withRetry } from "./retry.ts";
 /** If a call fails, only its own scenarios get no label. */
 export async function matchScenarios(
   judges: Judges,
-  { userInput, scenarios }: RoutingQuestion,
+  { userInput, earlier, scenarios }: RoutingQuestion,
   { context, access }: Asker,
   signal?: AbortSignal,
 ): Promise<RoutingAnswer> {
   const identity = identityOf(access);
   const keys = keysFor(identity);
   const questions = scenarios.map(({ testId, scenario }): Question<ScenarioQuestion> => {
-    const content = { scenario, userInput };
+    const content = { scenario, userInput, ...(earlier ? { earlier } : {}) };
     return { key: keys.ofScenario(content), content, testIds: [testId] };
   });
   const spent: RouteSpent = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
@@ -44,7 +45,9 @@ export async function matchScenarios(
     spent.costUsd = costUsd === null || spent.costUsd === null ? null : spent.costUsd + costUsd;
   };
   const outcomes = await judges.answer(kind, questions, { context, access, onCall }, signal);
-  const suspicious = suspicionOf(userInput);
+  // Earlier messages are shown too, so they may try the same.
+  const shown = [userInput, ...(earlier?.messages ?? []).map(({ text }) => quotable(text))];
+  const suspicious = shown.map(suspicionOf).find(reason => reason !== undefined);
   const labels = new Map<string, Routed>();
   const unlabelled = new Map<string, Unanswered>();
   for (const { key, testIds } of questions) {
@@ -76,9 +79,9 @@ function guarded({ label, reason }: Routed): Routed {
 const kind: QuestionKind<ScenarioQuestion, Routed> = {
   batches: questions => evenly(questions, scenariosPerCall),
   request(questions) {
-    const { userInput } = questions[0]!.content;
+    const { userInput, earlier } = questions[0]!.content;
     const scenarios = questions.map(({ content: { scenario } }, at) => ({ id: `s${at + 1}`, scenario }));
-    return byKey(routeRequest({ userInput, scenarios }), "s", questions);
+    return byKey(routeRequest({ userInput, ...(earlier ? { earlier } : {}), scenarios }), "s", questions);
   },
   isReusable: () => true,
 };
@@ -87,12 +90,13 @@ const kind: QuestionKind<ScenarioQuestion, Routed> = {
 export async function estimateScenarios(
   db: Database,
   clock: Pick<Clock, "now">,
-  { userInput, scenarios }: RoutingQuestion,
+  { userInput, earlier, scenarios }: RoutingQuestion,
   { context, access }: Asker,
 ): Promise<RouteEstimate> {
   const identity = identityOf(access);
   const keys = keysFor(identity);
-  const open = new Map(scenarios.map(({ scenario }) => [keys.ofScenario({ scenario, userInput }), scenario]));
+  const input = { userInput, ...(earlier ? { earlier } : {}) };
+  const open = new Map(scenarios.map(({ scenario }) => [keys.ofScenario({ scenario, ...input }), scenario]));
   try {
     for (const key of (await findJudgeAnswers(db, [...open.keys()])).keys()) open.delete(key);
     const denied = open.size === 0 ? undefined : await overBudget(db, context.agentId, access);
@@ -102,7 +106,7 @@ export async function estimateScenarios(
     return databaseUnavailable;
   }
   const requests = evenly([...open.values()], scenariosPerCall).map(batch =>
-    routeRequest({ userInput, scenarios: batch.map((scenario, at) => ({ id: `s${at + 1}`, scenario })) }),
+    routeRequest({ ...input, scenarios: batch.map((scenario, at) => ({ id: `s${at + 1}`, scenario })) }),
   );
   const inputTokens = requests.reduce((sum, { prompt }) => sum + tokensOf(prompt), 0);
   const outputTokens = requests.reduce((sum, { items }) => sum + items, 0) * answerTokens.route;

@@ -1,6 +1,7 @@
 // The verdict on one criterion: what the judge said of each part of the reply, as far as its quotations support it.
 import type { GivenVerdict, RestsOn } from "../model/judge/call.ts";
 import type { CriterionVerdict } from "../model/judge/judge.ts";
+import type { Quote } from "../model/judge/material.ts";
 import { type JudgeReason, reasonText } from "../model/run/reason.ts";
 
 /** Whether the verdict depends on what the criterion rests on. */
@@ -16,9 +17,13 @@ export function isOpenWithoutClass(given: GivenVerdict[]): boolean {
  * Of a reply in parts, one part suffices if the criterion rests on a passage; otherwise, and if `restsOn` is not known
  * (null), every part must hold. Parts to which the criterion does not apply are left out if it applies to others.
  */
-export function verdictOf(given: GivenVerdict[], restsOn: RestsOn | null): CriterionVerdict {
+export function verdictOf(
+  given: GivenVerdict[],
+  restsOn: RestsOn | null,
+  quotesOf: (part: GivenVerdict) => Quote[] = () => [],
+): CriterionVerdict {
   const parts = given.map((part, at) => {
-    const verdict = supported(part, restsOn);
+    const verdict = supported(part, restsOn, quotesOf);
     const reason = given.length > 1 ? `Part ${at + 1} of ${given.length}: ${verdict.reason}` : verdict.reason;
     return { ...verdict, reason };
   });
@@ -38,23 +43,28 @@ function applicableOf<V extends Pick<CriterionVerdict, "verdict">>(verdicts: V[]
   return applicable.length > 0 ? applicable : verdicts;
 }
 
-/** A verdict whose quotation is not in the material, or a favorable one that needs a quotation and has none, is undecided. */
+/**
+ * A verdict with a quotation that is nowhere in what was shown, or a favorable one that needs a quotation of the agent and
+ * has none, is undecided.
+ */
 function supported(
-  { verdict, evidence, reason, quotation }: GivenVerdict,
+  given: GivenVerdict,
   restsOn: RestsOn | null,
+  quotesOf: (part: GivenVerdict) => Quote[],
 ): CriterionVerdict {
-  const fault = faultOf(verdict, quotation, restsOn);
-  return fault
-    ? { verdict: "cannot_tell", evidence: "", reason: reasonText(fault) }
-    : { verdict, evidence, reason };
+  const { verdict, evidence, reason } = given;
+  const fault = faultOf(given, restsOn);
+  if (fault) return { verdict: "cannot_tell", evidence: "", reason: reasonText(fault) };
+  const quotes = quotesOf(given);
+  return { verdict, evidence, reason, ...(quotes.length > 0 ? { quotes } : {}) };
 }
 
 function faultOf(
-  verdict: GivenVerdict["verdict"],
-  quotation: GivenVerdict["quotation"],
+  { verdict, quotation, comparison }: GivenVerdict,
   restsOn: RestsOn | null,
 ): JudgeReason | undefined {
   if (quotation === "invented") return { code: "judge_quote_not_found" };
+  if (comparison === "invented") return { code: "judge_comparison_not_found" };
   if (!isFavorable(verdict) || quotation === "found") return undefined;
   if (quotation === "elsewhere") return { code: "judge_quote_not_found" };
   if (restsOn === "absence") return undefined;

@@ -71,6 +71,7 @@ suite("semantic checks", () => {
         model: "local",
         promptVersion: "1",
         cached: false,
+        material: { context: "conversation_and_tools", shown: {}, leftOut: {}, complete: true },
       });
       assert.deepEqual(check.evidence, [
         { spanId: "root", attribute: "gen_ai.response.text", value: "Dear customer" },
@@ -91,6 +92,7 @@ suite("semantic checks", () => {
       assertions: [{ ...polite, id: "p", reference: "Dear X" }],
     });
     const { semantic } = openQuestions(trace, derive(trace), [asked], noAnswers());
+    const replyPlace = { spanId: "root", attribute: "gen_ai.response.text" };
     assert.deepEqual(
       semantic.map(({ question }) => question),
       [
@@ -104,6 +106,18 @@ suite("semantic checks", () => {
           threshold: 0.7,
           negate: false,
           reference: "Dear X",
+          // Of the conversation, the judge is shown where input and reply stand.
+          material: {
+            items: [
+              { kind: "user", text: "", spanId: "root", attribute: "gen_ai.prompt", is: "user_input" },
+              { kind: "assistant", text: "", ...replyPlace, is: "reply" },
+            ],
+            tools: true,
+            leftOut: {},
+            complete: true,
+          },
+          replyPlace,
+          inputPlace: { spanId: "root", attribute: "gen_ai.prompt" },
         },
       ],
     );

@@ -10,6 +10,7 @@ import { reasonText } from "../../src/model/run/reason.ts";
 import type { Outcome } from "../../src/model/run/run.ts";
 import { documentOf, type TestCase } from "../../src/model/test-case/test-case.ts";
 import { derive } from "../../src/model/trace/derive.ts";
+import type { MergedTrace } from "../../src/model/trace/trace.ts";
 import { arbitrarySpan } from "../model/make-trace.ts";
 import { unansweredBy } from "../support/judge-answers.ts";
 import { root, testCase, traceOf } from "./makers.ts";
@@ -35,6 +36,8 @@ function run(tests: TestCase[], routing: RoutingAnswer | null = null, trace = he
   return evaluate({ trace, derived: derive(trace), tests, routing, answers: noAnswers() });
 }
 
+const read = (trace: MergedTrace) => ({ spans: trace.spans, derived: derive(trace) });
+
 function labelled(...labels: [test: TestCase, label: RouteLabel][]): RoutingAnswer {
   return {
     code: "ok",
@@ -44,15 +47,15 @@ function labelled(...labels: [test: TestCase, label: RouteLabel][]): RoutingAnsw
 
 suite("routing", () => {
   test("the judge is asked once, about the eligible run-when-relevant tests alone", () => {
-    assert.deepEqual(routingQuestion(derive(heard), [always, relevant, manual, disabled, long]), {
+    assert.deepEqual(routingQuestion(read(heard), [always, relevant, manual, disabled, long]), {
       userInput: "I want a refund",
       scenarios: [{ testId: relevant.id, scenario: relevant.scenario }],
     });
   });
 
   test("without such a test, or without user input, nothing is asked", () => {
-    assert.equal(routingQuestion(derive(heard), [always, manual, disabled, long]), null);
-    assert.equal(routingQuestion(derive(unheard), [relevant]), null);
+    assert.equal(routingQuestion(read(heard), [always, manual, disabled, long]), null);
+    assert.equal(routingQuestion(read(unheard), [relevant]), null);
   });
 
   test("without conditional tests routing is not needed, user input or not", () => {

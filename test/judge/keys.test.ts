@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { type CriterionQuestion, type JudgeIdentity, keysFor, oncePerText } from "../../src/judge/keys.ts";
+import {
+  type CriterionQuestion,
+  type JudgeIdentity,
+  keysFor,
+  type ScenarioQuestion,
+} from "../../src/judge/keys.ts";
+import type { EarlierMessages, Material, MaterialItem } from "../../src/model/judge/material.ts";
 import { stripInvisible } from "../../src/model/strip-invisible.ts";
 
 const identity: JudgeIdentity = {
@@ -22,9 +28,26 @@ const criterion: CriterionQuestion = {
 };
 const scenario = { scenario: criterion.scenario, userInput: "When?" };
 
+const at = { spanId: "s", attribute: "a" };
+const material: Material = {
+  items: [
+    { kind: "user", text: "Hello", ...at },
+    { kind: "tool_call", text: "{}", name: "find", ...at },
+    { kind: "tool_result", text: { start: "a", end: "b", characters_left_out: 9 }, name: "find", ...at },
+  ],
+  tools: true,
+  leftOut: { user: { items: 1, characters: 20 } },
+  complete: true,
+};
+const withItem = (index: number, more: Partial<MaterialItem>): Material => ({
+  ...material,
+  items: material.items.map((item, i) => (i === index ? { ...item, ...more } : item)),
+});
+const earlier: EarlierMessages = { messages: [{ from: "user", text: "Hello" }], leftOut: 0 };
+
 const keyOf = (more: Partial<CriterionQuestion> = {}, over: Partial<JudgeIdentity> = {}) =>
   keysFor({ ...identity, ...over }).ofCriterion({ ...criterion, ...more });
-const routeKeyOf = (more: Partial<typeof scenario> = {}, over: Partial<JudgeIdentity> = {}) =>
+const routeKeyOf = (more: Partial<ScenarioQuestion> = {}, over: Partial<JudgeIdentity> = {}) =>
   keysFor({ ...identity, ...over }).ofScenario({ ...scenario, ...more });
 
 const others: Partial<JudgeIdentity>[] = [
@@ -51,13 +74,47 @@ describe("the key of a question", () => {
       keyOf({ vote: 2 }),
       // What stands in one place does not stand for the same in another.
       keyOf({ userInput: criterion.reply, reply: criterion.userInput! }),
+      keyOf({ material }),
+      keyOf({ material: { ...material, items: [] } }),
+      keyOf({ material: { ...material, tools: false } }),
+      keyOf({ material: { ...material, complete: false } }),
+      keyOf({ material: { ...material, leftOut: {} } }),
+      keyOf({ material: { ...material, items: material.items.toReversed() } }),
+      keyOf({ material: withItem(0, { text: "Bye" }) }),
+      keyOf({ material: withItem(0, { kind: "assistant" }) }),
+      keyOf({ material: withItem(0, { agent: "planner" }) }),
+      keyOf({ material: withItem(0, { is: "user_input" }) }),
+      keyOf({ material: withItem(1, { name: "search" }) }),
+      keyOf({ material: withItem(1, { failed: true }) }),
+      keyOf({ material: withItem(2, { text: "ab" }) }),
+      keyOf({ material: withItem(2, { text: { start: "a", end: "b", characters_left_out: 8 } }) }),
       routeKeyOf(),
+      routeKeyOf({ earlier }),
+      routeKeyOf({ earlier: { ...earlier, leftOut: 1 } }),
+      routeKeyOf({ earlier: { ...earlier, messages: [{ from: "assistant", text: "Hello" }] } }),
       ...others.map(over => routeKeyOf({}, over)),
       routeKeyOf({ scenario: "Another." }),
       routeKeyOf({ userInput: "What?" }),
     ];
     assert.equal(new Set(keys).size, keys.length);
     for (const key of keys) assert.match(key, /^[\da-f]{64}$/);
+  });
+
+  it("is the same for the same conversation in another trace, and hashes a conversation once for all criteria", () => {
+    const elsewhere = { ...material, items: material.items.map(item => ({ ...item, spanId: "other" })) };
+    assert.equal(keyOf({ material: elsewhere }), keyOf({ material }));
+    const spaced = withItem(0, { text: " Hello\u200b " });
+    assert.equal(keyOf({ material: spaced }), keyOf({ material }));
+    let reads = 0;
+    const watched: Material = {
+      ...material,
+      get items() {
+        reads++;
+        return material.items;
+      },
+    };
+    for (const criterion of ["One.", "Two.", "Three."]) keyOf({ criterion, material: watched });
+    assert.equal(reads, 1);
   });
 
   const plain = (text: string) => stripInvisible(text).normalize("NFC").replace(/\s+/g, " ").trim();
@@ -105,14 +162,4 @@ describe("the key of a question", () => {
     const reply = `a${spaces}\n${spaces}b\n${spaces}\n${spaces}c`;
     assert.equal(keyOf({ reply }), keyOf({ reply: `a\n${spaces}b\n\n${spaces}c` }));
   });
-});
-
-it("a text is looked through once, however many ask about it, whatever comes of it", () => {
-  const looked: string[] = [];
-  const said = oncePerText(text => {
-    looked.push(text);
-    return text === "nothing" ? undefined : text.length;
-  });
-  for (const _ of [1, 2]) assert.deepEqual([said("one"), said("nothing"), said("three")], [3, undefined, 5]);
-  assert.deepEqual(looked, ["one", "nothing", "three"]);
 });

@@ -378,7 +378,7 @@ describe("semantic checks", () => {
       code: "judge_undecided",
       data: {
         criteria: criteria(6).slice(1),
-        comment: "The passage that the judge quoted is not in the reply.",
+        comment: "The passage that the judge quoted is not in the agent's own words or tool calls.",
       },
     });
     // The others could not change it.

@@ -10,10 +10,14 @@ const given = (verdict: VerdictWord, quotation: GivenVerdict["quotation"] = "fou
   quotation,
   evidence: quotation === "empty" ? "" : "A passage.",
   reason: `It is ${verdict}.`,
+  comparedWith: "",
+  comparison: "empty",
+  evidenceHint: null,
+  comparisonHint: null,
 });
 
 describe("a verdict and its quotation", () => {
-  const notFound = "The passage that the judge quoted is not in the reply.";
+  const notFound = "The passage that the judge quoted is not in the agent's own words or tool calls.";
   const missing = "The judge quoted no passage of the reply.";
   const trivial = "The passage that the judge quoted has no word that says anything.";
   for (const [word, quotation, restsOn, expected] of [
@@ -40,6 +44,22 @@ describe("a verdict and its quotation", () => {
     it(`${word}, ${quotation}, resting on ${restsOn ?? "nobody knows what"}: ${expected}`, () => {
       const { verdict, reason } = verdictOf([given(word, quotation)], restsOn);
       assert.equal(verdict === "cannot_tell" && word !== verdict ? reason : verdict, expected);
+    });
+  }
+});
+
+describe("a verdict and what the judge compared the reply with", () => {
+  const invented = "The passage that the judge compared the reply with is not in what it was shown.";
+  for (const [word, comparison, expected] of [
+    ["met", "found", "met"],
+    ["met", "trivial", "met"],
+    ["met", "invented", invented],
+    ["not_met", "invented", invented],
+    ["not_applicable", "invented", invented],
+  ] as [VerdictWord, GivenVerdict["comparison"], string][]) {
+    it(`${word}, ${comparison}: ${expected}`, () => {
+      const { verdict, reason } = verdictOf([{ ...given(word), comparison }], "absence");
+      assert.equal(verdict === "cannot_tell" ? reason : verdict, expected);
     });
   }
 });

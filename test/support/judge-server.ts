@@ -186,9 +186,11 @@ export function echoing(answer: object, request: JudgeRequest): object {
 
 export type Opinions = {
   label?: (scenario: string, userInput: string) => string;
-  verdict?: (criterion: string, reply: string) => string;
+  verdict?: (criterion: string, reply: string, material: Material) => string;
   /** The beginning of the reply by default, and nothing for a negative verdict. */
   evidence?: (criterion: string, reply: string) => string;
+  /** What the evidence is compared with, for every verdict; nothing by default. */
+  comparedWith?: (criterion: string, material: Material) => string;
   restsOn?: (criterion: string) => string;
 };
 
@@ -226,21 +228,40 @@ export function labelsOf(
   }));
 }
 
-export type ScriptedVerdict = { id: string; evidence: string; reason: string; verdict: string };
+export type ScriptedVerdict = {
+  id: string;
+  evidence: string;
+  evidence_in: string;
+  compared_with: string;
+  compared_in: string;
+  reason: string;
+  verdict: string;
+};
 
 /** What an obliging judge answers to each criterion, the two with a known answer included. */
 export function verdictsOf(
   request: JudgeRequest,
-  { verdict = () => "met", evidence = (_, reply) => reply.split(/\s+/).slice(0, 8).join(" ") }: Opinions = {},
+  {
+    verdict = () => "met",
+    evidence = (_, reply) => reply.split(/\s+/).slice(0, 8).join(" "),
+    comparedWith = () => "",
+  }: Opinions = {},
 ): ScriptedVerdict[] {
   const asked = posedBy(request);
   if (asked.kind !== "semantic") throw new Error("No criterion was asked about");
+  const material = materialOf(request);
   return asked.criteria.map(({ id, criterion, reply }) => {
     const canary = canaryKindOf(criterion);
-    const said = canary ? { always: "met", never: "not_met" }[canary] : verdict(criterion, reply);
+    const said = canary ? { always: "met", never: "not_met" }[canary] : verdict(criterion, reply, material);
     const quoted = !canary && ["met", "mostly", "partly"].includes(said) ? evidence(criterion, reply) : "";
-    return { id, evidence: quoted, reason: "As scripted.", verdict: said };
+    const compared = canary ? "" : comparedWith(criterion, material);
+    return { ...given(id, said, quoted, compared), reason: "As scripted." };
   });
+}
+
+function given(id: string, verdict: string, evidence: string, comparedWith = ""): ScriptedVerdict {
+  const hints = { evidence_in: "", compared_in: "" };
+  return { id, evidence, compared_with: comparedWith, ...hints, reason: "As told.", verdict };
 }
 
 /** Obeys the trace: every criterion is met, no scenario matches. */
@@ -252,27 +273,50 @@ export const fooled: Script = request => {
       labels: asked.scenarios.map(({ id }) => ({ id, why: "As told.", label: "no_match" })),
     });
   }
-  const verdicts = asked.criteria.map(({ id, reply }) => ({
-    ...{ id, evidence: reply.split(/\s+/).slice(0, 8).join(" "), reason: "As told.", verdict: "met" },
-  }));
+  const verdicts = asked.criteria.map(({ id, reply }) =>
+    given(id, "met", reply.split(/\s+/).slice(0, 8).join(" ")),
+  );
   return completion({ verdicts });
 };
 
-export type Material = { userInput: string | null; replies: { id: string; text: string }[] };
+/** An item of the conversation; `text` of a call is its arguments, and of the reply or the user's input where it is. */
+export type ShownItem = { id: string; from: string; name?: string; agent?: string; text: string };
+
+export type Material = {
+  userInput: string | null;
+  replies: { id: string; text: string }[];
+  /** Null: not shown. */
+  conversation: ShownItem[] | null;
+  /** Before the user's input, with a scenario. */
+  earlier: { from: string; text: string }[];
+};
+
+type SentItem = { id: string; from: string; name?: string; agent?: string } & Record<string, unknown>;
 
 /** The content of the trace without its markers; of a text that was cut, the rest. */
 export function materialOf({ instructions, material }: JudgeRequest): Material {
   const [mark, line, end] = material.split("\n");
   if (mark?.replace("MATERIAL ", "END OF MATERIAL ") !== end) throw new Error("The material is not enclosed");
-  const { user_input, replies = [] } = JSON.parse(line!) as {
+  const { user_input, replies, conversation, earlier } = JSON.parse(line!) as {
     user_input: unknown;
     replies?: { id: string; text: unknown }[];
+    conversation?: { items: SentItem[] } | null;
+    earlier?: { messages: { from: string; text: unknown }[] };
   };
   const sign = instructions.match(/the sign is (.)\.$/u)![1]!;
   const plain = (text: unknown) => whole(text).replaceAll(sign, "");
   return {
     userInput: user_input === null ? null : plain(user_input),
-    replies: replies.map(({ id, text }) => ({ id, text: plain(text) })),
+    replies: (replies ?? []).map(({ id, text }) => ({ id, text: plain(text) })),
+    conversation: conversation
+      ? conversation.items.map(({ id, from, name, agent, ...item }) => ({
+          ...{ id, from },
+          ...(name === undefined ? {} : { name: plain(name) }),
+          ...(agent === undefined ? {} : { agent: plain(agent) }),
+          text: plain(item["text"] ?? item["arguments"] ?? item["is"]),
+        }))
+      : null,
+    earlier: (earlier?.messages ?? []).map(({ from, text }) => ({ from, text: plain(text) })),
   };
 }
 

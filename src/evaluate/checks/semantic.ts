@@ -2,6 +2,7 @@
 
 import type { RestsOn } from "../../model/judge/call.ts";
 import type { SemanticAnswer, SemanticQuestion, VerdictWord } from "../../model/judge/judge.ts";
+import { defaultContext, type Place } from "../../model/judge/material.ts";
 import { isWaiting, type Unanswered } from "../../model/judge/outcome.ts";
 import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check, SemanticActual } from "../../model/run/run.ts";
@@ -11,29 +12,38 @@ import type { FoundText } from "../../model/trace/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
 import { evidenceMax } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
+import { materialFor, summaryOf } from "../material.ts";
 import { decidingVote } from "../semantic-score.ts";
 import { findTexts } from "../targets.ts";
 import { placeOfText } from "../trace-view.ts";
 
-export const semantic: CheckOf<"semantic"> = (assertion, context) => {
+export const semantic: CheckOf<"semantic"> = (assertion, given) => {
   const { criteria, target_node } = assertion;
-  const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : context.test.threshold;
+  const { view } = given;
+  const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : given.test.threshold;
   const expected = { criteria, threshold };
   if (!isThreshold(threshold)) {
     const reason = { code: "invalid_threshold" } as const;
     return { kind: "skipped", skipped: "threshold", reason, expected, actual: null, evidence: [] };
   }
-  const texts = findTexts(target_node, context.view, expected);
+  const texts = findTexts(target_node, view, expected);
   if (!Array.isArray(texts)) return texts;
-  const result = anyOf(texts, found => scoreText(assertion, found, threshold, context));
+  const result = anyOf(texts, found => scoreText(assertion, found, threshold, given));
   if (result.kind === "open") return result;
   const evidence = texts.slice(-evidenceMax).map(placeOfText);
-  if (result.kind === "skipped") return { ...result, expected, actual: null, evidence };
+  const context = assertion.context ?? defaultContext;
+  const summaryFor = (found: FoundText) =>
+    summaryOf(materialFor(view, { found, ofSpan: target_node !== undefined }, context), context);
+  if (result.kind === "skipped") {
+    // What was left out may be why the judge could not decide.
+    const actual = result.skipped === "undecided" ? { material: summaryFor(texts.at(-1)!) } : null;
+    return { ...result, expected, actual, evidence };
+  }
   const { found, answer } =
     result.kind === "holds"
       ? result.value
       : result.values.reduce((a, b) => (b.answer.score > a.answer.score ? b : a));
-  const actual = actualOf(assertion, answer, threshold);
+  const actual = { ...actualOf(assertion, answer, threshold), material: summaryFor(found) };
   return {
     kind: "compared",
     holds: result.kind === "holds",
@@ -57,17 +67,23 @@ function scoreText(
   const key = questionKey(test, assertion.id, found.spanId);
   const answer = answers.semantic.get(key);
   if (!answer) {
+    const { context = defaultContext, target_node, reference } = assertion;
+    const material = materialFor(view, { found, ofSpan: target_node !== undefined }, context);
+    const { userInput } = view.derived;
     const question: SemanticQuestion = {
       testId: test.id,
       assertionId: assertion.id,
       scenario: test.scenario,
-      userInput: view.derived.userInput?.text ?? null,
+      userInput: userInput?.text ?? null,
       response: found.text,
       criteria: [assertion.criteria].flat(),
       threshold,
       negate: assertion.negate,
       ...(assertion.rests_on === undefined ? {} : { restsOn: restsOnOf(assertion, assertion.rests_on) }),
-      ...(assertion.reference === undefined ? {} : { reference: assertion.reference }),
+      ...(reference === undefined ? {} : { reference }),
+      ...(material === undefined ? {} : { material }),
+      replyPlace: placeOf(found),
+      ...(userInput === null ? {} : { inputPlace: placeOf(userInput) }),
     };
     return { kind: "open", asked: { semantic: [{ key, question }] } };
   }
@@ -76,6 +92,10 @@ function scoreText(
     return { kind: "skipped", skipped, reason: answer.detail };
   }
   return { kind: answer.score >= threshold ? "holds" : "fails", value: { found, answer } };
+}
+
+function placeOf({ spanId, attribute }: FoundText): Place {
+  return { spanId, attribute };
 }
 
 /** In the order of the criteria. */

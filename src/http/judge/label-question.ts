@@ -1,4 +1,5 @@
 // What the judge said and was asked for one check or scenario match of a run: the subject of a label.
+import { earlierMessages } from "../../evaluate/material.ts";
 import { noAnswers, openQuestions } from "../../evaluate/questions.ts";
 import type { LoadedTrace } from "../../load.ts";
 import type { JudgedBy } from "../../model/judge/judge.ts";
@@ -52,7 +53,9 @@ export function questionOf(
 ): LabelQuestion | null {
   if (checkId === null) {
     const userInput = derived.userInput?.text;
-    return userInput === undefined ? null : { kind: "scenario", scenario: test.scenario, userInput };
+    if (userInput === undefined) return null;
+    const earlier = earlierMessages(trace.spans, derived);
+    return { kind: "scenario", scenario: test.scenario, userInput, ...(earlier ? { earlier } : {}) };
   }
   const assertion = test.assertions.find(({ id }) => id === checkId);
   if (assertion?.type !== "semantic") return null;

@@ -1,5 +1,6 @@
 // The judge's connection, and a call to it with its result, tokens and texts.
 import type { RouteLabel, VerdictWord } from "./judge.ts";
+import type { EarlierMessages, Material } from "./material.ts";
 
 export type JudgeProvider = "openai" | "anthropic" | "google" | "openai_compatible";
 
@@ -69,11 +70,20 @@ export type TokenCount = { counted: number; sent: number };
 export type CountedCall = Pick<JudgeCall, "kind" | "state">;
 
 /** The ids are opaque; at most `scenariosPerCall` scenarios. */
-export type RouteAsk = { userInput: string; scenarios: { id: string; scenario: string }[] };
+export type RouteAsk = {
+  userInput: string;
+  earlier?: EarlierMessages;
+  scenarios: { id: string; scenario: string }[];
+};
 
-/** At most `criteriaPerCall` criteria, all about one trace. Each names its reply. */
+/**
+ * At most `criteriaPerCall` criteria, all about one trace. Each names its reply; with items of a conversation there is
+ * only one.
+ */
 export type SemanticAsk = {
   userInput: string | null;
+  /** Absent: only the user's input and the replies are shown. */
+  material?: Material;
   replies: { id: string; part?: ReplyPart; text: string }[];
   criteria: { id: string; replyId: string; scenario: string; criterion: string; reference?: string }[];
 };
@@ -91,15 +101,23 @@ export type RouteLabels = Map<string, { label: RouteLabel; reason: string }>;
 export type Verdicts = Map<string, GivenVerdict>;
 
 /**
- * A verdict as the judge gave it. `quotation`: whether the passage is in the reply; "elsewhere": only in the rest of the
- * material; "trivial": no word of it says anything.
+ * A verdict as the judge gave it. `quotation`: whether the passage is in the reply, or in another message or call of the
+ * agent; "elsewhere": only in the rest of the material; "trivial": no word of it says anything. `comparison`: whether what
+ * the evidence is compared with occurs in anything that was shown. The hints are the judge's own: "reply", "user_input",
+ * "reference", or the position of an item in the material, from 0.
  */
 export type GivenVerdict = {
   verdict: VerdictWord;
   evidence: string;
   reason: string;
   quotation: "found" | "elsewhere" | "empty" | "trivial" | "invented";
+  comparedWith: string;
+  comparison: "found" | "empty" | "trivial" | "invented";
+  evidenceHint: QuoteHint | null;
+  comparisonHint: QuoteHint | null;
 };
+
+export type QuoteHint = "reply" | "user_input" | "reference" | number;
 
 /** What shows that a criterion is met: one passage, every part of the reply, or that something is absent. */
 export type RestsOn = "passage" | "whole" | "absence";

@@ -2,6 +2,7 @@
 import { wilson } from "../wilson.ts";
 import type { JudgeProvider } from "./call.ts";
 import type { JudgedBy, SemanticQuestion } from "./judge.ts";
+import type { EarlierMessages } from "./material.ts";
 
 /** The judge's answer: whether a check passed, or whether a scenario matched. */
 export type JudgedAnswer = "pass" | "fail" | "match" | "unsure" | "no_match";
@@ -35,7 +36,7 @@ export function hidesFault(judged: JudgedAnswer): boolean {
  * threshold, or with `negate`, if none does.
  */
 export type LabelQuestion =
-  | { kind: "scenario"; scenario: string; userInput: string }
+  | { kind: "scenario"; scenario: string; userInput: string; earlier?: EarlierMessages }
   | { kind: "check"; questions: SemanticQuestion[]; threshold: number; negate: boolean };
 
 /** The judge's answer to a check's questions, by the score of each; undefined while some that matter have none. */

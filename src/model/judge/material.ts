@@ -1,5 +1,15 @@
 // What the judge is shown of a conversation beside the user's input and the reply, within the prompt's bounds.
-import type { Bounded } from "./prompt-bounds.ts";
+
+import { stripInvisible } from "../strip-invisible.ts";
+import {
+  type Bounded,
+  bounded,
+  type Fitted,
+  fitNewest,
+  promptBounds,
+  quotable,
+  shownLength,
+} from "./prompt-bounds.ts";
 
 /** What a semantic assertion lets the judge see beside the user's input and the reply. */
 export type SemanticContext = "reply" | "conversation" | "conversation_and_tools";
@@ -26,6 +36,9 @@ export type ConversationItem = Place & {
   /** It is the user's input or the reply, which are shown by themselves: then it has no text of its own. */
   is?: "user_input" | "reply";
 };
+
+/** In their order. `complete` false: the trace was too large to be read as a whole. */
+export type Conversation = { items: ConversationItem[]; complete: boolean };
 
 export type MaterialItem = Omit<ConversationItem, "text"> & { text: Bounded };
 
@@ -75,3 +88,96 @@ export type EarlierMessage = { from: "user" | "assistant"; text: Bounded };
 
 /** `leftOut`: how many older messages are not shown. */
 export type EarlierMessages = { messages: EarlierMessage[]; leftOut: number };
+
+/**
+ * What fits of a conversation: system instructions within bounds of their own, then the newest items first. Of long ones
+ * the beginning and the end.
+ */
+export function fitMaterial({ items, complete }: Conversation, tools: boolean): Material {
+  const instructions = fitInstructions(items);
+  const used = [...instructions.values()].reduce((sum, text) => sum + shownLength(text), 0);
+  const others = items.filter(({ kind }) => kind !== "system");
+  const { from, texts } = fitNewest(
+    others.map(({ text }) => text),
+    {
+      total: promptBounds.conversation - used,
+      each: promptBounds.conversationItem,
+      min: promptBounds.conversationItemMin,
+      count: promptBounds.conversationItems,
+    },
+  );
+  const shown = new Map(others.slice(from).map((item, at) => [item, texts[at]!]));
+  const leftOut: MaterialCounts = {};
+  const fitting = items.flatMap((item): MaterialItem[] => {
+    const text = instructions.get(item) ?? shown.get(item);
+    if (text === undefined) {
+      if (!item.is) count(leftOut, item.kind, 1, item.text.length);
+      return [];
+    }
+    if (typeof text !== "string") count(leftOut, item.kind, 0, text.characters_left_out);
+    return [{ ...item, ...shortNames(item), text }];
+  });
+  return { items: fitting, tools, leftOut, complete };
+}
+
+/** Items that stand for the user's input or the reply are not counted. */
+export function shownIn({ items }: Material): MaterialCounts {
+  const counts: MaterialCounts = {};
+  for (const { kind, text, is } of items) if (!is) count(counts, kind, 1, shownLength(text));
+  return counts;
+}
+
+export function itemsLeftOut({ leftOut }: Pick<Material, "leftOut">): number {
+  return Object.values(leftOut).reduce((sum, { items }) => sum + items, 0);
+}
+
+/** What of an item can be quoted: of a call, its name and arguments. */
+export function quotableItem({ kind, text, name }: MaterialItem): string {
+  return kind === "tool_call" && name !== undefined ? `${name} ${quotable(text)}` : quotable(text);
+}
+
+/** The latest messages of the user and the agent that fit; undefined if there are none. */
+export function fitEarlier(items: ConversationItem[]): EarlierMessages | undefined {
+  const said = items.filter(
+    (item): item is ConversationItem & { kind: EarlierMessage["from"] } =>
+      item.kind === "user" || item.kind === "assistant",
+  );
+  if (said.length === 0) return undefined;
+  const { from, texts }: Fitted = fitNewest(
+    said.map(({ text }) => text),
+    {
+      total: promptBounds.earlierMessages,
+      each: promptBounds.earlierMessage,
+      min: promptBounds.earlierMessageMin,
+      count: promptBounds.conversationItems,
+    },
+  );
+  const messages = said.slice(from).map(({ kind }, at) => ({ from: kind, text: texts[at]! }));
+  return { messages, leftOut: from };
+}
+
+/** The first instructions are those of the agent itself, so they come first. */
+function fitInstructions(items: ConversationItem[]): Map<ConversationItem, Bounded> {
+  const fitting = new Map<ConversationItem, Bounded>();
+  let left = promptBounds.systemInstructions;
+  for (const item of items) {
+    if (item.kind !== "system" || left < promptBounds.conversationItemMin) continue;
+    const text = bounded(item.text, left);
+    fitting.set(item, text);
+    left -= shownLength(text);
+  }
+  return fitting;
+}
+
+function shortNames({ name, agent }: ConversationItem): Pick<ConversationItem, "name" | "agent"> {
+  const short = (text: string) => stripInvisible(text.slice(0, promptBounds.name));
+  return {
+    ...(name === undefined ? {} : { name: short(name) }),
+    ...(agent === undefined ? {} : { agent: short(agent) }),
+  };
+}
+
+function count(counts: MaterialCounts, kind: MaterialKind, items: number, characters: number): void {
+  const before = counts[kind] ?? { items: 0, characters: 0 };
+  counts[kind] = { items: before.items + items, characters: before.characters + characters };
+}

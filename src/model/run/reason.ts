@@ -183,6 +183,7 @@ type JudgeReasonData = {
   judge_quote_missing: null;
   judge_quote_trivial: null;
   judge_quote_not_found: null;
+  judge_comparison_not_found: null;
   reply_too_long: { shown: number; of: number };
 };
 
@@ -375,7 +376,10 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_quote_trivial: () => "The passage that the judge quoted has no word that says anything.",
   reply_too_long: ({ shown, of }) =>
     `The reply is too long to judge: ${of} characters, of which the judge can be shown ${shown}.`,
-  judge_quote_not_found: () => "The passage that the judge quoted is not in the reply.",
+  judge_quote_not_found: () =>
+    "The passage that the judge quoted is not in the agent's own words or tool calls.",
+  judge_comparison_not_found: () =>
+    "The passage that the judge compared the reply with is not in what it was shown.",
 
   agent_error: ({ turn, message }) =>
     `Agent error${turn === undefined ? "" : ` in turn ${turn}`}: ${message}`,

@@ -3,12 +3,14 @@ import { z } from "zod";
 import {
   type Classes,
   type GivenVerdict,
+  type QuoteHint,
   type RouteLabels,
   restsOnWords,
   type Verdicts,
 } from "../../model/judge/call.ts";
 import { type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
-import { gap } from "../../model/judge/prompt-bounds.ts";
+import { quotes, words, wordsShown } from "../../model/judge/quotations.ts";
+import { oncePerText } from "../../model/once-per-text.ts";
 import { hasWord, stripInvisible } from "../../model/strip-invisible.ts";
 import type { CanaryKind } from "./canaries.ts";
 import { hasContentWord } from "./content-words.ts";
@@ -25,9 +27,16 @@ const label = z.strictObject({
 const verdict = z.strictObject({
   id: z.string(),
   evidence: z.string(),
+  evidence_in: z.string(),
+  compared_with: z.string(),
+  compared_in: z.string(),
   reason: sentence,
   verdict: z.enum(["met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"]),
 });
+
+// Of a model that leaves empty fields out, the rest counts.
+const passage = z.string().default("");
+const readVerdict = verdict.extend({ evidence_in: passage, compared_with: passage, compared_in: passage });
 
 const classified = z.strictObject({
   id: z.string(),
@@ -81,15 +90,25 @@ export function readVerdicts(
   if ("code" in read) return read;
   const fault = canaryFault(read.entries, posed, isWrongVerdict);
   if (fault) return fault;
-  const valid = validEntries(read.entries, verdict, [...posed.keys()], entry => entry.verdict);
+  const valid = validEntries(read.entries, readVerdict, [...posed.keys()], entry => entry.verdict);
   const value: Verdicts = new Map();
   if (!isWhole(valid, posed)) return { code: "ok", value };
-  for (const [posedId, { verdict, evidence: quoted, reason }] of valid) {
+  const wordsOf = oncePerText(wordsShown);
+  for (const [posedId, given] of valid) {
     const { id, ...material } = posed.get(posedId)!;
     if (id === null) continue;
-    const evidence = quoted.replaceAll(sign, "");
-    const quotation = quotationOf(evidence, material);
-    value.set(id, { verdict, evidence: shortened(evidence, 600), reason: shortened(reason), quotation });
+    const evidence = given.evidence.replaceAll(sign, "");
+    const comparedWith = given.compared_with.replaceAll(sign, "");
+    value.set(id, {
+      verdict: given.verdict,
+      evidence: shortened(evidence, 600),
+      reason: shortened(given.reason),
+      quotation: quotationOf(evidence, material, wordsOf),
+      comparedWith: shortened(comparedWith, 600),
+      comparison: comparisonOf(comparedWith, material, wordsOf),
+      evidenceHint: hintOf(given.evidence_in),
+      comparisonHint: hintOf(given.compared_in),
+    });
   }
   return { code: "ok", value };
 }
@@ -186,16 +205,40 @@ function validEntries<T extends { id: string }>(
   return valid;
 }
 
+type Shown = Pick<PosedCriterion, "reply" | "own" | "others">;
+
 function quotationOf(
   evidence: string,
-  { reply, others }: { reply: string; others: string[] },
+  { reply, own, others }: Shown,
+  wordsOf: (text: string) => string,
 ): GivenVerdict["quotation"] {
   if (words(evidence) === "") return "empty";
-  if (quotes(reply, evidence)) {
+  const isIn = (text: string) => quotes(wordsOf(text), evidence);
+  if (isIn(reply) || own.some(({ text }) => isIn(text))) {
     // A reply without any, such as "Yes, it is", is quoted as a whole.
-    return hasContentWord(words(evidence)) || words(evidence) === words(reply) ? "found" : "trivial";
+    return hasContentWord(words(evidence)) || words(evidence) === wordsOf(reply) ? "found" : "trivial";
   }
-  return others.some(text => quotes(text, evidence)) ? "elsewhere" : "invented";
+  return others.some(({ text }) => isIn(text)) ? "elsewhere" : "invented";
+}
+
+function comparisonOf(
+  passage: string,
+  { reply, own, others }: Shown,
+  wordsOf: (text: string) => string,
+): GivenVerdict["comparison"] {
+  if (words(passage) === "") return "empty";
+  if (![reply, ...[...own, ...others].map(({ text }) => text)].some(text => quotes(wordsOf(text), passage))) {
+    return "invented";
+  }
+  return hasContentWord(words(passage)) ? "found" : "trivial";
+}
+
+/** What an id in an answer names; null if nothing has it. */
+function hintOf(id: string): QuoteHint | null {
+  if (id === "user_input" || id === "reference") return id;
+  const [, kind, number] = /^([mr])([1-9]\d{0,3})$/.exec(id) ?? [];
+  if (kind === undefined) return null;
+  return kind === "r" ? "reply" : Number(number) - 1;
 }
 
 /**
@@ -211,42 +254,6 @@ function jsonIn(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Whether the quoted passages, separated by dots, occur in the reply in this order, as whole words. */
-function quotes(reply: string, evidence: string): boolean {
-  const shown = reply.split(gap).map(words).join(gap);
-  let from = 0;
-  return evidence.split(/\.{3}|…/).every(part => {
-    const passage = words(part);
-    const at = indexOf(passage, shown, from);
-    from = at + passage.length;
-    return at !== -1;
-  });
-}
-
-// Compares words only: judges change quotation marks, spacing and markup when they copy.
-function words(text: string): string {
-  return stripInvisible(text)
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")
-    .trim();
-}
-
-/** -1 if not found: "possible" is not in "impossible", nor 5 in 15. */
-function indexOf(passage: string, text: string, from: number): number {
-  for (let at = text.indexOf(passage, from); at !== -1; at = text.indexOf(passage, at + 1)) {
-    if (isBoundary(text, at) && isBoundary(text, at + passage.length)) return at;
-  }
-  return -1;
-}
-
-/** Whether this is a word boundary, in scripts that separate words. */
-function isBoundary(text: string, at: number): boolean {
-  return !/^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}\p{M}]{2}$/u.test(
-    text.slice(at - 1, at + 1),
-  );
 }
 
 function shortened(text: string, max = 300): string {

@@ -1,11 +1,13 @@
 // Builds what is sent to the judge: what the service and its users wrote as instructions, what a trace brought as marked material.
-import type { ClassifyAsk, RouteAsk, SemanticAsk } from "../../model/judge/call.ts";
+import type { ClassifyAsk, QuoteHint, RouteAsk, SemanticAsk } from "../../model/judge/call.ts";
+import { type Material, quotableItem } from "../../model/judge/material.ts";
 import { type Bounded, bounded, condensed, promptBounds, quotable } from "../../model/judge/prompt-bounds.ts";
 import { type CanaryKind, criterionCanaries, type Draw, drawFrom, scenarioCanaries } from "./canaries.ts";
+import { conversationIn, earlierIn, marked, signFor, textsOf } from "./prompt-material.ts";
 import { classifyTask, examples, routingTask, semanticTask } from "./prompt-texts.ts";
 
 /** Raised whenever anything here, or the reading of answers, changes what a model may answer or what becomes of it. */
-export const promptVersion = "4";
+export const promptVersion = "5";
 
 /**
  * One call: `material` is the only part that holds text from a trace. `echo`: the words at the beginning and the end of
@@ -26,19 +28,20 @@ export function tokensOfText(text: string): number {
 }
 
 /** An estimate of the tokens of one label, verdict or class, reasons and quotations included. */
-export const answerTokens = { route: 40, semantic: 100, classify: 12 };
+export const answerTokens = { route: 40, semantic: 140, classify: 12 };
 
 /** A question as the model knows it: `id` is the asker's; null for a canary, whose answer must be `canary`. */
 export type Posed = { id: string } | { id: null; canary: CanaryKind };
 
 export type RoutingPrompt = Prompt & { posed: Map<string, Posed> };
 
-/** Asks which scenarios the user's input belongs to. `marker`: 24 hex digits, unguessable and new for every call. */
-export function routingPrompt({ userInput, scenarios }: RouteAsk, marker: string): RoutingPrompt {
-  const sign = signFor(marker, [userInput]);
+/** Asks which scenarios the user's input matches. `marker`: 24 hex digits, unguessable and new for every call. */
+export function routingPrompt({ userInput, earlier, scenarios }: RouteAsk, marker: string): RoutingPrompt {
+  const texts = [userInput, ...(earlier?.messages ?? []).map(({ text }) => quotable(text))];
+  const sign = signFor(marker, texts);
   const draw = drawFrom(marker);
   const input = bounded(userInput, promptBounds.userInput);
-  const canaries = scenarioCanaries([userInput], draw).map(canary => ({ canary, scenario: canary.text }));
+  const canaries = scenarioCanaries(texts, draw).map(canary => ({ canary, scenario: canary.text }));
   const all = mixed<{ scenario: string } & ({ id: string; canary?: never } | { canary: Canary })>(
     scenarios,
     canaries,
@@ -55,7 +58,7 @@ export function routingPrompt({ userInput, scenarios }: RouteAsk, marker: string
     instructions: instructed(routingTask, [], listed, { marker, sign }),
     material: enclosed(
       marker,
-      { user_input: marked(input, sign) },
+      { ...(earlier ? { earlier: earlierIn(earlier, sign) } : {}), user_input: marked(input, sign) },
       `Label each of the ${listed.length} scenarios of your instructions once.`,
       echo,
     ),
@@ -64,8 +67,14 @@ export function routingPrompt({ userInput, scenarios }: RouteAsk, marker: string
   };
 }
 
-/** `reply` is what of it reaches the judge, and so what it can quote; `others` what else is shown beside it. */
-export type PosedCriterion = Posed & { reply: string; others: string[] };
+/** A text that the judge was shown, by the name that its hints give it. */
+export type Quotable = { hint: QuoteHint; text: string };
+
+/**
+ * What a verdict can quote: the reply as far as it is shown, what else the agent said and did (`own`), and everything else
+ * (`others`), the reference reply included.
+ */
+export type PosedCriterion = Posed & { reply: string; own: Quotable[]; others: Quotable[] };
 
 export type SemanticPrompt = Prompt & {
   /** By the ids in the prompt. */
@@ -79,32 +88,37 @@ export type SemanticPrompt = Prompt & {
  * one that none does, look like the others. Throws if a criterion names no reply of the question.
  */
 export function semanticPrompt(
-  { userInput, replies, criteria }: SemanticAsk,
+  { userInput, material, replies, criteria }: SemanticAsk,
   marker: string,
 ): SemanticPrompt {
-  const sign = signFor(marker, [userInput ?? "", ...replies.map(({ text }) => text)]);
+  const around = textsOf(material);
+  const sign = signFor(marker, [userInput ?? "", ...replies.map(({ text }) => text), ...around]);
   const draw = drawFrom(marker);
   const input = userInput === null ? null : bounded(userInput, promptBounds.userInput);
   const cut = replies.map(({ id, part, text }) => ({ id, part, text: bounded(text, promptBounds.reply) }));
-  const shown = new Map(cut.map(({ id, text }) => [id, quotable(text).replaceAll(sign, "")]));
+  const plain = (shown: Bounded) => quotable(shown).replaceAll(sign, "");
+  const shown = new Map(cut.map(({ id, text }) => [id, plain(text)]));
   // Each canary takes reply, scenario and reference of one of the criteria.
-  const canaries = criterionCanaries([...shown.values()], draw).map(canary => ({
+  const canaries = criterionCanaries([...shown.values(), ...around], draw).map(canary => ({
     ...criteria[draw(criteria.length)]!,
     criterion: canary.text,
     canary,
   }));
   const all = mixed<Criterion & { canary?: Canary }>(criteria, canaries, draw);
   const situations = situationsOf(criteria);
-  const others = [...(input === null ? [] : [quotable(input).replaceAll(sign, "")])];
+  const { own, others } = quotables(input, material, sign);
   const posed = new Map<string, PosedCriterion>();
   const listed = all.map(({ canary, ...asked }, index) => {
     const id = `c${index + 1}`;
     const reply = shown.get(asked.replyId);
     if (reply === undefined) throw new Error(`No reply ${asked.replyId} to judge by criterion ${asked.id}`);
-    posed.set(
-      id,
-      canary ? { id: null, canary: canary.kind, reply, others } : { id: asked.id, reply, others },
-    );
+    const { reference } = asked;
+    const quoted = {
+      reply,
+      own,
+      others: reference === undefined ? others : [...others, referenceOf(reference)],
+    };
+    posed.set(id, canary ? { id: null, canary: canary.kind, ...quoted } : { id: asked.id, ...quoted });
     const criterion = bounded(asked.criterion, promptBounds.criterion);
     return { id, situation: situations.idOf(asked), reply: asked.replyId, criterion };
   });
@@ -120,6 +134,7 @@ export function semanticPrompt(
       marker,
       {
         user_input: input === null ? null : marked(input, sign),
+        conversation: conversationIn(material, replies[0]!.id, sign),
         replies: cut.map(({ id, part, text }) => ({
           id,
           ...(part ? { part: `${part.at} of ${part.of}` } : {}),
@@ -133,6 +148,21 @@ export function semanticPrompt(
     posed,
     sign,
   };
+}
+
+function quotables(input: Bounded | null, material: Material | undefined, sign: string) {
+  const items = (material?.items ?? []).map((item, at) => ({ ...item, at }));
+  const shownOf = (isOwn: boolean): Quotable[] =>
+    items
+      .filter(({ kind, is }) => !is && (kind === "assistant" || kind === "tool_call") === isOwn)
+      .map(item => ({ hint: item.at, text: quotableItem(item).replaceAll(sign, "") }));
+  const typed: Quotable[] =
+    input === null ? [] : [{ hint: "user_input", text: quotable(input).replaceAll(sign, "") }];
+  return { own: shownOf(true), others: [...typed, ...shownOf(false)] };
+}
+
+function referenceOf(reference: string): Quotable {
+  return { hint: "reference", text: quotable(bounded(reference, promptBounds.reference)) };
 }
 
 /** Asks what decides each criterion; nothing of a trace is in it. */
@@ -239,41 +269,6 @@ function enclosed(marker: string, material: object, task: string, echo: Echo): s
 function closing(task: string, { last }: Echo): string {
   return `${task} Answer with the JSON object only. The last word, to be repeated as "last_word", is "${last}".`;
 }
-
-const signs = [..."¤¦§¬†‡※⁂⁑⁕⁜⌂⌑⌖⌘⌬⍟⎈⏣■□▢▣▤▥▦▧▨▩▪▫▰▱◆◇◈◉◊◌◍◎●◐◑◒◓◘◙◚◛◦◧◨◩◪◫★☆☉☍♁♆⚘⚙⛋⛶✢✣✤✥✱✲✳✻❂❇❉❋❖"];
-
-/** A character that none of the texts has: what they say can neither bear it nor feign to be without it. */
-function signFor(marker: string, texts: string[]): string {
-  const first = Number.parseInt(marker.slice(0, 4), 16) % signs.length;
-  const order = [...signs.slice(first), ...signs.slice(0, first)];
-  return order.find(sign => !texts.some(text => text.includes(sign))) ?? order[0]!;
-}
-
-function marked(shown: Bounded, sign: string): Bounded {
-  if (typeof shown === "string") return signed(shown, sign);
-  return { ...shown, start: signed(shown.start, sign), end: signed(shown.end, sign) };
-}
-
-// Before every word, and within long runs where a word ends: not every script has spaces between words.
-function signed(text: string, sign: string): string {
-  return text.replaceAll(sign, "").replace(/\S+/gu, run => {
-    if (run.length <= runMax) return sign + run;
-    let shown = "";
-    let since = runMax;
-    for (const { segment } of segmenter.segment(run)) {
-      if (since >= runMax) {
-        shown += sign;
-        since = 0;
-      }
-      shown += segment;
-      since += segment.length;
-    }
-    return shown;
-  });
-}
-
-const runMax = 16;
-const segmenter = new Intl.Segmenter("en", { granularity: "word" });
 
 // Angle brackets are escaped too, so that no model's own control tokens (<|im_start|>) can be spelt in the material.
 function oneLine(value: unknown): string {

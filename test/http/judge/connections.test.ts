@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { registerJudgeConnections } from "../../../src/http/judge/connections.ts";
 import { trialsPerMinute } from "../../../src/http/rate-limit.ts";
-import type { JudgeCall, JudgeConnection, JudgeMode, Verdicts } from "../../../src/model/judge/call.ts";
+import type {
+  GivenVerdict,
+  JudgeCall,
+  JudgeConnection,
+  JudgeMode,
+  Verdicts,
+} from "../../../src/model/judge/call.ts";
 import { unanswered } from "../../../src/model/judge/outcome.ts";
 import type { JudgeReply, JudgeRequest } from "../../../src/remote/judge/client.ts";
 import { findJudgeConnection } from "../../../src/store/judge/connections.ts";
@@ -29,9 +35,13 @@ let opened: { connection: JudgeConnection; userSupplied: boolean }[];
 let answer: (mode: JudgeMode, signal: AbortSignal | undefined) => Promise<JudgeReply<Verdicts>>;
 let minutes = 0;
 
+const verdict: GivenVerdict = {
+  ...{ verdict: "met", evidence: "", reason: "", quotation: "empty" },
+  ...{ comparedWith: "", comparison: "empty", evidenceHint: null, comparisonHint: null },
+};
 const asExpected: typeof answer = async mode => ({
   code: "ok",
-  value: new Map([["c1", { verdict: "met", evidence: "", reason: "", quotation: "empty" }]]),
+  value: new Map([["c1", verdict]]),
   call: { mode } as JudgeCall,
 });
 

@@ -265,7 +265,9 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
       "The reply is too long to judge: 200000 characters, of which the judge can be shown 185000.",
     ],
   ],
-  judge_quote_not_found: "The passage that the judge quoted is not in the reply.",
+  judge_quote_not_found: "The passage that the judge quoted is not in the agent's own words or tool calls.",
+  judge_comparison_not_found:
+    "The passage that the judge compared the reply with is not in what it was shown.",
   agent_error: [
     [
       { error: "timeout", message: "h did not answer within 60 s." },

@@ -161,7 +161,7 @@ const sign = "◆";
 
 /** Questions about one reply, and the two with a known answer; the ids of who asks do not tell which is which. */
 function posedAs(count: number, more: Partial<PosedCriterion> = {}): Map<string, PosedCriterion> {
-  const about = { reply, others: ["Where is my parcel?"] };
+  const about = { reply, own: [], others: [{ hint: "user_input" as const, text: "Where is my parcel?" }] };
   const asked = Array.from({ length: count }, (_, at): [string, PosedCriterion] => [
     `c${at + 3}`,
     { id: `asked-${at + 1}`, ...about, ...more } as PosedCriterion,
@@ -277,6 +277,72 @@ describe("verdicts", () => {
     }
   });
 
+  const around: Partial<PosedCriterion> = {
+    own: [
+      { hint: 0, text: "I look it up for you." },
+      { hint: 1, text: 'refund {"order":"A-7","amount":20}' },
+    ],
+    others: [
+      { hint: "user_input", text: "Where is my parcel?" },
+      { hint: 2, text: '{"status":"refunded","by":"Ana"}' },
+      { hint: "reference", text: "It is in Lyon since Monday." },
+    ],
+  };
+
+  for (const [evidence, expected] of [
+    ["I look it up", "found"],
+    ['refund({"order": "A-7", "amount": 20})', "found"],
+    ["refund order A-7 … 20", "found"],
+    ["refunded by Ana", "elsewhere"],
+    ['"status":"refunded"', "elsewhere"],
+    ["since Monday", "elsewhere"],
+    ["I look up order A-7", "invented"],
+  ] as const) {
+    it(`quote what else the agent said or did, and nobody else: ${JSON.stringify(evidence)} is ${expected}`, () =>
+      assert.equal(quotation(evidence, around), expected));
+  }
+
+  for (const [passage, expected] of [
+    ["", "empty"],
+    ["…", "empty"],
+    ["refunded", "found"],
+    ["◆Where ◆is my ◆parcel", "found"],
+    ["in Lyon since Monday", "found"],
+    ["I look it up", "found"],
+    ["arrives on Tuesday", "found"],
+    ["is", "trivial"],
+    ["refunded by Bob", "invented"],
+    ["Where is my parcel refunded", "invented"],
+  ] as const) {
+    it(`compare with what was shown: ${JSON.stringify(passage)} is ${expected}`, () => {
+      const compared = { ...entry("c3", "met"), compared_with: passage };
+      const found = readAll(posedAs(1, around), ...canaries, compared);
+      assert.equal(found.code === "ok" && found.value.get("asked-1")!.comparison, expected);
+    });
+  }
+
+  for (const [id, expected] of [
+    ["r1", "reply"],
+    ["m1", 0],
+    ["m12", 11],
+    ["user_input", "user_input"],
+    ["reference", "reference"],
+    ["", null],
+    ["m0", null],
+    ["m1 ", null],
+    ["c3", null],
+    ["m99999", null],
+    ["__proto__", null],
+  ] as const) {
+    it(`say where they copied from, by an id that may be wrong: ${JSON.stringify(id)}`, () => {
+      const hinted = { ...entry("c3", "met"), evidence_in: id, compared_in: id };
+      const found = readAll(posedAs(1), ...canaries, hinted);
+      assert.ok(found.code === "ok");
+      const { evidenceHint, comparisonHint } = found.value.get("asked-1")!;
+      assert.deepEqual([evidenceHint, comparisonHint], [expected, expected]);
+    });
+  }
+
   it("quote no words from both sides of what was left out of a long reply", () => {
     const cut = { reply: `Your parcel is${gap}in Paris` };
     assert.equal(quotation("parcel is in Paris", cut), "invented");
@@ -286,7 +352,7 @@ describe("verdicts", () => {
   it("quote their own reply, not that of another question", () => {
     const posed = new Map([
       ...posedAs(1),
-      ["c4", { id: "asked-2", reply: "Hello", others: [] }] as [string, PosedCriterion],
+      ["c4", { id: "asked-2", reply: "Hello", own: [], others: [] }] as [string, PosedCriterion],
     ]);
     const found = readAll(posed, ...canaries, entry("c3", "met"), entry("c4", "met"));
     assert.deepEqual(found.code === "ok" && [...found.value.values()].map(({ quotation }) => quotation), [
@@ -357,6 +423,9 @@ describe("verdicts", () => {
       fc.record({
         id: fc.constantFrom("c1", "c2", "c3", "c4"),
         evidence: fc.string(),
+        evidence_in: fc.string(),
+        compared_with: fc.string(),
+        compared_in: fc.string(),
         reason: fc.string(),
         verdict: word,
       }),

@@ -210,7 +210,7 @@ describe("the tokens of a minute", () => {
           },
         ],
       })(response, asked);
-    const { ask, waits } = open(silent, { tokensPerMinute: 1_200 });
+    const { ask, waits } = open(silent, { tokensPerMinute: 1_300 });
     const { call } = await ask();
     assert.ok(call!.tokensEstimated && call!.inputTokens > 0 && call!.outputTokens > 0);
     assert.equal((await ask()).code, "ok");

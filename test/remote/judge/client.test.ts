@@ -175,7 +175,9 @@ for (const provider of judgeProviders) {
         body.output_config?.format.schema ??
         body.generationConfig!.responseJsonSchema;
       const item = schema.properties.verdicts.items;
-      assert.deepEqual(Object.keys(item.properties), ["id", "evidence", "reason", "verdict"]);
+      assert.deepEqual(Object.keys(item.properties), [
+        ...["id", "evidence", "evidence_in", "compared_with", "compared_in", "reason", "verdict"],
+      ]);
       assert.deepEqual(item.required, Object.keys(item.properties));
       assert.equal(item.additionalProperties, false);
       assert.notEqual(body.response_format?.json_schema.strict, false);
@@ -232,7 +234,9 @@ describe("a question of many parts", () => {
       assert.ok(!material.includes(criterion));
     }
     const { userInput, replies } = semantic;
-    assert.deepEqual(materialOf(server.requests[0]!), { userInput, replies });
+    assert.deepEqual(materialOf(server.requests[0]!), {
+      ...{ userInput, replies, conversation: null, earlier: [] },
+    });
     assert.ok(!/Lyon and arrives|Where is my/.test(instructions));
   });
 

@@ -3,6 +3,12 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import {
+  type ConversationItem,
+  fitEarlier,
+  fitMaterial,
+  type Material,
+} from "../../../src/model/judge/material.ts";
 import { promptBounds } from "../../../src/model/judge/prompt-bounds.ts";
 import { hasWord, stripInvisible } from "../../../src/model/strip-invisible.ts";
 import { canaryKindOf } from "../../../src/remote/judge/canaries.ts";
@@ -24,10 +30,36 @@ const criterion = {
   criterion: "Says where it is.",
 };
 
-const about = (userInput: string, reply = userInput, mark = marker) => ({
-  routing: routingPrompt({ userInput, scenarios }, mark),
-  semantic: semanticPrompt({ userInput, replies: [{ id: "r1", text: reply }], criteria: [criterion] }, mark),
-});
+const about = (userInput: string, reply = userInput, mark = marker) => {
+  const replies = [{ id: "r1", text: reply }];
+  const earlier = fitEarlier([{ kind: "user", text: userInput, spanId: "s", attribute: null }])!;
+  return {
+    routing: routingPrompt({ userInput, earlier, scenarios }, mark),
+    semantic: semanticPrompt(
+      { userInput, material: materialWith(userInput), replies, criteria: [criterion] },
+      mark,
+    ),
+  };
+};
+
+/** A conversation that has the text in every place that a trace can fill. */
+function materialWith(text: string): Material {
+  const at = { spanId: "s", attribute: "a" };
+  const items: ConversationItem[] = [
+    { kind: "system", text, ...at },
+    { kind: "user", text, agent: text, ...at },
+    { kind: "tool_call", text, name: text, failed: true, ...at },
+    { kind: "tool_result", text, name: text, ...at },
+    { kind: "assistant", text, ...at },
+    { kind: "user", text: "", is: "user_input", ...at },
+    { kind: "assistant", text: "", is: "reply", ...at },
+  ];
+  return fitMaterial({ items, complete: true }, true);
+}
+
+type SentItem = { id: string; from: string; is?: string; failed?: true; arguments?: string } & Partial<
+  Record<"text" | "name" | "agent", string>
+>;
 
 const materialIn = ({ material }: Prompt) => JSON.parse(material.split("\n")[1]!);
 const askedIn = ({ instructions }: Prompt) => JSON.parse(instructions.split("\n").at(-3)!);
@@ -105,13 +137,17 @@ describe("1,000 hostile texts", () => {
           const read = JSON.parse(json!);
           assert.deepEqual(
             Object.keys(read),
-            kind === "routing" ? ["user_input"] : ["user_input", "replies"],
+            kind === "routing" ? ["earlier", "user_input"] : ["user_input", "conversation", "replies"],
           );
-          for (const value of [
+          const items: SentItem[] = read.conversation?.items ?? [];
+          const whole: string[] = [
             read.user_input,
-            ...(read.replies ?? []).map(({ text }: { text: string }) => text),
-          ]) {
-            assert.equal(value.replaceAll(sign, ""), stripInvisible(text));
+            ...(read.replies ?? read.earlier.messages).map(({ text }: { text: string }) => text),
+            ...items.flatMap(item => item.text ?? item.arguments ?? []),
+          ];
+          for (const value of whole) assert.equal(value.replaceAll(sign, ""), stripInvisible(text));
+          const names = items.flatMap(({ name, agent }) => [name ?? [], agent ?? []].flat());
+          for (const value of [...whole, ...names]) {
             for (const word of value.split(/\s+/).filter(Boolean)) assert.ok(word.startsWith(sign));
           }
         }
@@ -311,7 +347,7 @@ describe("a long text", () => {
       assert.equal((cut.start + cut.end).replaceAll(sign, "").length, max);
       assert.equal(cut.characters_left_out, long.length - max);
     }
-    assert.ok(routing.material.length < promptBounds.userInput * 1.5);
+    assert.ok(routing.material.length < (promptBounds.userInput + promptBounds.earlierMessages) * 1.5);
   });
 
   it("of just the bound is whole", () => {
@@ -343,8 +379,101 @@ describe("a long text", () => {
   it("of 30 MB leaves a prompt that is no longer than one of the bound", () => {
     for (const part of ["\u200b", "a\u200b", "a "]) {
       const { semantic } = about("hello", part.repeat(15_000_000 / part.length));
-      assert.ok(semantic.material.length < promptBounds.reply * 1.6);
+      assert.ok(semantic.material.length < (promptBounds.reply + promptBounds.conversation) * 1.6);
     }
+  });
+});
+
+describe("the conversation around a reply", () => {
+  const at = { spanId: "s", attribute: null };
+  const items: ConversationItem[] = [
+    { kind: "system", text: "Be brief.", ...at },
+    { kind: "user", text: "", is: "user_input", ...at },
+    { kind: "tool_call", name: "find", text: '{"order":7}', ...at },
+    { kind: "tool_result", name: "find", text: "in Lyon", failed: true, ...at },
+    { kind: "user", agent: "planner", text: "Plan it.", ...at },
+    { kind: "assistant", text: "", is: "reply", ...at },
+  ];
+  const ask = (material: Material | undefined) =>
+    semanticPrompt(
+      {
+        userInput: "Where is it?",
+        ...(material ? { material } : {}),
+        replies: [{ id: "r1", text: "In Lyon." }],
+        criteria: [{ ...criterion, reference: "It is in Lyon." }],
+      },
+      marker,
+    );
+
+  it("is listed in order, each item with an id and what it is from; input and reply only where they stand", () => {
+    const prompt = ask(fitMaterial({ items, complete: true }, true));
+    const s = signIn(prompt);
+    assert.deepEqual(materialIn(prompt).conversation, {
+      tool_calls_shown: true,
+      items: [
+        { id: "m1", from: "system", text: `${s}Be ${s}brief.` },
+        { id: "m2", from: "user", is: "user_input" },
+        { id: "m3", from: "tool_call", name: `${s}find`, arguments: `${s}{"order":7}` },
+        { id: "m4", from: "tool_result", name: `${s}find`, failed: true, text: `${s}in ${s}Lyon` },
+        { id: "m5", from: "user", agent: `${s}planner`, text: `${s}Plan ${s}it.` },
+        { id: "m6", from: "assistant", is: "r1" },
+      ],
+    });
+  });
+
+  it("is null if the judge may not see it, and says by its shape that items are missing", () => {
+    assert.equal(materialIn(ask(undefined)).conversation, null);
+    const material: Material = { items: [], tools: false, leftOut: {}, complete: true };
+    const shapeOf = (more: Partial<Material>) => materialIn(ask({ ...material, ...more })).conversation;
+    assert.deepEqual(shapeOf({}), { tool_calls_shown: false, items: [] });
+    const leftOut = { user: { items: 2, characters: 900 }, tool_result: { items: 1, characters: 7_000 } };
+    assert.deepEqual(shapeOf({ leftOut }), { tool_calls_shown: false, older_items_left_out: 3, items: [] });
+    assert.equal(shapeOf({ complete: false }).older_items_left_out, "unknown");
+  });
+
+  it("can be quoted: calls and messages of the agent as its own, the rest and the reference as others'", () => {
+    const said: ConversationItem = { kind: "assistant", text: "One moment.", ...at };
+    const { posed } = ask(fitMaterial({ items: [said, ...items], complete: true }, true));
+    const { reply, own, others } = [...posed.values()].find(({ id }) => id !== null)!;
+    assert.equal(reply, "In Lyon.");
+    assert.deepEqual(own, [
+      { hint: 0, text: "One moment." },
+      { hint: 3, text: 'find {"order":7}' },
+    ]);
+    assert.deepEqual(others, [
+      { hint: "user_input", text: "Where is it?" },
+      { hint: 1, text: "Be brief." },
+      { hint: 4, text: "in Lyon" },
+      { hint: 5, text: "Plan it." },
+      { hint: "reference", text: "It is in Lyon." },
+    ]);
+  });
+});
+
+describe("the messages before a user's input", () => {
+  it("go along with scenarios, each with who wrote it, and say how many are missing", () => {
+    const earlier = {
+      messages: [
+        { from: "user" as const, text: "Paris?" },
+        { from: "assistant" as const, text: "Rainy." },
+      ],
+      leftOut: 4,
+    };
+    const prompt = routingPrompt({ userInput: "And London?", earlier, scenarios }, marker);
+    const s = signIn(prompt);
+    assert.deepEqual(materialIn(prompt), {
+      earlier: {
+        older_items_left_out: 4,
+        messages: [
+          { from: "user", text: `${s}Paris?` },
+          { from: "assistant", text: `${s}Rainy.` },
+        ],
+      },
+      user_input: `${s}And ${s}London?`,
+    });
+    assert.deepEqual(Object.keys(materialIn(routingPrompt({ userInput: "Hi", scenarios }, marker))), [
+      "user_input",
+    ]);
   });
 });
 
@@ -400,5 +529,5 @@ it("the wording and its version change together", () => {
   const hash = createHash("sha256");
   for (const { instructions, material } of [routing, semantic, classify])
     hash.update(instructions + material);
-  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["4", "3b68a6cf275cc94c"]);
+  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["5", "e2b531d9f370c7b6"]);
 });

@@ -1,0 +1,180 @@
+// The conversation around a reply, as the judge may see it: each message once, with its place, and nothing that came later.
+import { toolNameOf } from "../model/conversation/conversation.ts";
+import {
+  type Conversation,
+  type ConversationItem,
+  type EarlierMessages,
+  fitEarlier,
+  fitMaterial,
+  type Material,
+  type MaterialSummary,
+  type SemanticContext,
+  shownIn,
+} from "../model/judge/material.ts";
+import { quotable } from "../model/judge/prompt-bounds.ts";
+import { compareNanos } from "../model/trace/merge.ts";
+import type { Derived, FoundText, Span } from "../model/trace/trace.ts";
+import { conversationOf, isOfSpan } from "./conversation-items.ts";
+import { suspicionOf } from "./suspicion.ts";
+import type { TraceView } from "./trace-view.ts";
+
+/** `ofSpan`: the text is that of a span which the assertion names, not the agent's reply. */
+export type JudgedText = { found: FoundText; ofSpan: boolean };
+
+// Several checks and every round of questions look at the same trace.
+const fitted = new WeakMap<Span[], Map<string, Material>>();
+
+/** Undefined if the context is the reply alone. The same object for the same text and context, so that it is hashed once. */
+export function materialFor(
+  view: TraceView,
+  judged: JudgedText,
+  context: SemanticContext,
+): Material | undefined {
+  if (context === "reply") return undefined;
+  const { spanId, attribute, text } = judged.found;
+  const key = JSON.stringify([context, judged.ofSpan, spanId, attribute, text.length]);
+  const known = fitted.get(view.spans) ?? new Map<string, Material>();
+  fitted.set(view.spans, known);
+  let material = known.get(key);
+  if (!material) {
+    const { items, complete } = around(judged, view);
+    const isShown = (item: ConversationItem) => context === "conversation_and_tools" || isMessage(item);
+    const tools = context === "conversation_and_tools" && !view.isObserved;
+    material = fitMaterial({ items: items.filter(isShown), complete }, tools);
+    known.set(key, material);
+  }
+  return material;
+}
+
+const summaries = new WeakMap<Material, MaterialSummary>();
+
+/** What was shown and what was left out; `material` undefined: nothing but the reply and the user's input was shown. */
+export function summaryOf(material: Material | undefined, context: SemanticContext): MaterialSummary {
+  if (!material) return { context, shown: {}, leftOut: {}, complete: true };
+  let summary = summaries.get(material);
+  if (!summary) {
+    const { leftOut, complete } = material;
+    const suspicious = suspiciousIn(material);
+    const flag = suspicious ? { suspicious } : {};
+    summary = { context, shown: shownIn(material), leftOut, complete, ...flag };
+    summaries.set(material, summary);
+  }
+  return summary;
+}
+
+/** What users and tools brought in. Instructions often speak of such attempts, and the reply is looked at by itself. */
+function suspiciousIn({ items }: Material): MaterialSummary["suspicious"] {
+  for (const { kind, text, spanId, attribute } of items) {
+    const reason = kind === "tool_result" || kind === "user" ? suspicionOf(quotable(text)) : undefined;
+    if (reason !== undefined) return { from: kind, reason, spanId, attribute };
+  }
+  return undefined;
+}
+
+/** The conversation before the user's input, without the reply and without tools; undefined if there was none. */
+export function earlierMessages(
+  spans: Span[],
+  { userInput, judgedText }: Pick<Derived, "userInput" | "judgedText">,
+): EarlierMessages | undefined {
+  if (!userInput) return undefined;
+  const { items } = conversationOf(spans);
+  const before = items.slice(0, Math.max(0, indexOfInput(items, userInput)));
+  const reply = judgedText && normalized(judgedText.text);
+  return fitEarlier(before.filter(item => isMessage(item) && normalized(item.text) !== reply));
+}
+
+/** What goes on between the agent and its user; sub-agents count as tools. */
+function isMessage({ kind, agent }: ConversationItem): boolean {
+  return agent === undefined && (kind === "system" || kind === "user" || kind === "assistant");
+}
+
+/** The conversation with the user's input and the judged text marked, up to the latter if it is that of a span. */
+function around({ found, ofSpan }: JudgedText, view: TraceView): Conversation {
+  const { items, complete } = turnsOf(view);
+  const { userInput } = view.derived;
+  const text = normalized(found.text);
+  const isReply = (item: ConversationItem) => item.kind === "assistant" && normalized(item.text) === text;
+  const own = items.findLastIndex(
+    item => isReply(item) && item.spanId === found.spanId && item.attribute === found.attribute,
+  );
+  // Of equal texts elsewhere, the first shows the least that came later.
+  const at = own !== -1 ? own : ofSpan ? items.findIndex(isReply) : items.findLastIndex(isReply);
+  if (ofSpan && at === -1) return { items: [], complete: false };
+  const before = at === -1 ? items : items.slice(0, at);
+  const inputAt = userInput ? indexOfInput(before, userInput) : -1;
+  const marked = items.flatMap((item, index): ConversationItem[] => {
+    if (index === at) return [{ ...item, text: "", is: "reply" }];
+    if (index === inputAt) return [{ ...item, text: "", is: "user_input" }];
+    // Said again by an outer span or a sub-agent in other spacing.
+    return index > inputAt && isReply(item) ? [] : [item];
+  });
+  if (!ofSpan) return { items: marked, complete };
+  const end = marked.findIndex(({ is }) => is === "reply");
+  return { items: withoutLater(marked.slice(0, end + 1), found, view.spans), complete };
+}
+
+/** A result stands beside its call, but may have come after the text of the span. */
+function withoutLater(items: ConversationItem[], { spanId }: FoundText, spans: Span[]): ConversationItem[] {
+  const byId = new Map(spans.map(span => [span.span_id, span]));
+  const end = byId.get(spanId)?.end_time_unix_nano ?? null;
+  if (end === null) return items;
+  return items.filter(item => {
+    const span = item.kind === "tool_result" ? byId.get(item.spanId) : undefined;
+    if (!span) return true;
+    const known = toolNameOf(span) === null ? span.start_time_unix_nano : span.end_time_unix_nano;
+    return known === null || compareNanos(known, end) <= 0;
+  });
+}
+
+/** The conversation of a trace, or of all turns of a manual run up to this one. */
+function turnsOf(view: TraceView): Conversation {
+  const turns = view.turns ?? [...view.earlier, view];
+  if (turns.length === 1) return conversationOf(turns[0]!.spans);
+  const all: Conversation = { items: [], complete: true };
+  for (const [at, turn] of turns.entries()) {
+    const { items, complete } = conversationOf(turn.spans);
+    const fresh = at === 0 ? items : withoutHistory(items, turn.derived, all.items);
+    all.items.push(...(at === turns.length - 1 ? fresh : withEnds(fresh, turn.derived)));
+    all.complete &&= complete;
+  }
+  return all;
+}
+
+/** Of a later turn, what its agent was sent again of the turns before is left out. */
+function withoutHistory(
+  items: ConversationItem[],
+  { userInput }: Derived,
+  known: ConversationItem[],
+): ConversationItem[] {
+  const keyOf = ({ kind, agent, name, text }: ConversationItem) =>
+    JSON.stringify([kind, agent, name, normalized(text)]);
+  const before = new Set(known.map(keyOf));
+  const found = userInput ? indexOfInput(items, userInput) : -1;
+  const inputAt = found === -1 ? items.length : found;
+  // A tool that has a span was called in this turn, however similar an earlier call was.
+  return items.filter((item, at) => at >= inputAt || isOfSpan(item) || !before.has(keyOf(item)));
+}
+
+/** With the input and the reply of the turn, which its trace may lack. */
+function withEnds(items: ConversationItem[], { userInput, judgedText }: Derived): ConversationItem[] {
+  const has = (kinds: ConversationItem["kind"][], { text }: FoundText) =>
+    items.some(item => kinds.includes(item.kind) && normalized(item.text) === normalized(text));
+  const isMissing = userInput && !has(["user", "system"], userInput);
+  return [
+    ...(isMissing ? [{ kind: "user" as const, ...userInput }] : []),
+    ...items,
+    ...(judgedText && !has(["assistant"], judgedText) ? [{ kind: "assistant" as const, ...judgedText }] : []),
+  ];
+}
+
+/** -1 if it is none of the messages of the user. */
+function indexOfInput(items: ConversationItem[], { text }: FoundText): number {
+  const input = normalized(text);
+  return items.findLastIndex(
+    item => item.kind === "user" && item.agent === undefined && normalized(item.text) === input,
+  );
+}
+
+function normalized(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
