@@ -40,7 +40,7 @@ export function materialFor(
     const { items, complete } = around(judged, view);
     const isShown = (item: ConversationItem) => context === "conversation_and_tools" || isMessage(item);
     const tools = context === "conversation_and_tools" && !view.isObserved;
-    material = fitMaterial({ items: items.filter(isShown), complete }, tools);
+    material = fitMaterial({ items: items.filter(isShown), complete }, { tools, replyLength: text.length });
     known.set(key, material);
   }
   return material;

@@ -9,6 +9,7 @@ import { joinTurns } from "../../src/evaluate/turns.ts";
 import type { Material, SemanticContext } from "../../src/model/judge/material.ts";
 import { derive } from "../../src/model/trace/derive.ts";
 import type { MergedTrace, Span, Turn } from "../../src/model/trace/trace.ts";
+import { decodeLimits } from "../../src/wire/limits.ts";
 import { readOtlpJson } from "../../src/wire/otlp-json.ts";
 import { arbitrarySpan, makeSpan, makeTrace } from "../model/make-trace.ts";
 
@@ -424,8 +425,7 @@ describe("the messages before a user's input", () => {
 
 it("a recorded conversation of the Vercel AI SDK is shown as it went", () => {
   const path = new URL("../fixtures/otlp/11-vercel-ai-v7-otel-tool-loop.json", import.meta.url);
-  const limits = { requestSpansMax: 100, requestElementsMax: 100_000, nestingMax: 200 };
-  const [group] = readOtlpJson(JSON.parse(readFileSync(path, "utf8")), limits as never);
+  const [group] = readOtlpJson(JSON.parse(readFileSync(path, "utf8")), decodeLimits, 0);
   assert.ok(group && "batch" in group);
   const view = viewOf({ ...group.batch, path: "otlp" });
   assert.deepEqual(linesOf(shown(view)), [

@@ -93,14 +93,17 @@ export type EarlierMessages = { messages: EarlierMessage[]; leftOut: number };
  * What fits of a conversation: system instructions within bounds of their own, then the newest items first. Of long ones
  * the beginning and the end.
  */
-export function fitMaterial({ items, complete }: Conversation, tools: boolean): Material {
+export function fitMaterial(
+  { items, complete }: Conversation,
+  { tools, replyLength }: { tools: boolean; replyLength: number },
+): Material {
   const instructions = fitInstructions(items);
   const used = [...instructions.values()].reduce((sum, text) => sum + shownLength(text), 0);
   const others = items.filter(({ kind }) => kind !== "system");
   const { from, texts } = fitNewest(
     others.map(({ text }) => text),
     {
-      total: promptBounds.conversation - used,
+      total: conversationMax(replyLength) - used,
       each: promptBounds.conversationItem,
       min: promptBounds.conversationItemMin,
       count: promptBounds.conversationItems,
@@ -118,6 +121,12 @@ export function fitMaterial({ items, complete }: Conversation, tools: boolean): 
     return [{ ...item, ...shortNames(item), text }];
   });
   return { items: fitting, tools, leftOut, complete };
+}
+
+/** How many characters of the conversation are shown with a reply of this length. */
+function conversationMax(replyLength: number): number {
+  const { conversation, conversationAndReply, reply } = promptBounds;
+  return Math.min(conversation, conversationAndReply - Math.min(replyLength, reply));
 }
 
 /** Items that stand for the user's input or the reply are not counted. */

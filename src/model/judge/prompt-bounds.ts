@@ -12,10 +12,11 @@ export const promptBounds = {
   criterion: 8_000,
   reference: 8_000,
   /**
-   * Of the conversation around the reply, as much as of a reply: most conversations fit as a whole, and a call with all
-   * of it takes about 25,000 tokens, which models with a context of 32,000 can answer.
+   * Of the conversation around the reply, and of both together: with the user's input and the answer, a call must fit
+   * into a context of 32,000 tokens, at four tokens a word, half of which are the signs before the words.
    */
   conversation: 24_000,
+  conversationAndReply: 36_000,
   /** Of these, at most so many are system instructions. */
   systemInstructions: 4_000,
   /** A longer message, call or result is shortened to this, and gets what the others leave. */

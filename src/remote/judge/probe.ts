@@ -10,6 +10,7 @@ import type {
   TokenCount,
   Verdicts,
 } from "../../model/judge/call.ts";
+import { fitMaterial } from "../../model/judge/material.ts";
 import { promptBounds } from "../../model/judge/prompt-bounds.ts";
 import { type JudgeReason, reasonText } from "../../model/run/reason.ts";
 import type { Outbound } from "../outbound.ts";
@@ -91,7 +92,11 @@ function longSemantic(): SemanticAsk {
   const [{ id, text }] = semantic.replies as [SemanticAsk["replies"][number]];
   const reply = `${text} ${timetable(promptBounds.reply - text.length - 1)}`;
   const userInput = `${semantic.userInput} ${timetable(promptBounds.userInput - semantic.userInput!.length - 1)}`;
-  return { ...semantic, userInput, replies: [{ id, text: reply }] };
+  const place = { spanId: "", attribute: null };
+  const result = timetable(promptBounds.conversation);
+  const items = [{ kind: "tool_result" as const, name: "timetable", text: result, ...place }];
+  const material = fitMaterial({ items, complete: true }, { tools: true, replyLength: reply.length });
+  return { ...semantic, userInput, material, replies: [{ id, text: reply }] };
 }
 
 function timetable(characters: number): string {

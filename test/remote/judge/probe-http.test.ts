@@ -156,11 +156,12 @@ const onlyLong = (script: Script): Script => {
   return (request, index) => (isLong(request) ? script : obliging())(request, index);
 };
 
-test("the long question is as long as a reply and an input may be, and asks about the beginning of the reply", async () => {
+test("the long question is as long as a question may be, and asks about the beginning of the reply", async () => {
   await probe(judge.connection());
-  const { userInput, replies } = materialOf(judge.requests[2]!);
+  const { userInput, replies, conversation } = materialOf(judge.requests[2]!);
   assert.equal(userInput!.length, 8_000);
   assert.equal(replies[0]!.text.length, 24_000);
+  assert.equal(conversation![0]!.text.length, 12_000);
   assert.match(replies[0]!.text, /^Your parcel .* on Friday\. Shop 1 opens at 8/);
 });
 
@@ -198,5 +199,5 @@ test("a server that counts far fewer tokens than were sent works, and says so", 
   judge.script = counting(4_096, obliging());
   const found = await probe(judge.connection());
   assert.deepEqual([found.ok, found.fault, found.lowCount?.counted], [true, null, 4_096]);
-  assert.match(found.reason, /counted only 4,096 of about 1[45],\d{3} tokens of a long prompt/);
+  assert.match(found.reason, /counted only 4,096 of about 2[01],\d{3} tokens of a long prompt/);
 });

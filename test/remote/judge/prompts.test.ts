@@ -54,7 +54,7 @@ function materialWith(text: string): Material {
     { kind: "user", text: "", is: "user_input", ...at },
     { kind: "assistant", text: "", is: "reply", ...at },
   ];
-  return fitMaterial({ items, complete: true }, true);
+  return fitMaterial({ items, complete: true }, { tools: true, replyLength: text.length });
 }
 
 type SentItem = { id: string; from: string; is?: string; failed?: true; arguments?: string } & Partial<
@@ -379,7 +379,7 @@ describe("a long text", () => {
   it("of 30 MB leaves a prompt that is no longer than one of the bound", () => {
     for (const part of ["\u200b", "a\u200b", "a "]) {
       const { semantic } = about("hello", part.repeat(15_000_000 / part.length));
-      assert.ok(semantic.material.length < (promptBounds.reply + promptBounds.conversation) * 1.6);
+      assert.ok(semantic.material.length < promptBounds.conversationAndReply * 1.6);
     }
   });
 });
@@ -394,6 +394,7 @@ describe("the conversation around a reply", () => {
     { kind: "user", agent: "planner", text: "Plan it.", ...at },
     { kind: "assistant", text: "", is: "reply", ...at },
   ];
+  const room = { tools: true, replyLength: 8 };
   const ask = (material: Material | undefined) =>
     semanticPrompt(
       {
@@ -406,7 +407,7 @@ describe("the conversation around a reply", () => {
     );
 
   it("is listed in order, each item with an id and what it is from; input and reply only where they stand", () => {
-    const prompt = ask(fitMaterial({ items, complete: true }, true));
+    const prompt = ask(fitMaterial({ items, complete: true }, room));
     const s = signIn(prompt);
     assert.deepEqual(materialIn(prompt).conversation, {
       tool_calls_shown: true,
@@ -433,7 +434,7 @@ describe("the conversation around a reply", () => {
 
   it("can be quoted: calls and messages of the agent as its own, the rest and the reference as others'", () => {
     const said: ConversationItem = { kind: "assistant", text: "One moment.", ...at };
-    const { posed } = ask(fitMaterial({ items: [said, ...items], complete: true }, true));
+    const { posed } = ask(fitMaterial({ items: [said, ...items], complete: true }, room));
     const { reply, own, others } = [...posed.values()].find(({ id }) => id !== null)!;
     assert.equal(reply, "In Lyon.");
     assert.deepEqual(own, [
