@@ -55,7 +55,12 @@ suite("costly checks", () => {
     ],
     [
       "deep values",
-      tests(30, { type: "json_match", target_node: "step", field: "o", expected_value: [...structuredClone(items), 1] }),
+      tests(30, {
+        type: "json_match",
+        target_node: "step",
+        field: "o",
+        expected_value: [...structuredClone(items), 1],
+      }),
       Array.from({ length: 100 }, () => span({ attributes: { o: [...items, 2] } })),
     ],
   ] as const) {
