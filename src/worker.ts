@@ -85,6 +85,16 @@ export class RunWorker {
     if (runIds.length > 0) await giveBackRuns(this.#deps.db, { lease: this.#lease, runIds }).catch(() => {});
   }
 
+  /**
+   * Agents with at least as many runs in hand as there are free places: one whose runs take long never fills all of them,
+   * and those of others are claimed past its queue.
+   */
+  #fullAgents(): string[] {
+    const free = inHandMax - this.#inHand.size;
+    const byAgent = Map.groupBy(this.#inHand.values(), ({ agentId }) => agentId);
+    return [...byAgent].flatMap(([agentId, runs]) => (runs.length >= free ? [agentId] : []));
+  }
+
   /** Resolves to the ms after which to claim again. */
   async #claim(): Promise<number> {
     const runsMax = Math.min(claimMax, inHandMax - this.#inHand.size);
@@ -92,7 +102,8 @@ export class RunWorker {
     const { db, leaseMs, admission } = this.#deps;
     const inHand = [...this.#inHand.keys()];
     const resumedMax = admission.free;
-    const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, runsMax, resumedMax, inHand });
+    const places = { runsMax, resumedMax, inHand, fullAgents: this.#fullAgents() };
+    const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, ...places });
     for (const run of ended) this.#publishError(run);
     if (runs.length === 0) return this.#idleMs();
     for (const run of runs) {
@@ -274,7 +285,8 @@ export class RunWorker {
     const refreshed = await refreshStale(db, { quietMs: staleQuietMs, limit: staleMax, room, signal });
     if (refreshed === staleMax) return 0;
     const inHand = [...this.#inHand.keys()];
-    const dueMs = await nextDueMs(db, { inHand, resumes: admission.free > 0 });
+    const places = { inHand, resumes: admission.free > 0, fullAgents: this.#fullAgents() };
+    const dueMs = await nextDueMs(db, places);
     return Math.max(1, Math.min(dueMs ?? idleMaxMs, idleMaxMs));
   }
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
 import { TraceRoom } from "../src/load/trace-room.ts";
 import type { Judge, SemanticAnswer } from "../src/model/judge/judge.ts";
+import type { SandboxAnswer } from "../src/model/sandbox.ts";
 import { decodeDetail } from "../src/store/runs/detail.ts";
 import { findRun } from "../src/store/runs/read.ts";
 import { deleteTrace, findTrace } from "../src/store/traces/read.ts";
@@ -102,6 +103,24 @@ describe("a worker", () => {
     }
     await Promise.all(workers.map(worker => worker.stop()));
     assert.equal(workers.flatMap(worker => worker.ended).length, 80);
+  });
+
+  it("evaluates an agent's run while 140 earlier ones of another agent take long", async () => {
+    const slow = await makeSender(db, { judged: false });
+    await makeTestCase(db, slow.agentId, {
+      assertions: [{ type: "json_schema", target_node: "a", field: "o", schema: { minimum: 1 } }],
+    });
+    const earlier = await Promise.all(
+      Array.from({ length: 140 }, () => storeDueRun(db, slow, { attributes: { o: 1 } })),
+    );
+    const released = Promise.withResolvers<SandboxAnswer>();
+    const worker = startWorker({ sandbox: { answer: () => released.promise } });
+    await ended(earlier[0]!.runId, "running");
+    const { runId } = await storeDueRun(db, plain);
+    await ended(runId);
+    released.resolve({ state: "ok", holds: true, faults: [] });
+    for (const one of earlier) assert.equal((await ended(one.runId)).verdict, "passed");
+    await worker.stop();
   });
 
   it("updates the columns of a merged trace with the run that evaluates it", async () => {

@@ -15,6 +15,7 @@ export type WorkerOptions = {
   judgeDeadlineMs?: number;
   room?: TraceRoom;
   clock?: Clock;
+  sandbox?: Pick<Sandbox, "answer">;
 };
 
 export type TestWorker = {
@@ -29,7 +30,7 @@ export type TestWorker = {
 
 export function startRunWorker(
   url: string,
-  { judge, leaseMs = 30_000, judgeDeadlineMs = 900_000, room, clock }: WorkerOptions,
+  { judge, leaseMs = 30_000, judgeDeadlineMs = 900_000, room, clock, sandbox: given }: WorkerOptions,
 ): TestWorker {
   const db = openDatabase(url, 4);
   const sandbox = new Sandbox({ budgetMs: 5_000 });
@@ -44,7 +45,7 @@ export function startRunWorker(
   const worker = new RunWorker({
     db,
     events,
-    sandbox,
+    sandbox: given ?? sandbox,
     judgeOf: typeof judge === "function" ? judge : () => judge,
     leaseMs,
     judgeDeadlineMs,

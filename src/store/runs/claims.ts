@@ -43,7 +43,7 @@ export type Claim = {
  * Claims up to `runsMax` due runs for `leaseMs`, by the database's clock. Up to `resumedMax` of them, at most half, are
  * runs that waited for the judge. A run whose worker crashed is claimed alone, so that a trace that crashes its worker
  * affects no other run. Skips `inHand`, the caller's own runs, whose leases may have expired while the database was
- * unavailable.
+ * unavailable, and further runs of `fullAgents`.
  */
 export async function claimRuns(
   db: Database,
@@ -53,7 +53,15 @@ export async function claimRuns(
     runsMax,
     resumedMax = runsMax,
     inHand = [],
-  }: { lease: string; leaseMs: number; runsMax: number; resumedMax?: number; inHand?: string[] },
+    fullAgents = [],
+  }: {
+    lease: string;
+    leaseMs: number;
+    runsMax: number;
+    resumedMax?: number;
+    inHand?: string[];
+    fullAgents?: string[];
+  },
 ): Promise<Claim> {
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
@@ -80,37 +88,43 @@ export async function claimRuns(
     name: "claim_due",
     text: `with waiting as (
         select id from runs where kind <> 'manual' and next_try_at <= now() and id <> all ($5::uuid[])
+          and agent_id <> all ($6::uuid[])
         order by next_try_at limit least($4::int, ($3::int + 1) / 2) for update skip locked
       ), due as (
         select id from runs where kind <> 'manual' and state = 'pending' and due_at <= now()
+          and agent_id <> all ($6::uuid[])
         order by due_at limit $3::int - (select count(*) from waiting) for update skip locked
       )
       update runs set state = 'running', lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
         attempts = attempts + 1, started_at = coalesce(started_at, now()), next_try_at = null, waiting_reason = null
       from (select id from waiting union all select id from due) as claimed where runs.id = claimed.id
       returning ${claimedColumns}`,
-    values: [lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand],
+    values: [lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand, fullAgents],
   });
   return { runs: rows, ended };
 }
 
 /**
- * The ms until a run is due, a lease expires or, unless `resumes` is false, a waiting run continues; without `inHand`.
- * Undefined if nothing is scheduled.
+ * The ms until a run is due, a lease expires or, unless `resumes` is false, a waiting run continues; without `inHand`
+ * and, but for expired leases, runs of `fullAgents`. Undefined if nothing is scheduled.
  */
 export async function nextDueMs(
   db: Database,
-  { inHand = [], resumes = true }: { inHand?: string[]; resumes?: boolean } = {},
+  {
+    inHand = [],
+    resumes = true,
+    fullAgents = [],
+  }: { inHand?: string[]; resumes?: boolean; fullAgents?: string[] } = {},
 ): Promise<number | undefined> {
   const { rows } = await db.pool.query<{ ms: number | null }>({
     name: "next_due",
     text: `select extract(epoch from least(
-        (select min(due_at) from runs where kind <> 'manual' and state = 'pending'),
+        (select min(due_at) from runs where kind <> 'manual' and state = 'pending' and agent_id <> all ($3::uuid[])),
         (select min(lease_until) from runs where kind <> 'manual' and id <> all ($1::uuid[])),
         (select min(next_try_at) from runs where kind <> 'manual' and next_try_at is not null and $2::bool
-          and id <> all ($1::uuid[]))
+          and id <> all ($1::uuid[]) and agent_id <> all ($3::uuid[]))
       ) - now())::float8 * 1000 as ms`,
-    values: [inHand, resumes],
+    values: [inHand, resumes, fullAgents],
   });
   return rows[0]?.ms ?? undefined;
 }
