@@ -9,6 +9,7 @@ import { admitAccessToken } from "../store/accounts/access-tokens.ts";
 import { isOwn, isOwnedNoun } from "../store/accounts/ownership.ts";
 import { type Auth, findSession } from "./accounts/auth.ts";
 import type { App, Deps } from "./deps.ts";
+import { originFault } from "./origin.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -43,14 +44,15 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
     if (!url?.startsWith("/api/")) return;
     const token = bearerOf(request.headers.authorization);
     // Unlike a cookie, a token is never sent by a browser on behalf of another site.
-    const crossSite = token === undefined && isCrossSite(request, deps.config.baseUrl);
-    if (config.open && !crossSite) return;
+    const fault = token === undefined ? originFault(request, deps.config.baseUrl) : undefined;
+    if (fault) throw fault;
+    if (config.open) return;
     if (token !== undefined) {
       request.account = await accountOfToken(deps, request, token);
       request.isStillAuthenticated = async () =>
         (await admitAccessToken(deps.db, hashKey(token))) !== undefined;
     } else {
-      const session = crossSite ? undefined : await findSession(auth, request);
+      const session = await findSession(auth, request);
       if (!session) throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
       if (session.cookies.length > 0) reply.header("set-cookie", session.cookies);
       request.account = session.account;
@@ -114,17 +116,4 @@ async function accountOfToken({ db }: Deps, request: FastifyRequest, token: stri
 
 function nounOf(url: string): string | undefined {
   return url.split("/")[2];
-}
-
-/**
- * CSRF protection: whether a page of another site makes the browser send a write request, which then counts as having no
- * session. Browsers send the page's origin; other clients send none, and no cookies without their user's intent.
- */
-function isCrossSite(request: FastifyRequest, baseUrl: string): boolean {
-  if (request.method === "GET" || request.method === "HEAD") return false;
-  const { origin, host } = request.headers;
-  if (request.headers["sec-fetch-site"] === "cross-site") return true;
-  if (origin === undefined || origin === new URL(baseUrl).origin) return false;
-  // The same service under another host name, such as 127.0.0.1 for localhost: a page can forge neither header.
-  return URL.parse(origin)?.host !== host;
 }

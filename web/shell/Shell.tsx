@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { arrival } from "./arrival.ts";
+import { BaseUrlBanner } from "./BaseUrlBanner.tsx";
 import { Logo } from "./Logo.tsx";
 import { Navigation } from "./Navigation.tsx";
 import { useProject } from "./project.ts";
@@ -43,6 +44,7 @@ export function Shell() {
       </header>
       <div className="side">{navigation}</div>
       <div className="content">
+        <BaseUrlBanner />
         <VerificationBanner />
         <main id="main" tabIndex={-1} ref={main}>
           <Outlet />

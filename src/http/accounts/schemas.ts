@@ -35,6 +35,7 @@ export const Verification = z.object({
   mailServer: z
     .boolean()
     .describe("Whether emails are sent. Without a mail server, their links are in the service log."),
+  baseUrl: z.string().describe("The origin of the links in emails, set by SVC_BASE_URL."),
 });
 export type Verification = z.output<typeof Verification>;
 

@@ -15,6 +15,7 @@ export function registerVerification(app: App, deps: Deps): void {
   const stateOf = async (accountId: string) => ({
     ...(await getVerification(deps.db, accountId)),
     mailServer: Boolean(deps.config.smtpUrl),
+    baseUrl: deps.config.baseUrl,
   });
 
   app.get(
