@@ -1,7 +1,7 @@
 // Publishes events to every process by PostgreSQL's NOTIFY: batched for 200 ms, never within a commit. Events are hints
 // to read again: the truth is in the tables, and a lost event only delays a refresh.
 import pg from "pg";
-import type { IngestionEvent, ServiceEvent } from "../model/event.ts";
+import type { IngestionEvent, LaunchEvent, ServiceEvent } from "../model/event.ts";
 import type { Database } from "./db.ts";
 
 const channel = "onlooker_events";
@@ -31,6 +31,7 @@ export class EventPublisher {
     if (event.type === "ingestion" && !this.#throttle.admits(event)) return;
     const subject = event.type === "ingestion" ? event.projectId : event.agentId;
     const events = this.#events.get(subject) ?? [];
+    if (event.type === "launch" && events.some(other => isSameRun(event, other))) return;
     // One more than the limit marks that there were more.
     if (events.length <= eventsOfAgentMax) events.push(event);
     this.#events.set(subject, events);
@@ -63,6 +64,11 @@ export class EventPublisher {
       }
     });
   }
+}
+
+/** A run sends up to five events while it is fast: begun, sent, answered, with its trace, ended. One is enough. */
+function isSameRun(event: LaunchEvent, other: ServiceEvent): boolean {
+  return other.type === "launch" && other.launchId === event.launchId && other.runId === event.runId;
 }
 
 /** Passes each distinct refusal of a project once a second, and at most five. */

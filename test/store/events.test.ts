@@ -56,6 +56,20 @@ describe("events", () => {
     await listener.close();
   });
 
+  it("of a run within a batch are one, so that fast runs of a large launch are still told apart", async () => {
+    const listener = await listening();
+    const publisher = new EventPublisher(other);
+    const launchId = crypto.randomUUID();
+    const runs = Array.from(
+      { length: 20 },
+      (): ServiceEvent => ({ type: "launch", agentId, launchId, runId: crypto.randomUUID() }),
+    );
+    for (let count = 0; count < 5; count++) for (const run of runs) publisher.publish(run);
+    await publisher.close();
+    await eventually(() => assert.deepEqual(listener.heard, runs));
+    await listener.close();
+  });
+
   it("of many agents at once all arrive, even if they do not fit in one notification", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);

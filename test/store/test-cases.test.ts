@@ -11,6 +11,7 @@ import {
   findTestCase,
   insertTestCase,
   listForAgent,
+  listRunnable,
   listTestCases,
   updateTestCase,
   updateTestCases,
@@ -132,4 +133,40 @@ test("two updates of the same test cases in opposite orders both succeed", async
   );
   await Promise.all(rounds);
   for (const { scenario } of await listForAgent(db, agentId)) assert.equal(scenario, ".".repeat(10));
+});
+
+test("inputs are stored and changed with their test, and not read for the evaluation of live traces", async () => {
+  const agentId = await makeAgentRow(db);
+  const inputs = ["\0 \ud800", "b"].map(input => ({ input }));
+  const made = await insertTestCase(db, agentId, {
+    ...document,
+    turns: [{ input: "a" }],
+    inputs,
+    repeats: 2,
+  });
+  assert.deepEqual(await findTestCase(db, made.id), made);
+  assert.deepEqual((await listTestCases(db, agentId, { before: newest, rowsMax: 2 })).tests, [made]);
+  const [evaluated] = await listForAgent(db, agentId);
+  assert.equal("inputs" in evaluated!, false);
+  assert.equal((await listRunnable(db, agentId))[0]?.inputCount, 2);
+  await updateTestCases(db, agentId, [made.id], current => ({ ...current, status: "disabled" }));
+  const disabled = await findTestCase(db, made.id);
+  assert.deepEqual([disabled?.status, disabled?.inputs], ["disabled", inputs]);
+  const { inputs: _, ...without } = disabled!;
+  await updateTestCase(db, made.id, () => without);
+  assert.equal("inputs" in (await findTestCase(db, made.id))!, false);
+  assert.equal((await listRunnable(db, agentId))[0]?.inputCount, 0);
+});
+
+test("a page of tests with many inputs ends early and says where", async () => {
+  const agentId = await makeAgentRow(db);
+  const inputs = Array.from({ length: 10 }, () => ({ input: "x".repeat(100_000) }));
+  const ids: string[] = [];
+  for (let count = 0; count < 10; count++) {
+    ids.push((await insertTestCase(db, agentId, { ...document, turns: [{ input: "a" }], inputs })).id);
+  }
+  const first = await listTestCases(db, agentId, { before: newest, rowsMax: 51 });
+  assert.deepEqual([first.tests.length, first.scannedTo], [7, ids[3]]);
+  const rest = await listTestCases(db, agentId, { before: first.scannedTo!, rowsMax: 51 });
+  assert.deepEqual([rest.tests.map(({ id }) => id), rest.scannedTo], [ids.slice(0, 3).toReversed(), null]);
 });

@@ -20,37 +20,36 @@ export type ComparisonPage = {
 /** `undecided`: one of the launches has no result to compare. */
 export type ChangeCounts = Record<LaunchChange | "undecided", number>;
 
-/** By test and input: runs with the same text as input are together, wherever it is in the list. */
+/**
+ * By test and input: runs with the same text as input are together, wherever it is in the list. Only what orders and
+ * changes need, and no sort: with all counts, 10,000 inputs took 1.1 s instead of 0.2 s.
+ */
 const groups = (launchId: string) => `
-  select r.test_id, r.input_digest, (array_agg(r.id order by r.id))[1] as first, min(r.test_row) as row, ${countColumns}
+  select r.test_id, r.input_digest, min(r.id::text)::uuid as first, min(r.test_row) as row,
+    count(*) filter (where r.verdict = 'passed') as passed,
+    count(*) filter (where r.verdict in ('passed', 'failed', 'missing_instrumentation')) as decided
   from runs r where r.launch_id = ${launchId} group by r.test_id, r.input_digest`;
-
-const of = (table: string) => `${table}.passed + ${table}.failed + ${table}.missing_instrumentation`;
-const mostPassed = (table: string) => `${table}.passed * 2 > ${of(table)}`;
 
 // In the order of the later launch; what only the earlier one has follows within its test, and tests of that alone come
 // last.
 const compared = `
   with earlier as materialized (${groups("$1")}), later as materialized (${groups("$2")}), pairs as materialized (
-    select coalesce(later.first, earlier.first) as id, coalesce(later.test_id, earlier.test_id) as test_id,
-      later.first is null as is_gone, later.row, earlier.row as row_before,
+    select coalesce(later.first, earlier.first) as id, test_id, input_digest, later.first is null as is_gone,
+      later.row, earlier.row as row_before,
       case when earlier.first is null then 'new' when later.first is null then 'gone'
-        when ${of("earlier")} = 0 or ${of("later")} = 0 then null
-        when (${mostPassed("earlier")}) = (${mostPassed("later")}) then 'same'
-        when ${mostPassed("later")} then 'mended' else 'broke' end as change,
-      case when earlier.first is not null then row_to_json(earlier) end as before,
-      case when later.first is not null then row_to_json(later) end as after
-    from earlier full join later
-      on later.test_id = earlier.test_id and later.input_digest = earlier.input_digest
+        when earlier.decided = 0 or later.decided = 0 then null
+        when (earlier.passed * 2 > earlier.decided) = (later.passed * 2 > later.decided) then 'same'
+        when later.passed * 2 > later.decided then 'mended' else 'broke' end as change
+    from earlier full join later using (test_id, input_digest)
   ), of_tests as materialized (
     select pairs.*, bool_and(is_gone) over (partition by test_id) as test_gone,
       first_value(id) over (partition by test_id order by is_gone, id) as test_first
     from pairs
   ), placed as materialized (
-    select *, row_number() over (order by test_gone, test_first, is_gone, id) as place from of_tests
+    select *, row_number() over (order by test_gone, test_first, is_gone, id)::int as place from of_tests
   ), page as (
     select * from placed
-    where place > case when $3::uuid is null then 0 else coalesce((select place from placed where id = $3), 1e9) end
+    where place > case when $3::uuid is null then 0 else coalesce((select place from placed where id = $3), 2147483647) end
       and ($5::uuid is null or test_id = $5) and ($6::text is null or change = $6)
       and (not $7::bool or change is distinct from 'same')
     order by place limit $4
@@ -74,11 +73,10 @@ export async function compareLaunches(
   type Row = ChangeCounts & {
     id: string | null;
     test_id: string;
+    input_digest: Buffer;
     row: number | null;
     row_before: number | null;
     input: string | null;
-    before: CountRow | null;
-    after: CountRow | null;
     change: LaunchChange | null;
   };
   const { rows } = await db.pool.query<Row>({
@@ -87,26 +85,50 @@ export async function compareLaunches(
     values: [before, launchId, after ?? null, rowsMax, testId ?? null, change ?? null, changed],
   });
   const { broke, mended, same, new: added, gone, undecided } = rows[0]!;
-  const items = rows.flatMap((row): ComparedInput[] => {
-    if (row.id === null) return [];
-    return [
-      {
-        id: row.id,
-        testId: row.test_id,
-        row: row.row,
-        rowBefore: row.row_before,
-        input: inputPreview(row.input),
-        before: row.before && toSummary(row.before),
-        after: row.after && toSummary(row.after),
-        change: row.change,
-      },
-    ];
-  });
+  const found = rows.filter(row => row.id !== null);
+  const summaryOf = await sumByInput(
+    db,
+    [before, launchId],
+    found.map(row => row.input_digest),
+  );
+  const items = found.map(
+    (row): ComparedInput => ({
+      id: row.id!,
+      testId: row.test_id,
+      row: row.row,
+      rowBefore: row.row_before,
+      input: inputPreview(row.input),
+      before: summaryOf(before, row.test_id, row.input_digest),
+      after: summaryOf(launchId, row.test_id, row.input_digest),
+      change: row.change,
+    }),
+  );
   return {
     changes: { broke, mended, same, new: added, gone, undecided },
     items,
     tests: await compareTests(db, before, launchId, [...new Set(items.map(item => item.testId))]),
   };
+}
+
+/** Looks up the runs of a launch with a test and input, among these launches and inputs. */
+async function sumByInput(
+  db: Database,
+  launchIds: string[],
+  digests: Buffer[],
+): Promise<(launchId: string, testId: string, digest: Buffer) => RunSummary | null> {
+  type Row = CountRow & { launch_id: string; test_id: string; input_digest: Buffer };
+  const { rows } = await db.pool.query<Row>(
+    `select r.launch_id, r.test_id, r.input_digest, ${countColumns} from runs r
+     where r.launch_id = any ($1::uuid[]) and r.input_digest = any ($2::bytea[])
+     group by r.launch_id, r.test_id, r.input_digest`,
+    [launchIds, digests],
+  );
+  const keyOf = (launchId: string, testId: string, digest: Buffer) =>
+    `${launchId} ${testId} ${digest.toString("hex")}`;
+  const sums = new Map(
+    rows.map(row => [keyOf(row.launch_id, row.test_id, row.input_digest), toSummary(row)]),
+  );
+  return (...key) => sums.get(keyOf(...key)) ?? null;
 }
 
 /** In the order of `testIds`. */
@@ -132,14 +154,14 @@ async function compareTests(
         testId,
         testName: named.testName,
         testDeleted: named.testDeleted,
-        before: one ? summaryOf(one) : null,
-        after: other ? summaryOf(other) : null,
+        before: one ? onlySummary(one) : null,
+        after: other ? onlySummary(other) : null,
         difference: differenceOf(one?.passRate ?? null, other?.passRate ?? null),
       },
     ];
   });
 }
 
-function summaryOf({ runs, counts, passRate }: RunSummary): RunSummary {
+function onlySummary({ runs, counts, passRate }: RunSummary): RunSummary {
   return { runs, counts, passRate };
 }

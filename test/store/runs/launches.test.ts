@@ -1,8 +1,15 @@
-// Creating launches: once the commit is answered, nothing keeps the caller from learning of the launch.
+// Launches: created as a whole, compared with the previous one of the same input, and read if they are from before inputs.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
+import type { Outcome } from "../../../src/model/run/run.ts";
+import { documentOf, type TestCase } from "../../../src/model/test-case/test-case.ts";
 import type { Database } from "../../../src/store/db.ts";
+import { compareLaunches } from "../../../src/store/runs/launch-comparison.ts";
+import { listTestsOfLaunch } from "../../../src/store/runs/launch-tests.ts";
+import { listRunsOfLaunch } from "../../../src/store/runs/launched-runs.ts";
 import { findLaunch, insertLaunch } from "../../../src/store/runs/launches.ts";
+import { claimManualRuns } from "../../../src/store/runs/manual-claims.ts";
+import { deleteTestCase, updateTestCase } from "../../../src/store/test-cases.ts";
 import { makeSender, makeTestCase, openTwice, runnable } from "../traces/make-write.ts";
 
 const { db, close } = await openTwice();
@@ -22,4 +29,117 @@ it("the transaction that creates a launch returns it, even if the database goes 
   });
   assert.equal(launch.state, "queued");
   assert.deepEqual(launch, await findLaunch(db, launch.id));
+});
+
+const inputs = ["a", "b"].map(input => ({ input }));
+
+async function launched(tests: TestCase[], agentId: string): Promise<string> {
+  return (await insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests: runnable(tests) })).id;
+}
+
+/** Completes the runs of a launch, in their order, as if they had been evaluated. */
+async function complete(launchId: string, outcomes: Outcome[]): Promise<void> {
+  for (const [at, { id }] of (await listRunsOfLaunch(db, launchId)).entries()) {
+    const values = [id, outcomes[at]];
+    await db.pool.query("update runs set state = 'completed', verdict = $2 where id = $1", values);
+  }
+}
+
+const changesOf = async (id: string) =>
+  (await listRunsOfLaunch(db, id)).map(run => [run.verdict, run.change]);
+
+it("a run is compared with the repeats of its input in the previous launch, and with no run of its own", async () => {
+  const { agentId } = await makeSender(db);
+  const test = await makeTestCase(db, agentId, { inputs, repeats: 2 });
+  const first = await launched([test], agentId);
+  await complete(first, ["passed", "passed", "failed", "passed"]);
+  assert.deepEqual(await changesOf(first), [
+    ["passed", "new"],
+    ["passed", "new"],
+    ["failed", "new"],
+    ["passed", "new"],
+  ]);
+  const between = await launched([test], agentId);
+  await complete(between, ["skipped", "skipped", "skipped", "skipped"]);
+  const second = await launched([test], agentId);
+  await complete(second, ["passed", "failed", "failed", "passed"]);
+  assert.deepEqual(await changesOf(second), [
+    ["passed", "same"],
+    ["failed", "broke"],
+    ["failed", "same"],
+    ["passed", "same"],
+  ]);
+  const { items } = await compareLaunches(db, { before: between, launchId: second, rowsMax: 10 });
+  assert.deepEqual(
+    items.map(({ change, before }) => [change, before?.passRate]),
+    [
+      [null, null],
+      [null, null],
+    ],
+  );
+});
+
+it("other inputs of a test do not make another version of a run", async () => {
+  const { agentId } = await makeSender(db);
+  const test = await makeTestCase(db, agentId, { inputs });
+  const swapped = { ...test, inputs: [...inputs, { input: "c" }].reverse() };
+  const verdicts: Outcome[] = ["passed", "failed", "passed"];
+  for (const verdict of verdicts) await complete(await launched([test], agentId), [verdict, "passed"]);
+  const changed = await updateTestCase(db, test.id, current => ({ ...current, inputs: swapped.inputs }));
+  const later = await launched([changed!], agentId);
+  await complete(later, ["passed", "passed", "failed"]);
+  assert.deepEqual(
+    (await listRunsOfLaunch(db, later)).map(({ input, change, flaky }) => [input, change, flaky]),
+    [
+      ["c", "new", false],
+      ["b", "same", false],
+      ["a", "broke", true],
+    ],
+  );
+});
+
+it("a test whose inputs were changed or deleted while it was launched is refused, and nothing is stored", async () => {
+  const { agentId } = await makeSender(db);
+  const test = await makeTestCase(db, agentId, { inputs });
+  await updateTestCase(db, test.id, current => ({ ...documentOf(current), inputs: inputs.slice(1) }));
+  await assert.rejects(launched([test], agentId), { code: "CONFLICT" });
+  await deleteTestCase(db, test.id);
+  await assert.rejects(launched([test], agentId), { code: "CONFLICT" });
+  assert.equal((await db.pool.query("select from launches where agent_id = $1", [agentId])).rowCount, 0);
+});
+
+it("a launch from before inputs is read, compared and continued", async () => {
+  const { agentId } = await makeSender(db);
+  const test = await makeTestCase(db, agentId);
+  const earlier = await launched([test], agentId);
+  await complete(earlier, ["passed"]);
+  const later = await launched([test], agentId);
+  // As it was stored then: the test in each run, and nothing beside the launch.
+  for (const id of [earlier, later]) {
+    await db.pool.query("delete from launch_tests where launch_id = $1", [id]);
+    await db.pool.query("update launches set run_count = null where id = $1", [id]);
+    const stored = JSON.stringify({ ...documentOf(test), version: test.version });
+    await db.pool.query("update runs set test = $2 where launch_id = $1", [id, stored]);
+  }
+  assert.equal((await findLaunch(db, later))?.runCount, 1);
+  assert.deepEqual(
+    (await listTestsOfLaunch(db, later)).map(({ testName, runs }) => [testName, runs]),
+    [[test.name, 1]],
+  );
+  const claim = {
+    lease: crypto.randomUUID(),
+    leaseMs: 1_000,
+    runsMax: 1,
+    concurrency: new Map([[agentId, 1]]),
+  };
+  const [run] = await claimManualRuns(db, claim);
+  assert.deepEqual(run?.test, test);
+  await complete(later, ["failed"]);
+  const [listed] = await listRunsOfLaunch(db, later);
+  assert.deepEqual(
+    [listed?.testName, listed?.turnCount, listed?.row, listed?.repeat, listed?.input, listed?.change],
+    [test.name, 1, null, null, null, "broke"],
+  );
+  const { items, tests } = await compareLaunches(db, { before: earlier, launchId: later, rowsMax: 10 });
+  assert.deepEqual([items[0]?.change, tests[0]?.testName], ["broke", test.name]);
 });
