@@ -4,11 +4,14 @@ import { test } from "node:test";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { joinTurns, placedInTurns } from "../../src/evaluate/turns.ts";
+import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
+import type { Quote } from "../../src/model/judge/material.ts";
 import { Refusal } from "../../src/model/refusal.ts";
+import type { SemanticActual } from "../../src/model/run/run.ts";
 import { parseTestCase } from "../../src/model/test-case/test-case.ts";
 import { derive } from "../../src/model/trace/derive.ts";
 import type { Turn } from "../../src/model/trace/trace.ts";
-import { root, span, testCase, tool, traceOf } from "./makers.ts";
+import { root, scored, span, testCase, tool, traceOf } from "./makers.ts";
 
 /** A turn of 100 ms and 10 tokens whose spans have the ids of every other turn's. */
 function turn(reply: string | null, status: number, tools: string[] = [], tokens: number | null = 10): Turn {
@@ -216,4 +219,34 @@ test("what the agent did unseen is neither passed nor failed, except where nothi
       ...[missing, missing, "passed", "failed", "failed"],
     ],
   );
+});
+
+test("quotations and flags of a conversation are at the spans' own ids, in their turns; the reference is nowhere", () => {
+  const turns = [turn("one", 200), turn("two", 200)];
+  const { trace, derived } = joinTurns(turns);
+  const asked = testCase({ ...threeTurns, assertions: [{ type: "semantic", criteria: "Is polite." }] });
+  const answers = noAnswers();
+  const [{ key, question }] = openQuestions(trace, derived, [asked], answers).semantic as [
+    ReturnType<typeof openQuestions>["semantic"][number],
+  ];
+  assert.deepEqual(question.replyPlace, { spanId: "2:root", attribute: "gen_ai.response.text" });
+  const quotes: Quote[] = [
+    { as: "evidence", text: "two", from: "reply", ...question.replyPlace! },
+    { as: "comparison", text: "one", from: "assistant", spanId: "1:root", attribute: null },
+    { as: "comparison", text: "x", from: "reference", spanId: null, attribute: null },
+  ];
+  const verdicts = [{ verdict: "met" as const, evidence: "two", reason: "Yes.", quotes }];
+  const { votes: _, ...answer } = scored(1) as SemanticAnswer & { code: "ok" };
+  answers.semantic.set(key, { ...answer, votes: [{ score: 1, verdicts }] });
+  const [check] = placedInTurns(evaluateTest(trace, derived, asked, answers)).checks;
+  const { criteria, material } = check!.actual as SemanticActual;
+  assert.deepEqual(
+    criteria[0]!.quotes!.map(({ spanId, turn }) => [spanId, turn]),
+    [
+      ["root", 2],
+      ["root", 1],
+      [null, undefined],
+    ],
+  );
+  assert.deepEqual(material!.shown.user, { items: 1, characters: "ask for one".length });
 });

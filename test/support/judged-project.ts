@@ -28,6 +28,8 @@ export type JudgedProject = {
   test(fields?: object): Promise<string>;
   /** Sends one conversation. Returns the trace's id. */
   converse(reply?: string, input?: string | null): Promise<string>;
+  /** Sends a trace of these spans. Returns its id. */
+  receive(spans: object[]): Promise<string>;
   /** Saves the project's judge, with these changes. */
   connect(changes?: object): Promise<void>;
   /** Tests the connection to its judge, which answers normally. */
@@ -76,7 +78,10 @@ export async function openJudgedProject(
         "gen_ai.response.text": reply,
         ...(input === null ? {} : { "gen_ai.prompt": input }),
       };
-      const body = canonicalBody(agent.id, { spans: [canonicalSpan({ attributes })] });
+      return project.receive([canonicalSpan({ attributes })]);
+    },
+    async receive(spans) {
+      const body = canonicalBody(agent.id, { spans });
       return jsonOf(await send({ url: service.url, key }, { body })).traceId as string;
     },
     async connect(changes = {}) {
