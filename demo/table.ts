@@ -1,8 +1,10 @@
 // Prints the table of verdicts: one line per trace, with the most important reason below it.
+
+import type { TraceDetail } from "../src/http/traces/schemas.ts";
 import type { Counts, Outcome, Result } from "../src/model/run/run.ts";
 import type { Notice } from "../src/model/trace/trace.ts";
 import { bold, colored, dim, outcomeLabels, truncate, wrap } from "./terminal.ts";
-import type { SentTrace, TraceDetail } from "./traffic.ts";
+import type { SentTrace } from "./traffic.ts";
 
 const widths = { agent: 8, words: 27, path: 9, reason: 90 };
 const indent = " ".repeat(widths.agent + 2);

@@ -1,6 +1,7 @@
 // Sends every agent's conversations over HTTP and waits for their verdicts.
 import { setTimeout as delay } from "node:timers/promises";
-import type { listedTraceView, traceDetailView } from "../src/http/traces/view.ts";
+import type { TraceDetail } from "../src/http/traces/schemas.ts";
+import type { listedTraceView } from "../src/http/traces/view.ts";
 import type { Client } from "./client.ts";
 import type { CreatedAgent, DemoProject } from "./project.ts";
 import { placeSteps } from "./sample.ts";
@@ -8,7 +9,6 @@ import { sendCanonical } from "./send-canonical.ts";
 import { sendOtlp } from "./send-otlp.ts";
 
 type Listed = ReturnType<typeof listedTraceView>;
-export type TraceDetail = ReturnType<typeof traceDetailView>;
 
 /** The external ids of one agent's traces, in the order they were sent. */
 export type SentTraces = { agent: CreatedAgent; externalIds: string[] };

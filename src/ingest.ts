@@ -30,6 +30,7 @@ export type IngestRequest = {
   readBody: (
     encoding: ContentEncoding,
     mediaType: MediaType,
+    key: AdmittedKey,
   ) => Promise<{ bytes: Buffer; release: () => void }>;
 };
 
@@ -86,7 +87,7 @@ async function receive(deps: IngestDeps, key: AdmittedKey, request: IngestReques
   requireVerified(key);
   const mediaType = readMediaType(request.contentType);
   const encoding = readContentEncoding(request.contentEncoding);
-  const body = await prepare(deps, request, mediaType, encoding);
+  const body = await prepare(deps, key, request, mediaType, encoding);
   return body.path === "canonical"
     ? await storeCanonical(deps, key, request, body)
     : await storeOtlp(deps, key, request, body);
@@ -130,11 +131,12 @@ function requireVerified(key: AdmittedKey): void {
 
 async function prepare(
   deps: IngestDeps,
+  key: AdmittedKey,
   request: IngestRequest,
   mediaType: MediaType,
   encoding: ContentEncoding,
 ): Promise<PreparedBody> {
-  const { bytes, release } = await request.readBody(encoding, mediaType);
+  const { bytes, release } = await request.readBody(encoding, mediaType, key);
   try {
     return await deps.preparer.prepare(bytes, mediaType);
   } finally {

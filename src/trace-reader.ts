@@ -18,6 +18,7 @@ export type TraceReader = {
   span(request: { traceId: string; spanId: string; whole: boolean }): Promise<Uint8Array | undefined>;
   /** The conversation as JSON. */
   conversation(request: { traceId: string }): Promise<Uint8Array | undefined>;
+  whole(request: { traceId: string }): Promise<WholePart | undefined>;
   /** The trace as JSON, exactly as it is stored. */
   raw(request: { traceId: string; externalId: string; path: TracePath }): Promise<Uint8Array | undefined>;
 };
@@ -55,6 +56,9 @@ export type OutlinePart = {
   spans: Uint8Array;
 };
 
+/** What a whole trace is, without its runs: a JSON object of spans and derived values. */
+export type WholePart = { revision: number; notices: Derived["notices"]; json: Uint8Array };
+
 export type LoadVersion = (version: TraceVersion) => Promise<LoadedTrace | undefined>;
 
 export function openTraceReader(load: LoadVersion): VersionReader {
@@ -75,6 +79,10 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       if (!loaded) return undefined;
       const { traceId, revision, trace } = loaded;
       return jsonOf({ traceId, revision, ...showConversation(transcribe(trace.spans)) });
+    },
+    async whole({ version }) {
+      const loaded = await load(version);
+      return loaded && wholeOf(loaded);
     },
     async raw({ version, externalId, path }) {
       const loaded = await load(version);
@@ -206,6 +214,20 @@ function cutSpan({ attributes, ...rest }: Span): { span: Span } & Pick<Cut<unkno
     cuts: [...outer.cuts, ...inner.cuts.map(within)],
     omissions: [...outer.omissions, ...inner.omissions.map(within)],
   };
+}
+
+function wholeOf({ trace, derived, revision }: LoadedTrace): WholePart {
+  const { notices, httpStatus, userInput, responseText, judgedText: _, ...values } = derived;
+  const json = jsonOf({
+    ...values,
+    httpStatus: httpStatus?.value ?? null,
+    userInput: userInput?.text ?? null,
+    responseText: responseText?.text ?? null,
+    spans: trace.spans,
+    metadata: trace.metadata,
+    resource: trace.resource,
+  });
+  return { revision, notices, json };
 }
 
 /** Serializes span by span: the text of all spans may exceed the maximum length of a string. */

@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { wrongPasswordsMax } from "../../src/http/accounts/attempt-limits.ts";
 import { passwordLengthMax } from "../../src/http/accounts/auth.ts";
+import { streamsMax } from "../../src/http/events.ts";
+import { requestsMax as receivedMax } from "../../src/http/ingestion/public-traces.ts";
 import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
 import { trialsPerMinute } from "../../src/http/rate-limit.ts";
+import { requestsMax } from "../../src/http/session.ts";
 import { testsMax } from "../../src/http/test-cases/launch-choice.ts";
 import { testBytesMax } from "../../src/http/test-cases/schemas.ts";
 import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
@@ -17,6 +20,9 @@ import { inputsCharsMax, inputsMax, repeatsMax, runsOfTestMax } from "../../src/
 import { patternMax } from "../../src/model/test-case/pattern.ts";
 import { backtestsKept } from "../../src/store/runs/backtests.ts";
 import { code, duration, number, size, table } from "./table.ts";
+
+const ofKeys = "a key at most half of what is free, an account three quarters; more is 429";
+const ofAccounts = "an account at most half of what is free; more is 429";
 
 const src = join(import.meta.dirname, "../../src");
 
@@ -39,6 +45,27 @@ export function limitTables(): string {
         "Wait for further OTLP batches",
         `${duration(debounceMs)}, at most ${duration(debounceCapMs)}`,
         set("SVC_DEBOUNCE_MS"),
+      ],
+    ]),
+    section("Concurrent requests, per process", [
+      ["Requests to `/public/traces`", number(receivedMax), ofKeys],
+      ["Bodies of more than 1 MB", number(constant("read-body.ts", "largePermits")), ofKeys],
+      ["Requests to `/api`", number(requestsMax), ofAccounts],
+      ["Event streams", number(streamsMax), ofAccounts],
+      [
+        "Downloads and whole traces of more than 256 KB",
+        number(constant("parts.ts", "downloadsMax")),
+        ofAccounts,
+      ],
+      [
+        "Outlines of more than 20,000 spans, whole spans",
+        number(constant("parts.ts", "largeMax")),
+        ofAccounts,
+      ],
+      [
+        "Requests of the test editor that read traces",
+        number(constant("editor.ts", "concurrentMax")),
+        ofAccounts,
       ],
     ]),
     section("Test cases", [
@@ -127,7 +154,7 @@ export function limitTables(): string {
         `1 at a time, ${constant("parse.ts", "costlyPerMinute")} per minute and account`,
         "more is 429",
       ],
-      ["Trace read in one answer", size(constant("traces.ts", "wholeBytesMax")), "larger: read it in parts"],
+      ["Trace read in one answer", size(constant("parts.ts", "wholeBytesMax")), "larger: read it in parts"],
       [
         "Insights in one answer",
         `${number(constant("insights.ts", "pointsMax"))} points`,

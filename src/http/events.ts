@@ -6,6 +6,7 @@ import type { ServiceEvent } from "../model/event.ts";
 import { Refusal } from "../model/refusal.ts";
 import { listOwnIds } from "../store/accounts/ownership.ts";
 import type { App, Deps } from "./deps.ts";
+import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "./places.ts";
 import { Id } from "./schemas.ts";
 import { requireAccount } from "./session.ts";
 
@@ -15,6 +16,8 @@ const keepAliveMs = 15_000;
 const bufferedBytesMax = 1024 * 1024;
 // How often a stream checks that its session or token is still valid, and reloads the account's agents and projects.
 const recheckMs = 5_000;
+/** Open streams of one process. */
+export const streamsMax = 500;
 
 /** Distributes events to the streams of one process. */
 export class EventHub {
@@ -34,6 +37,7 @@ type OwnIds = Awaited<ReturnType<typeof listOwnIds>>;
 
 export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }): void {
   const streams = new Set<PassThrough>();
+  const places = placesOfAccounts(streamsMax);
   app.addHook("preClose", async () => {
     for (const stream of streams) stream.end();
   });
@@ -61,6 +65,8 @@ export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }):
     async (request, reply) => {
       const { agentId, projectId } = request.query;
       const account = requireAccount(request);
+      const wanted = { holders: holdersOfAccount(account), what: "event streams", waitMs: 0 };
+      releaseOnClose(reply, await takePlace(places, wanted));
       const ownNow = () => listOwnIds(db, account.id, projectId);
       const exists = ({ agents, projects }: OwnIds) =>
         (!agentId || agents.has(agentId)) && (!projectId || projects.has(projectId));

@@ -7,30 +7,41 @@ import { hashKey } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
 import { admitAccessToken } from "../store/accounts/access-tokens.ts";
 import { isOwn, isOwnedNoun } from "../store/accounts/ownership.ts";
+import type { Release } from "../threads/semaphore.ts";
 import { type Auth, findSession } from "./accounts/auth.ts";
 import type { App, Deps } from "./deps.ts";
 import { originFault } from "./origin.ts";
+import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "./places.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
     /** A route under /api that needs no session. */
     open?: boolean;
+    /** A route that waits for a judge or an agent, with a limit of its own on such calls. */
+    waits?: boolean;
     /** Access tokens may call this route even if it is not a GET. */
     tokens?: boolean;
   }
   interface FastifyRequest {
     account: Account | null;
+    leavePlace: Release | null;
     /** Whether the session or token of the request is still valid. Throws the database's errors. */
     isStillAuthenticated: () => Promise<boolean>;
   }
 }
+
+/** Requests of all accounts that one process works on: few more than it has connections to the database. */
+export const requestsMax = 32;
+const placeWaitMs = 5_000;
 
 /**
  * Guards the routes that are added after this call, before their bodies are read. Handlers of `/api/<noun>/:id` need not
  * check the owner: ids of other accounts have already been answered with 404.
  */
 export function registerSession(app: App, deps: Deps, auth: Auth): void {
+  const places = placesOfAccounts(requestsMax);
   app.decorateRequest("account", null);
+  app.decorateRequest("leavePlace", null);
   app.decorateRequest("isStillAuthenticated", async () => false);
 
   app.addHook("onRoute", ({ url }) => {
@@ -39,6 +50,7 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
     }
   });
 
+  app.addHook("onSend", leavePlace);
   app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
     const { url, config } = request.routeOptions;
     if (!url?.startsWith("/api/")) return;
@@ -59,11 +71,21 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
       request.isStillAuthenticated = async () =>
         (await findSession(auth, request, { extend: false })) !== undefined;
     }
+    if (!config.waits) {
+      const holders = holdersOfAccount(request.account);
+      request.leavePlace = await takePlace(places, { holders, what: "requests", waitMs: placeWaitMs });
+      releaseOnClose(reply, request.leavePlace);
+    }
     const { id } = request.params as { id?: string };
     const noun = nounOf(url);
     if (id === undefined || !isOwnedNoun(noun)) return;
     if (!(await isOwn(deps.db, request.account.id, noun, id))) throw new Refusal("NOT_FOUND");
   });
+}
+
+/** The account's place. A long download or event stream does not hold it: those have limits of their own. */
+async function leavePlace(request: FastifyRequest): Promise<void> {
+  request.leavePlace?.();
 }
 
 /** The authenticated account. Throws UNAUTHORIZED if there is none. */

@@ -7,6 +7,8 @@ export type KeyAccess = "full" | "granular";
 export type AdmittedKey = {
   id: string;
   projectId: string;
+  /** The account that owns the project. */
+  accountId: string;
   access: KeyAccess;
   /** The agents it may write to with granular access. Empty for full access. */
   agentIds: string[];

@@ -23,6 +23,12 @@ export const refusals = {
   UNAVAILABLE: [503, "The service is temporarily unavailable."],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>;
 
+/**
+ * 2 or 3 s, at random. Exporters try four to six times: after 1 s each, they give up sooner than without the header.
+ * Some have 10 s in all and give up at once if the header asks for more than is left.
+ */
+const soon = () => 2 + Math.floor(Math.random() * 2);
+
 export type RefusalCode = keyof typeof refusals;
 
 /** An invalid field: its path in JavaScript notation (`spans[3].name`), and what is expected. */
@@ -52,7 +58,8 @@ export class Refusal extends Error {
     this.code = code;
     this.hint = detail.hint;
     this.issues = detail.issues;
-    this.retryAfterSeconds = detail.retryAfterSeconds ?? (code === "UNAVAILABLE" ? 1 : undefined);
+    const retryable = code === "UNAVAILABLE" || code === "RATE_LIMITED";
+    this.retryAfterSeconds = detail.retryAfterSeconds ?? (retryable ? soon() : undefined);
   }
 
   get status(): number {

@@ -3,7 +3,13 @@ import { workerData } from "node:worker_threads";
 import { TraceRoom } from "../load/trace-room.ts";
 import { asUnavailable, openDatabase } from "../store/db.ts";
 import { serveThread } from "../threads/serve.ts";
-import { acquireVersion, cacheTraces, type OutlinePart, openTraceReader } from "../trace-reader.ts";
+import {
+  acquireVersion,
+  cacheTraces,
+  type OutlinePart,
+  openTraceReader,
+  type WholePart,
+} from "../trace-reader.ts";
 import type { TraceThreadData } from "./threaded-trace-reader.ts";
 
 // Bytes of JSON, which take several times as much memory.
@@ -18,6 +24,9 @@ room.makeRoom = () => cache.drop();
 serveThread(openTraceReader(cache.load), {
   stop: () => db.close(),
   toRefusal: asUnavailable,
-  bytesIn: (result: OutlinePart | Uint8Array | undefined) =>
-    result instanceof Uint8Array ? [result] : result ? [result.spans] : [],
+  bytesIn(result: OutlinePart | WholePart | Uint8Array | undefined) {
+    if (!result) return [];
+    if (result instanceof Uint8Array) return [result];
+    return ["json" in result ? result.json : result.spans];
+  },
 });

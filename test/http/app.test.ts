@@ -217,7 +217,7 @@ test("while the database is down every endpoint is 503 UNAVAILABLE with Retry-Af
     ];
     for (const { status, headers, body } of replies) {
       assert.deepEqual([status, body.code], [503, "UNAVAILABLE"]);
-      assert.equal(headers.get("retry-after"), "1");
+      assert.match(headers.get("retry-after")!, /^[23]$/);
     }
   } finally {
     await away.close();

@@ -23,6 +23,7 @@ const agent: Agent = {
 const key: AdmittedKey = {
   id: "key",
   projectId: "project",
+  accountId: "account",
   access: "full",
   agentIds: [],
   emailVerified: true,
@@ -181,7 +182,8 @@ for (const [where, played, sent] of [
     const passing = play(played(away));
     const unavailable = await ingest(passing.deps, passing.request(sent)).catch((error: unknown) => error);
     assert.ok(unavailable instanceof Refusal);
-    assert.deepEqual([unavailable.code, unavailable.retryAfterSeconds], ["UNAVAILABLE", 1]);
+    assert.equal(unavailable.code, "UNAVAILABLE");
+    assert.ok([2, 3].includes(unavailable.retryAfterSeconds!));
     const broken = play(played(bug));
     await assert.rejects(ingest(broken.deps, broken.request(sent)), bug);
   });

@@ -34,6 +34,7 @@ const keys = fc
     ({ access, agentIds }): AdmittedKey => ({
       id: "key",
       projectId: "own",
+      accountId: "account",
       access,
       agentIds: access === "full" ? [] : agentIds,
       emailVerified: true,
@@ -72,7 +73,13 @@ test("a canonical trace goes to an agent of the key's project that the key allow
 
 test("the refusal does not say “several agents” if the key has one agent or none", async () => {
   for (const found of [agents.slice(0, 1), []]) {
-    const key = { id: "key", projectId: "own", access: "full", agentIds: [], emailVerified: true } as const;
+    const key = {
+      id: "key",
+      projectId: "own",
+      accountId: "account",
+      access: "full",
+      emailVerified: true,
+    } as const;
     const only = { ...deps, listAgentsOfKey: async () => found };
     await assert.rejects(
       agentOfHint(only, { ...key, agentIds: [] }, null),

@@ -5,14 +5,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RefusedGroup } from "../../ingest/prepare.ts";
 import { type IngestDeps, type IngestOutcome, ingest, type StoredTrace } from "../../ingest.ts";
 import { Refusal } from "../../model/refusal.ts";
+import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
+import type { Release } from "../../threads/semaphore.ts";
 import { encodeStatus, encodeSuccess, type PartialSuccess, partialMessage } from "../../wire/otlp-reply.ts";
 import { metrics } from "../health.ts";
+import { holdersOf, placesOfKeys, takePlace } from "../places.ts";
 import { asRefusal, refusalBody } from "../refuse.ts";
 import { publicTracesSchema } from "./public-traces-schema.ts";
-import { BodyReader } from "./read-body.ts";
+import { BodyReader, goneOf } from "./read-body.ts";
 
 // How long to read and discard the rest of a rejected request, so that the client gets to read the response.
 const drainMs = 2_000;
+
+/** Requests in hand: read, prepared or stored. A body of up to 1 MB needs no other permit. */
+export const requestsMax = 256;
+const placeWaitMs = 4_000;
 
 const paths = ["/public/traces", "/public/traces/"];
 const doubledPaths = ["/public/traces/v1/traces", "/public/traces/v1/traces/"];
@@ -25,7 +32,7 @@ export type PublicTracesDeps = { ingest: IngestDeps };
  * checked first, from the headers alone.
  */
 export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDeps): void {
-  const reader = new BodyReader();
+  const receiving: Receiving = { reader: new BodyReader(), places: placesOfKeys(requestsMax) };
   // Node would send "100 Continue" immediately. Here the reader sends it, after the key has been checked.
   app.server.on("checkContinue", (request, response) => {
     if (!isEndpoint(request.url!)) response.writeContinue();
@@ -39,7 +46,7 @@ export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDep
   for (const url of paths) {
     app.post(url, {
       schema: url === paths[0] ? publicTracesSchema : { hide: true },
-      onRequest: (request, reply) => receive(deps, reader, request, reply),
+      onRequest: (request, reply) => receive(deps, receiving, request, reply),
       handler: () => {},
     });
   }
@@ -52,26 +59,36 @@ export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDep
   }
 }
 
+type Receiving = { reader: BodyReader; places: FairSemaphore };
+
 async function receive(
   deps: PublicTracesDeps,
-  reader: BodyReader,
+  { reader, places }: Receiving,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { headers, headersDistinct } = request.raw;
   const key = headers["x-api-key"];
+  let release: Release | undefined;
   try {
     const outcome = await ingest(deps.ingest, {
       key: typeof key === "string" ? key : undefined,
       contentType: headers["content-type"],
       contentEncoding: headers["content-encoding"],
       requestIds: headersDistinct["x-request-id"] ?? [],
-      readBody: (encoding, mediaType) => reader.read(request.raw, reply.raw, encoding, mediaType),
+      async readBody(encoding, mediaType, key) {
+        const holders = holdersOf(key);
+        const signal = goneOf(request.raw);
+        release = await takePlace(places, { holders, what: "requests", waitMs: placeWaitMs, signal });
+        return reader.read(request.raw, reply.raw, encoding, mediaType, holders);
+      },
     });
     count(outcome);
     return answer(request, reply, outcome);
   } catch (error) {
     return answerRefusal(request, reply, error);
+  } finally {
+    release?.();
   }
 }
 

@@ -3,8 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, gunzipSync } from "node:zlib";
 import { Refusal } from "../../model/refusal.ts";
-import { Semaphore } from "../../threads/semaphore.ts";
+import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
+import type { Release } from "../../threads/semaphore.ts";
 import type { ContentEncoding, MediaType } from "../../wire/media-type.ts";
+import { placesOfKeys, takePlace } from "../places.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "./min-rate.ts";
 
 /** The largest body, in bytes after decompression: exactly this many pass. */
@@ -14,7 +16,8 @@ export const bodyBytesMax = 31_457_280;
 // memory of large bodies to 4 times 60 MB (compressed and inflated).
 const largeBytes = 1024 * 1024;
 const largePermits = 4;
-const permitWaitMs = 10_000;
+// Some exporters give up 10 s after they began, retries included.
+const permitWaitMs = 4_000;
 
 // Inflated on the main thread (0.03 ms for 27 KB); larger bodies go to the thread pool.
 const inflatedInlineMax = 256 * 1024;
@@ -27,7 +30,7 @@ const gunzipAsync = promisify(gunzip) as unknown as (
 ) => Promise<Gunzipped>;
 
 export class BodyReader {
-  readonly #semaphore = new Semaphore(largePermits);
+  readonly #places = placesOfKeys(largePermits);
   readonly #minRate: MinRate;
 
   /** `minRate` applies to bodies with a permit. */
@@ -36,20 +39,21 @@ export class BodyReader {
   }
 
   /**
-   * The body after decompression; `release` must be called once its bytes are no longer needed. Throws
-   * PAYLOAD_TOO_LARGE; UNAVAILABLE if no permit for large bodies becomes free or the upload is too slow; and
-   * VALIDATION_ERROR or OTLP_PROTOBUF_INVALID for gzip that is corrupt, truncated or followed by other bytes.
+   * The body after decompression; `release` must be called once its bytes are no longer needed. `holders`: the account
+   * and key that hold the permit. Throws PAYLOAD_TOO_LARGE; RATE_LIMITED or UNAVAILABLE if they get no permit for a
+   * large body; UNAVAILABLE if the upload is too slow; and VALIDATION_ERROR or OTLP_PROTOBUF_INVALID for gzip that is corrupt, truncated or followed by other bytes.
    */
   async read(
     request: IncomingMessage,
     response: ServerResponse,
     encoding: ContentEncoding,
     mediaType: MediaType,
+    holders: readonly string[],
   ): Promise<Body> {
     const declared = Number(request.headers["content-length"] ?? 0);
     const receivedMax = encoding === "gzip" ? bodyBytesMax + 1024 * 1024 : bodyBytesMax;
     if (declared > receivedMax) throw tooLarge();
-    const permit = new Permit(this.#semaphore);
+    const permit = new Permit(this.#places, holders, goneOf(request));
     try {
       if (declared > largeBytes) await permit.acquire();
       if (awaitsContinue(request)) response.writeContinue();
@@ -68,25 +72,38 @@ function awaitsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === "1.1";
 }
 
+/** Aborts when the client disconnects. */
+export function goneOf(request: IncomingMessage): AbortSignal {
+  const gone = new AbortController();
+  request.once("close", () => {
+    if (!request.complete) gone.abort();
+  });
+  if (request.destroyed) gone.abort();
+  return gone.signal;
+}
+
 /** The permit of one large body, acquired at most once and never after its release. */
 class Permit {
-  readonly #semaphore: Semaphore;
+  readonly #places: FairSemaphore;
+  readonly #holders: readonly string[];
+  readonly #gone: AbortSignal;
   #released = false;
-  #release: (() => void) | undefined;
+  #release: Release | undefined;
 
-  constructor(semaphore: Semaphore) {
-    this.#semaphore = semaphore;
+  constructor(places: FairSemaphore, holders: readonly string[], gone: AbortSignal) {
+    this.#places = places;
+    this.#holders = holders;
+    this.#gone = gone;
   }
 
   async acquire(): Promise<void> {
     if (this.#release) return;
-    const release = await this.#semaphore.acquire({ timeoutMs: permitWaitMs });
-    if (!release) {
-      throw new Refusal("UNAVAILABLE", {
-        message: "Too many large requests right now.",
-        hint: "Retry in a second, or send smaller batches.",
-      });
-    }
+    const release = await takePlace(this.#places, {
+      holders: this.#holders,
+      what: "large requests",
+      waitMs: permitWaitMs,
+      signal: this.#gone,
+    });
     if (this.#released) release();
     else this.#release = release;
   }

@@ -103,6 +103,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
   app.post(
     "/api/projects/:id/judge/test",
     {
+      config: { waits: true },
       schema: {
         ...schema,
         summary: "Test the project's judge, or one that is not saved yet",

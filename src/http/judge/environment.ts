@@ -36,6 +36,7 @@ export function registerJudge(app: App, deps: Deps & JudgeDeps): void {
   app.post(
     "/api/judge/test",
     {
+      config: { waits: true },
       schema: {
         tags,
         summary: "Test the judge of the environment; one test at a time per account",

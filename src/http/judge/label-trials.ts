@@ -31,6 +31,7 @@ export function registerLabelTrials(app: App, deps: Deps & LabelTrialDeps): void
   app.post(
     "/api/projects/:id/labels/try",
     {
+      config: { waits: true },
       schema: {
         tags: ["judge"],
         params: z.object({ id: z.string() }),

@@ -85,6 +85,7 @@ export function registerAgentConnections(
   app.post(
     "/api/agents/:id/connection/test",
     {
+      config: { waits: true },
       schema: {
         ...schema,
         summary: "Send the agent a test message, using the stored connection or an unsaved one",

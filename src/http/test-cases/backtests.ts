@@ -70,6 +70,7 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
   app.post(
     "/api/agents/:id/backtests/estimate",
     {
+      config: { waits: true },
       bodyLimit: testBytesMax,
       schema: {
         tags,

@@ -2,10 +2,10 @@
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
-import { Refusal } from "../../model/refusal.ts";
-import { Semaphore } from "../../threads/semaphore.ts";
+import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
+import { holdersOfAccount, placesOfAccounts, takePlace } from "../places.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { Id } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
@@ -33,7 +33,7 @@ const readsPerMinute = 120;
 
 export function registerEditor(app: App, { editor }: Deps & { editor: Editor }): void {
   const params = z.object({ id: z.string() });
-  const semaphore = new Semaphore(concurrentMax);
+  const places = placesOfAccounts(concurrentMax);
   const trials = limitTrials({
     busy: `Limit: ${judgedOfAccountMax} dry runs at a time. Wait for one to finish.`,
     concurrentMax: judgedOfAccountMax,
@@ -51,6 +51,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
   app.post(
     "/api/agents/:id/tests/dry-run",
     {
+      config: { waits: true },
       bodyLimit: testBytesMax,
       schema: {
         tags: ["tests"],
@@ -77,7 +78,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
       };
       return found(
         await trials(requireAccount(request).id, () =>
-          withPermit(semaphore, reply, signal => editor.dryRun(input, signal)),
+          withPlace(places, reply, signal => editor.dryRun(input, signal)),
         ),
       );
     },
@@ -86,6 +87,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
   app.post(
     "/api/agents/:id/tests/try-scenario",
     {
+      config: { waits: true },
       schema: {
         tags: ["tests"],
         summary: "Match the latest inputs against a scenario, or estimate the cost",
@@ -101,7 +103,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     async (request, reply) => {
       const input = { agentId: request.params.id.toLowerCase(), ...request.body };
       return trials(requireAccount(request).id, () =>
-        withPermit(semaphore, reply, signal => editor.tryScenario(input, signal)),
+        withPlace(places, reply, signal => editor.tryScenario(input, signal)),
       );
     },
   );
@@ -118,7 +120,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
       },
     },
     async ({ params: { id }, body: { criteria } }, reply) => ({
-      items: await withPermit(semaphore, reply, signal =>
+      items: await withPlace(places, reply, signal =>
         editor.knownClasses({ agentId: id.toLowerCase(), criteria }, signal),
       ),
     }),
@@ -137,7 +139,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     },
     async ({ params: { id }, body: { traceIds } }, reply) => {
       const request = { agentId: id.toLowerCase(), traceIds: [...new Set(traceIds)] };
-      return { items: await withPermit(semaphore, reply, signal => editor.traceInputs(request, signal)) };
+      return { items: await withPlace(places, reply, signal => editor.traceInputs(request, signal)) };
     },
   );
 
@@ -154,7 +156,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     async (request, reply) => {
       const agentId = request.params.id.toLowerCase();
       return reads(requireAccount(request).id, () =>
-        withPermit(semaphore, reply, signal => editor.vocabulary({ agentId }, signal)),
+        withPlace(places, reply, signal => editor.vocabulary({ agentId }, signal)),
       );
     },
   );
@@ -172,7 +174,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     async (request, reply) =>
       found(
         await reads(requireAccount(request).id, () =>
-          withPermit(semaphore, reply, signal => editor.draftTest({ traceId: request.params.id }, signal)),
+          withPlace(places, reply, signal => editor.draftTest({ traceId: request.params.id }, signal)),
         ),
       ),
   );
@@ -200,16 +202,16 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
       const input = { traceId: request.params.id, ...request.body };
       return found(
         await reads(requireAccount(request).id, () =>
-          withPermit(semaphore, reply, signal => editor.draftAssertion(input, signal)),
+          withPlace(places, reply, signal => editor.draftAssertion(input, signal)),
         ),
       );
     },
   );
 }
 
-/** Runs `work` with a permit; its signal aborts when the client disconnects. */
-async function withPermit<T>(
-  semaphore: Semaphore,
+/** Runs `work` with a place of the account; its signal aborts when the client disconnects. */
+async function withPlace<T>(
+  places: FairSemaphore,
   reply: FastifyReply,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -217,8 +219,8 @@ async function withPermit<T>(
   reply.raw.once("close", () => gone.abort());
   // The client may have disconnected while its session was looked up.
   if (reply.raw.destroyed) gone.abort();
-  const release = await semaphore.acquire({ timeoutMs: waitMs });
-  if (!release) throw new Refusal("UNAVAILABLE", { message: "The editor is busy. Try again." });
+  const holders = holdersOfAccount(requireAccount(reply.request));
+  const release = await takePlace(places, { holders, what: "editor requests", waitMs, signal: gone.signal });
   try {
     return await work(gone.signal);
   } finally {

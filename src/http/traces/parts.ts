@@ -1,33 +1,64 @@
-// Parts of one trace, for showing traces of any size: outline, single spans, conversation, and the whole as a file.
+// Reads one trace: its parts, for traces of any size (outline, single spans, conversation), and the whole, also as a file.
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { listRunsOfTrace } from "../../store/runs/read.ts";
 import { listForAgent } from "../../store/test-cases.ts";
-import { findTrace } from "../../store/traces/read.ts";
-import { Semaphore } from "../../threads/semaphore.ts";
+import { findTrace, findTraceSize } from "../../store/traces/read.ts";
+import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "../ingestion/min-rate.ts";
 import { found } from "../page.ts";
+import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "../places.ts";
+import { requireAccount } from "../session.ts";
 import { Conversation } from "./conversation-schemas.ts";
-import { RawTrace, SpanDetail, TraceOutline } from "./schemas.ts";
-import { traceOutlineView } from "./view.ts";
+import { RawTrace, SpanDetail, TraceDetail, TraceOutline } from "./schemas.ts";
+import { traceOutlineView, wholeTraceView } from "./view.ts";
 
 // A download keeps the whole trace in memory until the client has received it; a whole span or a long outline may be as
-// large. Separate semaphores, so that viewing does not wait for downloads.
+// large. Separate places, so that viewing does not wait for downloads.
 const downloadsMax = 3;
 const largeMax = 6;
 const waitMs = 5_000;
+/** Whole traces of more JSON count as downloads, and larger ones than the second figure are only read in parts or as a file. */
+const downloadBytesMin = 256 * 1024;
+const wholeBytesMax = 32 * 1024 * 1024;
 /** Outlines of more spans (about 4 MB) need a permit. */
 const spansMax = 20_000;
 
 export function registerTraceParts(app: App, { db, reader }: Deps & { reader: TraceReader }): void {
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
-  const downloads = new Semaphore(downloadsMax);
-  const large = new Semaphore(largeMax);
+  const downloads = placesOfAccounts(downloadsMax);
+  const large = placesOfAccounts(largeMax);
+
+  app.get(
+    "/api/traces/:id",
+    {
+      schema: {
+        tags,
+        summary: "Get a trace with its spans, derived values, notices and runs",
+        params,
+        response: { 200: TraceDetail },
+      },
+    },
+    async ({ params: { id } }, reply) => {
+      const row = found(await findTrace(db, id));
+      const { bytes } = found(await findTraceSize(db, row.id));
+      if (bytes > wholeBytesMax) throw tooLargeWhole();
+      if (bytes > downloadBytesMin) await holdPermit(downloads, reply);
+      const [part, runs, tests] = await Promise.all([
+        reader.whole({ traceId: row.id }).catch(refuseWhole),
+        listRunsOfTrace(db, row.id),
+        listForAgent(db, row.agentId),
+      ]);
+      const whole = found(part);
+      const rest = JSON.stringify(wholeTraceView(row, whole, runs, tests));
+      return sendJson(reply, Buffer.concat([Buffer.from(`${rest.slice(0, -1)},`), whole.json.subarray(1)]));
+    },
+  );
 
   app.get(
     "/api/traces/:id/outline",
@@ -106,11 +137,20 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
 const close = Buffer.from("}");
 
 /** Holds a permit until the response is sent or the client disconnects. */
-async function holdPermit(semaphore: Semaphore, reply: FastifyReply): Promise<void> {
-  const release = await semaphore.acquire({ timeoutMs: waitMs });
-  if (!release) throw new Refusal("UNAVAILABLE", { message: "Too many large traces. Try again." });
-  reply.raw.once("close", release);
-  if (reply.raw.destroyed) release();
+async function holdPermit(places: FairSemaphore, reply: FastifyReply): Promise<void> {
+  const holders = holdersOfAccount(requireAccount(reply.request));
+  releaseOnClose(reply, await takePlace(places, { holders, what: "reads of large traces", waitMs }));
+}
+
+function refuseWhole(error: unknown): never {
+  throw error instanceof Refusal && error.code === "PAYLOAD_TOO_LARGE" ? tooLargeWhole() : error;
+}
+
+function tooLargeWhole(): Refusal {
+  return new Refusal("PAYLOAD_TOO_LARGE", {
+    message: "This trace is too large to read at once.",
+    hint: "Read its parts at /outline and /spans/:spanId, or download it from /raw.",
+  });
 }
 
 // Larger responses are sent in chunks, with a minimum rate.

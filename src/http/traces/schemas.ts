@@ -312,6 +312,7 @@ export const TraceDetail = z
     ),
   })
   .meta({ id: "TraceDetail" });
+export type TraceDetail = z.output<typeof TraceDetail>;
 
 const path = z.array(z.union([z.string(), z.number()])).describe("Keys and indexes, outermost first.");
 const shortened = {

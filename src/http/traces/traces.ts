@@ -1,22 +1,20 @@
-// /api/traces: the filtered list of an agent's traces, one whole trace, and deleting a trace.
+// /api/traces: the filtered list of an agent's traces, and deleting a trace.
 import { z } from "zod";
 import { TraceRoom } from "../../load/trace-room.ts";
-import { refreshStale, withTrace } from "../../load.ts";
-import { Refusal } from "../../model/refusal.ts";
+import { refreshStale } from "../../load.ts";
 import { resultStates } from "../../model/run/run.ts";
 import { type AssertionType, assertionTypes } from "../../model/test-case/assertion.ts";
 import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
-import { listRunsOfTrace } from "../../store/runs/read.ts";
 import { listForAgent } from "../../store/test-cases.ts";
 import { listTraces } from "../../store/traces/list.ts";
-import { deleteTrace, findTrace, findTraceSize } from "../../store/traces/read.ts";
+import { deleteTrace, findTrace } from "../../store/traces/read.ts";
 import { traceLimits } from "../../threads/heap.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, Instant, pageSchema } from "../schemas.ts";
-import { ListedTrace, TraceDetail } from "./schemas.ts";
-import { listedTraceView, traceDetailView } from "./view.ts";
+import { ListedTrace } from "./schemas.ts";
+import { listedTraceView } from "./view.ts";
 
 const number = z.coerce.number().nonnegative();
 const count = number.int();
@@ -58,14 +56,12 @@ const TraceQuery = PageQuery.extend({
   text: z.string().max(200).refine(noNul).optional().describe("Text in the name, user input or response."),
 });
 
-// Traces are read on the main thread here. A list refreshes stale rows of at most 1 MB, which block other requests for
-// 5 ms each; idle workers refresh larger ones. A whole trace is read up to about the size of one request, which takes up
-// to 400 MB of heap, so concurrent reads wait for each other.
+// On the main thread a list refreshes stale rows of at most 1 MB, which block other requests for 5 ms each; idle workers
+// refresh larger ones.
 const refreshedBytesMax = 1024 * 1024;
-const wholeBytesMax = 32 * 1024 * 1024;
 
 export function registerTraces(app: App, { db, events }: Deps & { events: EventPublisher }): void {
-  const room = new TraceRoom(traceLimits(wholeBytesMax));
+  const room = new TraceRoom(traceLimits(refreshedBytesMax));
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
 
@@ -90,29 +86,6 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
     },
   );
 
-  app.get(
-    "/api/traces/:id",
-    {
-      schema: {
-        tags,
-        summary: "Get a trace with its spans, derived values, notices and runs",
-        params,
-        response: { 200: TraceDetail },
-      },
-    },
-    async ({ params: { id } }) => {
-      const row = found(await findTrace(db, id));
-      const size = found(await findTraceSize(db, row.id));
-      if (size.bytes > wholeBytesMax) throw tooLargeWhole();
-      const [runs, tests] = await Promise.all([listRunsOfTrace(db, row.id), listForAgent(db, row.agentId)]);
-      return found(
-        await withTrace(db, row.id, room, loaded => traceDetailView(row, loaded, runs, tests)).catch(
-          refuseWhole,
-        ),
-      );
-    },
-  );
-
   app.delete(
     "/api/traces/:id",
     {
@@ -130,17 +103,6 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
       return reply.code(204).send();
     },
   );
-}
-
-function refuseWhole(error: unknown): never {
-  throw error instanceof Refusal ? tooLargeWhole() : error;
-}
-
-function tooLargeWhole(): Refusal {
-  return new Refusal("PAYLOAD_TOO_LARGE", {
-    message: "This trace is too large to read at once.",
-    hint: "Read its parts at /outline and /spans/:spanId, or download it from /raw.",
-  });
 }
 
 async function testsWith(db: Database, agentId: string, type: AssertionType): Promise<string[]> {

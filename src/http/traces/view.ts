@@ -1,5 +1,4 @@
 // Maps stored traces and runs to API responses.
-import type { LoadedTrace } from "../../load.ts";
 import type { Counts, Waiting } from "../../model/run/run.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
@@ -8,7 +7,7 @@ import { decodeDetail } from "../../store/runs/detail.ts";
 import type { RunOfTrace, RunRow, RunWithDetail } from "../../store/runs/read.ts";
 import type { ListedTrace as ListedTraceRow } from "../../store/traces/list.ts";
 import type { TraceRow } from "../../store/traces/read.ts";
-import type { OutlinePart } from "../../trace-reader.ts";
+import type { OutlinePart, WholePart } from "../../trace-reader.ts";
 import type { ListedTrace, Run, RunDetail, TestOnTrace } from "./schemas.ts";
 
 const time = (value: Date | string): string => new Date(value).toISOString();
@@ -88,34 +87,17 @@ export function listedTraceView({ run, ...trace }: ListedTraceRow): ListedTrace 
   return { ...traceColumnsView(trace), run: run && runView(run) };
 }
 
-/** The current trace: spans, derived values, runs, and why each test ran or not. */
-export function traceDetailView(
+/** Without spans and derived values, which are JSON already: those of the row may be from an earlier revision. */
+export function wholeTraceView(
   row: TraceRow,
-  { trace, derived, revision }: LoadedTrace,
+  { notices, revision }: Pick<WholePart, "notices" | "revision">,
   runs: RunOfTrace[],
   tests: TestCase[],
 ) {
+  const { id, agentId, externalId, kind, path, receivedAt, updatedAt } = traceColumnsView(row);
   return {
-    ...traceColumnsView(row),
-    revision,
-    // Derived from the loaded spans: the columns of the row may be from an earlier revision.
-    name: derived.name,
-    durationMs: derived.durationMs,
-    httpStatus: derived.httpStatus?.value ?? null,
-    tokens: derived.tokens,
-    failed: derived.failed,
-    spanCount: derived.spanCount,
-    userInput: derived.userInput?.text ?? null,
-    responseText: derived.responseText?.text ?? null,
-    startTimeUnixNano: derived.startTimeUnixNano,
-    endTimeUnixNano: derived.endTimeUnixNano,
-    rootSpanId: derived.rootSpanId,
-    spans: trace.spans,
-    toolCalls: derived.toolCalls,
-    metadata: trace.metadata,
-    resource: trace.resource,
-    otherConvention: derived.otherConvention,
-    ...judgedView(noticesOf(row.kind, derived.notices), revision, runs, tests),
+    ...{ id, agentId, externalId, kind, path, revision, receivedAt, updatedAt },
+    ...judgedView(noticesOf(kind, notices), revision, runs, tests),
   };
 }
 

@@ -89,7 +89,7 @@ export async function admitKeys(db: Database, hashes: Buffer[]): Promise<Map<str
   const { rows } = await db.pool.query<AdmittedKey & { hash: string }>({
     name: "admit-keys",
     text: `select encode(k.hash, 'hex') as hash, k.id, k.project_id as "projectId", k.access,
-        a.email_verified as "emailVerified",
+        a.id as "accountId", a.email_verified as "emailVerified",
         array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as "agentIds"
       from keys k
       join projects p on p.id = k.project_id

@@ -66,5 +66,6 @@ test("a failed lookup while changing the password does not ask the user to sign 
 });
 
 function assertAway({ status, headers, body }: Reply): void {
-  assert.deepEqual([status, body.code, headers.get("retry-after")], [503, "UNAVAILABLE", "1"]);
+  assert.deepEqual([status, body.code], [503, "UNAVAILABLE"]);
+  assert.match(headers.get("retry-after")!, /^[23]$/);
 }

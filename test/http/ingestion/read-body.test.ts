@@ -16,7 +16,7 @@ import { BodyReader } from "../../../src/http/ingestion/read-body.ts";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
-import { json, send } from "../../support/send.ts";
+import { json, proto, refused, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -89,7 +89,8 @@ test("a body in many small chunks is one body", async () => {
 test("large bodies that are cut off release their slots, and are not reported as errors", async () => {
   const large = Buffer.alloc(2_000_000, " ");
   for (let round = 0; round < 3; round++) {
-    const outgoing = Array.from({ length: 4 }, () => begin({ "content-length": 10_000_000 }));
+    // As many as one key may have.
+    const outgoing = Array.from({ length: 2 }, () => begin({ "content-length": 10_000_000 }));
     await Promise.all(
       outgoing.map(async one => {
         await new Promise(resolve => one.write(large, resolve));
@@ -119,24 +120,48 @@ test("large bodies that are rejected release their slots", async () => {
   assert.equal((await send(service, { body: canonicalBody(service.agent.id, { note }) })).status, 201);
 });
 
-test("while every slot for large bodies is taken, small ones pass", async () => {
-  const large = Array.from({ length: 4 }, () => begin({ "content-length": 10_000_000 }));
+test("while a key has its share of the slots for large bodies, small ones pass", async () => {
+  const large = Array.from({ length: 2 }, () => begin({ "content-length": 10_000_000 }));
   await Promise.all(
     large.map(one => new Promise(resolve => one.write(Buffer.alloc(2_000_000, " "), resolve))),
   );
   assert.equal((await send(service, { body: canonicalBody(service.agent.id) })).status, 201);
   for (const one of large) one.end(Buffer.alloc(8_000_000, " "));
-  assert.deepEqual(await Promise.all(large.map(statusOf)), [400, 400, 400, 400]);
+  assert.deepEqual(await Promise.all(large.map(statusOf)), [400, 400]);
+});
+
+test("large bodies of one key that stall let other keys in, and its own wait and are 429 with Retry-After", async () => {
+  const stalled = Array.from({ length: 2 }, () => begin({ "content-length": 10_000_000 }));
+  await Promise.all(
+    stalled.map(one => new Promise(resolve => one.write(Buffer.alloc(2_000_000, " "), resolve))),
+  );
+  const { body } = await service.client
+    .post(`/api/projects/${service.projectId}/keys`, { name: "other", access: "full" })
+    .expect(201);
+  const note = "x".repeat(3_000_000);
+  const large = { body: canonicalBody(service.agent.id, { note }) };
+  assert.equal((await send(service, { ...large, key: body.key })).status, 201);
+
+  const own = await send(service, { type: proto, body: Buffer.alloc(3_000_000) });
+  assert.match(refused(own, 429, "RATE_LIMITED").message, /large requests of this key/);
+  assert.match(String(own.headers["retry-after"]), /^[23]$/);
+  for (const one of stalled) one.end(Buffer.alloc(8_000_000, " "));
+  assert.deepEqual(await Promise.all(stalled.map(statusOf)), [400, 400]);
 });
 
 /** A server that reads bodies at a minimum rate and answers their length. `begun`: how many it is reading. */
 async function openReading(minRate: MinRate) {
   const reader = new BodyReader({ minRate });
+  // Each request has a key and an account of its own.
+  let requests = 0;
   const reading = { begun: 0 };
   const server = createServer(async (incoming, outgoing) => {
     reading.begun++;
     try {
-      const { bytes, release } = await reader.read(incoming, outgoing, "identity", "json");
+      const { bytes, release } = await reader.read(incoming, outgoing, "identity", "json", [
+        `account ${++requests}`,
+        `key ${requests}`,
+      ]);
       release();
       outgoing.end(`${bytes.length}`);
     } catch (error) {

@@ -73,7 +73,7 @@ async function openLine(databaseUrl: string): Promise<Line> {
 async function unavailable(sent: Sent): Promise<void> {
   const answer = await send(service, sent);
   refused(answer, 503, "UNAVAILABLE");
-  assert.equal(answer.headers["retry-after"], "1");
+  assert.match(String(answer.headers["retry-after"]), /^[23]$/);
 }
 
 test("while the database is down every request is UNAVAILABLE, and the same request is stored once it is back", async () => {

@@ -1,0 +1,188 @@
+// Places for concurrent work: an account or key that takes all it can get leaves places to the others.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { after, before, describe, it } from "node:test";
+import type { App, Deps } from "../../src/http/deps.ts";
+import { streamsMax } from "../../src/http/events.ts";
+import { requestsMax as receivedMax } from "../../src/http/ingestion/public-traces.ts";
+import { requestsMax } from "../../src/http/session.ts";
+import { registerTraceParts } from "../../src/http/traces/parts.ts";
+import type { TraceReader, WholePart } from "../../src/trace-reader.ts";
+import { type Owner, startTestApp, type TestApp } from "../support/app.ts";
+import { canonicalBody } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
+import { makeAgentRow } from "../support/rows.ts";
+import { json, send } from "../support/send.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+import { storeTrace } from "../support/stored-traces.ts";
+
+/** Work that ends when the test says so, and whose it is. */
+class Gate {
+  begun: string[] = [];
+  readonly #open = Promise.withResolvers<void>();
+
+  async pass(who: string): Promise<void> {
+    this.begun.push(who);
+    await this.#open.promise;
+  }
+
+  open(): void {
+    this.#open.resolve();
+  }
+}
+
+describe("requests of an account", () => {
+  let app: TestApp;
+  let gate = new Gate();
+  before(async () => {
+    app = await startTestApp({
+      extend(app) {
+        for (const waits of [false, true]) {
+          app.get(`/api/slow/${waits}`, { config: { waits } }, async ({ account }) => {
+            await gate.pass(account!.id);
+            return {};
+          });
+        }
+      },
+    });
+  });
+  after(() => app.close());
+
+  it("wait for each other once they take half of the places, and others get in meanwhile", async () => {
+    gate = new Gate();
+    const [greedy, other] = [await app.signUp(), await app.signUp()];
+    const many = Array.from({ length: requestsMax }, () => greedy.client.get("/api/slow/false"));
+    await eventually(async () => assert.equal(gate.begun.length, requestsMax / 2));
+    const one = other.client.get("/api/slow/false");
+    await eventually(async () => assert.equal(gate.begun.at(-1), other.accountId));
+    assert.equal(gate.begun.length, requestsMax / 2 + 1);
+    gate.open();
+    const statuses = (await Promise.all([...many, one])).map(({ status }) => status);
+    assert.deepEqual(new Set(statuses), new Set([200]));
+  });
+
+  it("that wait for a judge or an agent take no place", async () => {
+    gate = new Gate();
+    const owner = await app.signUp();
+    const waiting = Array.from({ length: requestsMax }, () => owner.client.get("/api/slow/true"));
+    await eventually(async () => assert.equal(gate.begun.length, requestsMax));
+    await owner.client.get("/api/projects").expect(200);
+    gate.open();
+    await Promise.all(waiting);
+  });
+});
+
+describe("ten reads of a whole large trace at once", () => {
+  let app: TestApp;
+  const gate = new Gate();
+  const reader: TraceReader = {
+    async whole({ traceId }): Promise<WholePart> {
+      await gate.pass(traceId);
+      return { revision: 1, notices: [], json: Buffer.from('{"spans":[]}') };
+    },
+    span: async () => Buffer.from("{}"),
+    outline: async () => undefined,
+    conversation: async () => undefined,
+    raw: async () => undefined,
+  };
+  before(async () => {
+    app = await startTestApp({
+      extend: (app: App, deps: Deps) => registerTraceParts(app, { ...deps, reader }),
+    });
+  });
+  after(() => app.close());
+
+  it("take one place; another account and every other request get in", async () => {
+    const traceOf = async (owner: Owner): Promise<string> => {
+      const traceId = await storeTrace(app.db, await makeAgentRow(app.db, owner));
+      await app.db.pool.query("update traces set batch_bytes = 30000000 where id = $1", [traceId]);
+      return traceId;
+    };
+    const [greedy, other] = [await app.signUp(), await app.signUp()];
+    const [own, others] = [await traceOf(greedy), await traceOf(other)];
+    const reads = Array.from({ length: 10 }, () => greedy.client.get(`/api/traces/${own}`));
+    await eventually(async () => assert.deepEqual(gate.begun, [own]));
+    reads.push(other.client.get(`/api/traces/${others}`));
+    await eventually(async () => assert.deepEqual(gate.begun, [own, others]));
+    for (const { client } of [greedy, other]) await client.get("/api/projects").expect(200);
+    await greedy.client.get(`/api/traces/${own}/spans/a`).expect(200);
+    assert.deepEqual(gate.begun, [own, others]);
+    gate.open();
+    for (const { status, body } of await Promise.all(reads))
+      assert.deepEqual([status, body.spans], [200, []]);
+  });
+});
+
+describe("in the service", () => {
+  let service: TestService;
+  before(async () => {
+    service = await startTestService({ config: { roles: ["http"] } });
+  });
+  after(() => service.stop());
+
+  /** A response whose body is still to come, or a request whose body is. */
+  function begin({ client }: Pick<Owner, "client">, path: string, headers = {}) {
+    const method = path === "/api/events" ? "GET" : "POST";
+    const outgoing = request(service.url + path, {
+      method,
+      agent: false,
+      headers: { cookie: client.cookie, ...headers },
+    });
+    outgoing.on("error", () => {}); // the test's own doing
+    if (method === "GET") outgoing.end();
+    else outgoing.flushHeaders();
+    return outgoing;
+  }
+
+  it("an account with half of the event streams gets 429 with Retry-After, and others get a stream", async () => {
+    const [greedy, other] = [await service.signUp(), await service.signUp()];
+    const open = async (owner: Owner) => {
+      const outgoing = begin(owner, "/api/events");
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+      response.on("error", () => {}).resume();
+      return { outgoing, response };
+    };
+    const streams = await Promise.all(Array.from({ length: streamsMax / 2 }, () => open(greedy)));
+    const { status, body, headers } = await greedy.client.get("/api/events");
+    assert.deepEqual([status, body.code], [429, "RATE_LIMITED"]);
+    assert.match(headers.get("retry-after")!, /^[23]$/);
+    streams.push(await open(other));
+    assert.deepEqual(new Set(streams.map(({ response }) => response.statusCode)), new Set([200]));
+    for (const { outgoing } of streams) outgoing.destroy();
+    await eventually(async () => {
+      const again = await open(greedy);
+      again.outgoing.destroy();
+      assert.equal(again.response.statusCode, 200);
+    });
+  });
+
+  it("a key with half of the requests in hand waits, and other keys of the account get in", async () => {
+    const { body } = await service.client
+      .post(`/api/projects/${service.projectId}/keys`, { name: "other", access: "full" })
+      .expect(201);
+    const sent = JSON.stringify(canonicalBody(service.agent.id));
+    const headers = { "x-api-key": service.key, "content-type": json, "content-length": sent.length };
+    const stalled = Array.from({ length: receivedMax / 2 }, () => begin(service, "/public/traces", headers));
+    for (const outgoing of stalled) outgoing.write(sent.slice(0, 10));
+    // A connection that is older than all of them may still be read after them: until each has its place.
+    await eventually(async () => {
+      const next = begin(service, "/public/traces", { ...headers, expect: "100-continue" });
+      const first = await Promise.race([
+        once(next, "continue").then(() => "continues"),
+        new Promise(resolve => setTimeout(resolve, 200, "waits")),
+      ]);
+      next.destroy();
+      assert.equal(first, "waits");
+    });
+    const other = await send(service, { key: body.key, body: canonicalBody(service.agent.id) });
+    assert.equal(other.status, 201);
+    const answers = stalled.map(async outgoing => {
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    });
+    for (const outgoing of stalled) outgoing.end(sent.slice(10));
+    assert.deepEqual(new Set(await Promise.all(answers)), new Set([201]));
+  });
+});
