@@ -48,6 +48,8 @@ function reportOf(...tests: Fields[][]): Report {
           testId: String(test),
           testName: `Test ${test}`,
           testDeleted: false,
+          inputCount: 0,
+          repeats: ofTest.length,
           runs: ofTest.length,
           counts,
         },

@@ -1,6 +1,6 @@
 // Chooses the tests of a launch, and refuses those that cannot be run and launches with too many runs.
 import { type Issue, Refusal } from "../../model/refusal.ts";
-import { runsMax } from "../../model/run/launch.ts";
+import { type LaunchEstimate, runsMax } from "../../model/run/launch.ts";
 import { runCountOf, tooManyRuns } from "../../model/test-case/inputs.ts";
 import type { RunnableTest } from "../../store/test-cases.ts";
 
@@ -23,6 +23,18 @@ export function chooseTests(tests: RunnableTest[], { testIds, repeats }: Choice)
     throw new Refusal("VALIDATION_ERROR", { message, issues: [{ path: "testIds", message }] });
   }
   return chosen;
+}
+
+/** `repeats`: in place of the tests' own. */
+export function estimateOf(tests: readonly RunnableTest[], repeats?: number): LaunchEstimate {
+  const estimate: LaunchEstimate = { tests: tests.length, runs: 0, requests: 0, semanticChecks: 0 };
+  for (const { inputCount, turns, assertions, ...test } of tests) {
+    const runs = runCountOf(inputCount, repeats ?? test.repeats ?? 1);
+    estimate.runs += runs;
+    estimate.requests += runs * turns.length;
+    estimate.semanticChecks += runs * assertions.filter(({ type }) => type === "semantic").length;
+  }
+  return estimate;
 }
 
 function allActive(tests: RunnableTest[]): RunnableTest[] {

@@ -104,11 +104,16 @@ export const LaunchedRun = z
   .meta({ id: "LaunchedRun" });
 export type LaunchedRun = z.output<typeof LaunchedRun>;
 
-const LaunchTest = RunSummary.extend(testNames).meta({ id: "LaunchTest" });
+const LaunchTest = RunSummary.extend({
+  ...testNames,
+  inputCount: z.number().describe("When the launch was created; 0 without inputs."),
+  repeats: z.number().describe("The same; 1 without repeats."),
+}).meta({ id: "LaunchTest" });
 export type LaunchTest = z.output<typeof LaunchTest>;
 
 export const LaunchDetail = Launch.extend({
   tests: z.array(LaunchTest).describe("In the order of the launch."),
+  previousId: Id.nullable().describe("The latest earlier launch with the same tests, to compare with."),
   waiting: z
     .object({ runs: z.number(), reason: z.string() })
     .nullable()
@@ -117,6 +122,16 @@ export const LaunchDetail = Launch.extend({
   nextCursor: z.string().nullable().describe("For more: GET /api/launches/:id/runs."),
 }).meta({ id: "LaunchDetail" });
 export type LaunchDetail = z.output<typeof LaunchDetail>;
+
+export const LaunchEstimate = z
+  .object({
+    tests: z.number(),
+    runs: z.number(),
+    requests: z.number().describe("Sent to the agent: one per turn of each run."),
+    semanticChecks: z.number().describe("Asked of the judge, at most."),
+  })
+  .meta({ id: "LaunchEstimate" });
+export type LaunchEstimate = z.output<typeof LaunchEstimate>;
 
 const before = RunSummary.nullable().describe("In the launch `with`; null if it has no such runs.");
 const after = RunSummary.nullable().describe("In this launch; null if it has no such runs.");

@@ -5,7 +5,7 @@ import { launchChanges, runResults } from "../../model/run/launch.ts";
 import { repeatsSchema } from "../../model/test-case/test-case.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { compareLaunches } from "../../store/runs/launch-comparison.ts";
-import { findWaitingRuns, listTestsOfLaunch } from "../../store/runs/launch-tests.ts";
+import { findPreviousLaunch, findWaitingRuns, listTestsOfLaunch } from "../../store/runs/launch-tests.ts";
 import { listRunsOfLaunch } from "../../store/runs/launched-runs.ts";
 import {
   cancelLaunch,
@@ -19,8 +19,8 @@ import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, pageSchema } from "../schemas.ts";
 import { requireVerified } from "../session.ts";
-import { chooseTests, testsMax } from "./launch-choice.ts";
-import { Launch, LaunchComparison, LaunchDetail, LaunchedRun } from "./launch-schemas.ts";
+import { chooseTests, estimateOf, testsMax } from "./launch-choice.ts";
+import { Launch, LaunchComparison, LaunchDetail, LaunchEstimate, LaunchedRun } from "./launch-schemas.ts";
 import { comparedLaunchesView, launchedRunView, launchView } from "./launch-view.ts";
 
 export type LaunchesDeps = Deps & {
@@ -55,13 +55,14 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
   const params = z.object({ id: z.string() });
   const detailOf = async (id: string, limit = detailRunsMax): Promise<LaunchDetail> => {
     const launch = found(await findLaunch(db, id));
-    const [tests, waiting, runs] = await Promise.all([
+    const [tests, previousId, waiting, runs] = await Promise.all([
       listTestsOfLaunch(db, id),
+      findPreviousLaunch(db, launch),
       findWaitingRuns(db, launch),
       limit === 0 ? [] : listRunsOfLaunch(db, id, { rowsMax: limit + 1 }),
     ]);
     const { items, nextCursor } = pageOf(runs.map(launchedRunView), { limit });
-    return { ...launchView(launch), tests, waiting, runs: items, nextCursor };
+    return { ...launchView(launch), tests, previousId, waiting, runs: items, nextCursor };
   };
 
   app.post(
@@ -92,6 +93,24 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
       events.publish({ type: "launch", agentId, launchId: launch.id, runId: null });
       deps.onLaunch();
       return reply.code(201).send(launchView(launch));
+    },
+  );
+
+  app.post(
+    "/api/agents/:id/launches/estimate",
+    {
+      schema: {
+        tags,
+        summary: "What a launch would send, without starting it",
+        params,
+        body: NewLaunch,
+        response: { 200: LaunchEstimate },
+      },
+    },
+    async ({ params, body }) => {
+      const { testIds, repeats } = body ?? {};
+      const tests = chooseTests(await listRunnable(db, params.id.toLowerCase()), { testIds, repeats });
+      return estimateOf(tests, repeats);
     },
   );
 

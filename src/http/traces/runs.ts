@@ -7,7 +7,7 @@ import { listTurns } from "../../store/runs/turns.ts";
 import { findTestCase } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Instant, pageSchema } from "../schemas.ts";
+import { Id, Instant, pageSchema } from "../schemas.ts";
 import { AnyRunDetail } from "../test-cases/launch-schemas.ts";
 import { manualRunView } from "../test-cases/launch-view.ts";
 import { Outcome } from "./schemas.ts";
@@ -43,12 +43,15 @@ export function registerRuns(app: App, { db }: Deps): void {
           outcome: Outcome.optional().describe("Only runs in which the test had this outcome."),
           from: Instant.optional().describe("Only runs created at or after this time."),
           to: Instant.optional().describe("Only runs created before this time."),
+          like: Id.optional().describe(
+            "manual: only runs with the same input as this manual run, from other launches.",
+          ),
         }),
         response: { 200: pageSchema(AnyRunDetail) },
       },
     },
     async ({ params: { id }, query }) => {
-      const { kind, outcome, from, to, ...page } = query;
+      const { kind, outcome, from, to, like, ...page } = query;
       const { id: testId, agentId } = found(await findTestCase(db, id));
       if (kind === "manual") {
         const filter = (["outcome", "from", "to"] as const).find(name => query[name] !== undefined);
@@ -56,7 +59,7 @@ export function registerRuns(app: App, { db }: Deps): void {
           const issues = [{ path: filter, message: "Not supported for manual runs." }];
           throw new Refusal("VALIDATION_ERROR", { issues });
         }
-        const runs = await listManualRunsOfTest(db, testId, listingOf(page));
+        const runs = await listManualRunsOfTest(db, testId, { ...listingOf(page), like });
         const turns = await listTurns(
           db,
           runs.map(run => run.id),
@@ -65,6 +68,10 @@ export function registerRuns(app: App, { db }: Deps): void {
           runs.map(run => manualRunView(run, turns.get(run.id) ?? [])),
           page,
         );
+      }
+      if (like !== undefined) {
+        const issues = [{ path: "like", message: "Only supported for manual runs." }];
+        throw new Refusal("VALIDATION_ERROR", { issues });
       }
       const { rows, reach } = await listRunsOfTest(
         db,

@@ -51,6 +51,18 @@ export type LaunchTest = RunSummary & {
   testName: string;
   /** Whether the test was deleted since. */
   testDeleted: boolean;
+  /** When the launch was created: 0 without inputs, 1 without repeats. */
+  inputCount: number;
+  repeats: number;
+};
+
+/** What a launch would send. */
+export type LaunchEstimate = {
+  tests: number;
+  runs: number;
+  /** One per turn. */
+  requests: number;
+  semanticChecks: number;
 };
 
 /** A run's outcome compared with those of the same test and input in the previous launch that has any. */

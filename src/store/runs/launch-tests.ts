@@ -10,9 +10,17 @@ export async function listTestsOfLaunch(
   launchId: string,
   testIds?: string[],
 ): Promise<LaunchTest[]> {
-  type Row = CountRow & { testId: string; name: string | null; test: string | null; testDeleted: boolean };
+  type Row = CountRow & {
+    testId: string;
+    name: string | null;
+    test: string | null;
+    testDeleted: boolean;
+    inputCount: number;
+    repeats: number;
+  };
   const { rows } = await db.pool.query<Row>(
-    `select c.*, c.test_id as "testId", t.name,
+    `select c.*, c.test_id as "testId", t.name, coalesce(t.input_count, 0) as "inputCount",
+       coalesce(t.repeats, 1) as repeats,
        case when t.name is null then (select test from runs where id = c.first) end as test,
        not exists (select from test_cases o where o.id = c.test_id) as "testDeleted"
      from (
@@ -21,11 +29,34 @@ export async function listTestsOfLaunch(
      ) c left join launch_tests t on t.launch_id = $1 and t.test_id = c.test_id order by c.first`,
     [launchId, testIds ?? null],
   );
-  return rows.map(({ testId, name, test, testDeleted, ...counted }) => {
+  return rows.map(({ testId, name, test, testDeleted, inputCount, repeats, ...counted }) => {
     // Launches from before kept the test in each run.
     const testName = name ?? (JSON.parse(test!) as TestCaseDocument).name;
-    return { testId, testName, testDeleted, ...toSummary(counted) };
+    return { testId, testName, testDeleted, inputCount, repeats, ...toSummary(counted) };
   });
+}
+
+// Enough to find the last nightly run among many others; each costs a look at its tests.
+const searchedLaunches = 100;
+
+/** The latest earlier launch of the agent with the same tests, among its last hundred. */
+export async function findPreviousLaunch(
+  db: Database,
+  { id, agentId }: { id: string; agentId: string },
+): Promise<string | null> {
+  const { rows } = await db.pool.query<{ id: string }>(
+    `select l.id from (
+       select id, test_count from launches where agent_id = $2 and id < $1 order by id desc limit ${searchedLaunches}
+     ) l
+     where l.test_count = (select test_count from launches where id = $1)
+       and exists (select from launch_tests where launch_id = $1)
+       and not exists (
+         select test_id from launch_tests where launch_id = $1 except select test_id from launch_tests where launch_id = l.id
+       )
+     order by l.id desc limit 1`,
+    [id, agentId],
+  );
+  return rows[0]?.id ?? null;
 }
 
 /** Runs that wait for the judge, with the reason of one of them. */

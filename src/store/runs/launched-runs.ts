@@ -71,17 +71,21 @@ export async function listRunsOfLaunch(
   );
 }
 
-/** The manual runs of a test, newest first. */
+const otherLaunch = `select from runs one
+  where one.id = $4 and one.input_digest = r.input_digest and one.launch_id <> r.launch_id`;
+
+/** The manual runs of a test, newest first; `like`: those with the input of this run, from other launches. */
 export async function listManualRunsOfTest(
   db: Database,
   testId: string,
-  listing: Listing,
+  { before, rowsMax, like }: Listing & { like?: string | undefined },
 ): Promise<ComparedRun[]> {
-  return compared(db, "r.kind = 'manual' and r.test_id = $1 and r.id < $2 order by r.id desc limit $3", [
-    testId,
-    listing.before,
-    listing.rowsMax,
-  ]);
+  const alone = like === undefined ? "" : `and exists (${otherLaunch})`;
+  return compared(
+    db,
+    `r.kind = 'manual' and r.test_id = $1 and r.id < $2 ${alone} order by r.id desc limit $3`,
+    [testId, before, rowsMax, ...(like === undefined ? [] : [like])],
+  );
 }
 
 export async function findManualRun(db: Database, id: string): Promise<ComparedRun | undefined> {

@@ -400,3 +400,47 @@ test("a launch may repeat its tests, and more runs than allowed are refused with
     ],
   );
 });
+
+test("a launch of inputs and repeats is estimated, has its place, and is compared with the one before", async () => {
+  const agent = await makeCallable();
+  const inputs = ["one", "two"].map(input => ({ input }));
+  const semantic = { type: "semantic", criteria: "Is polite." };
+  const { id: testId } = await makeTest(service.owner, agent.id, { ...matching("one"), inputs, repeats: 2 });
+  const { id: other } = await makeTest(service.owner, agent.id, {
+    turns: [{ input: "a" }, { input: "b" }],
+    assertions: [...matching("said").assertions, semantic],
+  });
+  const estimate = (body?: object) =>
+    service.client.post(`/api/agents/${agent.id}/launches/estimate`, body).expect(200);
+  assert.deepEqual((await estimate()).body, { tests: 2, runs: 5, requests: 6, semanticChecks: 1 });
+  assert.deepEqual((await estimate({ testIds: [testId], repeats: 3 })).body, {
+    ...{ tests: 1, runs: 6, requests: 6, semanticChecks: 0 },
+  });
+  await service.client
+    .post(`/api/agents/${agent.id}/launches/estimate`, { testIds: [testId], repeats: 21 })
+    .expect(400);
+
+  const first = await ended((await launch(agent.id, { testIds: [testId] })).id);
+  const otherTests = await ended((await launch(agent.id, { testIds: [other] })).id);
+  const second = await ended((await launch(agent.id, { testIds: [testId] })).id);
+  assert.deepEqual([first.previousId, otherTests.previousId, second.previousId], [null, null, first.id]);
+  assert.deepEqual(
+    second.tests.map(({ inputCount, repeats, runs }: Record<string, number>) => [inputCount, repeats, runs]),
+    [[2, 2, 4]],
+  );
+
+  const [run] = second.runs;
+  const { body: like } = await service.client
+    .get(`/api/tests/${testId}/runs?kind=manual&like=${run.id}`)
+    .expect(200);
+  const places = like.items.map(({ launchId, row, repeat }: Record<string, unknown>) => [
+    launchId,
+    row,
+    repeat,
+  ]);
+  assert.deepEqual(places, [
+    [first.id, 1, 2],
+    [first.id, 1, 1],
+  ]);
+  await service.client.get(`/api/tests/${testId}/runs?like=${run.id}`).expect(400);
+});
