@@ -6,7 +6,7 @@ import type { AgentType } from "../src/model/agent/agent.ts";
 import type { JudgeCallState } from "../src/model/judge/call.ts";
 import type { RouteLabel, VerdictWord } from "../src/model/judge/judge.ts";
 import type { BacktestState } from "../src/model/run/backtest.ts";
-import type { Change, LaunchSource, LaunchState } from "../src/model/run/launch.ts";
+import type { Change, LaunchChange, LaunchSource, LaunchState } from "../src/model/run/launch.ts";
 import type { Counts, Outcome, ResultState, Routing, RunState } from "../src/model/run/run.ts";
 import type { AssertionType } from "../src/model/test-case/assertion.ts";
 import type { Ineligibility } from "../src/model/test-case/eligibility.ts";
@@ -80,6 +80,15 @@ export const changes: Record<Exclude<Change, "same">, Word> = {
   broke: { text: "Broke", icon: "cross", tone: "bad" },
   mended: { text: "Fixed", icon: "check", tone: "good" },
   new: { text: "First run", icon: "plus" },
+};
+
+/** The runs of a test and input in one launch, compared with those in another. */
+export const launchChanges: Record<LaunchChange, Word> = {
+  broke: { text: "Broke", icon: "cross", tone: "bad" },
+  mended: { text: "Fixed", icon: "check", tone: "good" },
+  new: { text: "New", icon: "plus" },
+  gone: { text: "Gone", icon: "skip" },
+  same: { text: "Same result", icon: "none" },
 };
 
 export const flakyWord: Word = { text: "Flaky", icon: "warning", tone: "warn" };

@@ -1,5 +1,5 @@
 // Starting and cancelling launches.
-import type { Launch, LaunchDetail } from "../../src/http/test-cases/launch-schemas.ts";
+import type { Launch, LaunchDetail, LaunchEstimate } from "../../src/http/test-cases/launch-schemas.ts";
 import { type Answer, ask } from "../api.ts";
 
 /** Runs these tests, or every Active one. */
@@ -7,6 +7,13 @@ export const startLaunch = (agentId: string, testIds?: readonly string[]): Promi
   ask("POST", `/api/agents/${agentId}/launches`, {
     body: { source: "dashboard", ...(testIds && { testIds }) },
   });
+
+/** What such a launch would send; refused as the launch itself would be. */
+export const estimateLaunch = (
+  agentId: string,
+  testIds?: readonly string[],
+): Promise<Answer<LaunchEstimate>> =>
+  ask("POST", `/api/agents/${agentId}/launches/estimate`, { body: { ...(testIds && { testIds }) } });
 
 export const cancelLaunch = (id: string): Promise<Answer<LaunchDetail>> =>
   ask("POST", `/api/launches/${id}/cancel`);

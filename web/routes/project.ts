@@ -94,8 +94,14 @@ const runs = createRoute({
 const launch = createRoute({
   path: "/runs/$launchId",
   getParentRoute: () => agent,
-  validateSearch: textsOf("only"),
+  validateSearch: textsOf("only", "result", "test"),
   component: lazyRouteComponent(() => import("../pages/runs/LaunchPage.tsx"), "LaunchPage"),
+});
+const compare = createRoute({
+  path: "/runs/$launchId/compare",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("with", "change", "test"),
+  component: lazyRouteComponent(() => import("../pages/runs/ComparePage.tsx"), "ComparePage"),
 });
 const run = createRoute({
   path: "/runs/$launchId/$runId",
@@ -168,6 +174,7 @@ export const projectTree = project.addChildren([
     testResults,
     runs,
     launch,
+    compare,
     run,
     insights,
     start,

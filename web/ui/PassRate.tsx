@@ -1,5 +1,6 @@
 // Pass rates: short in a table, or with their 95% interval as a bar and in words.
 import { intervalText, numberText, rateText } from "../format.ts";
+import { Popover } from "./Popover.tsx";
 
 type PassRateShortProps = { passed: number; of: number };
 
@@ -39,8 +40,25 @@ export function PassRate({ rate }: { rate: Rate | null }) {
   );
 }
 
-/** What the interval means. */
-export function AboutPassRate() {
+/** The same with a button that explains it. */
+export function PassRateLine({ rate }: { rate: Rate | null }) {
+  if (rate === null) return null;
+  return (
+    <div className="line">
+      <PassRate rate={rate} />
+      <Popover
+        small
+        look="plain"
+        icon="info"
+        title="Pass rate"
+        aria-label="What is the pass rate?"
+        panel={() => <AboutPassRate />}
+      />
+    </div>
+  );
+}
+
+function AboutPassRate() {
   return (
     <div className="pass-rate-about stack-tight">
       <p>

@@ -537,3 +537,100 @@ test("runs can be browsed by keyboard, and screen readers hear of quarters, not 
   await heading(page, "Run of 8 tests").waitFor();
   assert.deepEqual(complaints, []);
 });
+
+test("a test with inputs and repeats shows pass rates by input, and is compared with the run before", async () => {
+  const long = `Where is parcel ${"9".repeat(400)}?`;
+  const inputs = ["Where is parcel 1?", "איפה החבילה שלי?", long, "Where is parcel 4?"].map(input => ({
+    input,
+  }));
+  const opened = await openRunnable(
+    single("Finds every parcel", { inputs, repeats: 3 }),
+    single("Finds the parcel"),
+  );
+  const { page, path, owner, agentId, complaints } = opened;
+  const answered = new Map<string, number>();
+  const answers = (reply: (message: string, time: number) => string) => {
+    answered.clear();
+    agent.script = ({ body }, response) => {
+      const time = (answered.get(body.message) ?? 0) + 1;
+      answered.set(body.message, time);
+      sendJson(response, { reply: reply(body.message, time) });
+    };
+  };
+  const runAll = async () => {
+    await page.goto(path.replace(/tests$/, "runs"));
+    await page.getByRole("button", { name: "Run all active" }).click();
+    const dialog = page.getByRole("dialog", { name: "Start 13 test runs?" });
+    await dialog.getByText("Sends 13 requests to", { exact: false }).waitFor();
+    await assertAccessible(page);
+    await dialog.getByRole("button", { name: "Start" }).click();
+    await heading(page, "Run of 2 tests").waitFor();
+    await eventually(async () => assert.equal(await bar(page).getAttribute("aria-valuenow"), "13"));
+  };
+  // One input fails always, another one once in three.
+  answers((message, time) =>
+    message === long || (message.includes("4") && time === 2) ? "No idea." : "It is in Lyon.",
+  );
+  await runAll();
+  await page.getByText("9 of 13 passed").first().waitFor();
+  await page.getByRole("link", { name: "Finds every parcel" }).click();
+  const rows = page.getByRole("list", { name: "Runs of Finds every parcel" });
+  await rows.getByRole("listitem").filter({ hasText: "Input 4" }).getByText("2 of 3 passed").waitFor();
+  await rows
+    .getByText("Names the city.", { exact: false })
+    .or(rows.getByText("Response regex"))
+    .first()
+    .waitFor();
+  await shoot(page, "many");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "What is the pass rate?" }).click();
+  await page.getByText("95% interval (Wilson)", { exact: false }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  await shoot(page, "many-narrow");
+  await page.setViewportSize({ width: 1280, height: 800 });
+
+  await page.getByRole("navigation", { name: "Filter test runs by result" }).getByText("Failed").click();
+  await rows.getByText("איפה החבילה שלי?").waitFor({ state: "detached" });
+  await rows.getByRole("link", { name: "input 3, repeat 2: Failed" }).click();
+  await page.getByText("Input 3 of 4, repeat 2 of 3").waitFor();
+  const place = page.getByRole("navigation", { name: "Inputs and repeats" });
+  await place.getByRole("link", { name: "Next input" }).click();
+  await page.getByText("Input 4 of 4, repeat 2 of 3").waitFor();
+  await shoot(page, "many-run");
+  await assertAccessible(page);
+  await place.getByRole("link", { name: "input 4, repeat 3: Passed" }).click();
+  await page.getByText("Input 4 of 4, repeat 3 of 3").waitFor();
+
+  answers(message => (message.includes("1") ? "No idea." : "It is in Lyon."));
+  await runAll();
+  await page.getByRole("link", { name: "Compare" }).click();
+  await heading(page, "Compare runs").waitFor();
+  const compared = page.getByRole("table");
+  const inputRow = (text: string) => compared.getByRole("row").filter({ hasText: text });
+  await inputRow("Input 1").getByText("Broke").waitFor();
+  await inputRow("Input 3").getByText("Fixed").waitFor();
+  await inputRow("Input 2").getByText("Same result").waitFor();
+  await compared.getByText("Up 8.3 points, within the margin of error").waitFor();
+  await shoot(page, "compare");
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Changed only" }).click();
+  await inputRow("Input 2").waitFor({ state: "detached" });
+  assert.match(page.url(), /\/compare\?with=[\da-f-]{36}&change=changed$/);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  await shoot(page, "compare-narrow");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const other = page.getByLabel("Compare with");
+  assert.equal(await other.locator("option").count(), 1);
+  await page.goto(page.url().replace(/with=[\da-f-]{36}/, `with=${randomUUID()}`));
+  await page.getByRole("heading", { name: "Run not found" }).waitFor();
+  await assertAccessible(page);
+
+  await page.goto(path.replace(/tests$/, "runs"));
+  await page.getByText("13 test runs").first().waitFor();
+  await shoot(page, "many-launches");
+  assert.equal((await owner.client.get(`/api/agents/${agentId}/launches`).expect(200)).body.items.length, 2);
+  assert.deepEqual(complaints, []);
+});

@@ -2,24 +2,25 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { LaunchDetail, LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
+import type { LaunchDetail, LaunchTest } from "../../../src/http/test-cases/launch-schemas.ts";
 import { type Failure, failureOf } from "../../api.ts";
-import { numberText } from "../../format.ts";
 import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { counted, launchSources } from "../../labels.ts";
 import { useLive } from "../../live.ts";
 import { cancelLaunch } from "../../mutations/launches.ts";
-import { launchesQuery, launchQuery } from "../../queries/launches.ts";
+import { launchesQuery, launchQuery, launchRunsQuery } from "../../queries/launches.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
-import { EmptyState, Loaded } from "../../ui/State.tsx";
+import { PassRateLine } from "../../ui/PassRate.tsx";
+import { Loaded } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
-import { countsOfLaunch, LaunchStateBadge, Progress, ProgressNews } from "./Progress.tsx";
-import { RunTable } from "./RunTable.tsx";
+import { PlainRuns } from "./PlainRuns.tsx";
+import { countsOfLaunch, hasOneRunPerTest, LaunchStateBadge, Progress, ProgressNews } from "./Progress.tsx";
+import { TestsOfLaunch } from "./TestsOfLaunch.tsx";
 import "../../styles/runs.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/runs/$launchId");
@@ -50,12 +51,12 @@ export function LaunchPage() {
                 {isOpen(found) && <Cancel launch={found} />}
               </div>
               <Progress launch={found} />
+              {!hasOneRunPerTest(found) && <PassRateLine rate={found.passRate} />}
               <ProgressNews launch={found} />
               <DeletedRuns launch={found} />
             </section>
             {!isOpen(found) && <NotFullyEvaluated launch={found} params={params} />}
             <Runs launch={found} params={params} />
-            <MissingTraces launch={found} params={params} />
           </div>
         )}
       </Loaded>
@@ -63,9 +64,14 @@ export function LaunchPage() {
   );
 }
 
+function mayPassOnRerun({ counts: { failed, error, missing_instrumentation } }: LaunchTest): boolean {
+  return failed + error + missing_instrumentation > 0;
+}
+
 function About({ launch }: { launch: LaunchDetail }) {
   return (
     <>
+      {!hasOneRunPerTest(launch) && `${counted(launch.runCount, "test run")}. `}
       Started <RelativeTime at={launch.createdAt} />
       {launch.createdBy && (
         <>
@@ -80,21 +86,6 @@ function About({ launch }: { launch: LaunchDetail }) {
         </>
       )}
     </>
-  );
-}
-
-/** Below the table, so that nothing moves while the number grows. */
-function MissingTraces({ launch: { runs }, params }: { launch: LaunchDetail; params: Params }) {
-  const count = runs.filter(({ notices }) => notices.includes("no_trace_arrived")).length;
-  if (count === 0) return null;
-  return (
-    <p className="quiet small">
-      The agent sent no trace for {numberText(count)} of {counted(runs.length, "test run")}, so only reply,
-      status and timing were checked there.{" "}
-      <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
-        How to send traces
-      </Link>
-    </p>
   );
 }
 
@@ -155,14 +146,30 @@ function Cancel({ launch }: { launch: LaunchDetail }) {
   );
 }
 
+/** As simple as a list of tests where each has one run. */
+function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
+  const isPlain = hasOneRunPerTest(launch);
+  const runs = useQuery({ ...launchRunsQuery(launch.id), enabled: isPlain });
+  if (!isPlain) return <TestsOfLaunch launch={launch} params={params} />;
+  return <Loaded query={runs}>{found => <PlainRuns runs={found} params={params} />}</Loaded>;
+}
+
 function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
   const rerun = useLaunch(params);
-  const runnable = launch.runs.filter(({ testDeleted }) => !testDeleted);
+  const runnable = launch.tests.filter(({ testDeleted }) => !testDeleted);
   const testIds = runnable.map(({ testId }) => testId);
-  const failedIds = runnable.filter(isFailing).map(({ testId }) => testId);
+  const failedIds = runnable.filter(mayPassOnRerun).map(({ testId }) => testId);
   return (
     <>
-      {rerun.refusal}
+      {rerun.dialog}
+      <Link
+        to="/projects/$projectId/agents/$agentId/runs/$launchId/compare"
+        params={params}
+        search={{ with: launch.previousId ?? undefined }}
+        className="button"
+      >
+        Compare
+      </Link>
       {failedIds.length > 0 && failedIds.length < testIds.length && (
         <Button busy={rerun.busy} onClick={() => void rerun.launch(failedIds)}>
           Rerun failed
@@ -175,66 +182,4 @@ function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
       )}
     </>
   );
-}
-
-const kinds = ["all", "failing", "changed"] as const;
-const filterLabels = { all: "All", failing: "Not passed", changed: "Broke, fixed or flaky" };
-const filters = { all: () => true, failing: hasNotPassed, changed: isChanged };
-const emptyTexts = {
-  all: { title: "No test runs left", about: "They were deleted along with their traces." },
-  failing: {
-    title: "All finished test runs passed",
-    about: "Test runs that fail, error, are cancelled or skipped, or lack instrumentation appear here.",
-  },
-  changed: {
-    title: "Nothing has changed",
-    about: "Every test run had the same result as the last run of its test.",
-  },
-};
-
-function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
-  const { only } = route.useSearch();
-  const kind = kinds.find(one => one === only) ?? "all";
-  const runsOf = (one: (typeof kinds)[number]) => launch.runs.filter(filters[one]);
-  const shown = runsOf(kind);
-  return (
-    <>
-      <nav className="tabs runs-tabs" aria-label="Filter test runs">
-        {kinds.map(one => (
-          <Link
-            key={one}
-            to="/projects/$projectId/agents/$agentId/runs/$launchId"
-            params={params}
-            search={{ only: one === "all" ? undefined : one }}
-            resetScroll={false}
-            className="tab"
-            aria-current={one === kind ? "page" : undefined}
-            activeOptions={{ exact: true, includeSearch: true }}
-          >
-            {filterLabels[one]} <span className="quiet">{numberText(runsOf(one).length)}</span>
-          </Link>
-        ))}
-      </nav>
-      {shown.length > 0 ? (
-        <RunTable runs={shown} params={params} />
-      ) : (
-        <EmptyState icon="check" title={emptyTexts[kind].title}>
-          <p className="quiet">{emptyTexts[kind].about}</p>
-        </EmptyState>
-      )}
-    </>
-  );
-}
-
-function hasNotPassed({ state, verdict }: LaunchedRun): boolean {
-  return state !== "pending" && state !== "running" && verdict !== "passed";
-}
-
-/** Whether a rerun may pass. */
-function isFailing({ state, verdict }: LaunchedRun): boolean {
-  return state === "error" || verdict === "failed" || verdict === "missing_instrumentation";
-}
-
-function isChanged({ change, flaky }: LaunchedRun): boolean {
-  return change === "broke" || change === "mended" || flaky;
 }

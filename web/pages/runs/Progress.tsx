@@ -20,10 +20,10 @@ function worstOf({ counts, notFullyEvaluated }: Launch): Word {
   return worst ? wordOf(worst) : launchStates.completed;
 }
 
-type CountedLaunch = Pick<Launch, "counts" | "notFullyEvaluated">;
-type Kind = keyof LaunchCounts;
+type CountedLaunch = Pick<Launch, "counts"> & Partial<Pick<Launch, "notFullyEvaluated">>;
+export type Kind = keyof LaunchCounts;
 
-const kinds: Kind[] = [
+export const kinds: Kind[] = [
   "passed",
   "failed",
   "missing_instrumentation",
@@ -33,13 +33,13 @@ const kinds: Kind[] = [
   "open",
 ];
 
-function wordOf(kind: Kind): Word {
+export function wordOf(kind: Kind): Word {
   if (kind === "open") return { text: "Remaining", icon: "clock" };
   return kind === "error" || kind === "cancelled" ? manualStates[kind] : outcomes[kind];
 }
 
 /** "9 passed, 2 failed, 1 remaining". */
-export function countsOfLaunch({ counts, notFullyEvaluated }: CountedLaunch): string {
+export function countsOfLaunch({ counts, notFullyEvaluated = 0 }: CountedLaunch): string {
   const ended = kinds
     .filter(kind => counts[kind] > 0)
     .map(kind => `${numberText(counts[kind])} ${wordOf(kind).text.toLowerCase()}`)
@@ -66,6 +66,22 @@ export function Progress({ launch }: { launch: Launch }) {
       )}
     </div>
   );
+}
+
+/** The same without meaning to screen readers, beside `countsOfLaunch`. */
+export function CountsBar({ counts }: Pick<Launch, "counts">) {
+  return (
+    <span className="runs-bar runs-bar-cell" aria-hidden="true">
+      {kinds.map(kind =>
+        counts[kind] > 0 ? <span key={kind} data-kind={kind} style={{ flexGrow: counts[kind] }} /> : null,
+      )}
+    </span>
+  );
+}
+
+/** Without inputs and repeats, a launch is a list of tests with one result each. */
+export function hasOneRunPerTest({ runCount, testCount }: Pick<Launch, "runCount" | "testCount">): boolean {
+  return runCount === testCount;
 }
 
 const quarters = 4;

@@ -9,7 +9,7 @@ import { FixConnection } from "../../forms/FixConnection.tsx";
 import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { useLive } from "../../live.ts";
-import { manualRunQuery, manualRunsQuery } from "../../queries/launches.ts";
+import { manualRunQuery, runsLikeQuery } from "../../queries/launches.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import { reasonText } from "../../reasons.ts";
 import { useRefresh } from "../../refreshing.ts";
@@ -22,6 +22,7 @@ import { Title } from "../../ui/Title.tsx";
 import { CheckList } from "../trace/evaluation/CheckList.tsx";
 import { JudgeCalls } from "../trace/evaluation/JudgeCalls.tsx";
 import { Compared, RunOutcome } from "./RunOutcome.tsx";
+import { RunPlace } from "./RunPlace.tsx";
 import { TurnList } from "./TurnList.tsx";
 import "../../styles/json.css";
 import "../../styles/judging.css";
@@ -77,7 +78,7 @@ export function RunPage() {
         )
       }
     >
-      {rerun.refusal}
+      {rerun.dialog}
       <Loaded query={run}>{found => <RunContent run={found} params={params} />}</Loaded>
     </Page>
   );
@@ -103,6 +104,7 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
   const traces = useTurnTraces(run);
   return (
     <div className="stack">
+      <RunPlace run={run} params={params} />
       <div className="line" role="status">
         <RunOutcome run={run} />
         <Compared run={run} />
@@ -239,14 +241,13 @@ function Checks({ run, traces, params }: ChecksProps) {
   return <CheckList result={run.results[0]!} traces={traces.map(({ data }) => data)} params={params} />;
 }
 
-/** The latest other runs of the same test. */
+/** The latest runs of the same test, and input, in other launches. */
 function Earlier({ run, params }: { run: ManualRun; params: Params }) {
-  const earlier = useQuery(manualRunsQuery(run.testId));
-  const others = earlier.data?.filter(({ id }) => id !== run.id) ?? [];
+  const { data: others = [] } = useQuery(runsLikeQuery(run));
   if (others.length === 0) return null;
   return (
     <section className="stack-tight" aria-labelledby="earlier">
-      <h2 id="earlier">Other runs of this test</h2>
+      <h2 id="earlier">{run.row === null ? "Other runs of this test" : "Other runs with this input"}</h2>
       <ul className="runs-earlier">
         {others.map(other => (
           <li key={other.id} className="line">
@@ -257,6 +258,7 @@ function Earlier({ run, params }: { run: ManualRun; params: Params }) {
             >
               <RelativeTime at={other.createdAt} />
             </Link>
+            {other.repeat !== null && <span className="quiet small">Repeat {other.repeat}</span>}
             <span className="quiet break">{other.error ?? other.reason}</span>
           </li>
         ))}

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
-import { durationText } from "../../format.ts";
+import { durationText, numberText } from "../../format.ts";
 import { checkTypes, counted } from "../../labels.ts";
 import { reasonText } from "../../reasons.ts";
 import { useRowKeys } from "../../shell/row-keys.ts";
@@ -83,6 +83,13 @@ function RunRow({ run, params, by }: RunRowProps) {
           <span className="break">
             <Reason run={run} />
           </span>
+          {run.row !== null && (
+            <span className="runs-under">
+              Input {numberText(run.row)}
+              {run.repeat !== null && `, repeat ${run.repeat}`}: <bdi>{run.input}</bdi>
+            </span>
+          )}
+          {run.row === null && run.repeat !== null && <span className="runs-under">Repeat {run.repeat}</span>}
           {run.testDeleted && <span className="runs-under">Test case deleted</span>}
         </span>
       </td>
@@ -102,7 +109,7 @@ function RunRow({ run, params, by }: RunRowProps) {
   );
 }
 
-function Reason({ run }: { run: LaunchedRun }) {
+export function Reason({ run }: { run: LaunchedRun }) {
   const { state, error, telling, reason, waiting } = run;
   if (error !== null) return error;
   if (telling) return `${checkTypes[telling.type]}: ${reasonText(telling)}`;

@@ -14,9 +14,10 @@ import { useRefresh } from "../../refreshing.ts";
 import { useRowKeys } from "../../shell/row-keys.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Page } from "../../ui/Page.tsx";
+import { PassRate } from "../../ui/PassRate.tsx";
 import { EmptyState, Loaded, MorePages, Skeleton } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
-import { countsOfLaunch, LaunchStateBadge, Progress } from "./Progress.tsx";
+import { countsOfLaunch, hasOneRunPerTest, LaunchStateBadge, Progress } from "./Progress.tsx";
 import "../../styles/runs.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/runs");
@@ -26,7 +27,7 @@ export function RunsPage() {
   const { agentId } = params;
   const queries = useQueryClient();
   const launches = useInfiniteQuery(launchesQuery(agentId));
-  const { launch, busy, refusal } = useLaunch(params);
+  const { launch, busy, dialog } = useLaunch(params);
   const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: launchesQuery(agentId).queryKey }));
   useLive({ agentId }, event => {
     if (event.type === "launch" || event.type === "refresh") refresh();
@@ -42,7 +43,7 @@ export function RunsPage() {
       about="Manual runs: test inputs are sent to the agent and its replies are evaluated. Live traffic is not affected."
       actions={launches.data && launches.data.length > 0 && runAll}
     >
-      {refusal}
+      {dialog}
       <Loaded query={launches}>
         {items =>
           items.length === 0 ? (
@@ -142,6 +143,9 @@ function LaunchTable({ launches, params }: LaunchTableProps) {
                 >
                   {counted(launch.testCount, "test")}
                 </Link>
+                {!hasOneRunPerTest(launch) && (
+                  <span className="quiet"> · {counted(launch.runCount, "test run")}</span>
+                )}
                 <span className="runs-under">
                   <RelativeTime at={launch.createdAt} />
                   {launch.createdBy && (
@@ -156,7 +160,12 @@ function LaunchTable({ launches, params }: LaunchTableProps) {
               <td>
                 <LaunchStateBadge launch={launch} />
               </td>
-              <td>{countsOfLaunch(launch)}</td>
+              <td>
+                <span className="runs-cell">
+                  <span>{countsOfLaunch(launch)}</span>
+                  {!hasOneRunPerTest(launch) && <PassRate rate={launch.passRate} />}
+                </span>
+              </td>
               <td>
                 <Progress launch={launch} />
               </td>

@@ -50,7 +50,7 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   const isActive = stored.status === "active";
   return (
     <>
-      {launching.refusal}
+      {launching.dialog}
       <Button icon="play" busy={launching.busy} onClick={() => void launching.launch([stored.id])}>
         {isDirty ? "Run saved version" : "Run now"}
       </Button>

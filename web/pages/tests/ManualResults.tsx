@@ -12,10 +12,10 @@ type ManualResultsProps = { params: { projectId: string; agentId: string; testId
 export function ManualResults({ params }: ManualResultsProps) {
   const { testId } = params;
   const runs = useInfiniteQuery(allManualRunsQuery(testId));
-  const { launch, busy, refusal } = useLaunch(params);
+  const { launch, busy, dialog } = useLaunch(params);
   return (
     <>
-      {refusal}
+      {dialog}
       <Loaded query={runs}>
         {items =>
           items.length > 0 ? (

@@ -49,7 +49,7 @@ export function TestsPage() {
   const tests = useAllPages(useInfiniteQuery(testsQuery(agentId)));
   const insights = useAllPages(useInfiniteQuery(testInsightsQuery(agentId)));
   const { data: lastTrace } = useQuery(lastTraceQuery(agentId));
-  const { launch, busy, refusal } = useLaunch(params);
+  const { launch, busy, dialog } = useLaunch(params);
   const [open, setOpen] = useState<Open>();
   const [bulkFailure, setBulkFailure] = useState<BulkFailure>();
   const refresh = useRefresh(() =>
@@ -132,7 +132,7 @@ export function TestsPage() {
         )
       }
     >
-      {refusal}
+      {dialog}
       <Problems failure={bulkFailure} params={params} onDismiss={() => setBulkFailure(undefined)} />
       <Loaded query={tests}>
         {items =>

@@ -1,0 +1,133 @@
+// Runs of a launch by input, and two launches compared: groups and words.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { ComparedInput, ComparedTest } from "../../src/http/test-cases/launch-schemas.ts";
+import type { LaunchCounts } from "../../src/model/run/launch.ts";
+import { differenceOf, passRateOf } from "../../src/model/run/pass-rate.ts";
+import type { Outcome, RunState } from "../../src/model/run/run.ts";
+import { intervalText } from "../../web/format.ts";
+import {
+  differenceText,
+  groupsOf,
+  haveNothingInCommon,
+  onlyResult,
+} from "../../web/pages/runs/comparison.ts";
+import { placeOfRun, rowsOfRuns } from "../../web/pages/runs/run-rows.ts";
+
+const run = (
+  row: number | null,
+  repeat: number | null,
+  verdict: Outcome | null,
+  state: RunState = "completed",
+) => ({
+  ...{ row, repeat, verdict, state },
+  input: row === null ? null : `input ${row}`,
+});
+
+describe("the runs of a test", () => {
+  it("are grouped by input, with the passed ones counted and the first that did not pass", () => {
+    const runs = [
+      run(1, 1, "passed"),
+      run(1, 2, "failed"),
+      run(1, 3, null, "error"),
+      run(2, 1, null, "pending"),
+      run(2, 2, "passed"),
+    ];
+    const rows = rowsOfRuns(runs);
+    assert.deepEqual(
+      rows.map(({ row, input, runs, passed }) => [row, input, runs.length, passed]),
+      [
+        [1, "input 1", 3, 1],
+        [2, "input 2", 2, 1],
+      ],
+    );
+    assert.deepEqual([rows[0]!.telling, rows[1]!.telling], [runs[1], undefined]);
+  });
+
+  it("are a row each without inputs", () => {
+    const rows = rowsOfRuns([run(null, 1, "passed"), run(null, 2, "failed")]);
+    assert.deepEqual(
+      rows.map(({ row, runs }) => [row, runs[0]!.repeat]),
+      [
+        [null, 1],
+        [null, 2],
+      ],
+    );
+  });
+
+  it("have a place, with the totals once they are known", () => {
+    const test = { inputCount: 1_000, repeats: 3 };
+    const texts: [row: number | null, repeat: number | null, of: typeof test | undefined, text: string][] = [
+      [4, 2, test, "Input 4 of 1,000, repeat 2 of 3"],
+      [4, null, test, "Input 4 of 1,000"],
+      [null, 2, test, "Repeat 2 of 3"],
+      [4, 2, undefined, "Input 4, repeat 2"],
+      [null, null, test, ""],
+    ];
+    for (const [row, repeat, of, text] of texts) assert.equal(placeOfRun({ row, repeat }, of), text);
+  });
+});
+
+describe("two launches", () => {
+  it("differ within or beyond the margin of error", () => {
+    const texts: [before: [number, number], after: [number, number], text: string | undefined][] = [
+      [[10, 20], [11, 20], "Up 5 points, within the margin of error"],
+      [[10, 20], [19, 20], "Up 45 points, beyond the margin of error"],
+      [[190, 200], [150, 200], "Down 20 points, beyond the margin of error"],
+      [[50, 100], [51, 100], "Up 1 point, within the margin of error"],
+      [[8, 12], [9, 12], "Up 8.3 points, within the margin of error"],
+      [[5, 10], [10, 20], "Same pass rate"],
+      [[0, 0], [1, 1], undefined],
+    ];
+    for (const [before, after, text] of texts) {
+      assert.equal(differenceText(differenceOf(passRateOf(...before), passRateOf(...after))), text);
+    }
+  });
+
+  it("are listed by test, also when a test goes on in the next page", () => {
+    const test = (testId: string) => ({ testId }) as ComparedTest;
+    const item = (testId: string, row: number) => ({ testId, row }) as ComparedInput;
+    const groups = groupsOf([
+      { tests: [test("a"), test("b")], items: [item("a", 1), item("b", 1)] },
+      { tests: [test("b"), test("c")], items: [item("b", 2), item("c", 1), item("gone", 1)] },
+    ]);
+    assert.deepEqual(
+      groups.map(({ test, items }) => [test.testId, items.map(({ row }) => row)]),
+      [
+        ["a", [1]],
+        ["b", [1, 2]],
+        ["c", [1]],
+      ],
+    );
+  });
+
+  it("have nothing in common if everything is new or gone", () => {
+    const changes = { broke: 0, mended: 0, same: 0, new: 3, gone: 2, undecided: 0 };
+    assert.deepEqual(
+      [changes, { ...changes, same: 1 }, { ...changes, undecided: 1 }].map(haveNothingInCommon),
+      [true, false, false],
+    );
+  });
+
+  it("show the result of a single run, and counts of several", () => {
+    const none: LaunchCounts = {
+      passed: 0,
+      failed: 0,
+      skipped: 0,
+      missing_instrumentation: 0,
+      error: 0,
+      cancelled: 0,
+      open: 0,
+    };
+    assert.equal(onlyResult({ runs: 1, counts: { ...none, failed: 1 }, passRate: null }), "failed");
+    assert.equal(onlyResult({ runs: 2, counts: { ...none, failed: 2 }, passRate: null }), undefined);
+  });
+});
+
+it("an interval is written in whole percents", () => {
+  assert.deepEqual([passRateOf(18, 20)!, passRateOf(1, 1)!, { low: null, high: null }].map(intervalText), [
+    "70–97%",
+    "21–100%",
+    "–",
+  ]);
+});
