@@ -282,7 +282,7 @@ export class Judges {
     const costUsd = price ? costOf(price, call) : null;
     onCall?.(call, costUsd);
     const { inputTokens, outputTokens } = call;
-    context.onCall?.({ inputTokens, outputTokens, costUsd });
+    context.onCall?.({ kind: call.kind, inputTokens, outputTokens, costUsd });
     const shares = new Map<string, number>();
     for (const { testIds } of questions) {
       for (const id of testIds) {
@@ -334,7 +334,7 @@ function reportEstimate<Q>(
   const outputTokens = items * answerTokens[kind];
   const price = priceOf(prices, judge.connection, new Date(clock.now()).toISOString().slice(0, 10));
   const costUsd = price ? costOf(price, { inputTokens, outputTokens }) : null;
-  onCall?.({ inputTokens, outputTokens, costUsd });
+  onCall?.({ kind, inputTokens, outputTokens, costUsd });
 }
 
 /** Whether another asker of the same question must not get this outcome: cancelled, over budget, too busy, or cache only. */

@@ -33,3 +33,15 @@ export function usedText({
 }): string {
   return `${numberText(inputTokens)} tokens in, ${numberText(outputTokens)} out`;
 }
+
+type Figures = { calls: number; inputTokens: number; outputTokens: number; costUsd: number | null };
+
+/** "about 12 calls, 4,120 tokens in, 310 out: about $0.02. At most 37 calls and about $0.06, if every check …". */
+export function estimateText({ atMost, ...about }: Figures & { atMost: Figures }): string {
+  const { calls, costUsd } = about;
+  const cost = costUsd === null ? "price unknown" : `about ${moneyText(costUsd)}`;
+  const text = `about ${numberText(calls)} ${calls === 1 ? "call" : "calls"}, ${usedText(about)}: ${cost}.`;
+  if (atMost.calls <= calls) return text;
+  const most = atMost.costUsd === null ? "" : ` and about ${moneyText(atMost.costUsd)}`;
+  return `${text} At most ${numberText(atMost.calls)} calls${most}, if every check needs two more votes and the judge is asked what its criteria are shown by.`;
+}

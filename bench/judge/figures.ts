@@ -133,10 +133,11 @@ export function labelFigures(pairs: LabelPair[]): LabelFigures {
   );
   const confusion = Map.groupBy(decided.flat(), ({ said, answer }) => `${said} ${answer}`);
   return {
-    agreement: shareOf(decided, ({ said, answer }) => agrees(said, answer)),
+    agreement: shareOf(decided, ({ said, answer }) => agrees(said, answer) === true),
+    // What was undecided then neither agreed nor disagreed.
     earlier: shareOf(
-      pairs.map(pair => [pair]),
-      ({ judged, answer }) => agrees(judged, answer),
+      pairs.filter(({ judged }) => judged !== "undecided").map(pair => [pair]),
+      ({ judged, answer }) => agrees(judged, answer) === true,
     ),
     changed: shareOf(decided, ({ said, answer, judged }) => agrees(said, answer) !== agrees(judged, answer)),
     unanswered: shareOf(

@@ -60,7 +60,6 @@ function semanticLines({ criteria }: Trial): string[] {
 function labelLines({ labels }: Trial): string[] {
   if (labels.length === 0) return [];
   const figures = labelFigures(labels);
-  const words = { pass: "pass", fail: "fail", match: "match", unsure: "unsure", no_match: "no match" };
   return [
     "",
     `Labels of people, ${labels.length} answers`,
@@ -70,7 +69,7 @@ function labelLines({ labels }: Trial): string[] {
     line("no answer", atMost(figures.unanswered)),
     line("differs between repeats", atMost(figures.disagreement)),
     ...figures.confusion.map(({ judged, answer, count }) =>
-      line(`said ${words[judged]}, is ${words[answer]}`, String(count)),
+      line(`said ${judged.replace("_", " ")}, is ${answer.replace("_", " ")}`, String(count)),
     ),
   ];
 }

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { criteriaPerCall } from "../../src/model/judge/call.ts";
-import { labelAnswers } from "../../src/model/judge/label.ts";
+import { judgedAnswers, labelAnswers } from "../../src/model/judge/label.ts";
 
 const text = z.string().min(1);
 const tags = z.array(text).default([]);
@@ -57,7 +57,7 @@ const LabelSet = z.looseObject({
   kind: z.literal("labels"),
   labels: z.array(
     z.looseObject({
-      judged: z.enum(["pass", "fail", "match", "unsure", "no_match"]),
+      judged: z.enum(judgedAnswers),
       answer: z.enum(labelAnswers),
       question: z.discriminatedUnion("kind", [
         z.looseObject({ kind: z.literal("scenario"), scenario: labelText, userInput: labelText }),

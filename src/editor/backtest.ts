@@ -13,6 +13,7 @@ import type { Clock } from "../remote/clock.ts";
 import { type Askable, evaluateOne } from "../run.ts";
 import type { Database } from "../store/db.ts";
 import { listLatestLive } from "../store/traces/read.ts";
+import { CallEstimate, type EstimatedCalls } from "./call-estimate.ts";
 import { withDeadline } from "./deadline.ts";
 import { type UnavailableState, unavailability } from "./try-scenario.ts";
 
@@ -34,17 +35,12 @@ export type BacktestEstimateRequest = {
   count: number;
 };
 
-export type BacktestEstimate = {
+export type BacktestEstimate = EstimatedCalls & {
   traces: number;
   /** Whether the test has semantic checks or a scenario to match. */
   needsJudge: boolean;
   /** How many of the traces were read for the estimate; the figures are extrapolated to all of them. */
   sampled: number;
-  calls: number;
-  inputTokens: number;
-  outputTokens: number;
-  /** Null if the price is unknown. */
-  costUsd: number | null;
   /** Why the judge cannot be called now; null if it can. */
   unavailable: { state: UnavailableState; reason: string } | null;
 };
@@ -115,7 +111,8 @@ export async function estimateBacktest(
   const latest = await listLatestLive(db, agentId, count);
   const needsJudge =
     test.passiveBehavior === "run_when_relevant" || test.assertions.some(({ type }) => type === "semantic");
-  const none = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unavailable: null };
+  const calls = new CallEstimate({ sameCriteria: true });
+  const none = { ...calls.figures(), unavailable: null };
   const estimate: BacktestEstimate = { traces: latest.length, needsJudge, sampled: 0, ...none };
   if (!needsJudge || latest.length === 0) return estimate;
   let bytesLeft = sampleBytesMax;
@@ -124,13 +121,12 @@ export async function estimateBacktest(
     if (fits) bytesLeft -= bytes;
     return fits;
   });
-  const usage: BacktestUsage = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedTokens: 0 };
   let denied: Unanswered | undefined;
   const ids = sample.map(({ id }) => id);
   const failed = await eachTrace(deps, ids, clientSignal, sampleMs, async (traceId, loaded) => {
     if (typeof loaded === "string" || denied) return;
     const context = { agentId, traceId, runId: null, deadlineAt: null, tries: 0, cachedOnly: true as const };
-    const real = judgeOf({ ...context, onCall: call => addCall(usage, call) });
+    const real = judgeOf({ ...context, onCall: calls.add });
     const judge = optimistic(real, answer => {
       denied ??= answer;
     });
@@ -140,13 +136,7 @@ export async function estimateBacktest(
   if (failed) throw failed.error;
   if (denied) return { ...estimate, unavailable: unavailability(denied) };
   const scale = estimate.sampled === 0 ? 0 : latest.length / estimate.sampled;
-  return {
-    ...estimate,
-    calls: Math.round(usage.calls * scale),
-    inputTokens: Math.round(usage.inputTokens * scale),
-    outputTokens: Math.round(usage.outputTokens * scale),
-    costUsd: usage.unpricedTokens > 0 ? null : usage.costUsd * scale,
-  };
+  return { ...estimate, ...calls.figures(scale) };
 }
 
 /**

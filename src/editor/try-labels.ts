@@ -1,6 +1,6 @@
 // Tries a judge on labels: asks it what was asked when they were given, and compares its answers with the people's.
 import type { JudgeConnection } from "../model/judge/call.ts";
-import type { JudgeOf } from "../model/judge/judge.ts";
+import type { Judge, JudgeOf } from "../model/judge/judge.ts";
 import { agrees, type JudgedAnswer, judgedCheck, type LabelAnswer } from "../model/judge/label.ts";
 import type { Unanswered } from "../model/judge/outcome.ts";
 import { reasonText } from "../model/run/reason.ts";
@@ -8,6 +8,7 @@ import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type LabelWithQuestion, readQuestions } from "../store/judge/labels.ts";
 import { newest } from "../store/listing.ts";
+import { CallEstimate, type EstimatedCalls } from "./call-estimate.ts";
 
 export type LabelTrialRequest = {
   projectId: string;
@@ -17,6 +18,8 @@ export type LabelTrialRequest = {
   /** The id of the last label of the page before. */
   before?: string | undefined;
   count: number;
+  /** Whether to return an estimate without calling the judge. */
+  estimate: boolean;
 };
 
 export type TriedLabel = {
@@ -24,6 +27,7 @@ export type TriedLabel = {
   agentId: string;
   testId: string;
   testName: string;
+  userInput: string | null;
   traceId: string;
   runId: string;
   checkId: string | null;
@@ -38,7 +42,12 @@ export type TriedLabel = {
 };
 
 export type LabelTrial = {
+  /** Empty for an estimate. */
   items: TriedLabel[];
+  /** Of the calls that would be made; null unless an estimate was requested. */
+  estimate: EstimatedCalls | null;
+  /** How many labels can be asked again, of this page. */
+  labels: number;
   /** The last label tried; null if no label is left. */
   last: string | null;
   /** Why the judge cannot be asked; null if it can. */
@@ -60,7 +69,7 @@ const trialMs = 55_000;
 /** Newest first. Returns early with fewer labels if the judge is slow. */
 export async function tryLabels(
   { db, judgeOf, judgeWith, clock }: TrialDeps,
-  { projectId, testId, connection, before = newest, count }: LabelTrialRequest,
+  { projectId, testId, connection, before = newest, count, estimate }: LabelTrialRequest,
   clientSignal: AbortSignal,
 ): Promise<LabelTrial> {
   const open = connection === null ? judgeOf : judgeWith?.(connection);
@@ -73,13 +82,17 @@ export async function tryLabels(
   }
   const asked = labels.slice(0, count);
   const items: TriedLabel[] = [];
+  const calls = new CallEstimate({ sameCriteria: false });
   let unavailable: string | null = null;
   let next = 0;
   const askOneAfterAnother = async () => {
     while (next < asked.length && unavailable === null && !noMoreCalls.aborted && !signal.aborted) {
       const at = next++;
       const label = asked[at]!;
-      const answer = await judgedNow(open, label, signal);
+      const { agentId, traceId } = label;
+      const context = { agentId, traceId, runId: null, deadlineAt: null, tries: 0 };
+      const judge = open(estimate ? { ...context, cachedOnly: true, onCall: calls.add } : context);
+      const answer = await judgedNow(judge, label, signal);
       if (typeof answer !== "string" && isUnavailable(answer)) unavailable ??= reasonText(answer.detail);
       else items[at] = triedLabel(label, answer);
     }
@@ -87,18 +100,19 @@ export async function tryLabels(
   await Promise.all(Array.from({ length: concurrency }, askOneAfterAnother));
   const isLeft = next < labels.length && unavailable === null;
   return {
-    items: items.filter(item => item !== undefined),
+    items: estimate ? [] : items.filter(item => item !== undefined),
+    estimate: estimate ? calls.figures() : null,
+    labels: Math.min(next, asked.length),
     last: isLeft ? (asked[next - 1]?.id ?? null) : null,
     unavailable,
   };
 }
 
 async function judgedNow(
-  open: JudgeOf,
-  { agentId, testId, traceId, question }: LabelWithQuestion,
+  judge: Judge,
+  { testId, question }: LabelWithQuestion,
   signal: AbortSignal,
 ): Promise<JudgedAnswer | Unanswered> {
-  const judge = open({ agentId, traceId, runId: null, deadlineAt: null, tries: 0 });
   if (question.kind === "scenario") {
     const { scenario, userInput, earlier } = question;
     const input = { userInput, ...(earlier ? { earlier } : {}) };
@@ -112,15 +126,15 @@ async function judgedNow(
 }
 
 /** Whether other labels would have no answer either. */
-function isUnavailable({ code }: Unanswered): boolean {
-  return !["unusable", "undecided", "aborted"].includes(code);
+function isUnavailable({ code, detail }: Unanswered): boolean {
+  return detail.code !== "judge_not_asked" && !["unusable", "undecided", "aborted"].includes(code);
 }
 
 function triedLabel(label: LabelWithQuestion, given: JudgedAnswer | Unanswered): TriedLabel {
-  const { id, agentId, testId, testName, traceId, runId, checkId, judged, answer } = label;
+  const { id, agentId, testId, testName, userInput, traceId, runId, checkId, judged, answer } = label;
   const now = typeof given === "string" ? given : null;
   return {
-    ...{ id, agentId, testId, testName, traceId, runId, checkId, judged, answer, now },
+    ...{ id, agentId, testId, testName, userInput, traceId, runId, checkId, judged, answer, now },
     reason: typeof given === "string" ? null : reasonText(given.detail),
     changed: now !== null && agrees(now, answer) !== agrees(judged, answer),
   };

@@ -69,9 +69,9 @@ export async function judgeReplies(
         const { check, criterion } = parts[0]!.content;
         const { testId, criteria, restsOn } = questions[check]!;
         const given = givenBy(parts, answers);
-        return given && !restsOn?.[criteria.indexOf(criterion)] && isOpenWithoutClass(given)
-          ? [{ criterion, testId }]
-          : [];
+        // What is not known may be asked: an estimate includes it.
+        const isUnclear = given ? isOpenWithoutClass(given) : asker.context.cachedOnly === true;
+        return !restsOn?.[criteria.indexOf(criterion)] && isUnclear ? [{ criterion, testId }] : [];
       }),
     );
     await classifier.classify(unclear, signal);

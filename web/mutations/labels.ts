@@ -18,6 +18,6 @@ export const readLabelSet = (
 
 export const tryLabels = (
   { projectId, testId }: LabelScope,
-  body: { connection: unknown; cursor: string | undefined },
+  body: { connection: unknown; cursor: string | undefined; estimate: boolean; limit?: number },
 ): Promise<Answer<LabelTrial>> =>
   ask("POST", `/api/projects/${projectId}/labels/try`, { body: { ...body, testId } });

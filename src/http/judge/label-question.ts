@@ -10,7 +10,7 @@ import type { Detail } from "../../store/runs/detail.ts";
 
 export type Judged = { answer: JudgedAnswer; testVersion: number | null; by: JudgedBy; result: Result };
 
-/** `checkId` null: the scenario match. Undefined if the judge decided nothing there. */
+/** `checkId` null: the scenario match. Undefined if the judge was not asked or gave no answer there. */
 export function judgedIn(
   { results, tests }: Pick<Detail, "results" | "tests">,
   testId: string,
@@ -35,10 +35,12 @@ function scenarioMatch(test: Applicability | undefined): Pick<Judged, "answer" |
 }
 
 function decided(check: Check | undefined): Pick<Judged, "answer" | "by"> | undefined {
-  if (check?.type !== "semantic" || typeof check.score !== "number") return undefined;
+  if (check?.type !== "semantic") return undefined;
+  const by = judgeOf((check.actual ?? {}) as Partial<SemanticActual>);
+  if (check.outcome === "skipped" && check.skipped === "undecided") return { answer: "undecided", by };
+  if (typeof check.score !== "number") return undefined;
   if (check.outcome !== "passed" && check.outcome !== "failed") return undefined;
-  const answer = check.outcome === "passed" ? "pass" : "fail";
-  return { answer, by: judgeOf((check.actual ?? {}) as Partial<SemanticActual>) };
+  return { answer: check.outcome === "passed" ? "pass" : "fail", by };
 }
 
 function judgeOf({ provider, model = "", promptVersion = "" }: Partial<JudgedBy>): JudgedBy {
@@ -47,7 +49,7 @@ function judgeOf({ provider, model = "", promptVersion = "" }: Partial<JudgedBy>
 
 /** Null if the trace does not give the question any more. */
 export function questionOf(
-  { agentId, trace, derived }: LoadedTrace,
+  { agentId, trace, derived }: Pick<LoadedTrace, "agentId" | "trace" | "derived">,
   { test, testId }: Pick<Result, "test" | "testId">,
   checkId: string | null,
 ): LabelQuestion | null {

@@ -1,11 +1,12 @@
 // The response schemas of labels, and of how well the judge agrees with them.
 import { z } from "zod";
 import { judgeProviders } from "../../model/judge/call.ts";
-import type { LabelQuestion } from "../../model/judge/label.ts";
+import { judgedAnswers, type LabelQuestion, labelAnswers } from "../../model/judge/label.ts";
 import { Id, Time, typed } from "../schemas.ts";
+import { estimatedCalls } from "./schemas.ts";
 
-const Judged = z.enum(["pass", "fail", "match", "unsure", "no_match"]);
-const Answer = z.enum(["pass", "fail", "match", "no_match"]);
+const Judged = z.enum(judgedAnswers);
+const Answer = z.enum(labelAnswers);
 
 const judge = {
   provider: z
@@ -23,9 +24,14 @@ const label = {
   traceId: Id,
   runId: Id,
   checkId: z.string().nullable().describe("The id of the semantic check; null: the scenario match."),
-  judged: Judged.describe("What the judge said. unsure: the scenario may match, so the test ran."),
+  judged: Judged.describe(
+    "What the judge said. undecided: it could not decide; unsure: the scenario may match, so the test ran.",
+  ),
   answer: Answer.describe("What it should be."),
-  agrees: z.boolean().describe("Whether the judge was right. unsure counts as match."),
+  agrees: z
+    .boolean()
+    .nullable()
+    .describe("Whether the judge was right. unsure counts as match; null: undecided."),
   note: z.string(),
   testVersion: z.number().nullable(),
   ...judge,
@@ -45,8 +51,12 @@ export const ListedLabel = z
 export type ListedLabel = z.output<typeof ListedLabel>;
 
 const agreement = {
-  labels: z.number().int(),
+  labels: z.number().int().describe("Labels of decided answers."),
   agreed: z.number().int(),
+  undecided: z
+    .number()
+    .int()
+    .describe("Labels of checks that the judge could not decide; they are not among `labels`."),
   share: z.number().nullable().describe("Labels that the judge agrees with, 0 to 1; null without labels."),
   low: z.number().nullable().describe("Lower end of the share's 95% interval (Wilson)."),
   high: z.number().nullable().describe("Upper end."),
@@ -101,6 +111,7 @@ const TriedLabel = z.object({
   agentId: Id,
   testId: Id,
   testName: z.string(),
+  userInput: z.string().nullable(),
   traceId: Id,
   runId: Id,
   checkId: z.string().nullable(),
@@ -113,7 +124,9 @@ const TriedLabel = z.object({
 
 export const LabelTrial = z
   .object({
-    items: z.array(TriedLabel),
+    items: z.array(TriedLabel).describe("Empty for an estimate."),
+    estimate: z.object(estimatedCalls).nullable().describe("Null unless requested."),
+    labels: z.number().int().describe("How many labels of this page can be asked again."),
     nextCursor: z.string().nullable().describe("Labels are left: send it as `cursor`."),
     unavailable: z.string().nullable().describe("Why the judge cannot be asked; then the trial ends."),
   })

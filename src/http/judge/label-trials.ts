@@ -44,6 +44,10 @@ export function registerLabelTrials(app: App, deps: Deps & LabelTrialDeps): void
             .describe("As for PUT of the project's judge; need not be saved. Default: the project's judge."),
           testId: Id.optional(),
           cursor: PageQuery.shape.cursor,
+          estimate: z
+            .boolean()
+            .default(false)
+            .describe("True: the judge is not called, and the answer has an estimate of the calls."),
           limit: z.int().min(1).max(triedMax).default(20),
         }),
         response: { 200: LabelTrial },
@@ -53,7 +57,7 @@ export function registerLabelTrials(app: App, deps: Deps & LabelTrialDeps): void
       const account = requireVerified(request, "Judges can be called");
       const { id } = request.params;
       const projectId = id.toLowerCase();
-      const { connection: draft, testId, cursor, limit } = request.body;
+      const { connection: draft, testId, cursor, limit, estimate } = request.body;
       const typed =
         draft === undefined
           ? null
@@ -62,11 +66,11 @@ export function registerLabelTrials(app: App, deps: Deps & LabelTrialDeps): void
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       return trials(account.id, async () => {
-        const { items, last, unavailable } = await editor.tryLabels(
-          { projectId, testId, connection, before: cursor, count: limit },
+        const { items, last, ...trial } = await editor.tryLabels(
+          { projectId, testId, connection, before: cursor, count: limit, estimate },
           gone.signal,
         );
-        return { ...pageOf(items, { limit }, last), unavailable };
+        return { ...pageOf(items, { limit }, last), ...trial };
       });
     },
   );

@@ -1,7 +1,9 @@
 // /api/runs/:id/labels and /api/projects/:id/labels: what people say about the judge's answers, and its agreement.
 import { z } from "zod";
+import { withReceived } from "../../evaluate/received.ts";
 import { TraceRoom } from "../../load/trace-room.ts";
 import { withTrace } from "../../load.ts";
+import type { JudgedBy } from "../../model/judge/judge.ts";
 import {
   agreementOf,
   agrees,
@@ -16,7 +18,7 @@ import {
   type CountedLabels,
   countLabels,
   deleteLabel,
-  findProviderOfRun,
+  findJudgeOfRun,
   type LabelFilters,
   type LabelRow,
   type LabelWithQuestion,
@@ -27,6 +29,7 @@ import {
 } from "../../store/judge/labels.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import { findRun, type RunWithDetail } from "../../store/runs/read.ts";
+import { listWholeTurns } from "../../store/runs/turns.ts";
 import { findTraceSize } from "../../store/traces/read.ts";
 import { traceLimits } from "../../threads/heap.ts";
 import type { App, Deps } from "../deps.ts";
@@ -81,26 +84,29 @@ export function registerLabels(app: App, { db }: Deps): void {
     async request => {
       const { testId, checkId, answer, note } = request.body;
       const run = found(await findRun(db, request.params.id));
-      if (run.kind !== "passive" || run.traceId === null || run.state !== "completed") {
-        throw new Refusal("CONFLICT", { hint: "Only completed evaluations of live traces can be labeled." });
+      if (run.traceId === null || run.state !== "completed") {
+        throw new Refusal("CONFLICT", {
+          hint: "Only completed evaluations whose trace is stored can be labeled.",
+        });
       }
       const judged = judgedIn(decodeDetail(run.detail), testId, checkId);
       if (!judged)
-        throw new Refusal("NOT_FOUND", { hint: "The judge decided no such check or scenario match here." });
+        throw new Refusal("NOT_FOUND", {
+          hint: "The judge was asked of no such check or scenario match here.",
+        });
       if (kindOf(judged.answer) !== kindOf(answer)) {
         const allowed = checkId === null ? "match or no_match" : "pass or fail";
         throw new Refusal("VALIDATION_ERROR", {
           issues: [{ path: "answer", message: `Must be ${allowed}.` }],
         });
       }
-      const { provider, model, promptVersion } = judged.by;
+      const by = await judgeOf(db, run.id, judged.by);
       return viewOf(
         stillThere(
           await saveLabel(db, {
             ...{ agentId: run.agentId, testId, traceId: run.traceId, runId: run.id, checkId },
             ...{ judged: judged.answer, answer, agrees: agrees(judged.answer, answer), note },
-            ...{ testVersion: judged.testVersion, model, promptVersion },
-            provider: provider ?? (await findProviderOfRun(db, run.id, model)),
+            ...{ testVersion: judged.testVersion, ...by },
             question: await currentQuestion(db, room, run, judged, checkId),
             createdBy: requireAccount(request).id,
           }),
@@ -173,7 +179,19 @@ export function registerLabels(app: App, { db }: Deps): void {
   );
 }
 
-/** Null if the trace has changed since the run, or is too large to be opened here. */
+/** Empty texts: not known. */
+async function judgeOf(db: Database, runId: string, { provider, model, promptVersion }: JudgedBy) {
+  const known = { provider: provider ?? null, model, promptVersion };
+  if (known.provider !== null) return known;
+  const found = await findJudgeOfRun(db, runId, model || undefined);
+  if (model !== "") return { ...known, provider: found?.provider ?? null };
+  return found ?? known;
+}
+
+/**
+ * Null if the trace has changed since the run, or is too large to be opened here. Of a manual run of several turns, too:
+ * the question would quote traces that the label is not deleted with.
+ */
 async function currentQuestion(
   db: Database,
   room: TraceRoom,
@@ -183,10 +201,14 @@ async function currentQuestion(
 ): Promise<LabelQuestion | null> {
   const size = await findTraceSize(db, run.traceId!);
   if (!size || size.revision !== run.revision || size.bytes > traceBytesMax) return null;
+  const turns = run.kind === "manual" ? await listWholeTurns(db, run.id) : [];
+  if (turns.length > 1) return null;
   return (
-    (await withTrace(db, size.traceId, room, loaded =>
-      loaded.revision === run.revision ? questionOf(loaded, result, checkId) : null,
-    ).catch(unlessTooLarge)) ?? null
+    (await withTrace(db, size.traceId, room, loaded => {
+      if (loaded.revision !== run.revision) return null;
+      const judged = turns[0] ? { ...loaded, ...withReceived(loaded, turns[0]) } : loaded;
+      return questionOf(judged, result, checkId);
+    }).catch(unlessTooLarge)) ?? null
   );
 }
 

@@ -75,6 +75,22 @@ export const JudgeTrial = z
 export type JudgeTrial = z.output<typeof JudgeTrial>;
 export type JudgeFault = NonNullable<JudgeTrial["fault"]>;
 
+const callFigures = {
+  calls: z.number(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  costUsd: z.number().nullable().describe("Null if the price of the model is not known."),
+};
+
+/** Judge calls that would be made. */
+export const estimatedCalls = {
+  ...callFigures,
+  calls: z.number().describe("Calls whose answers are not in the cache, each check judged once."),
+  atMost: z
+    .object(callFigures)
+    .describe("If every check needs two further votes, and the judge is asked what each criterion rests on."),
+};
+
 export const ProjectJudge = z
   .object({
     source: z.enum(["project", "environment"]).nullable().describe("Null: no judge is configured."),

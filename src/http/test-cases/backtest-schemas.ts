@@ -1,6 +1,7 @@
 // The response schemas of backtests and of results by test version.
 import { z } from "zod";
 import { backtestChanges } from "../../model/run/backtest.ts";
+import { estimatedCalls } from "../judge/schemas.ts";
 import { Id, Time } from "../schemas.ts";
 import { Counts, Outcome } from "../traces/schemas.ts";
 import { TestDocument } from "./schemas.ts";
@@ -10,12 +11,7 @@ export const BacktestEstimate = z
     traces: z.number().describe("How many traces the backtest would try."),
     needsJudge: z.boolean().describe("Whether the test has semantic checks or a scenario to match."),
     sampled: z.number().describe("How many traces were read to estimate; the figures are for all of them."),
-    calls: z
-      .number()
-      .describe("Calls that are not in the cache. Further votes on close scores are not included."),
-    inputTokens: z.number(),
-    outputTokens: z.number(),
-    costUsd: z.number().nullable().describe("Null if the price of the model is not known."),
+    ...estimatedCalls,
     unavailable: z
       .object({ state: z.string(), reason: z.string() })
       .nullable()

@@ -1,5 +1,5 @@
 // The interface of the judge: questions and answers. A missing answer is a value, not an exception.
-import type { JudgeProvider, RestsOn } from "./call.ts";
+import type { JudgeCallKind, JudgeProvider, RestsOn } from "./call.ts";
 import type { EarlierMessages, Material, Place, Quote } from "./material.ts";
 import type { Unanswered } from "./outcome.ts";
 
@@ -38,7 +38,7 @@ export type RoutingAnswer =
 export type RouteSpent = { calls: number; inputTokens: number; outputTokens: number; costUsd: number | null };
 
 /** The usage of one call. */
-export type CallUsage = Omit<RouteSpent, "calls">;
+export type CallUsage = Omit<RouteSpent, "calls"> & { kind: JudgeCallKind };
 
 /** The estimated cost of a routing question; zero calls if the answer is in the cache. */
 export type RouteEstimate = ({ code: "ok" } & RouteSpent & Partial<JudgedBy>) | Unanswered;

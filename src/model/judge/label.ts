@@ -4,31 +4,26 @@ import type { JudgeProvider } from "./call.ts";
 import type { JudgedBy, SemanticQuestion } from "./judge.ts";
 import type { EarlierMessages } from "./material.ts";
 
-/** The judge's answer: whether a check passed, or whether a scenario matched. */
-export type JudgedAnswer = "pass" | "fail" | "match" | "unsure" | "no_match";
+/** The judge's answer: whether a check passed, or whether a scenario matched. "undecided": it could not decide a check. */
+export type JudgedAnswer = "pass" | "fail" | "undecided" | "match" | "unsure" | "no_match";
+
+export const judgedAnswers: JudgedAnswer[] = ["pass", "fail", "undecided", "match", "unsure", "no_match"];
 
 /** What the answer should be. */
-export type LabelAnswer = Exclude<JudgedAnswer, "unsure">;
+export type LabelAnswer = Exclude<JudgedAnswer, "unsure" | "undecided">;
 
 export const labelAnswers: LabelAnswer[] = ["pass", "fail", "match", "no_match"];
 
 export type LabelKind = "check" | "scenario";
 
 export function kindOf(answer: JudgedAnswer): LabelKind {
-  return answer === "pass" || answer === "fail" ? "check" : "scenario";
+  return answer === "pass" || answer === "fail" || answer === "undecided" ? "check" : "scenario";
 }
 
-/** An unsure scenario runs the test, as a match does. */
-export function agrees(judged: JudgedAnswer, answer: LabelAnswer): boolean {
+/** An unsure scenario runs the test, as a match does. Null for an undecided check: it neither agrees nor disagrees. */
+export function agrees(judged: JudgedAnswer, answer: LabelAnswer): boolean | null {
+  if (judged === "undecided") return null;
   return (judged === "unsure" ? "match" : judged) === answer;
-}
-
-/**
- * Whether a wrong answer hides a fault: a check that passed, or a scenario that was left out. The others raise false
- * alarms.
- */
-export function hidesFault(judged: JudgedAnswer): boolean {
-  return judged === "pass" || judged === "no_match";
 }
 
 /**
@@ -55,8 +50,11 @@ export type LabelJudge = { provider: JudgeProvider | null } & Pick<JudgedBy, "mo
 export type LabelCount = { judged: JudgedAnswer; answer: LabelAnswer; count: number };
 
 export type Agreement = {
+  /** Of decided answers. */
   labels: number;
   agreed: number;
+  /** Labels of checks that the judge could not decide, which are in no share. */
+  undecided: number;
   /** Of the labels, in 0..1, with its 95% interval (Wilson); null without labels. */
   share: number | null;
   low: number | null;
@@ -72,8 +70,11 @@ export function agreementOf(counts: LabelCount[]): Agreement {
   }
   const confusion = [...sums.values()];
   const total = (of: LabelCount[]) => of.reduce((sum, { count }) => sum + count, 0);
-  const labels = total(confusion);
-  const agreed = total(confusion.filter(({ judged, answer }) => agrees(judged, answer)));
-  if (labels === 0) return { labels, agreed, share: null, low: null, high: null, confusion };
-  return { labels, agreed, share: agreed / labels, ...wilson(agreed / labels, labels), confusion };
+  const decided = confusion.filter(({ judged }) => judged !== "undecided");
+  const labels = total(decided);
+  const undecided = total(confusion) - labels;
+  const agreed = total(decided.filter(({ judged, answer }) => agrees(judged, answer)));
+  const about = { labels, agreed, undecided, confusion };
+  if (labels === 0) return { ...about, share: null, low: null, high: null };
+  return { ...about, share: agreed / labels, ...wilson(agreed / labels, labels) };
 }

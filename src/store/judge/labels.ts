@@ -20,7 +20,8 @@ export type LabelRow = {
   checkId: string | null;
   judged: JudgedAnswer;
   answer: LabelAnswer;
-  agrees: boolean;
+  /** Null: the judge could not decide. */
+  agrees: boolean | null;
   note: string;
   testVersion: number | null;
   /** Whether the judge can be asked the same again. */
@@ -169,16 +170,17 @@ export async function countLabels(db: Database, filters: LabelFilters): Promise<
   return rows;
 }
 
-/** The provider of the run's calls to the model, for results from before it was kept with them. */
-export async function findProviderOfRun(
+/** The judge of the run's calls, as far as results do not say it: those of undecided checks, and older ones. */
+export async function findJudgeOfRun(
   db: Database,
   runId: string,
-  model: string,
-): Promise<LabelJudge["provider"]> {
-  const { rows } = await db.pool.query<{ provider: LabelJudge["provider"] }>({
-    name: "provider-of-run",
-    text: "select provider from judge_calls where run_id = $1 and model = $2 limit 1",
-    values: [runId, model],
+  model: string | undefined,
+): Promise<LabelJudge | undefined> {
+  const { rows } = await db.pool.query<LabelJudge>({
+    name: "judge-of-run",
+    text: `select provider, model, prompt_version as "promptVersion" from judge_calls
+      where run_id = $1 and ($2::text is null or model = $2) order by kind = 'semantic' desc, started_at desc limit 1`,
+    values: [runId, model ?? null],
   });
-  return rows[0]?.provider ?? null;
+  return rows[0];
 }

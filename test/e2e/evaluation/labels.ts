@@ -29,14 +29,18 @@ async function evaluated(owner: Owner) {
   const { id } = await makeTest(owner, agent.id, { name: "Names dates", passiveBehavior: "manual_only" });
   const body = canonicalBody(agent.id, { spans: conversation() });
   const traceId: string = jsonOf(await send({ url: browser.service.url, key }, { body })).traceId;
-  const check = semanticCheck("reply", { criteria: [...met] });
+  const checks = [
+    semanticCheck("reply", { criteria: [...met] }),
+    semanticCheck("open", { criteria: [] }, { outcome: "skipped", skipped: "undecided", actual: null }),
+  ];
+  const { score: _, ...open } = checks[1]!;
   const name = "Names dates";
   const by = { model: "judge-small", promptVersion: "route-1" };
   const runId = await storeJudgedRun(
     browser.service.db,
     { agentId: agent.id, traceId },
     {
-      results: [resultOf({ id, name }, [check], [assertion])],
+      results: [resultOf({ id, name }, [checks[0]!, open], [assertion, { ...assertion, id: "open" }])],
       tests: [{ testId: id, name, applied: true, why: "scenario_matched", reason: "It fits.", ...by }],
       routing: "ok",
     },
@@ -64,6 +68,9 @@ test("an answer that a person calls wrong is counted, explained and linked", asy
   await assertAccessible(page);
   await page.getByRole("button", { name: "Save note" }).click();
   await region.getByText("No date is there.").waitFor();
+  const undecided = /^What should the judge say about “open” of “Names dates”/;
+  await judgment(page, undecided).getByRole("button", { name: "It should fail" }).click();
+  await pressed(page, undecided, "It should fail");
   const scenario = /the scenario of “Names dates”/;
   await judgment(page, scenario).getByRole("button", { name: "Right" }).click();
   await pressed(page, scenario, "Right");
@@ -77,9 +84,12 @@ test("an answer that a person calls wrong is counted, explained and linked", asy
     .getByRole("navigation", { name: "Project settings" })
     .getByRole("link", { name: "Labels" })
     .click();
-  await page.getByText("The judge agrees with 1 of 2 labels: 50% (95% interval 10–91%).").waitFor();
+  await page.getByText("The judge agrees with 1 of 2 labels: 50% (95% interval 9–91%).").waitFor();
   const cell = page.getByRole("table", { name: /^Semantic checks/ }).getByRole("row", { name: /^Pass/ });
   assert.deepEqual(await cell.getByRole("cell").allTextContents(), ["0, right", "1, wrong"]);
+  await page.getByText("The judge could not decide 1 labeled check.").waitFor();
+  const open = page.getByRole("table", { name: /^Semantic checks/ }).getByRole("row", { name: /^Undecided/ });
+  assert.deepEqual(await open.getByRole("cell").allTextContents(), ["0, undecided", "1, undecided"]);
   const wrong = page.getByRole("list", { name: "Answers that people call wrong" });
   await wrong.getByText("No date is there.").waitFor();
   await wrong.getByText("(hides a fault)").waitFor();
@@ -119,9 +129,18 @@ test("a judge is tried on the labels before it is switched, and the labels can b
   await form.getByRole("radio", { name: "OpenAI-compatible server" }).check();
   await form.getByLabel("URL").fill(server.url);
   await form.getByLabel("Model").fill("candidate");
+  await form.getByRole("button", { name: "Add header" }).click();
+  await form.getByLabel("Name of header 1").fill("x-portkey-provider");
+  await form.getByLabel("Value of x-portkey-provider").fill("openai");
+  await form.getByRole("button", { name: "Estimate cost" }).click();
+  await form.getByText("The judge needs about 2 calls, ").waitFor();
+  await form.getByText("At most 5 calls, if every check needs two more votes").waitFor();
+  assert.equal(server.requests.length, 0, "nothing is asked for an estimate");
+  await assertAccessible(page);
   await form.getByRole("button", { name: "Try on 2 labels" }).click();
   await form.getByText("Would change 1 of 2").waitFor();
   await form.getByText("1 to the person’s answer, 0 away from it.").waitFor();
+  assert.ok(server.requests.every(({ headers }) => headers["x-portkey-provider"] === "openai"));
   const changed = form.getByRole("list", { name: "Answers that would change" }).getByRole("link");
   assert.match((await changed.getAttribute("href"))!, new RegExp(`${agent.id}/traces/${traceId}`));
   await assertAccessible(page);

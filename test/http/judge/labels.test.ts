@@ -1,6 +1,8 @@
 // Labels of the judge's answers over the API: saved, changed, deleted, compared by judge and test, and exported.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { sendJson, startAgentServer } from "../../support/agent-server.ts";
+import { eventually } from "../../support/eventually.ts";
 import { obliging, refusal } from "../../support/judge-server.ts";
 import {
   type JudgedProject,
@@ -112,6 +114,74 @@ test("agreement is counted by judge and by test, with its interval and confusion
   assert.deepEqual([none.labels, none.share, none.tests], [0, null, []]);
 });
 
+test("a check that the judge could not decide is labeled by what it should be, and counted apart", async () => {
+  const { project, testId, runId } = await evaluated();
+  await put(runId, { testId, checkId: "judged", answer: "pass" });
+  project.server.script = obliging({ verdict: () => "cannot_tell" });
+  const [run] = (await project.judged(await project.converse("In Lyon.", "Has my parcel left?"))).runs;
+  const label = await put(run.id, { testId, checkId: "judged", answer: "fail" });
+  assert.deepEqual([label.judged, label.agrees, label.repeatable], ["undecided", null, true]);
+  assert.deepEqual([label.provider, label.model], ["openai_compatible", "local-model"]);
+  const all = await project.get(`/api/projects/${project.projectId}/agreement`);
+  assert.deepEqual([all.labels, all.agreed, all.undecided, all.judges.length], [1, 1, 1, 1]);
+  const wrong = await project.get(`/api/projects/${project.projectId}/labels?agrees=false`);
+  assert.deepEqual(wrong.items, []);
+
+  project.server.script = obliging({ verdict: () => "not_met" });
+  const { url: at } = project.server;
+  const connection = { provider: "openai_compatible", url: at, model: "another" };
+  const { items } = await tryLabels(project, { connection });
+  const [tried] = items.filter((item: Read) => item.judged === "undecided");
+  assert.deepEqual([tried.now, tried.changed], ["fail", true]);
+});
+
+test("a check whose judge was unavailable cannot be labeled", async () => {
+  const { project, testId } = await evaluated();
+  project.server.script = () => refusal(400);
+  const [run] = (await project.judged(await project.converse("In Lyon.", "Has my parcel left?"))).runs;
+  await put(run.id, { testId, checkId: "judged", answer: "fail" }, 404);
+});
+
+test("the semantic checks of a manual run are labeled, with what was received as the question of a single turn", async () => {
+  const project = await openJudgedProject(service);
+  const server = await startAgentServer((_, response) => sendJson(response, { reply: "It is in Lyon." }));
+  try {
+    await service.client
+      .put(`/api/agents/${project.agentId}/connection`, {
+        ...{ type: "http_api", url: server.url, bodyTemplate: '{"message":"{{input}}"}' },
+        reply: { kind: "json", pointer: "/reply" },
+        waitMs: 0,
+      })
+      .expect(200);
+    for (const turns of [1, 2]) {
+      const testId = await project.test({
+        assertions: [semantic],
+        passiveBehavior: "manual_only",
+        turns: Array.from({ length: turns }, (_, at) => ({ input: `Where is parcel ${at}?` })),
+      });
+      const launches = `/api/agents/${project.agentId}/launches`;
+      const { body: made } = await service.client.post(launches, { testIds: [testId] }).expect(201);
+      const launch = await eventually(async () => {
+        const found = await project.get(`/api/launches/${made.id}`);
+        assert.notEqual(found.finishedAt, null);
+        return found;
+      });
+      const runId: string = launch.runs[0].id;
+      const label = await put(runId, { testId, checkId: "judged", answer: "fail" });
+      // Of several turns, the question would quote traces that the label is not deleted with.
+      assert.deepEqual([label.judged, label.agrees, label.repeatable], ["pass", false, turns === 1]);
+      await put(runId, { testId, checkId: null, answer: "match" }, 404);
+    }
+    const { labels } = await setOf(project);
+    assert.deepEqual(
+      labels.map(({ question }: Read) => question.questions[0].response),
+      ["It is in Lyon."],
+    );
+  } finally {
+    await server.close();
+  }
+});
+
 const setOf = (project: JudgedProject): Promise<Read> =>
   project.get(`/api/projects/${project.projectId}/labels/set`);
 
@@ -160,6 +230,9 @@ test("a judge that is not saved is tried on all labels, in pages, and says what 
   const asked = server.requests.length;
   server.script = obliging({ verdict: () => "not_met" });
   const other = { provider: "openai_compatible", url: server.url, model: "candidate", apiKey: "key-2" };
+  const guess = await tryLabels(project, { connection: other, estimate: true });
+  assert.deepEqual([guess.items, guess.labels, server.requests.length], [[], 2, asked]);
+  assert.deepEqual([guess.estimate.calls, guess.estimate.atMost.calls, guess.estimate.costUsd], [2, 5, null]);
   const first = await tryLabels(project, { connection: other, limit: 1 });
   const second = await tryLabels(project, { connection: other, limit: 1, cursor: first.nextCursor });
   assert.deepEqual(

@@ -6,7 +6,7 @@ import { answerTexts } from "./agreement.ts";
 type Kind = { title: string; judged: JudgedAnswer[]; answers: LabelAnswer[] };
 
 const kinds: Kind[] = [
-  { title: "Semantic checks", judged: ["pass", "fail"], answers: ["pass", "fail"] },
+  { title: "Semantic checks", judged: ["pass", "fail", "undecided"], answers: ["pass", "fail"] },
   { title: "Scenario matches", judged: ["match", "unsure", "no_match"], answers: ["match", "no_match"] },
 ];
 
@@ -21,11 +21,18 @@ export function Confusion({ counts }: { counts: LabelCount[] }) {
   );
 }
 
+/** An unsure scenario runs the test, as a match does. Null: the judge was neither right nor wrong. */
+function isRight(judged: JudgedAnswer, answer: LabelAnswer): boolean | null {
+  if (judged === "undecided") return null;
+  return (judged === "unsure" ? "match" : judged) === answer;
+}
+
+const rightTexts: Record<string, string> = { true: ", right", false: ", wrong", null: ", undecided" };
+
 function Table({ kind: { title, judged, answers }, counts }: { kind: Kind; counts: LabelCount[] }) {
   const countOf = (one: JudgedAnswer, answer: LabelAnswer) =>
     counts.find(count => count.judged === one && count.answer === answer)?.count ?? 0;
-  // An unsure scenario runs the test, as a match does.
-  const isRight = (one: JudgedAnswer, answer: LabelAnswer) => (one === "unsure" ? "match" : one) === answer;
+  const rows = judged.filter(one => one !== "undecided" || answers.some(answer => countOf(one, answer) > 0));
   return (
     <section className="stack-tight" aria-label={title}>
       <h3>{title}</h3>
@@ -42,7 +49,7 @@ function Table({ kind: { title, judged, answers }, counts }: { kind: Kind; count
           </tr>
         </thead>
         <tbody>
-          {judged.map(one => (
+          {rows.map(one => (
             <tr key={one}>
               <th scope="row">{answerTexts[one]}</th>
               {answers.map(answer => (
@@ -50,10 +57,10 @@ function Table({ kind: { title, judged, answers }, counts }: { kind: Kind; count
                   key={answer}
                   className="number"
                   data-label={`Should be “${answerTexts[answer]}”`}
-                  data-right={isRight(one, answer)}
+                  data-right={isRight(one, answer) ?? undefined}
                 >
                   {numberText(countOf(one, answer))}
-                  <span className="unseen">{isRight(one, answer) ? ", right" : ", wrong"}</span>
+                  <span className="unseen">{rightTexts[String(isRight(one, answer))]}</span>
                 </td>
               ))}
             </tr>

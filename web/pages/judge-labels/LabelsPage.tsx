@@ -24,8 +24,8 @@ export function LabelsPage() {
   return (
     <ProjectFrame part="Labels">
       <p className="quiet">
-        On an evaluated trace, say whether the judge was right about a semantic check or a scenario match.
-        Here you see how often it agrees with people.
+        On an evaluated trace or a test run, say whether the judge was right about a semantic check or a
+        scenario match. Here you see how often it agrees with people.
       </p>
       <Loaded query={agreement}>{data => <Content key={testId ?? ""} data={data} scope={scope} />}</Loaded>
     </ProjectFrame>
@@ -39,13 +39,16 @@ function Content({ data, scope }: { data: JudgeAgreement; scope: LabelScope }) {
       All test cases
     </Link>
   );
-  if (data.labels === 0) {
+  const labels = data.labels + data.undecided;
+  if (labels === 0) {
     return (
       <EmptyState
         icon="assert"
         title={testId === undefined ? "No labels yet" : "No labels of this test case"}
       >
-        <p className="quiet">Open an evaluated trace and press Right or Wrong below a judged check.</p>
+        <p className="quiet">
+          Open an evaluated trace or a test run, and press Right or Wrong below a judged check.
+        </p>
         {all}
       </EmptyState>
     );
@@ -67,7 +70,7 @@ function Content({ data, scope }: { data: JudgeAgreement; scope: LabelScope }) {
       <JudgeTable judges={data.judges} />
       {testId === undefined && <TestTable tests={data.tests} projectId={projectId} />}
       <Wrong scope={scope} isNone={data.agreed === data.labels} />
-      <TryJudge scope={scope} labels={data.labels} />
+      <TryJudge scope={scope} labels={labels} />
     </div>
   );
 }
@@ -78,7 +81,7 @@ function Wrong({ scope, isNone }: { scope: LabelScope; isNone: boolean }) {
     <section className="stack-tight" aria-labelledby="labels-wrong">
       <h2 id="labels-wrong">Look at these first</h2>
       {isNone ? (
-        <p className="quiet">The judge agrees with every label.</p>
+        <p className="quiet">The judge’s decisions agree with every label.</p>
       ) : (
         <Loaded query={labels}>
           {items => <Disagreements labels={items} projectId={scope.projectId} />}

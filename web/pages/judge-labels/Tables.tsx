@@ -43,7 +43,7 @@ export function TestTable({ tests, projectId }: Pick<JudgeAgreement, "tests"> & 
   );
 }
 
-type Row = Pick<JudgeAgreement, "labels" | "agreed" | "share" | "low" | "high"> & {
+type Row = Pick<JudgeAgreement, "labels" | "agreed" | "undecided" | "share" | "low" | "high"> & {
   key: string;
   name: ReactNode;
 };
@@ -74,7 +74,12 @@ function Table({ caption, heading, rows }: { caption: string; heading: string; r
                 {row.name}
               </th>
               <td className="number" data-label="Labels">
-                {numberText(row.labels)}
+                <span>
+                  {numberText(row.labels)}
+                  {row.undecided > 0 && (
+                    <span className="quiet"> + {numberText(row.undecided)} undecided</span>
+                  )}
+                </span>
               </td>
               <td className="number" data-label="Agreement">
                 {rateText(row.share)}

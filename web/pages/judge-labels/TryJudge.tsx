@@ -1,14 +1,14 @@
-// Tries a judge on all labels before it is switched: how many answers would change, and which.
+// Tries a judge on all labels before it is switched: what it costs, how many answers would change, and which.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, useState } from "react";
 import type { LabelTrial } from "../../../src/http/judge/label-schemas.ts";
 import type { ProjectJudge } from "../../../src/http/judge/schemas.ts";
 import type { JudgeProvider } from "../../../src/model/judge/call.ts";
-import type { Failure } from "../../api.ts";
+import { HeaderFields } from "../../forms/HeaderFields.tsx";
+import { sentHeaders, storedHeaders } from "../../forms/judge-headers.ts";
 import { type Faults, textOf } from "../../forms/submit.ts";
 import { counted } from "../../labels.ts";
-import { tryLabels } from "../../mutations/labels.ts";
+import { estimateText } from "../../money.ts";
 import type { LabelScope } from "../../queries/labels.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -16,10 +16,8 @@ import { Choices, Field } from "../../ui/Field.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { providers } from "../project/providers.ts";
-import { answerTexts } from "./agreement.ts";
-
-type Tried = LabelTrial["items"];
-type State = { busy: boolean; tried: Tried; isDone: boolean; failure?: Failure; unavailable?: string };
+import { LabelItem } from "./LabelItem.tsx";
+import { type LabelTrialState, useLabelTrial } from "./use-label-trial.ts";
 
 export function TryJudge({ scope, labels }: { scope: LabelScope; labels: number }) {
   const judge = useQuery(projectJudgeQuery(scope.projectId));
@@ -28,8 +26,8 @@ export function TryJudge({ scope, labels }: { scope: LabelScope; labels: number 
       <div className="stack-tight">
         <h2 id="labels-try">Try a judge</h2>
         <p className="quiet">
-          Asks another model what was asked when the labels were given. Nothing is switched; each label costs
-          about one call, counted for its agent.
+          Asks another model what was asked when the labels were given. The cost is estimated first. Nothing
+          is switched; calls count for the agents of the labels.
         </p>
       </div>
       <Loaded query={judge}>{data => <TryForm judge={data} scope={scope} labels={labels} />}</Loaded>
@@ -42,47 +40,33 @@ type TryFormProps = { judge: ProjectJudge; scope: LabelScope; labels: number };
 function TryForm({ judge, scope, labels }: TryFormProps) {
   const own = judge.source === "project";
   const [provider, setProvider] = useState<JudgeProvider>((own && judge.provider) || "openai");
-  const [state, setState] = useState<State>({ busy: false, tried: [], isDone: false });
-  const stopping = useRef(false);
-  useEffect(() => {
-    stopping.current = false;
-    return () => {
-      stopping.current = true;
-    };
-  }, []);
+  const [headers, setHeaders] = useState(() => storedHeaders(own ? judge.headers : []));
+  const trial = useLabelTrial(scope);
+  const { state } = trial;
   const compatible = provider === "openai_compatible";
+  const isBusy = state.step === "estimating" || state.step === "asking";
 
-  const run = async (event: FormEvent<HTMLFormElement>) => {
+  const estimate = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (state.busy) return;
+    if (isBusy) return;
     const fields = new FormData(event.currentTarget);
     const apiKey = textOf(fields, "apiKey");
-    const connection = {
+    void trial.estimate({
       ...{ provider, url: textOf(fields, "url") || null, model: textOf(fields, "model") },
-      ...(apiKey && { apiKey }),
-    };
-    stopping.current = false;
-    const tried: Tried = [];
-    setState({ busy: true, tried, isDone: false });
-    for (let cursor: string | undefined; ; ) {
-      const answer = await tryLabels(scope, { connection, cursor });
-      if (!answer.ok) return setState({ busy: false, tried, isDone: false, failure: answer.failure });
-      const { items, nextCursor, unavailable } = answer.value;
-      tried.push(...items);
-      if (unavailable !== null) return setState({ busy: false, tried, isDone: false, unavailable });
-      if (nextCursor === null) return setState({ busy: false, tried, isDone: true });
-      if (stopping.current) return setState({ busy: false, tried, isDone: false });
-      cursor = nextCursor;
-      setState({ busy: true, tried: [...tried], isDone: false });
-    }
+      ...{ headers: sentHeaders(headers), ...(apiKey && { apiKey }) },
+    });
   };
+  // An estimate is for what was typed then.
+  const outdate = () => {
+    if (!isBusy && state.step !== "idle") trial.clear();
+  };
+  const failure = state.step === "failed" ? state.failure : undefined;
   const faults: Faults = Object.fromEntries(
-    (state.failure?.issues ?? []).map(({ path, message }) => [path, message]),
+    (failure?.issues ?? []).map(({ path, message }) => [path, message]),
   );
-  const hasFaults = Object.keys(faults).length > 0;
 
   return (
-    <form className="stack" onSubmit={event => void run(event)}>
+    <form className="stack" onSubmit={estimate} onChange={outdate}>
       <Choices
         label="Provider"
         name="provider"
@@ -124,24 +108,34 @@ function TryForm({ judge, scope, labels }: TryFormProps) {
         autoComplete="new-password"
         spellCheck={false}
       />
+      <HeaderFields
+        headers={headers}
+        onChange={changed => {
+          setHeaders(changed);
+          outdate();
+        }}
+        faults={faults}
+        hint={`Only for a gateway that asks for them. ${own ? "Leave a stored value empty to use it at the same server." : "Not stored."}`}
+        allSecret
+      />
       <div className="line">
-        <Button type="submit" look="main" busy={state.busy}>
-          {`Try on ${counted(labels, "label")}`}
+        <Button type="submit" busy={state.step === "estimating"}>
+          Estimate cost
         </Button>
-        {state.busy && (
-          <Button
-            onClick={() => {
-              stopping.current = true;
-            }}
-          >
-            Stop
-          </Button>
-        )}
+        {isBusy && <Button onClick={trial.stop}>Stop</Button>}
       </div>
-      {!hasFaults && <FailureNotice failure={state.failure} />}
-      {state.unavailable !== undefined && (
+      {Object.keys(faults).length === 0 && <FailureNotice failure={failure} />}
+      {state.step === "estimated" && (
+        <Estimated
+          {...state}
+          all={labels}
+          onStart={() => void trial.ask(state.connection)}
+          onCancel={trial.clear}
+        />
+      )}
+      {state.step === "unavailable" && (
         <Notice tone="warn" role="alert">
-          <p>{state.unavailable}</p>
+          <p>{state.reason}</p>
         </Notice>
       )}
       <Outcome state={state} labels={labels} projectId={scope.projectId} />
@@ -149,51 +143,72 @@ function TryForm({ judge, scope, labels }: TryFormProps) {
   );
 }
 
-function Outcome({ state, labels, projectId }: { state: State; labels: number; projectId: string }) {
-  const { busy, tried, isDone } = state;
+type EstimatedProps = {
+  estimate: NonNullable<LabelTrial["estimate"]>;
+  /** How many can be asked again, of all. */
+  labels: number;
+  all: number;
+  onStart: () => void;
+  onCancel: () => void;
+};
+
+function Estimated({ estimate, labels, all, onStart, onCancel }: EstimatedProps) {
+  if (labels === 0) return <p role="status">None of these labels can be asked again.</p>;
+  return (
+    <div className="stack-tight">
+      <p role="status">
+        {labels < all && `${labels} of ${counted(all, "label")} can be asked again. `}
+        {estimate.calls === 0
+          ? "All answers of this judge are known already, so it costs nothing."
+          : `The judge needs ${estimateText(estimate)}`}
+      </p>
+      <div className="line">
+        <Button look="main" onClick={onStart}>
+          {`Try on ${counted(labels, "label")}`}
+        </Button>
+        <Button onClick={onCancel}>Cancel</Button>
+      </div>
+    </div>
+  );
+}
+
+function Outcome({
+  state,
+  labels,
+  projectId,
+}: {
+  state: LabelTrialState;
+  labels: number;
+  projectId: string;
+}) {
+  if (state.step !== "asking" && state.step !== "asked" && state.step !== "unavailable") return null;
+  const { step, tried } = state;
   const changed = tried.filter(one => one.changed);
   const undecided = tried.filter(({ now }) => now === null);
   const fixed = changed.filter(({ answer, now }) => (now === "unsure" ? "match" : now) === answer).length;
   return (
     <div className="stack-tight">
       <div role="status">
-        {busy && (
+        {step === "asking" && (
           <p className="quiet">
             {tried.length} of {counted(labels, "label")}…
           </p>
         )}
-        {tried.length > 0 && !busy && (
+        {tried.length > 0 && step !== "asking" && (
           <p>
             <strong>
               Would change {changed.length} of {tried.length}
             </strong>
             : {fixed} to the person’s answer, {changed.length - fixed} away from it.
             {undecided.length > 0 && ` Undecided: ${undecided.length}.`}
-            {!isDone && " Not all labels were tried."}
-            {isDone && tried.length < labels && ` ${labels - tried.length} cannot be asked again.`}
+            {!(step === "asked" && state.isDone) && " Not all labels were tried."}
           </p>
         )}
-        {isDone && tried.length === 0 && <p>None of these labels can be asked again.</p>}
       </div>
-      {!busy && changed.length > 0 && (
+      {step !== "asking" && changed.length > 0 && (
         <ul className="labels-list" aria-label="Answers that would change">
           {changed.map(one => (
-            <li key={one.id}>
-              <Link
-                to="/projects/$projectId/agents/$agentId/traces/$traceId"
-                params={{ projectId, agentId: one.agentId, traceId: one.traceId }}
-                search={{
-                  run: one.runId,
-                  test: one.testId,
-                  ...(one.checkId !== null && { check: one.checkId }),
-                }}
-              >
-                <bdi>{one.testName}</bdi>
-                {one.checkId === null ? ", scenario" : `, check “${one.checkId}”`}
-              </Link>
-              : {answerTexts[one.judged]} → <strong>{one.now && answerTexts[one.now]}</strong>, should be{" "}
-              {answerTexts[one.answer]}
-            </li>
+            <LabelItem key={one.id} label={one} projectId={projectId} />
           ))}
         </ul>
       )}

@@ -8,19 +8,28 @@ import { providers } from "../project/providers.ts";
 export const answerTexts: Record<JudgedAnswer, string> = {
   pass: "Pass",
   fail: "Fail",
+  undecided: "Undecided",
   match: "Match",
   unsure: "Unsure",
   no_match: "No match",
 };
 
-type Agreed = Pick<JudgeAgreement, "labels" | "agreed" | "share" | "low" | "high">;
+/** Whether a wrong answer hides a fault: the check passed, or the test did not run. */
+export function hidesFault(judged: JudgedAnswer): boolean {
+  return judged === "pass" || judged === "no_match";
+}
+
+type Agreed = Pick<JudgeAgreement, "labels" | "agreed" | "undecided" | "share" | "low" | "high">;
 
 export function agreementText(agreed: Agreed): string {
-  const { labels } = agreed;
-  return `The judge agrees with ${numberText(agreed.agreed)} of ${counted(labels, "label")}: ${rateText(agreed.share)} (95% interval ${intervalText(agreed)}).`;
+  const { labels, undecided } = agreed;
+  const left = undecided === 0 ? "" : ` The judge could not decide ${counted(undecided, "labeled check")}.`;
+  if (labels === 0) return left.trim();
+  return `The judge agrees with ${numberText(agreed.agreed)} of ${counted(labels, "label")}: ${rateText(agreed.share)} (95% interval ${intervalText(agreed)}).${left}`;
 }
 
 export function judgeText({ provider, model, promptVersion }: LabelJudge): string {
+  if (model === "") return "Unknown model";
   const by = provider === null ? "" : `${providers[provider].label}, `;
   return `${model} (${by}prompts ${promptVersion})`;
 }

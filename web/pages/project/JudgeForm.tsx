@@ -3,8 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { ProjectJudge } from "../../../src/http/judge/schemas.ts";
 import type { JudgeProvider } from "../../../src/model/judge/call.ts";
-import { type DraftHeader, newHeader } from "../../forms/connection-draft.ts";
 import { HeaderFields } from "../../forms/HeaderFields.tsx";
+import { sentHeaders, storedHeaders } from "../../forms/judge-headers.ts";
 import { type Faults, textOf, useSubmit } from "../../forms/submit.ts";
 import { saveProjectJudge } from "../../mutations/judge.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
@@ -27,7 +27,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
   const own = judge.source === "project";
   const [provider, setProvider] = useState<JudgeProvider>((own && judge.provider) || "openai");
   const [url, setUrl] = useState((own && judge.url) || "");
-  const [headers, setHeaders] = useState(() => (own ? judge.headers : []).map(storedHeader));
+  const [headers, setHeaders] = useState(() => storedHeaders(own ? judge.headers : []));
   const trial = useTrial(projectId);
   const element = useRef<HTMLFormElement>(null);
   const compatible = provider === "openai_compatible";
@@ -38,9 +38,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
     url: url.trim() || null,
     model: textOf(fields, "model"),
     ...keyOf(textOf(fields, "apiKey"), fields.has("removesKey")),
-    headers: headers.map(({ name, value, stored }) =>
-      value === "" && stored === "kept" ? { name } : { name, value },
-    ),
+    headers: sentHeaders(headers),
     concurrency: Number(textOf(fields, "concurrency")),
     tokensPerMinute: textOf(fields, "tokensPerMinute") ? Number(textOf(fields, "tokensPerMinute")) : null,
   });
@@ -52,7 +50,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
         if (input.name === "apiKey") input.value = "";
         if (input.name === "removesKey") input.checked = false;
       }
-      setHeaders(saved.headers.map(storedHeader));
+      setHeaders(storedHeaders(saved.headers));
       trial.clear();
       queries.setQueryData(projectJudgeQuery(projectId).queryKey, saved);
       onSaved(saved);
@@ -190,10 +188,6 @@ function LocalServers({ onChoose }: { onChoose: (url: string) => void }) {
       ))}
     </div>
   );
-}
-
-function storedHeader({ name }: { name: string }): DraftHeader {
-  return { ...newHeader(), name, stored: "kept" };
 }
 
 /** Without `apiKey`, the service keeps the stored key. */

@@ -238,7 +238,16 @@ function Checks({ run, traces, params }: ChecksProps) {
   if (traces.some(({ isLoading }) => isLoading)) return <Skeleton />;
   if (traces.every(({ data }) => data === undefined))
     return <p className="quiet">The traces were deleted, so the evidence is gone.</p>;
-  return <CheckList result={run.results[0]!} traces={traces.map(({ data }) => data)} params={params} />;
+  // Labels are deleted with the trace of the last turn.
+  const canLabel = run.state === "completed" && traces.at(-1)?.data !== undefined;
+  return (
+    <CheckList
+      result={run.results[0]!}
+      traces={traces.map(({ data }) => data)}
+      params={params}
+      runId={canLabel ? run.id : undefined}
+    />
+  );
 }
 
 /** The latest runs of the same test, and input, in other launches. */

@@ -7,7 +7,7 @@ import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Answer, Failure } from "../../api.ts";
 import { numberText } from "../../format.ts";
 import { counted } from "../../labels.ts";
-import { moneyText, usedText } from "../../money.ts";
+import { estimateText } from "../../money.ts";
 import { cancelBacktest, estimateBacktest, startBacktest } from "../../mutations/backtests.ts";
 import { backtestQuery, backtestsQuery } from "../../queries/backtests.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -143,7 +143,7 @@ type EstimateProps = {
 };
 
 function Estimate({ estimate, outdated, onStart, onCancel }: EstimateProps) {
-  const { traces, sampled, calls, costUsd, unavailable } = estimate;
+  const { traces, sampled, calls, unavailable } = estimate;
   if (traces === 0) {
     return (
       <>
@@ -164,9 +164,7 @@ function Estimate({ estimate, outdated, onStart, onCancel }: EstimateProps) {
         <p>{counted(traces, "trace")}. All answers of the judge are known already, so it costs nothing.</p>
       ) : (
         <p>
-          {numberText(traces)} {traces === 1 ? "trace" : "traces"}. The judge needs about {numberText(calls)}{" "}
-          {calls === 1 ? "call" : "calls"}, {usedText(estimate)}:{" "}
-          <strong>{costUsd === null ? "price unknown" : `about ${moneyText(costUsd)}`}</strong>.{" "}
+          {counted(traces, "trace")}. The judge needs {estimateText(estimate)}{" "}
           {sampled < traces && `Estimated from ${counted(sampled, "trace")}. `}
           Calls stop at the agent’s daily budget.
         </p>

@@ -78,8 +78,7 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
   useShortcut("n", "Next failed check", () => goFailed(1));
   useShortcut("p", "Previous failed check", () => goFailed(-1));
 
-  // Manual runs have no labels.
-  const isLabeled = run?.kind === "passive" && run.state === "completed";
+  const isLabeled = run?.state === "completed";
   const { data: labels } = useQuery({ ...runLabelsQuery(run?.id ?? ""), enabled: isLabeled });
 
   const isLatest = run !== undefined && run === shownRun(trace.runs, undefined) && run.state === "completed";

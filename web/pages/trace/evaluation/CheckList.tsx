@@ -1,8 +1,10 @@
 // The checks of one result outside the trace page: in the order of the test, expanded, with links to the trace.
 
+import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import type { Result } from "../../../../src/model/run/run.ts";
+import { runLabelsQuery } from "../../../queries/labels.ts";
 import { CheckItem } from "./CheckItem.tsx";
 import { type Shared, TraceContext } from "./context.ts";
 import "../../../styles/evaluation.css";
@@ -12,10 +14,13 @@ type CheckListProps = {
   /** One per turn; undefined if deleted. At least one exists. */
   traces: readonly (TraceOutline | undefined)[];
   params: { projectId: string; agentId: string };
+  /** The run whose checks can be labeled; absent where none can be. */
+  runId?: string | undefined;
 };
 
-export function CheckList({ result, traces, params: { projectId, agentId } }: CheckListProps) {
+export function CheckList({ result, traces, params: { projectId, agentId }, runId }: CheckListProps) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const { data: labels } = useQuery({ ...runLabelsQuery(runId ?? ""), enabled: runId !== undefined });
   const shared = useMemo((): Shared => {
     const places = traces.map(
       trace => trace && { trace, spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])) },
@@ -26,9 +31,10 @@ export function CheckList({ result, traces, params: { projectId, agentId } }: Ch
       selected: undefined,
       onSelect: undefined,
       onShow: () => {},
+      labeling: runId !== undefined && labels ? { runId, labels: labels.items } : undefined,
       params: { projectId, agentId },
     };
-  }, [traces, projectId, agentId]);
+  }, [traces, projectId, agentId, runId, labels]);
   const fold = (id: string, open: boolean) => {
     const others = [...folded].filter(one => one !== id);
     setFolded(new Set(open ? others : [...others, id]));

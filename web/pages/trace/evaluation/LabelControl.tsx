@@ -21,6 +21,10 @@ const choices: Record<JudgedAnswer, [text: string, answer: LabelAnswer][]> = {
     ["Right", "fail"],
     ["Wrong: it should pass", "pass"],
   ],
+  undecided: [
+    ["It should pass", "pass"],
+    ["It should fail", "fail"],
+  ],
   match: [
     ["Right", "match"],
     ["Wrong: it should not match", "no_match"],
@@ -56,14 +60,15 @@ export function LabelControl({ testId, checkId, judged, about }: LabelControlPro
     setBusy(false);
     return answer.ok;
   };
+  const question = judged === "undecided" ? "What should the judge say" : "Is the judge right";
   const save = (answer: LabelAnswer, note: string) =>
     change(() => saveLabel(runId, { testId, checkId, answer, note }));
 
   return (
     <div className="label-control">
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a line with its legend. */}
-      <div className="line" role="group" aria-label={`Is the judge right about ${about}?`}>
-        <span className="quiet small">Is the judge right?</span>
+      <div className="line" role="group" aria-label={`${question} about ${about}?`}>
+        <span className="quiet small">{question}?</span>
         {choices[judged].map(([text, answer]) => (
           <Button
             key={answer}

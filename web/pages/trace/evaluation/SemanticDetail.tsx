@@ -1,6 +1,7 @@
 // A judge’s verdict on a reply: score and threshold, each criterion with its quotation and reason, and the model.
 
 import type { Spent } from "../../../../src/model/judge/judge.ts";
+import type { JudgedAnswer } from "../../../../src/model/judge/label.ts";
 import type { Check, Result, SemanticActual } from "../../../../src/model/run/run.ts";
 import type { AssertionOf } from "../../../../src/model/test-case/assertion.ts";
 import { durationText } from "../../../format.ts";
@@ -24,6 +25,7 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
   const threshold = typeof ofCheck === "number" ? ofCheck : null;
   const { model, promptVersion, votes, cached, spent, criteria = [] } = actualOf(check);
   const { score, suspicious } = check;
+  const judged = judgedAnswerOf(check);
   return (
     <>
       {typeof score === "number" && threshold !== null && (
@@ -54,16 +56,23 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
           ["Spans searched", searchedOf(check) && <Names names={searchedOf(check)!} />],
         ]}
       />
-      {(check.outcome === "passed" || check.outcome === "failed") && typeof score === "number" && (
+      {judged && (
         <LabelControl
           testId={result.testId}
           checkId={check.id}
-          judged={check.outcome === "passed" ? "pass" : "fail"}
+          judged={judged}
           about={`“${check.id}” of “${result.name}”`}
         />
       )}
     </>
   );
+}
+
+/** Undefined if the judge was not asked, or gave no usable answer. */
+function judgedAnswerOf({ outcome, skipped, score }: Check): JudgedAnswer | undefined {
+  if (outcome === "skipped" && skipped === "undecided") return "undecided";
+  if (typeof score !== "number") return undefined;
+  return outcome === "passed" ? "pass" : outcome === "failed" ? "fail" : undefined;
 }
 
 /** The spread of the votes tells a close call from a clear one. */
