@@ -7,6 +7,7 @@ import { Refusal } from "../model/refusal.ts";
 import { openAuth } from "./accounts/auth.ts";
 import { openBackground } from "./background.ts";
 import type { App, Deps, Register } from "./deps.ts";
+import { drainBeforeRefusing } from "./drain.ts";
 import { registerHealth } from "./health.ts";
 import { readJson } from "./read-json.ts";
 import { refusalBody, refuse } from "./refuse.ts";
@@ -49,6 +50,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(refuse);
   readJson(app);
+  drainBeforeRefusing(app);
 
   const { routes, methodsAt } = watchRoutes(app);
   app.decorate("routeTable", routes);

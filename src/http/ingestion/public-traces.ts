@@ -1,6 +1,4 @@
 // POST /public/traces: the public ingestion endpoint, in both formats and both encodings.
-import type { IncomingMessage } from "node:http";
-import { PassThrough, type Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RefusedGroup } from "../../ingest/prepare.ts";
 import { type IngestDeps, type IngestOutcome, ingest, type StoredTrace } from "../../ingest.ts";
@@ -13,9 +11,6 @@ import { holdersOf, placesOfKeys, takePlace } from "../places.ts";
 import { asRefusal, refusalBody } from "../refuse.ts";
 import { publicTracesSchema } from "./public-traces-schema.ts";
 import { BodyReader, goneOf } from "./read-body.ts";
-
-// How long to read and discard the rest of a rejected request, so that the client gets to read the response.
-const drainMs = 2_000;
 
 /** Requests in hand: read, prepared or stored. A body of up to 1 MB needs no other permit. */
 export const requestsMax = 256;
@@ -164,24 +159,7 @@ function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unkn
     .code(refusal.status)
     .header("content-type", contentTypes[mediaType])
     .header("content-length", body.length)
-    .send(request.raw.complete || request.raw.destroyed ? body : whileDraining(request.raw, body));
-}
-
-/**
- * Sends the whole body immediately, but ends the response only when the client has finished sending, or is disconnected
- * after `drainMs`. Node closes a connection without keep-alive at the end of the response, and a client that is still
- * writing then never reads it.
- */
-function whileDraining(request: IncomingMessage, body: Buffer): Readable {
-  const answer = new PassThrough();
-  answer.write(body);
-  const timer = setTimeout(() => request.socket.destroy(), drainMs).unref();
-  request.once("close", () => {
-    clearTimeout(timer);
-    answer.end();
-  });
-  request.resume();
-  return answer;
+    .send(body);
 }
 
 function doubledPath(): Refusal {

@@ -9,7 +9,8 @@ import { gzipSync } from "node:zlib";
 import { makeKey as textOfKey } from "../../../src/model/key.ts";
 import { makeKey } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
-import { json, proto, refused, type Sent, send } from "../../support/send.ts";
+import { eventually } from "../../support/eventually.ts";
+import { json, refused, type Sent, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -89,11 +90,59 @@ function begin(headers: Record<string, string | number>): {
   return { outgoing, answered };
 }
 
-test("the 401 does not wait for the body: it is sent before the first byte of it arrives", async () => {
-  for (const headers of [{ "content-length": 31_457_280 }, { "transfer-encoding": "chunked" }]) {
-    const { outgoing, answered } = begin({ "content-type": proto, ...headers });
-    assert.equal((await answered).statusCode, 401);
-    outgoing.destroy();
+/** A connection on which the test writes requests byte by byte. */
+function openConnection() {
+  const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+  let received = "";
+  socket.setEncoding("utf8").on("data", text => {
+    received += text;
+  });
+  return {
+    socket,
+    received: () => received,
+    post(key: string, length: number) {
+      const head = [
+        `x-api-key: ${key}`,
+        `content-type: ${json}`,
+        `content-length: ${length}`,
+        "host: localhost",
+      ];
+      socket.write(`POST /public/traces HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n`);
+    },
+  };
+}
+
+test("the 401 is sent after the body, and the connection serves the next request", async () => {
+  const { socket, received, post } = openConnection();
+  const refused = Buffer.alloc(3_000_000, " ");
+  post(never, refused.length);
+  socket.write(refused.subarray(0, 10));
+  assert.equal(received(), "");
+  await new Promise(resolve => socket.write(refused.subarray(10), resolve));
+  await eventually(() => assert.match(received(), /^HTTP\/1\.1 401 /));
+  const body = JSON.stringify(canonicalBody(service.agent.id));
+  post(service.key, Buffer.byteLength(body));
+  socket.write(body);
+  await eventually(() => assert.match(received(), /HTTP\/1\.1 201 /));
+  socket.destroy();
+});
+
+// The service waits 2 s for the body, so these tests wait side by side.
+describe("a connection whose body does not come is closed after the refusal", { concurrency: true }, () => {
+  for (const [path, status] of [
+    ["/public/traces", 401],
+    ["/public/traces/v1/traces", 404],
+    ["/api/projects", 401],
+    ["/nowhere", 404],
+  ] as const) {
+    test(`POST ${path}`, async () => {
+      const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+      const received = text(socket);
+      socket.write(`POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 40\r\n\r\n`);
+      const answer = await received;
+      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+      assert.match(answer, /\r\nconnection: close\r\n/i);
+    });
   }
 });
 
