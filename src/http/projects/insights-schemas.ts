@@ -68,7 +68,9 @@ export const TestInsights = z
     id: Id.describe("The test's id."),
     lastOutcome: Outcome.nullable().describe("On live traffic."),
     lastRunAt: Time.nullable(),
-    lastManualOutcome: Outcome.nullable().describe("In manual runs, which are not counted in the days."),
+    lastManualOutcome: Outcome.nullable().describe(
+      "The worst outcome in the latest launch; manual runs are not counted in the days.",
+    ),
     lastManualRunAt: Time.nullable(),
     days: z.array(Day).describe(`The last ${stripDays} days, UTC, today last; days without a run included.`),
   })

@@ -137,8 +137,18 @@ export async function listTestStrips(
       select last_outcome, last_run_at from test_hours where test_id = t.id order by hour desc limit 1
     ) latest on true
     left join lateral (
-      select verdict, finished_at from runs
+      select id, launch_id from runs
       where kind = 'manual' and test_id = t.id and state = 'completed' order by id desc limit 1
+    ) last on true
+    left join lateral (
+      select max(finished_at) as finished_at,
+        case when bool_or(verdict = 'failed') then 'failed'
+          when bool_or(verdict = 'missing_instrumentation') then 'missing_instrumentation'
+          when bool_or(verdict = 'passed') then 'passed' when bool_or(verdict = 'skipped') then 'skipped' end as verdict
+      from runs
+      where kind = 'manual' and test_id = t.id and state = 'completed' and launch_id = last.launch_id
+        -- The ids of a launch's runs follow its own, so only its runs are read.
+        and id >= least(last.id, last.launch_id)
     ) manual on true
     cross join lateral (
       select coalesce(json_agg(day order by day.at), '[]') as days from (

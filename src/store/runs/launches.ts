@@ -46,10 +46,9 @@ export async function insertLaunch(
   const launched = tests.map((test, place) => ({ test, place, repeats: repeats ?? test.repeats ?? 1 }));
   const runCount = launched.reduce((sum, one) => sum + runCountOf(one.test.inputCount, one.repeats), 0);
   // Sorted: ids of the same millisecond are in random order.
-  const runIds = Array.from({ length: runCount }, () => randomUUIDv7()).sort((one, other) =>
-    one < other ? -1 : 1,
-  );
-  const launchId = randomUUIDv7();
+  const [launchId, ...runIds] = Array.from({ length: runCount + 1 }, () => randomUUIDv7()).sort(
+    (one, other) => (one < other ? -1 : 1),
+  ) as [string, ...string[]];
   return transaction(db, async client => {
     await client.query(
       `insert into launches (id, agent_id, created_by, source, state, test_count, run_count)

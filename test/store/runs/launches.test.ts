@@ -4,6 +4,8 @@ import { after, it } from "node:test";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import { documentOf, type TestCase } from "../../../src/model/test-case/test-case.ts";
 import type { Database } from "../../../src/store/db.ts";
+import { newest } from "../../../src/store/listing.ts";
+import { listTestStrips } from "../../../src/store/runs/insights.ts";
 import { compareLaunches } from "../../../src/store/runs/launch-comparison.ts";
 import { listTestsOfLaunch } from "../../../src/store/runs/launch-tests.ts";
 import { listRunsOfLaunch } from "../../../src/store/runs/launched-runs.ts";
@@ -77,6 +79,28 @@ it("a run is compared with the repeats of its input in the previous launch, and 
       [null, null],
     ],
   );
+});
+
+it("the latest manual result of a test is the worst one of its latest launch", async () => {
+  const { agentId } = await makeSender(db, { judged: false });
+  const test = await makeTestCase(db, agentId, { inputs, repeats: 2 });
+  const strip = async () => {
+    const [found] = await listTestStrips(db, agentId, new Date(), { before: newest, rowsMax: 1 });
+    return found?.lastManualOutcome;
+  };
+  assert.equal(await strip(), null);
+  for (const outcomes of [
+    ["passed", "failed", "missing_instrumentation", "passed"],
+    ["passed", "passed", "missing_instrumentation", "skipped"],
+    ["skipped", "passed", "passed", "skipped"],
+    ["skipped", "skipped", "skipped", "skipped"],
+  ] as Outcome[][]) {
+    await complete(await launched([test], agentId), outcomes);
+    const worst = (["failed", "missing_instrumentation", "passed", "skipped"] as const).find(one =>
+      outcomes.includes(one),
+    );
+    assert.equal(await strip(), worst);
+  }
 });
 
 it("other inputs of a test do not make another version of a run", async () => {
