@@ -33,6 +33,7 @@ import { clearWaits } from "./store/judge/states.ts";
 import { migratePatiently } from "./store/migrate.ts";
 import { requireConnection } from "./store/runs/agent-connections.ts";
 import { retryWaitingSoon } from "./store/runs/waiting.ts";
+import { isOtherMasterKey } from "./store/secrets/key-check.ts";
 import { masterKeyOf } from "./store/secrets/master-key.ts";
 import { openVault, type Vault } from "./store/secrets/vault.ts";
 import { TraceWriter } from "./store/traces/writer.ts";
@@ -80,6 +81,7 @@ export async function startService(
     closing.push(() => db.close());
     const config = { ...given };
     const vault = openVault(await masterKeyOf(config));
+    if (await isOtherMasterKey(db, vault)) log.warn(otherKeyWarning);
     logTargets(config, log);
     if (config.roles.includes("worker")) {
       // The limits of judges, such as a Retry-After, are those of a process: a restart clears them.
@@ -98,6 +100,9 @@ export async function startService(
     throw error;
   }
 }
+
+const otherKeyWarning =
+  "secrets in this database were encrypted with another key: set the same SVC_SECRET_KEY on all nodes, or use the same secret.key; connections whose secrets cannot be read say so";
 
 function logTargets({ allowPrivateTargets: targets }: Config, log: Logger): void {
   if (targets.length === 0) return;

@@ -35,14 +35,15 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
     bodyLimit: 1_048_576,
     // A span's id may be any text.
     routerOptions: { maxParamLength: 2_000 },
-    requestTimeout: 60_000,
+    // A body of 1 MB may come at 9 kB/s; larger ones have a minimum rate of their own.
+    requestTimeout: 120_000,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, request, reply) => {
-      reply.headers(headersFor(request.url));
+      reply.headers(headersFor(request.url, deps.config.baseUrl));
       refuse(error, request, reply);
     },
   }).withTypeProvider<ZodTypeProvider>();
@@ -55,7 +56,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   const { routes, methodsAt } = watchRoutes(app);
   app.decorate("routeTable", routes);
   app.addHook("onRequest", async (request, reply) => {
-    reply.headers(headersFor(request.url));
+    reply.headers(headersFor(request.url, deps.config.baseUrl));
   });
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsAt(request.url.split("?", 1)[0]!);
@@ -88,8 +89,9 @@ export async function buildHealthApp({ db, log }: Pick<Deps, "db" | "log">): Pro
   return app;
 }
 
-function headersFor(url: string): Record<string, string> {
+function headersFor(url: string, baseUrl: string): Record<string, string> {
   return {
+    ...(baseUrl.startsWith("https:") && { "strict-transport-security": "max-age=31536000" }),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -105,7 +107,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const [status, message] =
     error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-      ? ["408 Request Timeout", "The request took too long to arrive."]
+      ? ["408 Request Timeout\r\nRetry-After: 1", "The request took too long to arrive."]
       : error.code === "HPE_HEADER_OVERFLOW"
         ? ["431 Request Header Fields Too Large", "The request's headers are too large."]
         : ["400 Bad Request", "The request is not valid HTTP."];

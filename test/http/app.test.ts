@@ -1,7 +1,8 @@
 // What every endpoint has in common: error responses, headers, limits, health checks and shutdown.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { z } from "zod";
 import { Refusal } from "../../src/model/refusal.ts";
@@ -149,6 +150,30 @@ test("every response has the security headers, and none allows other origins", a
     assert.equal(reply.headers.get("cache-control"), path.startsWith("/api/") ? "no-store" : null);
     assert.equal(reply.headers.get("access-control-allow-origin"), null);
   }
+});
+
+test("under an https base URL browsers are told to use https only", async () => {
+  const secure = await startTestApp({ baseUrl: "https://onlooker.test" });
+  try {
+    for (const path of ["/api/nowhere", "/healthz"]) {
+      const { headers } = await secure.client().get(path);
+      assert.equal(headers.get("strict-transport-security"), "max-age=31536000");
+    }
+  } finally {
+    await secure.close();
+  }
+  assert.equal((await service.client().get("/healthz")).headers.get("strict-transport-security"), null);
+});
+
+test("a request that takes too long to arrive is answered with 408 and Retry-After", async () => {
+  const connected = once(service.app.server, "connection");
+  const client = connect(Number(new URL(service.url).port), "127.0.0.1");
+  const received = text(client);
+  const [socket] = (await connected) as [Socket];
+  // As Node does once requestTimeout is over.
+  const error = Object.assign(new Error("timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+  service.app.server.emit("clientError", error, socket);
+  assert.match(await received, /^HTTP\/1\.1 408 [^\r]*\r\nRetry-After: 1\r\n/);
 });
 
 test("a request that is not HTTP is answered with 400, and the connection ends", async () => {
