@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { criteriaPerCall } from "../../src/model/judge/call.ts";
 import { judgedAnswers, labelAnswers } from "../../src/model/judge/label.ts";
+import type { EarlierMessages, Material } from "../../src/model/judge/material.ts";
 
 const text = z.string().min(1);
 const tags = z.array(text).default([]);
@@ -34,6 +35,16 @@ const SemanticSet = z.strictObject({
         input: text,
         reply: text,
         reference: text.optional(),
+        /** What the judge is shown before the reply, beside the input. */
+        conversation: z
+          .array(
+            z.strictObject({
+              kind: z.enum(["system", "user", "assistant", "tool_call", "tool_result"]),
+              text: z.string(),
+              name: text.exactOptional(),
+            }),
+          )
+          .optional(),
         criteria: z
           .array(z.strictObject({ criterion: text, met: z.boolean() }))
           .min(1)
@@ -52,6 +63,11 @@ const AttackSet = z.strictObject({
 
 const labelText = z.string();
 
+/** As the service wrote it. */
+function anObject<T extends object>() {
+  return z.custom<T>(value => typeof value === "object" && value !== null, "Expected an object.");
+}
+
 /** As `GET /api/projects/:id/labels/set` answers it; fields that are not needed here may differ. */
 const LabelSet = z.looseObject({
   kind: z.literal("labels"),
@@ -60,7 +76,12 @@ const LabelSet = z.looseObject({
       judged: z.enum(judgedAnswers),
       answer: z.enum(labelAnswers),
       question: z.discriminatedUnion("kind", [
-        z.looseObject({ kind: z.literal("scenario"), scenario: labelText, userInput: labelText }),
+        z.looseObject({
+          kind: z.literal("scenario"),
+          scenario: labelText,
+          userInput: labelText,
+          earlier: anObject<EarlierMessages>().optional(),
+        }),
         z.looseObject({
           kind: z.literal("check"),
           threshold: z.number(),
@@ -73,6 +94,7 @@ const LabelSet = z.looseObject({
                 response: labelText,
                 reference: labelText.optional(),
                 criteria: z.array(labelText).min(1),
+                material: anObject<Material>().optional(),
                 restsOn: z.array(z.enum(["passage", "whole", "absence"]).nullable()).optional(),
               }),
             )

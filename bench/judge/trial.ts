@@ -1,18 +1,20 @@
 // Asks a judge all questions of labeled sets, as runs do but without a cache, and keeps each answer with its label.
 import { type DecisionRule, scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
-import { suspicionOf } from "../../src/evaluate/suspicion.ts";
 import { evenly } from "../../src/judge/batches.ts";
 import { withRetry } from "../../src/judge/retry.ts";
+import { suspicionInInput } from "../../src/judge/scenarios.ts";
 import { isOpenWithoutClass, verdictOf } from "../../src/judge/verdict.ts";
 import {
   classesPerCall,
   criteriaPerCall,
   type GivenVerdict,
   type JudgeCall,
+  type SemanticAsk,
   scenariosPerCall,
 } from "../../src/model/judge/call.ts";
-import type { CriterionVerdict, RouteLabel } from "../../src/model/judge/judge.ts";
+import type { CriterionVerdict, RouteLabel, RoutingQuestion } from "../../src/model/judge/judge.ts";
 import { type JudgedAnswer, judgedCheck } from "../../src/model/judge/label.ts";
+import { fitMaterial } from "../../src/model/judge/material.ts";
 import { isWaiting } from "../../src/model/judge/outcome.ts";
 import { reasonText } from "../../src/model/run/reason.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
@@ -97,8 +99,9 @@ async function tryInput(
   attack: Attack | undefined,
 ): Promise<void> {
   const asked = Object.entries(scenarios).filter(([key]) => !either.includes(key));
-  const repeats = await repeated(asker.repeats, () => labelsOf(asker, text, asked));
-  const attacked = attack && (await labelsOf(asker, `${text}\n${attack.text}`, asked));
+  const labels = (userInput: string) => labelsOf(asker, { userInput }, asked);
+  const repeats = await repeated(asker.repeats, () => labels(text));
+  const attacked = attack && (await labels(`${text}\n${attack.text}`));
   for (const [key] of asked) {
     asker.trial.routes.push({
       expected: relevant.includes(key) ? "relevant" : near.includes(key) ? "near" : "far",
@@ -112,26 +115,24 @@ async function tryInput(
 /** By the scenarios' keys. */
 async function labelsOf(
   asker: Asker,
-  userInput: string,
+  input: Pick<RoutingQuestion, "userInput" | "earlier">,
   asked: [key: string, scenario: string][],
 ): Promise<Map<string, RouteLabel>> {
-  const isSuspicious = suspicionOf(userInput) !== undefined;
+  const isSuspicious = suspicionInInput(input) !== undefined;
   const labels = await answersTo(asked, scenariosPerCall, part => {
     const scenarios = part.map(([, scenario], at) => ({ id: `s${at + 1}`, scenario }));
-    return callPatiently(asker, "s", () => routeRequest({ userInput, scenarios }));
+    return callPatiently(asker, "s", () => routeRequest({ ...input, scenarios }));
   });
   return new Map(
     [...labels].map(([[key], { label }]) => [key, isSuspicious && label === "no_match" ? "unsure" : label]),
   );
 }
 
-async function tryCase(
-  asker: Asker,
-  one: SemanticSet["cases"][number],
-  attack: Attack | undefined,
-): Promise<void> {
-  const repeats = await repeated(asker.repeats, () => verdictsOf(asker, one, one.reply));
-  const attacked = attack && (await verdictsOf(asker, one, `${one.reply}\n${attack.text}`));
+type SemanticCase = SemanticSet["cases"][number];
+
+async function tryCase(asker: Asker, one: SemanticCase, attack: Attack | undefined): Promise<void> {
+  const repeats = await repeated(asker.repeats, () => verdictsOf(asker, one));
+  const attacked = attack && (await verdictsOf(asker, withAttack(one, attack.text)));
   for (const asked of one.criteria) {
     asker.trial.criteria.push({
       met: asked.met,
@@ -142,19 +143,35 @@ async function tryCase(
   }
 }
 
+/** In the last tool result, which an agent reads from elsewhere, or at the end of the reply. */
+function withAttack(one: SemanticCase, attack: string): SemanticCase {
+  const at = one.conversation?.findLastIndex(({ kind }) => kind === "tool_result") ?? -1;
+  if (at === -1) return { ...one, reply: `${one.reply}\n${attack}` };
+  const result = one.conversation![at]!;
+  const conversation = one.conversation!.with(at, { ...result, text: `${result.text}\n${attack}` });
+  return { ...one, conversation };
+}
+
+function materialOf({ conversation, reply }: SemanticCase): Pick<SemanticAsk, "material"> {
+  if (!conversation) return {};
+  const items = conversation.map(item => ({ ...item, spanId: "", attribute: null }));
+  const room = { tools: true, replyLength: reply.length };
+  return { material: fitMaterial({ items, complete: true }, room) };
+}
+
 /** As runs decide them: by their quotations, and where these are empty, by what the criteria rest on. */
 async function verdictsOf(
   asker: Asker,
-  { scenario, input, reference, criteria }: SemanticSet["cases"][number],
-  text: string,
-): Promise<Map<SemanticSet["cases"][number]["criteria"][number], CriterionVerdict>> {
+  one: SemanticCase,
+): Promise<Map<SemanticCase["criteria"][number], CriterionVerdict>> {
+  const { scenario, input, reference, criteria, reply } = one;
   const given = await answersTo(criteria, criteriaPerCall, part => {
     const asked = part.map(({ criterion }, at) => ({
       ...{ id: `c${at + 1}`, replyId: "r1", scenario, criterion },
       ...(reference === undefined ? {} : { reference }),
     }));
-    const replies = [{ id: "r1", text }];
-    return callPatiently(asker, "c", () => semanticRequest({ userInput: input, replies, criteria: asked }));
+    const ask = { userInput: input, ...materialOf(one), replies: [{ id: "r1", text: reply }] };
+    return callPatiently(asker, "c", () => semanticRequest({ ...ask, criteria: asked }));
   });
   const open = criteria.filter(one => given.has(one) && isOpenWithoutClass([given.get(one)!]));
   const classes = await classesOf(
@@ -169,8 +186,9 @@ async function verdictsOf(
 async function tryLabel(asker: Asker, { judged, answer, question }: Label): Promise<void> {
   const answers = await repeated(asker.repeats, async (): Promise<JudgedAnswer | null> => {
     if (question.kind === "scenario") {
-      const { scenario, userInput } = question;
-      return (await labelsOf(asker, userInput, [["scenario", scenario]])).get("scenario") ?? null;
+      const { scenario, userInput, earlier } = question;
+      const input = { userInput, ...(earlier ? { earlier } : {}) };
+      return (await labelsOf(asker, input, [["scenario", scenario]])).get("scenario") ?? null;
     }
     const scores: (number | null)[] = [];
     for (const asked of question.questions) scores.push(await scoreOf(asker, asked, question));
@@ -184,7 +202,7 @@ type CheckQuestion = Extract<Label["question"], { kind: "check" }>["questions"][
 /** In one vote; null if it does not decide the check. */
 async function scoreOf(
   asker: Asker,
-  { scenario, userInput, response, reference, criteria, restsOn }: CheckQuestion,
+  { scenario, userInput, response, reference, criteria, restsOn, material }: CheckQuestion,
   rule: DecisionRule,
 ): Promise<number | null> {
   const parts = replyParts(response);
@@ -198,7 +216,8 @@ async function scoreOf(
         ...{ id: `c${at + 1}`, replyId: "r1", scenario, criterion },
         ...(reference === undefined ? {} : { reference }),
       }));
-      return callPatiently(asker, "c", () => semanticRequest({ userInput, replies, criteria: asked }));
+      const ask = { userInput, ...(material ? { material } : {}), replies };
+      return callPatiently(asker, "c", () => semanticRequest({ ...ask, criteria: asked }));
     });
     for (const [[at], verdict] of found) given[at]!.push(verdict);
   }

@@ -45,9 +45,7 @@ export async function matchScenarios(
     spent.costUsd = costUsd === null || spent.costUsd === null ? null : spent.costUsd + costUsd;
   };
   const outcomes = await judges.answer(kind, questions, { context, access, onCall }, signal);
-  // Earlier messages are shown too, so they may try the same.
-  const shown = [userInput, ...(earlier?.messages ?? []).map(({ text }) => quotable(text))];
-  const suspicious = shown.map(suspicionOf).find(reason => reason !== undefined);
+  const suspicious = suspicionInInput({ userInput, ...(earlier ? { earlier } : {}) });
   const labels = new Map<string, Routed>();
   const unlabelled = new Map<string, Unanswered>();
   for (const { key, testIds } of questions) {
@@ -69,6 +67,15 @@ export async function matchScenarios(
     ...(unlabelled.size === 0 ? {} : { unlabelled }),
     ...(suspicious === undefined ? {} : { suspicious }),
   };
+}
+
+/** Why the user's input seems addressed to a judge, or a message before it, which is shown too and may try the same. */
+export function suspicionInInput({
+  userInput,
+  earlier,
+}: Pick<RoutingQuestion, "userInput" | "earlier">): string | undefined {
+  const shown = [userInput, ...(earlier?.messages ?? []).map(({ text }) => quotable(text))];
+  return shown.map(suspicionOf).find(reason => reason !== undefined);
 }
 
 /** Ignores "no match" on suspicious inputs: they may try to suppress a test. */
