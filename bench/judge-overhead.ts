@@ -1,9 +1,14 @@
 // Overhead of the judge pipeline: traces judged in full, alternating with the same HTTP requests made directly.
 import { randomBytes, randomUUID } from "node:crypto";
 import pino from "pino";
+import { earlierMessages, materialFor } from "../src/evaluate/material.ts";
+import { TraceView } from "../src/evaluate/trace-view.ts";
 import { Judges } from "../src/judge.ts";
 import type { JudgeConnection } from "../src/model/judge/call.ts";
 import type { SemanticQuestion } from "../src/model/judge/judge.ts";
+import type { Material } from "../src/model/judge/material.ts";
+import { derive } from "../src/model/trace/derive.ts";
+import type { MergedTrace, Span } from "../src/model/trace/trace.ts";
 import { openJudgeClient } from "../src/remote/judge/client.ts";
 import { openDatabase } from "../src/store/db.ts";
 import { openVault } from "../src/store/secrets/vault.ts";
@@ -62,8 +67,17 @@ export async function judgingTimes(
       tries: 0,
     };
     const judge = judges.judgeOf(context);
-    const routed = await judge.route({ userInput: inputOf(trace), scenarios });
-    const answers = await judge.ask(questionsOf(trace));
+    const merged = traceOf(trace);
+    const derived = derive(merged);
+    const earlier = earlierMessages(merged.spans, derived)!;
+    const found = derived.judgedText!;
+    const material = materialFor(
+      new TraceView(merged, derived),
+      { found, ofSpan: false },
+      "conversation_and_tools",
+    )!;
+    const routed = await judge.route({ userInput: inputOf(trace), earlier, scenarios });
+    const answers = await judge.ask(questionsOf(trace, material));
     if (routed.code !== "ok" || answers.some(({ code }) => code !== "ok")) {
       throw new Error("The judge left questions unanswered.");
     }
@@ -116,11 +130,40 @@ function inputOf(trace: number): string {
   );
 }
 
-/** Questions about replies of about 2 KB. */
-function questionsOf(trace: number): SemanticQuestion[] {
-  const response = `Order ${trace} has left our warehouse. `.concat(
+/** About 2 KB. */
+function replyOf(trace: number): string {
+  return `Order ${trace} has left our warehouse. `.concat(
     "It arrives within two days; you may send it back for thirty. ".repeat(32),
   );
+}
+
+/** A conversation of 20 messages, all of which each of its four model calls repeats, and three tool calls: 24 KB of text. */
+function traceOf(trace: number): MergedTrace {
+  const message = (role: string, content: string) => ({ role, parts: [{ type: "text", content }] });
+  const history = Array.from({ length: 20 }, (_, at) =>
+    message(at % 2 === 0 ? "user" : "assistant", `Message ${at}. ${"We talked about it. ".repeat(20)}`),
+  );
+  const input = JSON.stringify([...history, message("user", inputOf(trace))]);
+  const span = (id: string, from: number, attributes: Span["attributes"]): Span => ({
+    ...{ span_id: id, parent_span_id: id === "root" ? null : "root", name: id, attributes },
+    ...{ start_time_unix_nano: String(from), end_time_unix_nano: String(from + 9), status: null, events: [] },
+  });
+  const spans = [
+    span("root", 0, { "gen_ai.response.text": replyOf(trace) }),
+    ...[10, 30, 50, 70].map(at => span(`llm${at}`, at, { "gen_ai.input.messages": input })),
+    ...[20, 40, 60].map(at =>
+      span(`tool${at}`, at, {
+        "gen_ai.tool.name": "find_order",
+        "gen_ai.tool.call.arguments": `{"order":${trace},"part":${at}}`,
+        "gen_ai.tool.call.result": `{"state":"sent","log":"${"Seen in a warehouse. ".repeat(250)}"}`,
+      }),
+    ),
+  ];
+  return { spans, resource: null, metadata: null, path: "canonical" };
+}
+
+function questionsOf(trace: number, material: Material): SemanticQuestion[] {
+  const response = replyOf(trace);
   return scenarios.slice(0, judgedChecks).map(({ testId, scenario }, at) => ({
     ...{
       testId,
@@ -130,6 +173,7 @@ function questionsOf(trace: number): SemanticQuestion[] {
       response,
       threshold: 0.6,
       negate: false,
+      material,
     },
     criteria: [`The reply says ${at} of what was asked for.`],
   }));
