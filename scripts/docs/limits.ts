@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { wrongPasswordsMax } from "../../src/http/accounts/attempt-limits.ts";
-import { passwordLengthMax } from "../../src/http/accounts/auth.ts";
+import { passwordLengthMax } from "../../src/http/accounts/schemas.ts";
 import { streamsMax } from "../../src/http/events.ts";
 import { requestsMax as receivedMax } from "../../src/http/ingestion/public-traces.ts";
 import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
@@ -119,7 +119,7 @@ export function limitTables(): string {
       ["Unfinished runs of an agent", number(constant("launches.ts", "openMax")), "more is 409"],
     ]),
     section("Accounts and the API", [
-      ["Password", `${constant("auth.ts", "passwordLengthMin")} to ${passwordLengthMax} characters`, ""],
+      ["Password", `${constant("schemas.ts", "passwordLengthMin")} to ${passwordLengthMax} characters`, ""],
       [
         "API key, access token",
         `${constant("keys.ts", "defaultDays")} days unless chosen otherwise`,

@@ -1,5 +1,10 @@
 // Changes to the account: signing in and up, the password, sessions, verification of the email.
-import type { Verification, VerificationLink } from "../../src/http/accounts/schemas.ts";
+import type {
+  PasswordChanged,
+  PasswordReset,
+  Verification,
+  VerificationLink,
+} from "../../src/http/accounts/schemas.ts";
 import { type Answer, ask } from "../api.ts";
 
 export const signIn = (body: { email: string; password: string }) =>
@@ -14,11 +19,15 @@ export const signOut = () => ask("POST", "/api/auth/sign-out");
 export const requestPasswordReset = (email: string) =>
   ask("POST", "/api/auth/request-password-reset", { body: { email } });
 
-export const resetPassword = (body: { token: string | undefined; newPassword: string }) =>
-  ask("POST", "/api/auth/reset-password", { body });
+type NewPassword = { newPassword: string; revokeAccessTokens: boolean };
 
-export const changePassword = (body: { currentPassword: string; newPassword: string }) =>
-  ask("POST", "/api/auth/change-password", { body });
+export const resetPassword = (
+  body: NewPassword & { token: string | undefined },
+): Promise<Answer<PasswordReset>> => ask("POST", "/api/auth/reset-password", { body });
+
+export const changePassword = (
+  body: NewPassword & { currentPassword: string },
+): Promise<Answer<PasswordChanged>> => ask("POST", "/api/auth/change-password", { body });
 
 export const renameAccount = (name: string) => ask("POST", "/api/auth/update-user", { body: { name } });
 

@@ -9,17 +9,13 @@ import { clientReader } from "../client-ip.ts";
 import type { App, Deps } from "../deps.ts";
 import { Name } from "../schemas.ts";
 import { limitAttempts } from "./attempt-limits.ts";
-import { type Auth, authOrigin, clientIpHeader, passwordLengthMax, passwordLengthMin } from "./auth.ts";
+import { type Auth, authOrigin, clientIpHeader } from "./auth.ts";
 import { callLibrary } from "./outages.ts";
-import { CurrentSession, Session, SignedIn } from "./schemas.ts";
+import { registerPasswords } from "./password-changes.ts";
+import { CurrentSession, Done, NewPassword, Password, Session, SignedIn, Token } from "./schemas.ts";
 import { deliverLink, newLink } from "./verification-mail.ts";
 
 const Email = z.email().max(254);
-const Password = z.string().min(1).max(passwordLengthMax);
-const NewPassword = z.string().min(passwordLengthMin).max(passwordLengthMax);
-const Token = z.string().regex(/^[\w-]{1,200}$/, "Must be a token from the email or from a session.");
-
-const Done = z.looseObject({});
 
 type Forwarded = {
   method: "GET" | "POST";
@@ -29,8 +25,6 @@ type Forwarded = {
   open?: boolean;
   body?: z.ZodType<Record<string, unknown>>;
   answer: z.ZodType;
-  /** Fields that the library gets in addition to the body. */
-  extra?: Record<string, unknown>;
 };
 
 const forwarded: Forwarded[] = [
@@ -73,26 +67,10 @@ const forwarded: Forwarded[] = [
   },
   {
     method: "POST",
-    path: "/change-password",
-    summary: "Change the password and end all other sessions",
-    body: z.object({ currentPassword: Password, newPassword: NewPassword }),
-    extra: { revokeOtherSessions: true },
-    answer: SignedIn,
-  },
-  {
-    method: "POST",
     path: "/request-password-reset",
     summary: "Send a password reset link; the answer is the same whether the email is known or not",
     open: true,
     body: z.object({ email: Email }),
-    answer: Done,
-  },
-  {
-    method: "POST",
-    path: "/reset-password",
-    summary: "Set a new password with the token from the email and end all sessions",
-    open: true,
-    body: z.object({ token: Token, newPassword: NewPassword }),
     answer: Done,
   },
   {
@@ -106,16 +84,16 @@ const forwarded: Forwarded[] = [
 
 export function registerAccounts(app: App, deps: Deps, auth: Auth, background: Background): void {
   const forward = forwarder(deps, auth);
-  for (const { method, path, summary, open = false, body, answer, extra } of forwarded) {
+  for (const { method, path, summary, open = false, body, answer } of forwarded) {
     app.route({
       method,
       url: `/api/auth${path}`,
       config: { open },
       schema: { tags: ["accounts"], summary, ...(body && { body }), response: { 200: answer } },
-      handler: (request, reply) =>
-        forward(path, body && { ...(request.body as object), ...extra }, request, reply),
+      handler: (request, reply) => forward(path, body && { ...(request.body as object) }, request, reply),
     });
   }
+  registerPasswords(app, deps, forward);
 
   app.post(
     "/api/auth/sign-up/email",
@@ -149,7 +127,7 @@ async function welcome(deps: Deps, background: Background, accountId: string): P
   }
 }
 
-type Forward = (
+export type Forward = (
   path: string,
   body: Record<string, unknown> | undefined,
   request: FastifyRequest,

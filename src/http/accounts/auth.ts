@@ -12,9 +12,7 @@ import type { Background } from "../background.ts";
 import type { Deps } from "../deps.ts";
 import { callLibrary, recordOutage } from "./outages.ts";
 import { limitHashing } from "./passwords.ts";
-
-export const passwordLengthMin = 8;
-export const passwordLengthMax = 128;
+import { passwordLengthMax, passwordLengthMin } from "./schemas.ts";
 
 /** Header that passes the client's IP address to the library. A header of this name sent by a client is dropped. */
 export const clientIpHeader = "x-client-address";

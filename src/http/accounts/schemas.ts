@@ -2,6 +2,15 @@
 import { z } from "zod";
 import { Id, Time } from "../schemas.ts";
 
+export const passwordLengthMin = 8;
+export const passwordLengthMax = 128;
+
+export const Password = z.string().min(1).max(passwordLengthMax);
+export const NewPassword = z.string().min(passwordLengthMin).max(passwordLengthMax);
+export const Token = z.string().regex(/^[\w-]{1,200}$/, "Must be a token from the email or from a session.");
+
+export const Done = z.looseObject({});
+
 // Loose: the accounts library adds fields of its own.
 const User = z.looseObject({
   id: z.string(),
@@ -22,6 +31,12 @@ export const Session = z.looseObject({
 export type Session = z.output<typeof Session>;
 
 export const SignedIn = z.looseObject({ user: User });
+
+const activeAccessTokens = z.int().describe("How many access tokens still work.");
+export const PasswordChanged = SignedIn.extend({ activeAccessTokens });
+export type PasswordChanged = z.output<typeof PasswordChanged>;
+export const PasswordReset = Done.extend({ activeAccessTokens });
+export type PasswordReset = z.output<typeof PasswordReset>;
 
 export const CurrentSession = z.looseObject({ user: User, session: Session }).nullable();
 export type CurrentSession = z.output<typeof CurrentSession>;

@@ -49,6 +49,21 @@ export async function deleteAccessToken(db: Database, id: string): Promise<void>
   await db.pool.query("delete from access_tokens where id = $1", [id]);
 }
 
+/** Revokes all tokens of the account. */
+export async function deleteAccessTokensOf(db: Database, accountId: string): Promise<void> {
+  await db.pool.query("delete from access_tokens where account_id = $1", [accountId]);
+}
+
+/** How many tokens of the account can be used. */
+export async function countActiveAccessTokens(db: Database, accountId: string): Promise<number> {
+  const { rows } = await db.pool.query<{ count: number }>(
+    `select count(*)::int as count from access_tokens
+     where account_id = $1 and (expires_at is null or expires_at > now())`,
+    [accountId],
+  );
+  return rows[0]!.count;
+}
+
 /**
  * The account whose token has this hash and is neither revoked nor expired. Called for every request; `last_used_at` is
  * written at most once a minute, and never waits for another writer.

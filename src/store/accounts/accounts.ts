@@ -1,4 +1,5 @@
 // Looks accounts up and verifies them; sign-up, sign-in and sign-out belong to the accounts library.
+import { createHash } from "node:crypto";
 import type { Account } from "../../model/account.ts";
 import type { Database } from "../db.ts";
 
@@ -9,6 +10,16 @@ export async function findAccountByEmail(db: Database, email: string): Promise<A
     [email.toLowerCase()],
   );
   return rows[0];
+}
+
+/** The account that an unused password reset link belongs to. The accounts library stores a hash of the link's token. */
+export async function findAccountOfResetLink(db: Database, token: string): Promise<string | undefined> {
+  const identifier = createHash("sha256").update(`reset-password:${token}`).digest("base64url");
+  const { rows } = await db.pool.query<{ value: string }>(
+    "select value from verifications where identifier = $1 and expires_at > now()",
+    [identifier],
+  );
+  return rows[0]?.value;
 }
 
 /** Marks the email as verified, for an operator who vouches for it. */

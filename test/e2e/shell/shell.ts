@@ -102,11 +102,19 @@ test("name and password can be changed in the profile, and a wrong password is r
   await page.getByRole("alert").waitFor();
   await assertAccessible(page);
   await page.getByLabel("Current password", { exact: true }).fill(owner.password);
+  await owner.client.post("/api/access-tokens", { name: "CI" }).expect(201);
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByText("Password changed").waitFor();
-  await newClient(browser.service.url)
-    .post("/api/auth/sign-in/email", { email: owner.email, password: "another long one" })
+  await page.getByText("1 access token still works.").waitFor();
+  await page.getByLabel("Current password", { exact: true }).fill("another long one");
+  await page.getByLabel("New password", { exact: true }).fill("yet another one");
+  await page.getByLabel("Also revoke all access tokens").check();
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByText("Password changed. All other sessions have ended.", { exact: true }).waitFor();
+  const client = newClient(browser.service.url);
+  await client
+    .post("/api/auth/sign-in/email", { email: owner.email, password: "yet another one" })
     .expect(200);
+  assert.deepEqual((await client.get("/api/access-tokens").expect(200)).body.items, []);
 });
 
 test("sessions are listed and can be ended one by one", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { registerAccessTokens } from "../../../src/http/accounts/access-tokens.ts";
 import { hashKey } from "../../../src/model/key.ts";
-import { makeAgent, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+import { makeAgent, type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
 
 let service: TestApp;
 let owner: Owner;
@@ -117,4 +117,33 @@ test("a token never expires only if that is requested, and two expiries are an e
   const contradiction = { name: "CI", neverExpires: true, expiresInDays: 7 };
   await mine.client.post("/api/access-tokens", contradiction).expect(400);
   await mine.client.post("/api/access-tokens", { name: "CI", expires: 7 }).expect(400);
+});
+
+test("a new password says how many access tokens still work, and revokes them on request", async () => {
+  const mine = await service.signUp();
+  const { client } = mine;
+  await makeToken(mine);
+  const { token: kept } = await makeToken(mine);
+  const change = (currentPassword: string, newPassword: string, revokeAccessTokens?: boolean) =>
+    client
+      .post("/api/auth/change-password", { currentPassword, newPassword, revokeAccessTokens })
+      .expect(200);
+  assert.equal((await change(mine.password, "second password")).body.activeAccessTokens, 2);
+  const byToken = () => bearing(kept, "GET", "/api/projects");
+  assert.equal((await byToken()).status, 200);
+  assert.equal((await change("second password", "third password", true)).body.activeAccessTokens, 0);
+  assert.equal((await byToken()).status, 401);
+
+  await makeToken(mine);
+  await service.mailer.next(mine.email);
+  for (const [revokeAccessTokens, left] of [
+    [false, 1],
+    [true, 0],
+  ] as const) {
+    await service.client().post("/api/auth/request-password-reset", { email: mine.email }).expect(200);
+    const token = tokenOf(await service.mailer.next(mine.email));
+    const body = { token, newPassword: "fourth password", revokeAccessTokens };
+    const reply = await service.client().post("/api/auth/reset-password", body).expect(200);
+    assert.equal(reply.body.activeAccessTokens, left);
+  }
 });

@@ -283,6 +283,30 @@ test("a reset link works once, ends every session, and is stored only as a hash"
     .expect(200);
 });
 
+test("a new password ends every other reset link, whether it was set by a link or in the settings", async () => {
+  const owner = await service.signUp();
+  const other = await service.signUp();
+  const link = async ({ email }: { email: string }) => {
+    await service.client().post("/api/auth/request-password-reset", { email }).expect(200);
+    return tokenOf(await service.mailer.next(email));
+  };
+  const reset = (token: string, newPassword: string) =>
+    service.client().post("/api/auth/reset-password", { token, newPassword });
+  for (const { email } of [owner, other]) await service.mailer.next(email);
+  const [first, second, theirs] = [await link(owner), await link(owner), await link(other)];
+  await reset(second, "the second link").expect(200);
+  await reset(first, "the first link").expect(400);
+
+  const third = await link(owner);
+  const { client } = owner;
+  const credentials = { email: owner.email, password: "the second link" };
+  await client.post("/api/auth/sign-in/email", credentials).expect(200);
+  const change = { currentPassword: "the second link", newPassword: "from the settings" };
+  await client.post("/api/auth/change-password", change).expect(200);
+  await reset(third, "the third link").expect(400);
+  await reset(theirs, "another account's link").expect(200);
+});
+
 test("deleting an account deletes its projects and ends its sessions", async () => {
   const owner = await service.signUp();
   const wrong = await owner.client.post("/api/auth/delete-user", { password: "not it" }).expect(400);

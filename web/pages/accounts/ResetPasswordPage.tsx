@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { PasswordField } from "../../forms/PasswordField.tsx";
+import { RevokeTokensField, revokesTokens, tokensLeftText } from "../../forms/RevokeTokensField.tsx";
 import { textOf, useSubmit } from "../../forms/submit.ts";
 import { resetPassword } from "../../mutations/account.ts";
 import { AuthLayout } from "../../shell/AuthLayout.tsx";
@@ -14,20 +15,26 @@ const route = getRouteApi("/reset-password");
 export function ResetPasswordPage() {
   const { token } = route.useSearch();
   const queries = useQueryClient();
-  const [changed, setChanged] = useState(false);
+  const [tokensLeft, setTokensLeft] = useState<number>();
   const { form, busy, faults, failure } = useSubmit({
-    send: fields => resetPassword({ token, newPassword: textOf(fields, "newPassword") }),
-    done: () => {
+    send: fields =>
+      resetPassword({
+        token,
+        newPassword: textOf(fields, "newPassword"),
+        revokeAccessTokens: revokesTokens(fields),
+      }),
+    done: ({ activeAccessTokens }) => {
       queries.clear();
-      setChanged(true);
+      setTokensLeft(activeAccessTokens);
     },
   });
-  if (changed) {
+  if (tokensLeft !== undefined) {
     return (
       <AuthLayout title="Password changed">
         <Notice tone="good" role="status">
           All sessions were signed out. Sign in with your new password.
         </Notice>
+        {tokensLeft > 0 && <Notice tone="warn">{tokensLeftText(tokensLeft)}</Notice>}
         <Link to="/sign-in" className="button" data-look="main">
           Sign in
         </Link>
@@ -41,6 +48,7 @@ export function ResetPasswordPage() {
       )}
       <form {...form} className="stack">
         <PasswordField label="New password" name="newPassword" fresh fault={faults["newPassword"]} />
+        <RevokeTokensField />
         <FailureNotice failure={failure} />
         <Button type="submit" look="main" busy={busy}>
           Change password

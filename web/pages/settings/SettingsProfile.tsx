@@ -3,8 +3,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { PasswordField } from "../../forms/PasswordField.tsx";
+import { RevokeTokensField, revokesTokens, tokensLeftText } from "../../forms/RevokeTokensField.tsx";
 import { textOf, useSubmit } from "../../forms/submit.ts";
 import { changePassword, deleteAccount, renameAccount } from "../../mutations/account.ts";
+import { accessTokensQuery } from "../../queries/access-tokens.ts";
 import { sessionQuery, sessionsQuery, verificationQuery } from "../../queries/account.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -85,18 +87,21 @@ function PasswordForm() {
       changePassword({
         currentPassword: textOf(fields, "currentPassword"),
         newPassword: textOf(fields, "newPassword"),
+        revokeAccessTokens: revokesTokens(fields),
       }),
-    done: async () => {
+    done: async ({ activeAccessTokens }) => {
       setRound(round + 1);
       await queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
       await queries.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-      toast("Password changed. All other sessions have ended.");
+      await queries.invalidateQueries({ queryKey: accessTokensQuery.queryKey });
+      toast(`Password changed. All other sessions have ended. ${tokensLeftText(activeAccessTokens)}`.trim());
     },
   });
   return (
     <form key={round} {...form} className="stack">
       <PasswordField label="Current password" name="currentPassword" fault={faults["currentPassword"]} />
       <PasswordField label="New password" name="newPassword" fresh fault={faults["newPassword"]} />
+      <RevokeTokensField />
       <FailureNotice failure={failure} />
       <div className="line line-end">
         <Button type="submit" look="main" busy={busy}>

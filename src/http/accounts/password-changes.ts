@@ -1,0 +1,58 @@
+// /api/auth/change-password and /api/auth/reset-password: a new password ends sessions and reset links, and access tokens
+// on request.
+import { z } from "zod";
+import { countActiveAccessTokens, deleteAccessTokensOf } from "../../store/accounts/access-tokens.ts";
+import { findAccountOfResetLink } from "../../store/accounts/accounts.ts";
+import type { App, Deps } from "../deps.ts";
+import { requireAccount } from "../session.ts";
+import type { Forward } from "./accounts.ts";
+import { NewPassword, Password, PasswordChanged, PasswordReset, Token } from "./schemas.ts";
+
+const revokeAccessTokens = z.boolean().optional().describe("Whether to revoke all access tokens, too.");
+
+export function registerPasswords(app: App, { db }: Deps, forward: Forward): void {
+  const tags = ["accounts"];
+
+  /** Tokens were created by whoever knew the old password, so a client is told how many are left. */
+  async function endTokens(accountId: string, revoke: boolean | undefined): Promise<number> {
+    if (revoke) await deleteAccessTokensOf(db, accountId);
+    return countActiveAccessTokens(db, accountId);
+  }
+
+  app.post(
+    "/api/auth/change-password",
+    {
+      schema: {
+        tags,
+        summary: "Change the password; ends all other sessions and all reset links",
+        body: z.object({ currentPassword: Password, newPassword: NewPassword, revokeAccessTokens }),
+        response: { 200: PasswordChanged },
+      },
+    },
+    async (request, reply) => {
+      const { revokeAccessTokens: revoke, ...change } = request.body;
+      const body = { ...change, revokeOtherSessions: true };
+      const answer = (await forward("/change-password", body, request, reply)) as PasswordChanged;
+      return { ...answer, activeAccessTokens: await endTokens(requireAccount(request).id, revoke) };
+    },
+  );
+
+  app.post(
+    "/api/auth/reset-password",
+    {
+      config: { open: true },
+      schema: {
+        tags,
+        summary: "Set a new password with the token from the email; ends all sessions and all reset links",
+        body: z.object({ token: Token, newPassword: NewPassword, revokeAccessTokens }),
+        response: { 200: PasswordReset },
+      },
+    },
+    async (request, reply) => {
+      const { revokeAccessTokens: revoke, ...body } = request.body;
+      const accountId = await findAccountOfResetLink(db, body.token);
+      const answer = (await forward("/reset-password", body, request, reply)) as object;
+      return { ...answer, activeAccessTokens: accountId ? await endTokens(accountId, revoke) : 0 };
+    },
+  );
+}
