@@ -1,6 +1,7 @@
 // The response schemas of insights: pass rates, durations and tokens over time.
 import { z } from "zod";
 import { Id, Time } from "../schemas.ts";
+import { PassRate } from "../test-cases/launch-schemas.ts";
 import { Counts, Outcome } from "../traces/schemas.ts";
 
 export const stripDays = 30;
@@ -72,6 +73,9 @@ export const TestInsights = z
       "The worst outcome in the latest launch; manual runs are not counted in the days.",
     ),
     lastManualRunAt: Time.nullable(),
+    lastManualPassRate: PassRate.nullable().describe(
+      "Of the same launch, if several runs of the test have completed in it.",
+    ),
     days: z.array(Day).describe(`The last ${stripDays} days, UTC, today last; days without a run included.`),
   })
   .meta({ id: "TestInsights" });

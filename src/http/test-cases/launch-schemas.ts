@@ -17,7 +17,7 @@ const counts = z
   })
   .describe("Runs by result; open: not finished yet.");
 
-const PassRate = z
+export const PassRate = z
   .object({
     passed: z.number(),
     of: z.number().describe("The decided runs: passed, failed, and failed calls of the agent."),

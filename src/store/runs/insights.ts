@@ -1,5 +1,6 @@
 // Reads the hourly rollups: an agent's over time, and the summaries on agent cards and test strips.
 import type { Histogram } from "../../model/run/histogram.ts";
+import { type PassRate, passRateOf } from "../../model/run/pass-rate.ts";
 import type { Counts, Outcome } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
@@ -118,9 +119,16 @@ export type TestStrip = {
   /** Manual runs; all other fields exclude them. */
   lastManualOutcome: Outcome | null;
   lastManualRunAt: Date | null;
+  /** Of the same launch, if several runs of the test have completed in it. */
+  lastManualPassRate: PassRate | null;
   /** Days with runs, oldest first. */
   days: (Counts & { at: string })[];
 };
+
+// As the pass rate of a launch is counted.
+const manualCounts = `count(*)::int as runs,
+        count(*) filter (where verdict = 'passed' and not outage_open)::int as succeeded,
+        count(*) filter (where verdict = 'failed' or verdict = 'passed' and not outage_open)::int as decided`;
 
 /** The tests of an agent, newest first, each with its days since `from`. */
 export async function listTestStrips(
@@ -129,9 +137,11 @@ export async function listTestStrips(
   from: Date,
   { before, rowsMax }: Listing,
 ): Promise<TestStrip[]> {
-  const { rows } = await db.pool.query<TestStrip>(
+  type Row = Omit<TestStrip, "lastManualPassRate"> & { runs: number; succeeded: number; decided: number };
+  const { rows } = await db.pool.query<Row>(
     `select t.id, latest.last_outcome as "lastOutcome", latest.last_run_at as "lastRunAt",
-      manual.verdict as "lastManualOutcome", manual.finished_at as "lastManualRunAt", strip.days
+      manual.verdict as "lastManualOutcome", manual.finished_at as "lastManualRunAt",
+      manual.runs, manual.succeeded, manual.decided, strip.days
     from (select id from test_cases where agent_id = $1 and id < $3 order by id desc limit $4) t
     left join lateral (
       select last_outcome, last_run_at from test_hours where test_id = t.id order by hour desc limit 1
@@ -141,7 +151,7 @@ export async function listTestStrips(
       where kind = 'manual' and test_id = t.id and state = 'completed' order by id desc limit 1
     ) last on true
     left join lateral (
-      select max(finished_at) as finished_at,
+      select max(finished_at) as finished_at, ${manualCounts},
         case when bool_or(verdict = 'failed') then 'failed'
           when bool_or(verdict = 'missing_instrumentation') then 'missing_instrumentation'
           when bool_or(verdict = 'passed') then 'passed' when bool_or(verdict = 'skipped') then 'skipped' end as verdict
@@ -159,7 +169,10 @@ export async function listTestStrips(
     order by t.id desc`,
     [agentId, from, before, rowsMax],
   );
-  return rows;
+  return rows.map(({ runs, succeeded, decided, ...strip }) => ({
+    ...strip,
+    lastManualPassRate: runs > 1 ? passRateOf(succeeded, decided) : null,
+  }));
 }
 
 export type TestVersionCounts = Counts & { version: number; firstRunAt: Date; lastRunAt: Date };

@@ -65,6 +65,7 @@ async function memberScreens(): Promise<Screen[]> {
     { ...own("Runs"), path: `${base}/runs` },
     { ...own("Run of 1 test"), path: `${base}/runs/${launchId}?only=failing` },
     { ...own("Greets", "Test run · Greets"), path: `${base}/runs/${launchId}/${runId}` },
+    { ...own("Compare runs"), path: `${base}/runs/${launchId}/compare` },
     { ...own("Insights"), path: `${base}/insights?range=7d&form=table` },
     { ...own("Get started"), path: `${base}/start?tab=python` },
     { ...own("Judge usage"), path: `${base}/judging?days=7` },

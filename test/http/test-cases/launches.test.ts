@@ -429,6 +429,12 @@ test("a launch of inputs and repeats is estimated, has its place, and is compare
     [[2, 2, 4]],
   );
 
+  const strips = await service.client.get(`/api/agents/${agent.id}/tests/insights`).expect(200);
+  const rates = strips.body.items.map(
+    ({ lastManualPassRate }: { lastManualPassRate: unknown }) => lastManualPassRate,
+  );
+  assert.deepEqual(rates, [null, second.tests[0].passRate]);
+
   const [run] = second.runs;
   const { body: like } = await service.client
     .get(`/api/tests/${testId}/runs?kind=manual&like=${run.id}`)

@@ -75,9 +75,15 @@ export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
               className="tests-plain"
             >
               <Badge word={outcomes[last.outcome]} />
+              {last.passRate && (
+                <span className="small">
+                  {" "}
+                  {numberText(last.passRate.passed)} of {numberText(last.passRate.of)} passed
+                </span>
+              )}
             </Link>
             <span className="tests-under">
-              {last.manual && "Test run, "}
+              {last.manual && (last.passRate ? "Manual run, " : "Test run, ")}
               <RelativeTime at={last.at} />
             </span>
           </span>

@@ -18,7 +18,13 @@ export type Row = {
 };
 
 /** The last verdict on a live trace; if there is none, the verdict of the last test run. */
-export type Last = { outcome: Outcome; at: string; manual: boolean };
+export type Last = {
+  outcome: Outcome;
+  at: string;
+  manual: boolean;
+  /** Of a manual run with inputs or repeats. */
+  passRate: TestInsights["lastManualPassRate"];
+};
 
 /** URL parameters of the list; invalid values count as absent. */
 export type ListFilters = Partial<
@@ -58,12 +64,11 @@ export function rowsOf(tests: readonly ListedTest[], insights: readonly TestInsi
   });
 }
 
-function lastOf({ lastOutcome, lastRunAt, lastManualOutcome, lastManualRunAt }: TestInsights): Last | null {
-  if (lastOutcome && lastRunAt) return { outcome: lastOutcome, at: lastRunAt, manual: false };
-  if (lastManualOutcome && lastManualRunAt) {
-    return { outcome: lastManualOutcome, at: lastManualRunAt, manual: true };
-  }
-  return null;
+function lastOf(of: TestInsights): Last | null {
+  const { lastOutcome, lastRunAt, lastManualOutcome, lastManualRunAt, lastManualPassRate: passRate } = of;
+  if (lastOutcome && lastRunAt) return { outcome: lastOutcome, at: lastRunAt, manual: false, passRate: null };
+  if (!lastManualOutcome || !lastManualRunAt) return null;
+  return { outcome: lastManualOutcome, at: lastManualRunAt, manual: true, passRate };
 }
 
 /** The effective behavior: a test with several turns runs manually only. */
