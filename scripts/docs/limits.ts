@@ -13,6 +13,7 @@ import { testsMax } from "../../src/http/test-cases/launch-choice.ts";
 import { testBytesMax } from "../../src/http/test-cases/schemas.ts";
 import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
 import { criteriaMax } from "../../src/model/judge/judge.ts";
+import { promptBounds } from "../../src/model/judge/prompt-bounds.ts";
 import { backtestTracesMax } from "../../src/model/run/backtest.ts";
 import { sandboxMsMax, stepsMax } from "../../src/model/run/budget.ts";
 import { replyMax, runsMax } from "../../src/model/run/launch.ts";
@@ -161,6 +162,33 @@ export function limitTables(): string {
         "31 days by hour, 366 by day",
       ],
     ]),
+    section("What the judge is shown", [
+      [
+        "Reply",
+        characters(promptBounds.reply),
+        `longer: judged in up to ${promptBounds.replyParts} parts that overlap`,
+      ],
+      ["User's input", characters(promptBounds.userInput), shortened],
+      [
+        "Conversation around a reply",
+        characters(promptBounds.conversation),
+        `with the reply at most ${characters(promptBounds.conversationAndReply)}; the oldest items are left out`,
+      ],
+      ["System instructions", characters(promptBounds.systemInstructions), "part of the conversation"],
+      [
+        "A message, tool call or result",
+        characters(promptBounds.conversationItem),
+        "longer: its beginning and end, or more if there is room",
+      ],
+      ["Items of a conversation", number(promptBounds.conversationItems), "the oldest are left out"],
+      [
+        "Messages before the input, for scenarios",
+        characters(promptBounds.earlierMessages),
+        "the oldest are left out",
+      ],
+      ["Scenario", characters(promptBounds.scenario), shortened],
+      ["Criterion, reference reply", `${characters(promptBounds.criterion)} each`, shortened],
+    ]),
     section("How long things are kept", [
       ["Traces, runs, results", "until deleted", ""],
       ["Judge answers", "30 days", ""],
@@ -169,6 +197,12 @@ export function limitTables(): string {
       ["Emails in the outbox", "until deleted by hand", ""],
     ]),
   ].join("\n\n");
+}
+
+const shortened = "longer: its beginning and end";
+
+function characters(count: number): string {
+  return `${number(count)} characters`;
 }
 
 /** The value of a numeric constant in the one file of this name in src/. */
