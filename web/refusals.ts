@@ -79,6 +79,10 @@ export const explained: Record<IngestionCode, Explained> = {
     remedy:
       "Send application/json or application/x-protobuf, plain or with gzip. OTLP over gRPC is not supported: set OTEL_EXPORTER_OTLP_PROTOCOL to http/protobuf.",
   },
+  EXPECTATION_FAILED: {
+    why: "The Expect header was not 100-continue.",
+    remedy: "Leave the header out.",
+  },
   RATE_LIMITED: { why: "Too many requests at once.", remedy: "Exporters retry automatically." },
   INTERNAL: {
     why: "Internal error: the trace was not stored.",

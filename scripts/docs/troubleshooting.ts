@@ -26,6 +26,7 @@ const remedies: Record<RefusalCode, string> = {
   PAYLOAD_TOO_LARGE: "Send smaller batches, of 10 to 20 spans. See [Limits](limits.md#receiving-traces).",
   UNSUPPORTED_MEDIA_TYPE:
     "Send JSON or protobuf, plain or gzip. OTLP over gRPC is not supported: set `OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`.",
+  EXPECTATION_FAILED: "Leave the `Expect` header out, or send `Expect: 100-continue`.",
   RATE_LIMITED: "Wait for `Retry-After` seconds.",
   INTERNAL: "This is a bug. The service log has a line with the `requestId`.",
   UNAVAILABLE:

@@ -8,6 +8,7 @@ import { openAuth } from "./accounts/auth.ts";
 import { openBackground } from "./background.ts";
 import type { App, Deps, Register } from "./deps.ts";
 import { drainBeforeRefusing } from "./drain.ts";
+import { checkHeaders, uncheckedHost } from "./header-checks.ts";
 import { registerHealth } from "./health.ts";
 import { readJson } from "./read-json.ts";
 import { refusalBody, refuse } from "./refuse.ts";
@@ -38,7 +39,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
     // A body of 1 MB may come at 9 kB/s; larger ones have a minimum rate of their own.
     requestTimeout: 120_000,
     keepAliveTimeout: 72_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, ...uncheckedHost },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable,
@@ -52,6 +53,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   app.setErrorHandler(refuse);
   readJson(app);
   drainBeforeRefusing(app);
+  checkHeaders(app);
 
   const { routes, methodsAt } = watchRoutes(app);
   app.decorate("routeTable", routes);

@@ -18,6 +18,7 @@ export const refusals = {
   CONFLICT: [409, "Conflicts with existing data."],
   PAYLOAD_TOO_LARGE: [413, "The request is larger than 30 MB after decompression."],
   UNSUPPORTED_MEDIA_TYPE: [415, "This Content-Type or Content-Encoding is not supported."],
+  EXPECTATION_FAILED: [417, "The Expect header can only be 100-continue."],
   RATE_LIMITED: [429, "Too many requests."],
   INTERNAL: [500, "Something went wrong on our side."],
   UNAVAILABLE: [503, "The service is temporarily unavailable."],

@@ -189,6 +189,44 @@ test("a request that is not HTTP is answered with 400, and the connection ends",
   assert.equal(JSON.parse(body).code, "VALIDATION_ERROR");
 });
 
+for (const [what, head, status, code, hint] of [
+  ["without a Host", "", "400 Bad Request", "VALIDATION_ERROR", /host name/],
+  [
+    "with an unknown Expect",
+    "Host: x\r\nExpect: something\r\n",
+    "417 Expectation Failed",
+    "EXPECTATION_FAILED",
+    /100-continue/,
+  ],
+] as const) {
+  for (const path of ["/api/projects", "/public/things", "/nowhere", "/healthz"]) {
+    test(`a request of ${path} ${what} is ${status} ${code}`, async () => {
+      const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+      socket.end(`POST ${path} HTTP/1.1\r\n${head}Content-Length: 0\r\nConnection: close\r\n\r\n`);
+      let reply = "";
+      socket.on("data", chunk => {
+        reply += chunk;
+      });
+      await once(socket, "close");
+      const [start = "", body = ""] = reply.split("\r\n\r\n");
+      assert.ok(start.startsWith(`HTTP/1.1 ${status}\r\n`), start);
+      assert.match(start, /content-type: application\/json/i);
+      const refusal = JSON.parse(body);
+      assert.equal(refusal.code, code);
+      assert.match(refusal.hint, hint);
+      assert.ok(refusal.requestId);
+    });
+  }
+}
+
+test("HTTP/1.0 needs no Host", async () => {
+  const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+  socket.end("GET /healthz HTTP/1.0\r\n\r\n");
+  const [chunk] = await once(socket, "data");
+  assert.match(String(chunk), /^HTTP\/1\.1 200 /);
+  socket.destroy();
+});
+
 test("a process that works reports ready, and its metrics can be read", async () => {
   await service.client().get("/healthz").expect(200);
   await service.client().get("/readyz").expect(200);
