@@ -62,7 +62,11 @@ export const explained: Record<IngestionCode, Explained> = {
     why: "The service name belongs to an agent that the key cannot write to.",
     remedy: "Use a key with access to the agent, or create one.",
   },
-  NOT_FOUND: { why: "The agent was deleted in the meantime.", remedy: "Use another agent." },
+  NOT_FOUND: {
+    why: "The exporter sent to a path where nothing is received.",
+    remedy:
+      "Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT to the URL that ends in /public/traces. For logs and metrics, set OTEL_LOGS_EXPORTER=none and OTEL_METRICS_EXPORTER=none.",
+  },
   OTLP_PLATFORM_NOT_FOUND: {
     why: "No agent of this project has the service name that was sent.",
     remedy:

@@ -1,7 +1,7 @@
 // Builds the HTTP server: all routes, with shared limits, headers and error responses.
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import Fastify, { LogController } from "fastify";
+import Fastify, { type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { Refusal } from "../model/refusal.ts";
 import { openAuth } from "./accounts/auth.ts";
@@ -42,7 +42,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, ...uncheckedHost },
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    clientErrorHandler: refuseUnreadable,
+    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, path => methodsAt(path)),
     frameworkErrors: (error, request, reply) => {
       reply.headers(headersFor(request.url, deps.config.baseUrl));
       refuse(error, request, reply);
@@ -60,13 +60,19 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(headersFor(request.url, deps.config.baseUrl));
   });
-  app.setNotFoundHandler((request, reply) => {
+  const refuseUnknown = (request: FastifyRequest, reply: FastifyReply): never => {
     const methods = methodsAt(request.url.split("?", 1)[0]!);
     // A path parameter that is too long matches no route, although the method is right.
     if (methods.length === 0 || methods.includes(request.method)) throw new Refusal("NOT_FOUND");
     reply.header("allow", methods.join(", "));
     throw new Refusal("METHOD_NOT_ALLOWED");
+  };
+  // Before the body is read: no body changes what is not there.
+  app.addHook("onRequest", async (request, reply) => {
+    if (request.is404) refuseUnknown(request, reply);
   });
+  // For the dashboard, which answers GET at any path.
+  app.setNotFoundHandler(refuseUnknown);
 
   const background = openBackground(deps.log);
   app.addHook("onClose", () => background.settled());
@@ -101,11 +107,27 @@ function headersFor(url: string, baseUrl: string): Record<string, string> {
   };
 }
 
-/** Invalid HTTP or a timeout leaves no request to reply to, so the response is written to the socket. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+/**
+ * Invalid HTTP, a method that Node does not know or a timeout leaves no request to reply to, so the response is written to
+ * the socket.
+ */
+function refuseUnreadable(
+  error: { code?: string; rawPacket?: unknown },
+  socket: Socket,
+  methodsAt: (path: string) => string[],
+): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
+  }
+  if (error.code === "HPE_INVALID_METHOD") {
+    const [, path] = /^[A-Z-]+ (\/[^ ?]*)[^ ]* HTTP\/1\.[01]\r\n/.exec(String(error.rawPacket)) ?? [];
+    const allow = path === undefined ? [] : methodsAt(path);
+    if (allow.length > 0) {
+      const refusal = new Refusal("METHOD_NOT_ALLOWED");
+      writeRefusal(socket, refusal, `405 Method Not Allowed\r\nAllow: ${allow.join(", ")}`);
+      return;
+    }
   }
   const [status, message] =
     error.code === "ERR_HTTP_REQUEST_TIMEOUT"
@@ -113,7 +135,11 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
       : error.code === "HPE_HEADER_OVERFLOW"
         ? ["431 Request Header Fields Too Large", "The request's headers are too large."]
         : ["400 Bad Request", "The request is not valid HTTP."];
-  const body = JSON.stringify(refusalBody(new Refusal("VALIDATION_ERROR", { message }), randomUUID()));
+  writeRefusal(socket, new Refusal("VALIDATION_ERROR", { message }), status!);
+}
+
+function writeRefusal(socket: Socket, refusal: Refusal, status: string): void {
+  const body = JSON.stringify(refusalBody(refusal, randomUUID()));
   socket.end(
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

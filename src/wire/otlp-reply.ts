@@ -6,6 +6,7 @@ import type { MediaType } from "./media-type.ts";
 export type PartialSuccess = { rejectedSpans: number; errorMessage: string };
 
 const messageBytesMax = 1024;
+const whereListed = "The rejected services are listed in the project's ingestion log.";
 
 /** HTTP status to the equivalent google.rpc code. */
 const grpcCodes: Record<number, number> = {
@@ -43,7 +44,7 @@ export function encodeStatus(refusal: Refusal): Buffer {
   return Buffer.from(writer.finish());
 }
 
-/** Each error code with the number of rejected spans and traces, then its first hint: at most 1 KB of UTF-8. */
+/** Each error code with the number of rejected spans and traces, then where to look and its first hint: at most 1 KB of UTF-8. */
 export function partialMessage(refused: { spanCount: number; refusal: Refusal }[]): string {
   const byCode = new Map<RefusalCode, { spans: number; traces: number; hint: string | undefined }>();
   for (const { spanCount, refusal } of refused) {
@@ -55,7 +56,7 @@ export function partialMessage(refused: { spanCount: number; refusal: Refusal }[
     ([code, { spans, traces }]) => `${code}: ${counted(spans, "span")} in ${counted(traces, "trace")}`,
   );
   const hints = Array.from(byCode.values(), sum => sum.hint).filter(hint => hint !== undefined);
-  const message = [`${counts.join("; ")}.`, ...hints].join(" ");
+  const message = [`${counts.join("; ")}.`, whereListed, ...hints].join(" ");
   // A character that was cut in half decodes as U+FFFD, which is removed too.
   return Buffer.from(message)
     .subarray(0, messageBytesMax)

@@ -23,7 +23,7 @@ export type Sent = {
   chunked?: boolean;
 };
 
-export type Answer = { status: number; headers: IncomingHttpHeaders; bytes: Buffer };
+export type Answer = { status: number; statusMessage: string; headers: IncomingHttpHeaders; bytes: Buffer };
 
 /** `to.key` is sent if `sent` names no key. Always on a new connection. */
 export function send(to: { url: string; key: string }, sent: Sent = {}): Promise<Answer> {
@@ -43,7 +43,13 @@ export function send(to: { url: string; key: string }, sent: Sent = {}): Promise
     outgoing.on("error", reject);
     outgoing.on("response", response => {
       buffer(response).then(
-        bytes => resolve({ status: response.statusCode!, headers: response.headers, bytes }),
+        bytes =>
+          resolve({
+            status: response.statusCode!,
+            statusMessage: response.statusMessage!,
+            headers: response.headers,
+            bytes,
+          }),
         reject,
       );
     });

@@ -61,7 +61,7 @@ describe("the message of a partial success", () => {
     ];
     assert.equal(
       partialMessage(refused),
-      "OTLP_ID_INVALID: 5 spans in 2 traces; OTLP_PLATFORM_NOT_FOUND: 1 span in 1 trace. Send hexadecimal ids.",
+      "OTLP_ID_INVALID: 5 spans in 2 traces; OTLP_PLATFORM_NOT_FOUND: 1 span in 1 trace. The rejected services are listed in the project's ingestion log. Send hexadecimal ids.",
     );
   });
 

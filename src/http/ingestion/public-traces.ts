@@ -1,8 +1,11 @@
 // POST /public/traces: the public ingestion endpoint, in both formats and both encodings.
+import { STATUS_CODES } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RefusedGroup } from "../../ingest/prepare.ts";
 import { type IngestDeps, type IngestOutcome, ingest, type StoredTrace } from "../../ingest.ts";
-import { Refusal } from "../../model/refusal.ts";
+import { refusedWhole } from "../../model/ingestion.ts";
+import { hashKey } from "../../model/key.ts";
+import type { Refusal } from "../../model/refusal.ts";
 import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
 import type { Release } from "../../threads/semaphore.ts";
 import { encodeStatus, encodeSuccess, type PartialSuccess, partialMessage } from "../../wire/otlp-reply.ts";
@@ -11,13 +14,13 @@ import { holdersOf, placesOfKeys, takePlace } from "../places.ts";
 import { asRefusal, refusalBody } from "../refuse.ts";
 import { publicTracesSchema } from "./public-traces-schema.ts";
 import { BodyReader, goneOf } from "./read-body.ts";
+import { wrongPath, wrongPaths } from "./wrong-paths.ts";
 
 /** Requests in hand: read, prepared or stored. A body of up to 1 MB needs no other permit. */
 export const requestsMax = 256;
 const placeWaitMs = 4_000;
 
 const paths = ["/public/traces", "/public/traces/"];
-const doubledPaths = ["/public/traces/v1/traces", "/public/traces/v1/traces/"];
 const isEndpoint = (url: string) => paths.includes(url.split("?", 1)[0]!);
 
 export type PublicTracesDeps = { ingest: IngestDeps };
@@ -33,11 +36,6 @@ export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDep
     if (!isEndpoint(request.url!)) response.writeContinue();
     app.server.emit("request", request, response);
   });
-  app.addHook("onRequest", async (request, reply) => {
-    if (!request.is404 || !isEndpoint(request.url)) return;
-    reply.header("allow", "POST");
-    throw new Refusal("METHOD_NOT_ALLOWED");
-  });
   for (const url of paths) {
     app.post(url, {
       schema: url === paths[0] ? publicTracesSchema : { hide: true },
@@ -45,13 +43,26 @@ export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDep
       handler: () => {},
     });
   }
-  for (const url of doubledPaths) {
+  for (const url of wrongPaths) {
     app.post(url, {
       schema: { hide: true },
-      onRequest: async (request, reply) => answerRefusal(request, reply, doubledPath()),
+      onRequest: async (request, reply) => {
+        const refusal = wrongPath(request.url);
+        await report(deps.ingest, request, refusal);
+        return answerRefusal(request, reply, refusal);
+      },
       handler: () => {},
     });
   }
+}
+
+/** Enters a request to a wrong path in the ingestion log of its key's project. */
+async function report({ findKey, onAnswered }: IngestDeps, request: FastifyRequest, { code }: Refusal) {
+  const text = request.headers["x-api-key"];
+  if (typeof text !== "string" || text === "") return;
+  // The answer is the same without the log, such as while the database is down.
+  const key = await findKey(hashKey(text).toString("hex")).catch(() => undefined);
+  if (key) onAnswered([refusedWhole(code)], key);
 }
 
 type Receiving = { reader: BodyReader; places: FairSemaphore };
@@ -155,6 +166,7 @@ function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unkn
     mediaType === "protobuf"
       ? encodeStatus(refusal)
       : Buffer.from(JSON.stringify(refusalBody(refusal, request.id)));
+  reply.raw.statusMessage = reasonPhrase(refusal);
   return reply
     .code(refusal.status)
     .header("content-type", contentTypes[mediaType])
@@ -162,9 +174,10 @@ function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unkn
     .send(body);
 }
 
-function doubledPath(): Refusal {
-  return new Refusal("NOT_FOUND", {
-    message: "Wrong path for traces.",
-    hint: "The exporter appended /v1/traces. Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT to the URL that ends in /public/traces; exporters use it unchanged.",
-  });
+const reasonHintMax = 120;
+
+/** The standard phrase, code and hint: Python's exporter prints nothing else of an error. */
+function reasonPhrase({ status, code, hint = "" }: Refusal): string {
+  const ascii = hint.slice(0, reasonHintMax).replace(/[^\x20-\x7e]/g, "?");
+  return `${STATUS_CODES[status]}: ${[code, ascii].filter(Boolean).join(", ")}`;
 }

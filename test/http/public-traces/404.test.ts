@@ -1,10 +1,12 @@
 // 404: a service.name that no agent of the project has, and URLs that are not the endpoint.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { makeAgent } from "../../support/app.ts";
+import { gzipSync } from "node:zlib";
+import { makeAgent, makeKey } from "../../support/app.ts";
 import { encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
 import { exportSpans, openExporter, recordSpans } from "../../support/exporters.ts";
-import { json, refused, send } from "../../support/send.ts";
+import { json, proto, refused, send } from "../../support/send.ts";
 import { serviceName, startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -36,16 +38,55 @@ for (const [encoding, encode] of Object.entries(encodings)) {
     const { hint } = refused(answer, 404, "OTLP_PLATFORM_NOT_FOUND");
     assert.match(String(hint), /default name.*OTEL_SERVICE_NAME/);
   });
-
-  test(`the path that an SDK builds from the wrong variable is answered in ${encoding} with the right variable`, async () => {
-    for (const path of ["/public/traces/v1/traces", "/public/traces/v1/traces/"]) {
-      for (const key of [service.key, null]) {
-        const answer = await send(service, { path, key, ...encode(exportOf([exportedSpan()])) });
-        assert.match(String(refused(answer, 404, "NOT_FOUND").hint), /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT/);
-      }
-    }
-  });
 }
+
+const traces = /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT/;
+for (const [paths, hinted] of [
+  [["/", "/v1/traces", "/public/v1/traces", "/public/traces/v1/traces", "/public/traces/v1/traces/"], traces],
+  [["/v1/logs", "/public/v1/logs", "/public/logs/v1/logs"], /OTEL_LOGS_EXPORTER=none/],
+  [["/v1/metrics", "/public/traces/v1/metrics/"], /OTEL_METRICS_EXPORTER=none/],
+] as const) {
+  for (const path of paths) {
+    test(`${path}, where SDKs send with the wrong variables, is answered with the right one, whatever the body`, async () => {
+      const { type, body } = encodings.json(exportOf([exportedSpan()]));
+      const gzipped = { headers: { "content-encoding": "gzip" }, body: gzipSync(body) };
+      for (const sent of [
+        { type, ...gzipped },
+        { type: proto, ...gzipped },
+        { type, body: Buffer.alloc(2_000_000) },
+        { type, body, key: null },
+      ]) {
+        const answer = await send(service, { path, ...sent });
+        assert.equal(answer.headers["content-type"], sent.type);
+        assert.match(String(refused(answer, 404, "NOT_FOUND").hint), hinted);
+        assert.match(answer.statusMessage, /^Not Found: NOT_FOUND, Set OTEL_/);
+      }
+    });
+  }
+}
+
+test("a request to a wrong path is entered in the ingestion log of its key's project, and only with a key", async () => {
+  const owner = await service.signUp();
+  const { key } = await makeKey(owner);
+  const logged = async () => {
+    const { body } = await owner.client.get(`/api/projects/${owner.projectId}/ingestion`).expect(200);
+    return body.items.map(({ code, requests }: { code: string; requests: number }) => [code, requests]);
+  };
+  for (const sent of [null, "svc_unknown", key]) {
+    refused(await send(service, { path: "/v1/traces", key: sent }), 404, "NOT_FOUND");
+  }
+  await eventually(async () => assert.deepEqual(await logged(), [["NOT_FOUND", 1]]));
+});
+
+test("the reason phrase of an error has its code and at most 120 ASCII characters of its hint", async () => {
+  const { statusMessage } = await send(service, encodings.protobuf(exportOf([exportedSpan()], "nobody")));
+  assert.match(
+    statusMessage,
+    /^Not Found: OTLP_PLATFORM_NOT_FOUND, Set OTEL_SERVICE_NAME to an agent's OTLP /,
+  );
+  const long = await send(service, { path: "/v1/traces" });
+  assert.equal(long.statusMessage.length, "Not Found: NOT_FOUND, ".length + 120);
+});
 
 test("a lone surrogate in a service.name is an unknown name, not an error", async () => {
   const body = JSON.stringify(exportOf([exportedSpan()], "NAME")).replace("NAME", "\\ud800");
@@ -77,7 +118,7 @@ for (const path of [
   "/public/traces//",
   "/public/traces/x",
   "/public/Traces",
-  "/v1/traces",
+  "/v1/trace",
 ]) {
   test(`${path} is not a URL of the endpoint`, async () => {
     const { status, headers, bytes } = await send(service, {

@@ -1,5 +1,7 @@
 // 405: the endpoint answers only POST, and says so whatever else is in the request.
 import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { proto, type Sent, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
@@ -25,6 +27,33 @@ for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE
     }
   });
 }
+
+for (const [path, allow] of [
+  ["/public/traces", "POST"],
+  ["/public/traces?x=1", "POST"],
+  ["/api/projects", "GET, HEAD, POST"],
+  ["/api/projects/0199a1b2-0000-7000-8000-000000000001/keys", "GET, HEAD, POST"],
+  ["/healthz", "GET, HEAD"],
+] as const) {
+  for (const method of ["QUERY", "PROPFIND", "BREW", "X-Y"]) {
+    test(`${method} on ${path} is METHOD_NOT_ALLOWED, whether HTTP libraries know the method or not`, async () => {
+      const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+      socket.write(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
+      const said = await text(socket);
+      assert.match(said, /^HTTP\/1\.1 405 Method Not Allowed\r\n/);
+      assert.equal(/^allow: (.*)\r$/im.exec(said)?.[1], allow);
+      assert.match(said, /"code":"METHOD_NOT_ALLOWED"/);
+    });
+  }
+}
+
+test("an unknown method on an unknown path, and what is no HTTP, are not 405", async () => {
+  for (const head of ["BREW /nowhere HTTP/1.1", "BREW /api/projects", "\u0000\u0001"]) {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    socket.write(`${head}\r\nhost: localhost\r\n\r\n`);
+    assert.match(await text(socket), /^HTTP\/1\.1 400 Bad Request\r\n/);
+  }
+});
 
 test("the method is checked before the body: neither broken JSON nor 40 MB of it matters", async () => {
   await notAllowed({ method: "PUT", body: "{" });

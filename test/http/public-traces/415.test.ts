@@ -74,7 +74,8 @@ test("Content-Encoding sent twice is two layers", async () => {
   outgoing.end(body);
   const [response] = await once(outgoing, "response");
   const bytes = await buffer(response);
-  refused({ status: response.statusCode, headers: response.headers, bytes }, 415, code);
+  const { statusCode: status, statusMessage, headers: received } = response;
+  refused({ status, statusMessage, headers: received, bytes }, 415, code);
 });
 
 test("type and encoding are checked before the size, the body and the agent", async () => {
