@@ -1,7 +1,7 @@
 // Sentences for reason codes: why a check, a test or a run had its outcome.
 import type { ReasonCode, ReasonData, SomeNames } from "../src/model/run/reason.ts";
 import { durationText, numberText } from "./format.ts";
-import { moneyText } from "./money.ts";
+import { judgeSentences } from "./judge-reasons.ts";
 
 type Reasoned = {
   reason: string;
@@ -11,17 +11,94 @@ type Reasoned = {
 
 /** Results stored before reasons had codes, and codes of a later version, keep their stored sentence. */
 export function reasonText({ reason, reasonCode, reasonData = {} }: Reasoned): string {
-  const sentence = Object.hasOwn(sentences, reasonCode ?? "")
-    ? sentences[reasonCode as ReasonCode]
-    : undefined;
+  const sentence = Object.hasOwn(sentences, reasonCode ?? "") ? sentences[reasonCode as Rendered] : undefined;
   if (!sentence) return reason;
   const text = (sentence as (data: unknown) => string)(reasonData);
   // A negated range is part of the sentence.
   return reasonData["negated"] === true && !("min" in reasonData) ? `Negated: ${text}` : text;
 }
 
-/** The other codes have nothing to format, so their stored sentence is used. */
-const sentences: { [C in ReasonCode]?: (data: NonNullable<ReasonData[C]>) => string } = {
+/** Codes whose stored sentence is shown: nothing in it is a number, a duration or a name that is formatted here. */
+export const storedSentences = [
+  // Of checks.
+  "http_status",
+  "no_http_status",
+  "no_response",
+  "no_token_usage",
+  "no_duration",
+  "no_reply",
+  "failed_without_reply",
+  "no_text_in_spans",
+  "turn_not_reached",
+  "turn_not_in_trace",
+  "no_agent_trace",
+  "no_answer",
+  "invalid_threshold",
+  "arguments_too_large",
+  "run_budget_spent",
+  "sandbox_run_budget",
+  "sandbox_agent_budget",
+  "sandbox_out_of_memory",
+  "sandbox_failed",
+  "sandbox_cancelled",
+  // Of the judge.
+  "judge_key_unreadable",
+  "judge_paused",
+  "judge_database_unavailable",
+  "judge_busy",
+  "judge_busy_until_deadline",
+  "judge_connection_changed",
+  "judge_not_asked",
+  // `because` is a reason within the reason, which has no stored sentence of its own.
+  "judge_suspended",
+  "judge_cancelled",
+  "judge_waiting",
+  "reply_without_words",
+  "no_scenario",
+  "judge_url_blocked",
+  "judge_connection_invalid",
+  "judge_key_rejected",
+  "judge_upstream_rejected",
+  "judge_header_missing",
+  "judge_model_unknown",
+  "judge_model_denied",
+  "judge_url_unknown",
+  "judge_not_found",
+  "judge_redirected",
+  "judge_tls_required",
+  "judge_request_rejected",
+  "judge_input_rejected",
+  "judge_context_exceeded",
+  "judge_system_role_rejected",
+  "judge_answer_too_large",
+  "judge_answer_truncated",
+  "judge_answer_filtered",
+  "judge_answer_failed",
+  "judge_not_a_model",
+  "judge_answer_malformed",
+  "judge_integrity_failed",
+  "judge_context_too_small",
+  "judge_echo_wrong",
+  "judge_question_skipped",
+  "judge_quote_missing",
+  "judge_quote_trivial",
+  "judge_quote_not_found",
+  "judge_comparison_not_found",
+  // Of tests and runs.
+  "checks_counted",
+  "checks_waiting",
+  "scenario_no_match",
+  "worker_died",
+  "worker_died_before_sending",
+  "worker_stopped",
+  "internal_error",
+  "rejected",
+] as const satisfies ReasonCode[];
+
+type Rendered = Exclude<ReasonCode, (typeof storedSentences)[number]>;
+
+/** A new code does not compile until it is here or in the list above. */
+const sentences: { [C in Rendered]: (data: NonNullable<ReasonData[C]>) => string } = {
   tool_call_count: ({ name, count, withArguments, instead, ...range }) =>
     `${countText(count, "call")} of ${quote(name)}${withArguments ? " with the expected arguments" : ""} (expected ${rangeText(range)})${
       instead === undefined ? "" : `; ${insteadText(instead)}`
@@ -58,15 +135,9 @@ const sentences: { [C in ReasonCode]?: (data: NonNullable<ReasonData[C]>) => str
   text_too_long: ({ max }) =>
     `The text is longer than ${numberText(max)} characters, the most that is checked.`,
   sandbox_timeout: ({ ms }) => `This check took longer than its limit of ${durationText(ms)}.`,
+  ...judgeSentences,
   agent_error: ({ turn, message }) =>
     `Agent error${turn === undefined ? "" : ` in turn ${numberText(turn)}`}: ${message}`,
-  no_judge: () => "No judge is configured.",
-  reply_too_long: ({ shown, of }) =>
-    `The reply is too long to judge: ${numberText(of)} characters, of which the judge can be shown ${numberText(shown)}.`,
-  judge_budget_spent: budget =>
-    `The agent’s daily judge budget of ${
-      "usd" in budget ? moneyText(budget.usd) : `${numberText(budget.tokens)} tokens`
-    } is used up. It resets at 00:00 UTC.`,
 };
 
 function quote(name: string): string {

@@ -1,10 +1,14 @@
 // Explains why an HTTP connection failed, by the error's code.
+import { isRecord } from "../model/record.ts";
 
 /** `reached`: the connection was established, so the request may have arrived. `why` completes "the server …" or "not reached: …". */
 export type ConnectionFault = { reached: boolean; why: string };
 
 export function connectionFault(error: unknown): ConnectionFault {
-  const code = codeOf(error);
+  const causes = causesOf(error);
+  if (causes.some(isTlsAlert)) return { reached: false, why: plainToTls };
+  const code = causes.map(({ code }) => code).find(code => typeof code === "string");
+  if (code === "UND_ERR_SOCKET" && causes.some(hasReadNothing)) return { reached: true, why: closedAtOnce };
   const broken = brokenOff[code ?? ""];
   if (broken !== undefined || code === undefined || code.startsWith("HPE_")) {
     return { reached: true, why: broken ?? "sent an invalid response" };
@@ -43,16 +47,31 @@ const unreached: Record<string, string> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
 };
 
-/** The outermost code among the error and its causes. Never a message, which may repeat what was sent. */
-function codeOf(error: unknown): string | undefined {
-  const seen = new Set<unknown>();
+const plainToTls = "the port speaks TLS; the URL must begin with https://";
+
+/** So do servers that speak TLS alone, and send no alert. */
+const closedAtOnce = "closed the connection without an answer (does its port need https://?)";
+
+type Cause = { code?: unknown; cause?: unknown; errors?: unknown; data?: unknown; socket?: unknown };
+
+/** A TLS alert record where an HTTP response was expected: content type 21, version 3. */
+function isTlsAlert({ data }: Cause): boolean {
+  return typeof data === "string" && data.startsWith("\x15\x03");
+}
+
+function hasReadNothing({ socket }: Cause): boolean {
+  return isRecord(socket) && socket["bytesRead"] === 0;
+}
+
+/** The error and its causes, outermost first. Never a message, which may repeat what was sent. */
+function causesOf(error: unknown): Cause[] {
+  const causes: Cause[] = [];
   const open = [error];
   for (let at = open.shift(); at !== undefined; at = open.shift()) {
-    if (seen.has(at) || typeof at !== "object" || at === null) continue;
-    seen.add(at);
-    const { code, cause, errors } = at as { code?: unknown; cause?: unknown; errors?: unknown };
-    if (typeof code === "string") return code;
-    open.push(...(Array.isArray(errors) ? errors : []), cause);
+    if (typeof at !== "object" || at === null || causes.includes(at)) continue;
+    const found = at as Cause;
+    causes.push(found);
+    open.push(...(Array.isArray(found.errors) ? found.errors : []), found.cause);
   }
-  return undefined;
+  return causes;
 }

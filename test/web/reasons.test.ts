@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Reason, reasonFields } from "../../src/model/run/reason.ts";
-import { reasonText } from "../../web/reasons.ts";
+import { reasonText, storedSentences } from "../../web/reasons.ts";
 
 const formatted: [Reason, string][] = [
   [
@@ -72,4 +72,50 @@ test("a result without a code, or with one of a later version, keeps the sentenc
   assert.equal(reasonText({ reason }), reason);
   assert.equal(reasonText({ reason, reasonCode: "of_next_year", reasonData: { a: 1 } }), reason);
   assert.equal(reasonText({ reason, reasonCode: "toString" }), reason);
+});
+
+test("the judge's reasons are formatted from code and data", () => {
+  const tried = { tries: 1_200 };
+  const examples: [Reason, string][] = [
+    [
+      { code: "judge_http_error", data: { status: 429, waitMs: 90_000, ...tried } },
+      "The judge answered with status 429 (not called again for 1 min 30 s; 1,200 tries).",
+    ],
+    [{ code: "judge_timeout", data: { tries: 1 } }, "The judge did not answer in time."],
+    [
+      { code: "judge_unreachable", data: { why: "the connection was refused", tries: 2 } },
+      "The judge could not be reached: the connection was refused (2 tries).",
+    ],
+    [
+      { code: "judge_undecided", data: { comment: "It is vague.", criteria: ["Is kind."] } },
+      "The judge could not decide “Is kind.”: It is vague.",
+    ],
+    [
+      { code: "judge_votes_split", data: { passed: 1, failed: 1, undecided: 1 } },
+      "The judge could not decide: of 3 votes, 1 reached the threshold, 1 did not, and 1 was undecided.",
+    ],
+    [
+      {
+        code: "judge_score",
+        data: {
+          ...{ score: 0.875, threshold: 0.7, votes: { passed: 2, of: 3 } },
+          criteria: { met: 1, of: 4, inapplicable: 1, undecided: 2 },
+        },
+      },
+      "The judge’s score is 0.875 (threshold 0.7; 2 of 3 votes reach it): 1 of 4 criteria are fully met, 1 does not apply, 2 are undecided.",
+    ],
+    [
+      { code: "judge_not_sampled", data: { percent: 2.5 } },
+      "Not sampled: 2.5% of this agent’s traces are judged.",
+    ],
+    [{ code: "judge_silent", data: { seconds: 90 } }, "The judge did not answer within 1 min 30 s."],
+  ];
+  for (const [reason, sentence] of examples) assert.equal(reasonText(reasonFields(reason)), sentence);
+});
+
+test("every other code shows its stored sentence", () => {
+  assert.equal(new Set(storedSentences).size, storedSentences.length);
+  for (const reasonCode of storedSentences) {
+    assert.equal(reasonText({ reason: "As stored.", reasonCode, reasonData: {} }), "As stored.");
+  }
 });

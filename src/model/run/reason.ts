@@ -160,6 +160,7 @@ type JudgeReasonData = {
   judge_not_found: { status: number };
   judge_system_role_rejected: { status: number };
   judge_redirected: { status: number };
+  judge_tls_required: { status: number };
   judge_request_rejected: { status: number };
   judge_input_rejected: { status: number };
   judge_context_exceeded: { status: number };
@@ -345,6 +346,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_url_unknown: ({ status }) => `The judge's server does not know this URL (${status}).`,
   judge_not_found: ({ status }) => `The judge does not know this URL or model (${status}).`,
   judge_redirected: ({ status }) => `The judge redirects elsewhere, which is not followed (${status}).`,
+  judge_tls_required: ({ status }) =>
+    `The judge's server expects TLS: its URL must begin with https:// (${status}).`,
   judge_request_rejected: ({ status }) => `The judge rejected the request (${status}).`,
   judge_input_rejected: ({ status }) => `The judge rejected this input (${status}).`,
   judge_context_exceeded: ({ status }) =>

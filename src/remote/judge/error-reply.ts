@@ -77,8 +77,10 @@ function textOf(part: Part): string {
   return typeof text === "string" ? text.trim() : "";
 }
 
+/** Of HTML, what says that the server expects TLS: servers say so in a page. */
 function plainText(body: string): string {
-  return /^\s*</.test(body) ? "" : body.trim();
+  if (!/^\s*</.test(body)) return body.trim();
+  return body.match(/[^<>]*\bplain HTTP\b[^<>]*/)?.[0].trim() ?? "";
 }
 
 /** From the headers, in seconds, milliseconds or as a date by the server's own clock; Google has it in the body. */

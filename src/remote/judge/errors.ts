@@ -14,6 +14,7 @@ export type FaultCode =
   | "judge_model_denied"
   | "judge_upstream_rejected"
   | "judge_key_rejected"
+  | "judge_tls_required"
   | "judge_model_unknown"
   | "judge_url_unknown"
   | "judge_not_found";
@@ -122,6 +123,17 @@ const table: (Fault & { signs: Sign[] })[] = [
         source: `${litellm}, exceptions.py and proxy/auth/auth_checks.py; ${mlflow}, gateway/budget.py`,
         statuses: [400, 401, 403, 422, 429],
         text: /budget has been exceeded|^(?:litellm\.)?(?:ExceededBudget|BudgetExceededError)|budget (?:limit|policy).{0,40}exceeded/i,
+      },
+    ],
+  },
+  {
+    code: "judge_tls_required",
+    state: "refused",
+    signs: [
+      {
+        source: "nginx, Go (net/http), Apache: plain HTTP sent to their TLS port",
+        statuses: [400],
+        text: /plain HTTP request was sent to HTTPS port|sent an HTTP request to an HTTPS server|speaking plain HTTP to an SSL-enabled server port/i,
       },
     ],
   },

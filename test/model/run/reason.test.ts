@@ -220,6 +220,9 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   judge_key_rejected: [[{ status: 401 }, "The judge rejected the API key (401)."]],
   judge_not_found: [[{ status: 404 }, "The judge does not know this URL or model (404)."]],
   judge_redirected: [[{ status: 302 }, "The judge redirects elsewhere, which is not followed (302)."]],
+  judge_tls_required: [
+    [{ status: 400 }, "The judge's server expects TLS: its URL must begin with https:// (400)."],
+  ],
   judge_request_rejected: [[{ status: 400 }, "The judge rejected the request (400)."]],
   judge_input_rejected: [[{ status: 403 }, "The judge rejected this input (403)."]],
   judge_silent: [[{ seconds: 60 }, "The judge did not answer within 60 s."]],

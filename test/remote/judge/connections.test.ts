@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createPlainServer } from "node:net";
 import { after, describe, it } from "node:test";
 import { reasonText } from "../../../src/model/run/reason.ts";
 import { callAgent } from "../../../src/remote/agent/call.ts";
@@ -16,6 +16,11 @@ const server = await serveJudge();
 const pem = readFileSync(new URL("../../fixtures/tls/agent.example.com.pem", import.meta.url), "utf8");
 const tls = createServer({ key: pem, cert: pem }, (_, response) => response.end("{}"));
 await new Promise<void>(resolve => tls.listen(0, "127.0.0.1", resolve));
+// As OpenSSL's own server answers what is no TLS.
+const alerting = createPlainServer(socket =>
+  socket.once("data", () => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, 0x46]))),
+);
+await new Promise<void>(resolve => alerting.listen(0, "127.0.0.1", resolve));
 const gone = await startJudgeServer();
 await gone.close();
 const outbound = openOutbound({
@@ -29,9 +34,11 @@ after(async () => {
   await outbound.close();
   tls.closeAllConnections();
   tls.close();
+  alerting.close();
 });
 
 const question = { userInput: "Where is my parcel?", scenarios: [{ id: "s1", scenario: "A parcel." }] };
+const alertPort = (alerting.address() as AddressInfo).port;
 const tlsPort = (tls.address() as AddressInfo).port;
 
 for (const [what, url, expected] of [
@@ -45,9 +52,19 @@ for (const [what, url, expected] of [
     server.url.replace("http:", "https:"),
     "could not be reached: the port does not speak TLS; its URL probably begins with http://.",
   ],
+  [
+    "plain HTTP to a port with TLS",
+    `http://127.0.0.1:${tlsPort}/v1`,
+    "closed the connection without an answer (does its port need https://?).",
+  ],
+  [
+    "plain HTTP to a port with TLS that answers with an alert",
+    `http://127.0.0.1:${alertPort}/v1`,
+    "could not be reached: the port speaks TLS; the URL must begin with https://.",
+  ],
   ["an unknown host name", "http://no.example.com/v1", "could not be reached: the host name was not found."],
   ["a closed port", gone.url, "could not be reached: the connection was refused."],
-  ["a reset", server.url, "closed the connection."],
+  ["a reset", server.url, "closed the connection without an answer (does its port need https://?)."],
 ] as const) {
   describe(`${what} is named`, () => {
     for (const typed of [true, false]) {

@@ -28,6 +28,25 @@ const liteLlm = (status: number, message: string, type = "None"): Reply =>
 const upstream = "litellm.RateLimitError: RateLimitError: OpenAIException - ";
 
 const cases: Record<string, [what: string, reply: Reply, connection?: Partial<JudgeConnection>][]> = {
+  "refused judge_tls_required": [
+    [
+      "nginx",
+      raw(
+        400,
+        "text/html",
+        "<html>\r\n<head><title>400 The plain HTTP request was sent to HTTPS port</title></head>\r\n<body></body></html>",
+      ),
+    ],
+    ["Go", raw(400, "text/plain", "Client sent an HTTP request to an HTTPS server.\n")],
+    [
+      "Apache",
+      raw(
+        400,
+        "text/html",
+        "<!DOCTYPE HTML><html><body><p>Reason: You're speaking plain HTTP to an SSL-enabled server port.<br /></p></body></html>",
+      ),
+    ],
+  ],
   "refused judge_model_unknown": [
     [
       "OpenAI",

@@ -161,7 +161,10 @@ describe("a judge that is down", () => {
     "408": [refusal(408), "The judge answered with status 408."],
     "409": [refusal(409), "The judge answered with status 409."],
     "a cut answer": [cutOff, "The judge's answer broke off."],
-    "a dropped connection": [reset, "The judge's server closed the connection."],
+    "a dropped connection": [
+      reset,
+      "The judge's server closed the connection without an answer (does its port need https://?).",
+    ],
   };
   for (const [name, [reply, reason]] of Object.entries(cases)) {
     it(`may be asked later, and is asked once: ${name}`, async () => {
