@@ -72,7 +72,7 @@ export async function listRunsOfLaunch(
 }
 
 const otherLaunch = `select from runs one
-  where one.id = $4 and one.input_digest = r.input_digest and one.launch_id <> r.launch_id`;
+  where one.id = $4 and one.test_id = r.test_id and one.input_digest = r.input_digest and one.launch_id <> r.launch_id`;
 
 /** The manual runs of a test, newest first; `like`: those with the input of this run, from other launches. */
 export async function listManualRunsOfTest(

@@ -98,6 +98,17 @@ test("a changed test is compared with its latest stored results, trace by trace"
   assert.equal((await get(`/api/backtests/${done.id}/results?before=none`)).items.length, 0);
 });
 
+test("inputs and repeats are not tried, and make no draft of a saved version", async () => {
+  const fields = { turns: [{ input: "a" }], assertions: statusIs(200) };
+  const { id: testId } = await makeTest(service.owner, agentId, { ...fields, inputs: [{ input: "b" }] });
+  await store(ok);
+  const stored = await get(`/api/tests/${testId}`);
+  const { id: _, agentId: __, version: ___, eligibility: ____, ...document } = stored;
+  const done = await backtest({ test: { ...document, inputs: [{ input: "c" }], repeats: 3 }, testId });
+  assert.deepEqual([done.testVersion, "inputs" in done.test], [1, false]);
+  await service.client.delete(`/api/tests/${testId}`).expect(204);
+});
+
 test("the saved version changes nothing, and a test without results is new everywhere", async () => {
   const { id: testId } = await makeTest(service.owner, agentId, { assertions: statusIs(200) });
   await store(ok);

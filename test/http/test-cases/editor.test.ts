@@ -229,3 +229,16 @@ test("the whole inputs of given traces are read in their order, and none of anot
   await service.client.post(path, { traceIds: [] }).expect(400);
   await service.client.post(path, { traceIds: Array.from({ length: 101 }, () => traceId) }).expect(400);
 });
+
+test("a dry run evaluates the trace alone, whatever inputs and repeats the test has", async () => {
+  const plain = {
+    name: "Fast",
+    turns: [{ input: "a" }],
+    assertions: [{ type: "response_time", max_ms: 900 }],
+  };
+  const inputs = Array.from({ length: 1_000 }, (_, at) => ({ input: `${at} ${"x".repeat(950)}` }));
+  const [one, other] = await Promise.all(
+    [plain, { ...plain, inputs }].map(async test => (await dryRun({ test }).expect(200)).body.result),
+  );
+  assert.deepEqual(other, one);
+});

@@ -449,4 +449,10 @@ test("a launch of inputs and repeats is estimated, has its place, and is compare
     [first.id, 1, 1],
   ]);
   await service.client.get(`/api/tests/${testId}/runs?like=${run.id}`).expect(400);
+  // A run of another test, perhaps of another account, says nothing about its input.
+  const twin = await makeTest(service.owner, agent.id, { inputs: [{ input: run.input }] });
+  const { runs: others } = await ended((await launch(agent.id, { testIds: [twin.id] })).id);
+  assert.equal(others[0].input, run.input);
+  const unlike = `/api/tests/${testId}/runs?kind=manual&like=${others[0].id}`;
+  assert.deepEqual((await service.client.get(unlike).expect(200)).body.items, []);
 });
