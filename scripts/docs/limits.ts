@@ -9,7 +9,7 @@ import { requestsMax as receivedMax } from "../../src/http/ingestion/public-trac
 import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
 import { trialsPerMinute } from "../../src/http/rate-limit.ts";
 import { requestsMax } from "../../src/http/session.ts";
-import { testsMax } from "../../src/http/test-cases/launch-choice.ts";
+import { inputBytesMax, testsMax } from "../../src/http/test-cases/launch-choice.ts";
 import { testBytesMax } from "../../src/http/test-cases/schemas.ts";
 import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
 import { criteriaMax } from "../../src/model/judge/judge.ts";
@@ -116,6 +116,7 @@ export function limitTables(): string {
       ],
       ["Reply shown by the API", `${number(replyMax)} characters`, "the trace has the full reply"],
       ["Test runs of one run", number(runsMax), "tests × inputs × repeats"],
+      ["Inputs of one run", size(inputBytesMax), "the inputs of its tests together, as JSON"],
       ["Tests of one run", number(testsMax), ""],
       ["Unfinished runs of an agent", number(constant("launches.ts", "openMax")), "more is 409"],
     ]),

@@ -44,18 +44,22 @@ export async function listForAgent(db: Database, agentId: string): Promise<TestC
   return rows.map(row => toTestCase({ ...row, inputs: null }));
 }
 
-/** A test case without its inputs, but with their number. */
-export type RunnableTest = TestCase & { inputCount: number };
+/** A test case without its inputs, but with their number and their size as JSON. */
+export type RunnableTest = TestCase & { inputCount: number; inputBytes: number };
 
 /** Every test case of an agent, oldest first, to be run manually. */
 export async function listRunnable(db: Database, agentId: string): Promise<RunnableTest[]> {
-  const { rows } = await db.pool.query<Omit<TestCaseRow, "inputs"> & { input_count: number }>(
-    `select id, agent_id, version, document, input_count from test_cases where agent_id = $1 order by id`,
+  type Row = Omit<TestCaseRow, "inputs"> & { inputCount: number; inputBytes: number };
+  const { rows } = await db.pool.query<Row>(
+    `select id, agent_id, version, document, input_count as "inputCount",
+       coalesce(octet_length(inputs), 0) as "inputBytes"
+     from test_cases where agent_id = $1 order by id`,
     [agentId],
   );
-  return rows.map(({ input_count: inputCount, ...row }) => ({
+  return rows.map(({ inputCount, inputBytes, ...row }) => ({
     ...toTestCase({ ...row, inputs: null }),
     inputCount,
+    inputBytes,
   }));
 }
 

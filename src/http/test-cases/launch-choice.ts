@@ -5,6 +5,8 @@ import { runCountOf, tooManyRuns } from "../../model/test-case/inputs.ts";
 import type { RunnableTest } from "../../store/test-cases.ts";
 
 export const testsMax = 1_000;
+/** Copying that much takes 4 s; a statement ends after 15 s. */
+export const inputBytesMax = 100 * 1024 * 1024;
 
 type Choice = { testIds?: string[] | undefined; repeats?: number | undefined };
 
@@ -20,6 +22,10 @@ export function chooseTests(tests: RunnableTest[], { testIds, repeats }: Choice)
   const runs = chosen.reduce((sum, test) => sum + runCountOf(test.inputCount, repeatsOf(test)), 0);
   if (runs > runsMax) {
     const message = `These tests are ${runs.toLocaleString("en-US")} runs. The limit is ${runsMax.toLocaleString("en-US")} at a time: run fewer tests, or use fewer repeats.`;
+    throw new Refusal("VALIDATION_ERROR", { message, issues: [{ path: "testIds", message }] });
+  }
+  if (chosen.reduce((sum, test) => sum + test.inputBytes, 0) > inputBytesMax) {
+    const message = "The inputs of these tests have more than 100 MB together: run fewer tests at a time.";
     throw new Refusal("VALIDATION_ERROR", { message, issues: [{ path: "testIds", message }] });
   }
   return chosen;

@@ -72,7 +72,7 @@ export function makeTestCase(db: Database, agentId: string, fields: object = {})
 
 /** Stored tests as a launch takes them. */
 export function runnable(tests: TestCase[]): RunnableTest[] {
-  return tests.map(test => ({ ...test, inputCount: test.inputs?.length ?? 0 }));
+  return tests.map(test => ({ ...test, inputCount: test.inputs?.length ?? 0, inputBytes: 0 }));
 }
 
 type Sent = {
