@@ -1,7 +1,8 @@
 // Validators of JSON Schemas, cached by the schema's text.
-import { type OutputUnit, type Schema, validate } from "@cfworker/json-schema";
+import { type Schema, validate } from "@cfworker/json-schema";
 import { draftOf } from "../../model/test-case/json-schema.ts";
 import { readReferences } from "../../model/test-case/schema-references.ts";
+import { faultText } from "./schema-faults.ts";
 
 /** What is wrong with a value: at most five sentences, the innermost fault first; empty if it is valid. */
 type Validator = (value: unknown) => string[];
@@ -43,11 +44,11 @@ function makeValidator(schema: Schema | boolean): Validator {
     Object.defineProperty(holder, "__absolute_ref__", { value: key });
   }
   const draft = draftOf(schema) ?? "2020-12";
-  return value => validate(value, schema, draft, lookup).errors.slice(-faultsMax).map(faultText).reverse();
-}
-
-/** The library lists the outer keywords first and the failing one last. */
-function faultText({ instanceLocation, error }: OutputUnit): string {
-  const text = `${instanceLocation.replace(/^#\/?/, "") || "value"}: ${error}`;
-  return text.length > 300 ? `${text.slice(0, 299)}…` : text;
+  return value => {
+    // The library lists the outer keywords first and the failing one last.
+    const { errors } = validate(value, schema, draft, lookup);
+    return [
+      ...new Set(errors.slice(-faultsMax).map(unit => faultText(unit, { schema, targets, value }))),
+    ].toReversed();
+  };
 }

@@ -77,6 +77,24 @@ suite("schemas", () => {
     assert.match(answer.state === "ok" ? answer.faults[0]! : "", /^a\/1: .*integer/);
   });
 
+  for (const [schema, value, fault] of [
+    [{ type: ["integer", "null"] }, '"x"', "value: Expected integer or null, found string."],
+    [{ properties: { a: { enum: [1, "b"] } } }, '{"a":2}', 'a: Must be one of 1, "b".'],
+    [{ required: ["a", "b", "c"] }, '{"b":1}', 'value: Missing: "a", "c".'],
+    [{ additionalProperties: false }, '{"a/b":1}', "a/b: Is not allowed here."],
+    [{ items: { $ref: "#/$defs/é" }, $defs: { é: { minimum: 3 } } }, "[4,2]", "1: Must be at least 3."],
+    [{ pattern: "^a" }, '"b"', 'value: Must match the pattern "^a".'],
+    [{ format: "date" }, '"b"', 'value: Must have the format "date".'],
+    [{ anyOf: [{ type: "null" }, { const: { a: 1 } }] }, "2", 'value: Must be {"a":1}.'],
+    [{ not: {} }, "2", "value: Must not match the schema in not."],
+    [{ uniqueItems: true }, "[1,1]", "value: Has the same item twice."],
+  ] as const) {
+    test(`${value} by ${JSON.stringify(schema)}: ${fault}`, async () => {
+      const answer = await validate(schema, value);
+      assert.equal(answer.state === "ok" && answer.faults[0], fault);
+    });
+  }
+
   test("each question gets its own answer", async () => {
     const values = Array.from({ length: 200 }, (_, at) => at);
     const answers = await Promise.all(values.map(at => validate({ const: 7 }, String(at))));
