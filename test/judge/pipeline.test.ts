@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
-import type { RoutingAnswer, SemanticAnswer } from "../../src/model/judge/judge.ts";
+import type { CallUsage, RoutingAnswer, SemanticAnswer } from "../../src/model/judge/judge.ts";
+import type { Material } from "../../src/model/judge/material.ts";
 import { isWaiting, type Unanswered } from "../../src/model/judge/outcome.ts";
 import { findJudgeToday } from "../../src/store/judge/settings.ts";
 import { openTwice } from "../store/traces/make-write.ts";
@@ -188,6 +189,48 @@ describe("semantic checks", () => {
     assert.deepEqual([...new Set(told.map(({ reference }) => reference))], ["In Lyon."]);
     await judge.ask([semanticQuestion({ response: "It is in Lyon." })]);
     assert.equal(server.requests.length, 3);
+  });
+
+  it("share a call only if they show the same conversation, and beside it the same reply", async () => {
+    const { agentId } = await makeJudgedAgent(db);
+    const judge = judges.judgeOf(contextOf(agentId));
+    const at = { spanId: "s", attribute: null };
+    const materialOf = (text: string): Material => ({
+      ...{ items: [{ kind: "tool_result", text, ...at }], tools: true, leftOut: {}, complete: true },
+    });
+    const shown = materialOf("In Lyon.");
+    const response = "It is in Paris.";
+    await judge.ask([
+      semanticQuestion({ testId: "1", criteria: ["Criterion 1."], material: shown }),
+      // Of the same texts, in another trace's terms.
+      semanticQuestion({ testId: "2", criteria: ["Criterion 2."], material: materialOf("In Lyon.") }),
+      semanticQuestion({ testId: "3", criteria: ["Criterion 3."], material: materialOf("In Rome.") }),
+      semanticQuestion({ testId: "4", criteria: ["Criterion 4."], material: shown, response }),
+      semanticQuestion({ testId: "5", criteria: ["Criterion 5."] }),
+      semanticQuestion({ testId: "6", criteria: ["Criterion 6."], response }),
+    ]);
+    assert.deepEqual(
+      criteriaAsked()
+        .map(criteria => criteria.toSorted().join(" "))
+        .toSorted((a, b) => a.localeCompare(b)),
+      ["Criterion 1. Criterion 2.", "Criterion 3.", "Criterion 4.", "Criterion 5. Criterion 6."],
+    );
+  });
+
+  it("are estimated with the conversation that they show", async () => {
+    const { agentId } = await makeJudgedAgent(db);
+    const tokens: number[] = [];
+    const onCall = ({ kind, inputTokens }: CallUsage) => {
+      if (kind === "semantic") tokens.push(inputTokens);
+    };
+    const judge = judges.judgeOf(contextOf(agentId, { cachedOnly: true, onCall }));
+    const text = "In Lyon since Monday. ".repeat(500);
+    const items = [{ kind: "tool_result" as const, text, spanId: "s", attribute: null }];
+    const material: Material = { items, tools: true, leftOut: {}, complete: true };
+    await judge.ask([semanticQuestion()]);
+    await judge.ask([semanticQuestion({ material })]);
+    assert.equal(server.requests.length, 0);
+    assert.ok(tokens[1]! - tokens[0]! > text.length / 4, String(tokens));
   });
 
   it("that two runs ask at the same time is asked once", async () => {

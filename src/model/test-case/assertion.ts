@@ -68,6 +68,7 @@ const criteriaExpected = `Expected a text, or a list of 1 to ${criteriaMax} text
 const restsOn = z.enum(restsOnWords);
 const restsOnExpected =
   'Expected "passage", "whole" or "absence", or a list of as many of them (or null) as there are criteria.';
+const contextExpected = 'Expected "reply", "conversation" or "conversation_and_tools".';
 const id = text(100);
 const turnExpected = 'Expected the number of a turn, from 1, or "last".';
 const turn = z.union([z.int().min(1, turnExpected).max(100, turnExpected), z.literal("last")], {
@@ -147,7 +148,7 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
       reference: text(20_000).exactOptional(),
       threshold: z.unknown().exactOptional(),
       target_node: targetNode.exactOptional(),
-      context: z.enum(semanticContexts).exactOptional(),
+      context: z.enum(semanticContexts, contextExpected).exactOptional(),
     }),
     z.strictObject({
       type: z.literal("json_match"),

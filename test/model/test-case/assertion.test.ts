@@ -70,6 +70,7 @@ const accepted: [name: string, written: object, stored: object][] = [
     { type: "semantic", criteria: "polite", reference: "Dear", threshold: "odd", target_node: "LLM" },
     {},
   ],
+  ["semantic with a context", { type: "semantic", criteria: "polite", context: "conversation" }, {}],
   [
     "json_match expecting null",
     { type: "json_match", target_node: "a", field: "b.c", expected_value: null },
@@ -162,6 +163,12 @@ const refused: [name: string, written: object, path: string][] = [
   ["an invisible criterion", { type: "semantic", criteria: "\u200b" }, ".criteria"],
   ["a blank criterion among others", { type: "semantic", criteria: ["polite", "  "] }, ".criteria[1]"],
   ["an empty criterion among others", { type: "semantic", criteria: ["polite", ""] }, ".criteria[1]"],
+  ["an unknown context", { type: "semantic", criteria: "polite", context: "tools" }, ".context"],
+  [
+    "a context of another type of assertion",
+    { type: "response_time", max_ms: 1, context: "reply" },
+    ".context",
+  ],
   ["json_match without a value", { type: "json_match", target_node: "a", field: "b" }, ".expected_value"],
   ["json_match without a target", { type: "json_match", field: "b", expected_value: 1 }, ".target_node"],
   [
