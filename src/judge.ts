@@ -38,7 +38,7 @@ import type {
 } from "./model/judge/judge.ts";
 import { cancelled, isWaiting, type Unanswered, unanswered } from "./model/judge/outcome.ts";
 import { costOf, priceOf } from "./model/judge/prices.ts";
-import { reasonText } from "./model/run/reason.ts";
+import { reasonText } from "./model/run/reason-text.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import type { JudgeReply, JudgeRequest } from "./remote/judge/client.ts";
 import { answerTokens, tokensOf } from "./remote/judge/prompts.ts";

@@ -10,7 +10,7 @@ import { TraceRoom } from "./load/trace-room.ts";
 import { type LoadedTrace, openEach } from "./load.ts";
 import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { isWaiting, wasCalled } from "./model/judge/outcome.ts";
-import { reasonText } from "./model/run/reason.ts";
+import { reasonText } from "./model/run/reason-text.ts";
 import type { Result, Verdict } from "./model/run/run.ts";
 import type { TestCase } from "./model/test-case/test-case.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";

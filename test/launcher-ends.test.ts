@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import pino from "pino";
-import { reasonText } from "../src/model/run/reason.ts";
+import { reasonText } from "../src/model/run/reason-text.ts";
 import { openDatabase } from "../src/store/db.ts";
 import { listRunsOfLaunch } from "../src/store/runs/launched-runs.ts";
 import { cancelLaunch, findLaunch } from "../src/store/runs/launches.ts";

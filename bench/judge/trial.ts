@@ -16,7 +16,7 @@ import type { CriterionVerdict, RouteLabel, RoutingQuestion } from "../../src/mo
 import { type JudgedAnswer, judgedCheck } from "../../src/model/judge/label.ts";
 import { fitMaterial } from "../../src/model/judge/material.ts";
 import { isWaiting } from "../../src/model/judge/outcome.ts";
-import { reasonText } from "../../src/model/run/reason.ts";
+import { reasonText } from "../../src/model/run/reason-text.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import {
   callBounded,

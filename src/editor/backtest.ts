@@ -6,7 +6,7 @@ import { type LoadedTrace, openEach } from "../load.ts";
 import type { CallUsage, Judge, JudgeOf } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import type { BacktestUsage, TriedTrace } from "../model/run/backtest.ts";
-import { reasonText } from "../model/run/reason.ts";
+import { reasonText } from "../model/run/reason-text.ts";
 import type { Check, Result } from "../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case/test-case.ts";
 import type { Clock } from "../remote/clock.ts";

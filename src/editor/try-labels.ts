@@ -3,7 +3,7 @@ import type { JudgeConnection } from "../model/judge/call.ts";
 import type { Judge, JudgeOf } from "../model/judge/judge.ts";
 import { agrees, type JudgedAnswer, judgedCheck, type LabelAnswer } from "../model/judge/label.ts";
 import type { Unanswered } from "../model/judge/outcome.ts";
-import { reasonText } from "../model/run/reason.ts";
+import { reasonText } from "../model/run/reason-text.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type LabelWithQuestion, readQuestions } from "../store/judge/labels.ts";

@@ -11,7 +11,7 @@ import type {
   RoutingQuestion,
 } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
-import { reasonText } from "../model/run/reason.ts";
+import { reasonText } from "../model/run/reason-text.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type RecentInput, type RecentInputs, readRecentInputs } from "./recent-inputs.ts";

@@ -1,7 +1,7 @@
 // Decides which tests of an agent run on a trace, and why the others do not.
 import type { RoutingAnswer, RoutingQuestion } from "../model/judge/judge.ts";
 import { isWaiting } from "../model/judge/outcome.ts";
-import { reasonText } from "../model/run/reason.ts";
+import { reasonText } from "../model/run/reason-text.ts";
 import type { Applicability, Routing } from "../model/run/run.ts";
 import { isScenarioMatched, whyNotEligible } from "../model/test-case/eligibility.ts";
 import type { TestCase } from "../model/test-case/test-case.ts";

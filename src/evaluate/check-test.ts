@@ -2,7 +2,8 @@
 // its evaluation is skipped.
 
 import { BudgetSpent } from "../model/run/budget.ts";
-import { negated, type Reason, reasonFields } from "../model/run/reason.ts";
+import { negated, type Reason } from "../model/run/reason.ts";
+import { reasonFields } from "../model/run/reason-text.ts";
 import type { Check } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
 import { findingOf } from "./checks.ts";

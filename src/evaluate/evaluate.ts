@@ -1,6 +1,7 @@
 // Evaluates a trace with the tests of its agent. Pure, and never throws on trace data.
 import type { RoutingAnswer } from "../model/judge/judge.ts";
-import { type Reason, type ReasonFields, reasonFields, reasonText } from "../model/run/reason.ts";
+import type { Reason } from "../model/run/reason.ts";
+import { type ReasonFields, reasonFields, reasonText } from "../model/run/reason-text.ts";
 import {
   type Check,
   type Counts,

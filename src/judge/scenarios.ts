@@ -12,7 +12,7 @@ import type {
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
 import { costOf, priceOf } from "../model/judge/prices.ts";
 import { quotable } from "../model/judge/prompt-bounds.ts";
-import { reasonText } from "../model/run/reason.ts";
+import { reasonText } from "../model/run/reason-text.ts";
 import type { Clock } from "../remote/clock.ts";
 import { routeRequest } from "../remote/judge/client.ts";
 import { answerTokens, tokensOf } from "../remote/judge/prompts.ts";

@@ -2,7 +2,8 @@
 import type { GivenVerdict, RestsOn } from "../model/judge/call.ts";
 import type { CriterionVerdict } from "../model/judge/judge.ts";
 import type { Quote } from "../model/judge/material.ts";
-import { type JudgeReason, reasonText } from "../model/run/reason.ts";
+import type { JudgeReason } from "../model/run/reason.ts";
+import { reasonText } from "../model/run/reason-text.ts";
 
 /** Whether the verdict depends on what the criterion rests on. */
 export function isOpenWithoutClass(given: GivenVerdict[]): boolean {

@@ -10,7 +10,7 @@ import type {
   RoutingAnswer,
   RoutingQuestion,
 } from "../../src/model/judge/judge.ts";
-import { reasonText } from "../../src/model/run/reason.ts";
+import { reasonText } from "../../src/model/run/reason-text.ts";
 import { systemClock } from "../../src/remote/clock.ts";
 import { idAt } from "../../src/store/listing.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";

@@ -5,7 +5,7 @@ import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import type { Answers } from "../../src/evaluate/finding.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
-import { reasonText } from "../../src/model/run/reason.ts";
+import { reasonText } from "../../src/model/run/reason-text.ts";
 import type { Check } from "../../src/model/run/run.ts";
 import type { SandboxAnswer } from "../../src/model/sandbox.ts";
 import { derive } from "../../src/model/trace/derive.ts";

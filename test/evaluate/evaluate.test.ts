@@ -6,7 +6,7 @@ import { applyingTests, routingQuestion } from "../../src/evaluate/applicability
 import { evaluate } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import type { RouteLabel, RoutingAnswer } from "../../src/model/judge/judge.ts";
-import { reasonText } from "../../src/model/run/reason.ts";
+import { reasonText } from "../../src/model/run/reason-text.ts";
 import type { Outcome } from "../../src/model/run/run.ts";
 import { documentOf, type TestCase } from "../../src/model/test-case/test-case.ts";
 import { derive } from "../../src/model/trace/derive.ts";

@@ -1,7 +1,7 @@
 // A worker process that dies in the middle of a manual run: nothing is sent twice, and the launch ends.
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { reasonText } from "../../src/model/run/reason.ts";
+import { reasonText } from "../../src/model/run/reason-text.ts";
 import { openDatabase } from "../../src/store/db.ts";
 import { type AgentServer, httpAgent, startAgentServer } from "../support/agent-server.ts";
 import { makeTest, type Owner } from "../support/app.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import type { Unanswered } from "../../src/model/judge/outcome.ts";
-import { reasonText } from "../../src/model/run/reason.ts";
+import { reasonText } from "../../src/model/run/reason-text.ts";
 import { deleteAgent } from "../../src/store/accounts/agents.ts";
 import { deleteProject } from "../../src/store/accounts/projects.ts";
 import { openDatabase } from "../../src/store/db.ts";

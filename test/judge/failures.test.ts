@@ -6,7 +6,7 @@ import pino from "pino";
 import { clientOpener, type OpenClient } from "../../src/judge/connections.ts";
 import type { JudgeProvider } from "../../src/model/judge/call.ts";
 import { isWaiting, type Unanswered, wasCalled } from "../../src/model/judge/outcome.ts";
-import { reasonText } from "../../src/model/run/reason.ts";
+import { reasonText } from "../../src/model/run/reason-text.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import { judgeLimits } from "../../src/remote/judge/bounds.ts";
 import { type JudgeClient, openJudgeClient } from "../../src/remote/judge/client.ts";

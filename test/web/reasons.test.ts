@@ -1,7 +1,8 @@
 // The dashboard's sentences of reasons, from code and data.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Reason, reasonFields } from "../../src/model/run/reason.ts";
+import type { Reason } from "../../src/model/run/reason.ts";
+import { reasonFields } from "../../src/model/run/reason-text.ts";
 import { reasonText, storedSentences } from "../../web/reasons.ts";
 
 const formatted: [Reason, string][] = [

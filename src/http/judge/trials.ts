@@ -1,6 +1,6 @@
 // Tests a judge connection on request, and stores the result by the connection's fingerprint.
 import type { JudgeConnection } from "../../model/judge/call.ts";
-import { reasonText } from "../../model/run/reason.ts";
+import { reasonText } from "../../model/run/reason-text.ts";
 import { modesOf } from "../../remote/judge/models.ts";
 import { type OpenProbe, probeJudge } from "../../remote/judge/probe.ts";
 import { fingerprintOf, pauseJudge, resumeJudge, saveLowCount } from "../../store/judge/states.ts";

@@ -1,7 +1,7 @@
 // Maps stored launches and manual runs to API responses.
 import type { RunTurn, Launch as StoredLaunch } from "../../model/run/launch.ts";
 import { differenceOf } from "../../model/run/pass-rate.ts";
-import type { ReasonFields } from "../../model/run/reason.ts";
+import type { ReasonFields } from "../../model/run/reason-text.ts";
 import type { Result } from "../../model/run/run.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import type { ComparedRun } from "../../store/runs/launched-runs.ts";

@@ -5,7 +5,7 @@ import type { MaterialSummary } from "../judge/material.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
 import type { Ineligibility } from "../test-case/eligibility.ts";
 import type { TestCaseDocument } from "../test-case/test-case.ts";
-import type { ReasonFields } from "./reason.ts";
+import type { ReasonFields } from "./reason-text.ts";
 
 /** Only manual runs can be cancelled. */
 export type RunState = "pending" | "running" | "completed" | "error" | "cancelled";

@@ -2,7 +2,8 @@
 import type { Logger } from "pino";
 import type { JudgeCall, JudgeConnection } from "../../model/judge/call.ts";
 import { cancelled, type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
-import { type JudgeReason, reasonText } from "../../model/run/reason.ts";
+import type { JudgeReason } from "../../model/run/reason.ts";
+import { reasonText } from "../../model/run/reason-text.ts";
 import type { SemaphoreLike } from "../../threads/shared-semaphore.ts";
 import type { Clock } from "../clock.ts";
 

@@ -15,7 +15,7 @@ import type {
   Verdicts,
 } from "../../model/judge/call.ts";
 import { cancelled, type JudgeOutcome, type Unanswered } from "../../model/judge/outcome.ts";
-import { reasonText } from "../../model/run/reason.ts";
+import { reasonText } from "../../model/run/reason-text.ts";
 import { Semaphore } from "../../threads/semaphore.ts";
 import type { SemaphoreLike } from "../../threads/shared-semaphore.ts";
 import { type Clock, systemClock } from "../clock.ts";

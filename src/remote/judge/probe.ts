@@ -12,7 +12,8 @@ import type {
 } from "../../model/judge/call.ts";
 import { fitMaterial } from "../../model/judge/material.ts";
 import { promptBounds } from "../../model/judge/prompt-bounds.ts";
-import { type JudgeReason, reasonText } from "../../model/run/reason.ts";
+import type { JudgeReason } from "../../model/run/reason.ts";
+import { reasonText } from "../../model/run/reason-text.ts";
 import type { Outbound } from "../outbound.ts";
 import type { JudgeClient, JudgeClientOptions, JudgeReply } from "./client.ts";
 

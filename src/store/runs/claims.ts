@@ -1,6 +1,7 @@
 // The job queue of passive runs: claims due runs under a lease, extends leases, gives runs back, stores results.
 import type pg from "pg";
-import { type Reason, reasonText } from "../../model/run/reason.ts";
+import type { Reason } from "../../model/run/reason.ts";
+import { reasonText } from "../../model/run/reason-text.ts";
 import type { RunState, Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 import { type Database, transaction } from "../db.ts";

@@ -1,5 +1,5 @@
 // The job queue of manual runs: claims them under a lease, extends leases, and releases those of crashed workers.
-import { reasonText } from "../../model/run/reason.ts";
+import { reasonText } from "../../model/run/reason-text.ts";
 import type { RunState } from "../../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
 import { type Database, transaction } from "../db.ts";

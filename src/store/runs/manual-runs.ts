@@ -2,7 +2,8 @@
 import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
 import type { RunTurn } from "../../model/run/launch.ts";
-import { type Reason, reasonText } from "../../model/run/reason.ts";
+import type { Reason } from "../../model/run/reason.ts";
+import { reasonText } from "../../model/run/reason-text.ts";
 import type { Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/columns.ts";
 import { type Database, transaction } from "../db.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { type AddressInfo, createServer as createPlainServer } from "node:net";
 import { after, describe, it } from "node:test";
-import { reasonText } from "../../../src/model/run/reason.ts";
+import { reasonText } from "../../../src/model/run/reason-text.ts";
 import { callAgent } from "../../../src/remote/agent/call.ts";
 import { judgeFetch } from "../../../src/remote/judge/call.ts";
 import { openOutbound } from "../../../src/remote/outbound.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JudgeConnection } from "../../../src/model/judge/call.ts";
-import { reasonText } from "../../../src/model/run/reason.ts";
+import { reasonText } from "../../../src/model/run/reason-text.ts";
 import { openTestClient, serveJudge } from "../../support/judge-clients.ts";
 import { json, obliging, type Reply, raw, type Script } from "../../support/judge-server.ts";
 

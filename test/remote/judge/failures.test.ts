@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JudgeConnection, JudgeMode, SemanticAsk } from "../../../src/model/judge/call.ts";
-import { reasonText } from "../../../src/model/run/reason.ts";
+import { reasonText } from "../../../src/model/run/reason-text.ts";
 import { answerBytesMax } from "../../../src/remote/judge/call.ts";
 import type { JudgeReply } from "../../../src/remote/judge/client.ts";
 import { openClient, serveJudge } from "../../support/judge-clients.ts";

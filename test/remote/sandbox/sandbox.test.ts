@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { RunBudget } from "../../../src/model/run/budget.ts";
-import { reasonText } from "../../../src/model/run/reason.ts";
+import { reasonText } from "../../../src/model/run/reason-text.ts";
 import type { SandboxAnswer } from "../../../src/model/sandbox.ts";
 import { Sandbox, type SandboxCaller } from "../../../src/remote/sandbox/sandbox.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
-import { reasonText } from "../../../src/model/run/reason.ts";
+import { reasonText } from "../../../src/model/run/reason-text.ts";
 import type { Verdict } from "../../../src/model/run/run.ts";
 import { type Database, openDatabase } from "../../../src/store/db.ts";
 import {

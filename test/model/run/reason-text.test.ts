@@ -7,10 +7,9 @@ import {
   type Reason,
   type ReasonCode,
   type ReasonData,
-  reasonFields,
-  reasonText,
   runErrorReason,
 } from "../../../src/model/run/reason.ts";
+import { reasonFields, reasonText } from "../../../src/model/run/reason-text.ts";
 
 const counts = { passed: 3, failed: 1, skipped: 2, missing_instrumentation: 1 };
 
