@@ -547,6 +547,8 @@ test("a test with inputs and repeats shows pass rates by input, and is compared 
     single("Finds every parcel", { inputs, repeats: 3 }),
     single("Finds the parcel"),
   );
+  // One call after the other, so that replies can depend on the repeat.
+  await connect(opened, { waitMs: 0, concurrency: 1 });
   const { page, path, owner, agentId, complaints } = opened;
   const answered = new Map<string, number>();
   const answers = (reply: (message: string, time: number) => string) => {

@@ -214,7 +214,7 @@ test("1,000 test cases can be searched, selected and disabled, and only visible 
     await insertTestCase(browser.service.db, agentId, { ...document, name: `Number ${at}` });
   }
   await page.reload();
-  await page.getByText("1000 tests", { exact: true }).waitFor();
+  await page.getByText("1,000 tests", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Number 999", exact: true }).waitFor();
   await eventually(async () => assert.ok((await page.getByRole("row").count()) < 60));
   await eventually(async () =>
