@@ -31,9 +31,9 @@ export function PassRate({ rate }: { rate: Rate | null }) {
         <span className="pass-rate-mark" style={{ insetInlineStart: percent(share) }} />
       </span>
       <span>
-        {numberText(passed)} of {numberText(of)} passed{" "}
+        {numberText(passed)} of {numberText(of)} passed ·{" "}
         <span className="pass-rate-share">
-          · {rateText(share)} <span className="quiet">({intervalText({ low, high })})</span>
+          {rateText(share)} <span className="quiet">({intervalText({ low, high })})</span>
         </span>
       </span>
     </span>

@@ -223,11 +223,11 @@ test("1,000 test cases can be searched, selected and disabled, and only visible 
   await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
   await page.getByRole("link", { name: "Number 0", exact: true }).waitFor();
   await page.getByRole("searchbox", { name: "Search" }).fill("number 999");
-  await page.getByText("1 of 1000 tests").waitFor();
+  await page.getByText("1 of 1,000 tests").waitFor();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await page.getByRole("checkbox", { name: "Select all" }).check();
   await page.getByRole("button", { name: "Disable", exact: true }).click();
-  await page.getByText("1000 tests disabled").waitFor();
+  await page.getByText("1,000 tests disabled").waitFor();
   const { body } = await owner.client.get(`/api/agents/${agentId}/tests?limit=200`).expect(200);
   assert.ok(body.items.every(({ status }: Read) => status === "disabled"));
 });

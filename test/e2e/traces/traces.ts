@@ -406,7 +406,7 @@ test("thousands of rows load while scrolling, with few in the DOM at any time", 
     most = Math.max(most, await page.evaluate<number>("document.querySelectorAll('*').length"));
     assert.ok(await link(page, /Question 3000:/).count());
   });
-  await page.getByText("3000 traces").waitFor();
+  await page.getByText("3,000 traces").waitFor();
   assert.ok(most < 1_500, `${most} nodes`);
   await eventually(async () =>
     assert.equal(await page.getByRole("table").getAttribute("aria-rowcount"), "3001"),

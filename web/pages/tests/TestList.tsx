@@ -2,6 +2,7 @@
 import { useMemo } from "react";
 import type { TestInsights } from "../../../src/http/projects/insights-schemas.ts";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
+import { numberText } from "../../format.ts";
 import { counted } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
 import { OutcomeLegend } from "../../ui/OutcomeStrip.tsx";
@@ -44,7 +45,7 @@ export function TestList({ tests, insights, filters, onFilter, actions }: TestLi
         <span role="status">
           {shown.length === all.length
             ? counted(all.length, "test")
-            : `${shown.length} of ${counted(all.length, "test")}`}
+            : `${numberText(shown.length)} of ${counted(all.length, "test")}`}
         </span>
       </TestFilters>
       {shown.length === 0 ? (
