@@ -178,11 +178,17 @@ class Repetition {
 }
 
 /** Without empty fields; null if all are empty. */
-export function composeScope(name: string, version: string, attributes: Attributes): Origin["scope"] {
+export function composeScope(
+  name: string,
+  version: string,
+  attributes: Attributes,
+  schemaUrl: string,
+): Origin["scope"] {
   const scope: NonNullable<Origin["scope"]> = {};
   if (name !== "") scope.name = name;
   if (version !== "") scope.version = version;
   if (Object.keys(attributes).length > 0) scope.attributes = attributes;
+  if (schemaUrl !== "") scope.schema_url = schemaUrl;
   return Object.keys(scope).length > 0 ? scope : null;
 }
 
@@ -190,6 +196,18 @@ export function composeScope(name: string, version: string, attributes: Attribut
 export function composeStatus(code: number, message: string): Span["status"] {
   if (code === 0 && message === "") return null;
   return { ...(code === 0 ? {} : { code }), ...(message === "" ? {} : { message }) };
+}
+
+export type SpanExtras = Partial<
+  Pick<
+    Span,
+    "dropped_attributes_count" | "dropped_events_count" | "dropped_links_count" | "trace_state" | "flags"
+  >
+>;
+
+/** Sets those that are neither 0 nor empty. */
+export function setExtras(span: Span, extras: SpanExtras): void {
+  for (const [name, value] of Object.entries(extras)) if (value) Object.assign(span, { [name]: value });
 }
 
 function setIds(span: Span, ids: SentIds, path: string): void {

@@ -11,6 +11,7 @@ import {
   type Origin,
   type OtlpGroup,
   type SentIds,
+  setExtras,
 } from "./otlp-groups.ts";
 import { setOwn } from "./set-own.ts";
 
@@ -35,7 +36,8 @@ export function readOtlpJson(body: Json, limits: DecodeLimits, bodyBytes: number
     for (let s = 0; s < scopeSpansList.length; s++) {
       const scopePath = `${resourcePath}.scopeSpans[${s}]`;
       const scopeSpans = asObject(scopeSpansList[s], scopePath);
-      const origin = { serviceName, resource, scope: readScope(scopeSpans, scopePath) };
+      const schemaUrl = textIn(scopeSpans["schemaUrl"]) || textIn(resourceSpans["schemaUrl"]);
+      const origin = { serviceName, resource, scope: readScope(scopeSpans, scopePath, schemaUrl) };
       const spans = readList(scopeSpans, "spans", scopePath);
       for (let i = 0; i < spans.length; i++) addSpan(grouping, origin, spans[i], `${scopePath}.spans[${i}]`);
     }
@@ -63,6 +65,13 @@ function readSpan(sent: Json, path: string): Span {
   const kind = readEnum(sent, "kind", kinds, path);
   if (kind !== 0) span.kind = kind;
   const links = readList(sent, "links", path);
+  setExtras(span, {
+    dropped_attributes_count: readUint32(sent["droppedAttributesCount"]),
+    dropped_events_count: readUint32(sent["droppedEventsCount"]),
+    dropped_links_count: readUint32(sent["droppedLinksCount"]),
+    trace_state: textIn(sent["traceState"]),
+    flags: readUint32(sent["flags"]),
+  });
   if (links.length > 0) span.links = links.map((link, i) => readLink(link, `${path}.links[${i}]`));
   return span;
 }
@@ -82,15 +91,15 @@ function readResource(resourceSpans: Json, path: string): Pick<Origin, "serviceN
   return { serviceName: typeof name === "string" && name !== "" ? name : null, resource };
 }
 
-function readScope(scopeSpans: Json, path: string): Origin["scope"] {
-  const sent = scopeSpans["scope"] ?? null;
-  if (sent === null) return null;
+function readScope(scopeSpans: Json, path: string, schemaUrl: string): Origin["scope"] {
+  const sent = scopeSpans["scope"] ?? {};
   const scopePath = `${path}.scope`;
   const object = asObject(sent, scopePath);
   return composeScope(
     readText(object, "name", scopePath),
     readText(object, "version", scopePath),
     readAttributes(object, scopePath),
+    schemaUrl,
   );
 }
 
@@ -144,6 +153,14 @@ function readTime(from: Json, field: string, path: string): string | null {
   if (time === undefined) throw malformed(`${path}.${field}`, "must be nanoseconds as a uint64");
   return time === "0" ? null : time;
 }
+
+/** A number or decimal text. These fields only inform: one that cannot be read refuses nothing. */
+function readUint32(value: unknown): number {
+  const number = Number(readUint64(value) ?? 0);
+  return number < 2 ** 32 ? number : 0;
+}
+
+const textIn = (value: unknown) => (typeof value === "string" ? value : "");
 
 function readEnum(from: Json, field: string, names: string[], path: string): number {
   const value = from[field] ?? 0;

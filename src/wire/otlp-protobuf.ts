@@ -7,29 +7,42 @@ import { Refusal } from "../model/refusal.ts";
 import type { Attributes, Span } from "../model/trace/trace.ts";
 import { readId } from "./fields.ts";
 import type { DecodeLimits } from "./limits.ts";
-import { composeScope, composeStatus, Grouping, type Origin, type OtlpGroup } from "./otlp-groups.ts";
+import {
+  composeScope,
+  composeStatus,
+  Grouping,
+  type Origin,
+  type OtlpGroup,
+  type SpanExtras,
+  setExtras,
+} from "./otlp-groups.ts";
 import { readKeyValue, readStringOf } from "./otlp-protobuf-value.ts";
-import { eightBytes, ProtobufWalk, sized, varint } from "./protobuf-walk.ts";
+import { eightBytes, fourBytes, ProtobufWalk, sized, varint } from "./protobuf-walk.ts";
 
 /** The fields we read, by their numbers in opentelemetry-proto 1.x, as tags. */
 const tags = {
   request: { resourceSpans: 1 * 8 + sized },
-  resourceSpans: { resource: 1 * 8 + sized, scopeSpans: 2 * 8 + sized },
+  resourceSpans: { resource: 1 * 8 + sized, scopeSpans: 2 * 8 + sized, schemaUrl: 3 * 8 + sized },
   resource: { attributes: 1 * 8 + sized },
-  scopeSpans: { scope: 1 * 8 + sized, spans: 2 * 8 + sized },
+  scopeSpans: { scope: 1 * 8 + sized, spans: 2 * 8 + sized, schemaUrl: 3 * 8 + sized },
   scope: { name: 1 * 8 + sized, version: 2 * 8 + sized, attributes: 3 * 8 + sized },
   span: {
     traceId: 1 * 8 + sized,
     spanId: 2 * 8 + sized,
+    traceState: 3 * 8 + sized,
     parentSpanId: 4 * 8 + sized,
     name: 5 * 8 + sized,
     kind: 6 * 8 + varint,
     startTime: 7 * 8 + eightBytes,
     endTime: 8 * 8 + eightBytes,
     attributes: 9 * 8 + sized,
+    droppedAttributes: 10 * 8 + varint,
     events: 11 * 8 + sized,
+    droppedEvents: 12 * 8 + varint,
     links: 13 * 8 + sized,
+    droppedLinks: 14 * 8 + varint,
     status: 15 * 8 + sized,
+    flags: 16 * 8 + fourBytes,
   },
   event: { time: 1 * 8 + eightBytes, name: 2 * 8 + sized, attributes: 3 * 8 + sized },
   link: { traceId: 1 * 8 + sized, spanId: 2 * 8 + sized, attributes: 4 * 8 + sized },
@@ -63,15 +76,18 @@ function readResourceSpans(walk: ProtobufWalk, grouping: Grouping, path: string)
   const outer = walk.enter();
   const start = walk.position;
   const described = { resource: {}, serviceName: null };
+  let schemaUrl = "";
   while (walk.more) {
-    if (walk.tag() === tags.resourceSpans.resource) readResource(walk, described);
+    const tag = walk.tag();
+    if (tag === tags.resourceSpans.resource) readResource(walk, described);
+    else if (tag === tags.resourceSpans.schemaUrl) schemaUrl = walk.text();
     else walk.skip();
   }
   // Fields may come in any order, and spans need their resource: one pass for the resource, one for the spans.
   walk.rewind(start);
   for (let s = 0; walk.more; ) {
     if (walk.tag() === tags.resourceSpans.scopeSpans) {
-      readScopeSpans(walk, grouping, described, `${path}.scopeSpans[${s++}]`);
+      readScopeSpans(walk, grouping, { described, schemaUrl }, `${path}.scopeSpans[${s++}]`);
     } else walk.skip();
   }
   walk.leave(outer);
@@ -94,16 +110,23 @@ function readResource(walk: ProtobufWalk, into: Omit<Origin, "scope">): void {
 function readScopeSpans(
   walk: ProtobufWalk,
   grouping: Grouping,
-  described: Omit<Origin, "scope">,
+  resource: { described: Omit<Origin, "scope">; schemaUrl: string },
   path: string,
 ): void {
   const outer = walk.enter();
   const start = walk.position;
-  const origin: Origin = { ...described, scope: null };
+  const scope = { name: "", version: "", attributes: {} };
+  let schemaUrl = "";
   while (walk.more) {
-    if (walk.tag() === tags.scopeSpans.scope) origin.scope = readScope(walk);
+    const tag = walk.tag();
+    if (tag === tags.scopeSpans.scope) Object.assign(scope, readScope(walk));
+    else if (tag === tags.scopeSpans.schemaUrl) schemaUrl = walk.text();
     else walk.skip();
   }
+  const origin: Origin = {
+    ...resource.described,
+    scope: composeScope(scope.name, scope.version, scope.attributes, schemaUrl || resource.schemaUrl),
+  };
   walk.rewind(start);
   for (let i = 0; walk.more; ) {
     if (walk.tag() === tags.scopeSpans.spans) readSpan(walk, grouping, origin, `${path}.spans[${i++}]`);
@@ -112,7 +135,7 @@ function readScopeSpans(
   walk.leave(outer);
 }
 
-function readScope(walk: ProtobufWalk): Origin["scope"] {
+function readScope(walk: ProtobufWalk) {
   let name = "";
   let version = "";
   const attributes: Attributes = {};
@@ -133,7 +156,7 @@ function readScope(walk: ProtobufWalk): Origin["scope"] {
     }
   }
   walk.leave(outer);
-  return composeScope(name, version, attributes);
+  return { name, version, attributes };
 }
 
 function readSpan(walk: ProtobufWalk, grouping: Grouping, origin: Origin, path: string): void {
@@ -149,6 +172,7 @@ function readSpan(walk: ProtobufWalk, grouping: Grouping, origin: Origin, path: 
     events: [],
   };
   const links: unknown[] = [];
+  const extras: SpanExtras = {};
   const outer = walk.enter();
   while (walk.more) {
     switch (walk.tag()) {
@@ -176,6 +200,21 @@ function readSpan(walk: ProtobufWalk, grouping: Grouping, origin: Origin, path: 
       case tags.span.attributes:
         readKeyValue(walk, span.attributes);
         break;
+      case tags.span.droppedAttributes:
+        extras.dropped_attributes_count = walk.uint32();
+        break;
+      case tags.span.droppedEvents:
+        extras.dropped_events_count = walk.uint32();
+        break;
+      case tags.span.droppedLinks:
+        extras.dropped_links_count = walk.uint32();
+        break;
+      case tags.span.traceState:
+        extras.trace_state = walk.text();
+        break;
+      case tags.span.flags:
+        extras.flags = walk.fixed32();
+        break;
       case tags.span.events:
         span.events.push(readEvent(walk));
         break;
@@ -192,6 +231,7 @@ function readSpan(walk: ProtobufWalk, grouping: Grouping, origin: Origin, path: 
   walk.leave(outer);
   if (span.kind === 0) delete span.kind;
   if (links.length > 0) span.links = links;
+  setExtras(span, extras);
   grouping.add(origin, ids, path, () => span);
 }
 

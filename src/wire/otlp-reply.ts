@@ -18,6 +18,7 @@ const grpcCodes: Record<number, number> = {
   409: 10, // ABORTED
   413: 8, // RESOURCE_EXHAUSTED
   415: 3, // INVALID_ARGUMENT
+  417: 3, // INVALID_ARGUMENT
   429: 8, // RESOURCE_EXHAUSTED
   500: 13, // INTERNAL
   503: 14, // UNAVAILABLE

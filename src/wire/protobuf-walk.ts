@@ -5,6 +5,7 @@ import { type DecodeLimits, tooDeep, tooManyElements } from "./limits.ts";
 /** Wire types. */
 export const varint = 0;
 export const eightBytes = 1;
+export const fourBytes = 5;
 export const sized = 2;
 
 /**
@@ -79,6 +80,14 @@ export class ProtobufWalk {
 
   int32(): number {
     return this.#reader.int32();
+  }
+
+  uint32(): number {
+    return this.#reader.uint32();
+  }
+
+  fixed32(): number {
+    return this.#reader.fixed32();
   }
 
   double(): number {

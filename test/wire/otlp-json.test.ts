@@ -29,10 +29,13 @@ describe("an OTLP span", () => {
       ],
       flags: 257,
       droppedAttributesCount: 1,
+      droppedEventsCount: "2",
+      droppedLinksCount: 3,
       traceState: "a=b",
       unknown: {},
     });
     const body = otlpRequest([sent]) as { resourceSpans: { scopeSpans: Record<string, unknown>[] }[] };
+    body.resourceSpans[0]!.scopeSpans[0]!["schemaUrl"] = "https://opentelemetry.io/schemas/1.41.0";
     body.resourceSpans[0]!.scopeSpans[0]!["scope"] = {
       name: "lib",
       version: "1.0",
@@ -56,9 +59,40 @@ describe("an OTLP span", () => {
           { trace_id: otherTraceId, span_id: spanId, attributes: { y: null } },
           { trace_id: null, span_id: null, attributes: {} },
         ],
-        scope: { name: "lib", version: "1.0", attributes: { s: null } },
+        dropped_attributes_count: 1,
+        dropped_events_count: 2,
+        dropped_links_count: 3,
+        trace_state: "a=b",
+        flags: 257,
+        scope: {
+          name: "lib",
+          version: "1.0",
+          attributes: { s: null },
+          schema_url: "https://opentelemetry.io/schemas/1.41.0",
+        },
       },
     ]);
+  });
+
+  test("is not refused for a count, flags, a trace state or a schema that cannot be read", () => {
+    const unreadable = {
+      droppedEventsCount: -1,
+      flags: "x",
+      traceState: 7,
+      droppedLinksCount: "9".repeat(30),
+    };
+    const [span] = otlpGroups(otlpRequest([otlpSpan(unreadable)]))[0]!.batch.spans;
+    assert.deepEqual(
+      Object.keys(span!).filter(name => /dropped|flags|trace_state|scope/.test(name)),
+      [],
+    );
+  });
+
+  test("has the schema of its resource where its scope has none", () => {
+    const [sent] = otlpRequest([otlpSpan()])["resourceSpans"] as object[];
+    const body = { resourceSpans: [{ ...sent, schemaUrl: "https://opentelemetry.io/schemas/1.2.0" }] };
+    const [span] = otlpGroups(body)[0]!.batch.spans;
+    assert.deepEqual(span!.scope, { schema_url: "https://opentelemetry.io/schemas/1.2.0" });
   });
 
   test("needs its ids only; null counts as absent", () => {

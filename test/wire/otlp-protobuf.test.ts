@@ -52,9 +52,6 @@ describe("a protobuf request", () => {
             kind: 3,
             startTimeUnixNano: "1795206705954000001",
             endTimeUnixNano: "18446744073709551615",
-            traceState: "a=b",
-            flags: 257,
-            droppedAttributesCount: 3,
             attributes: [
               { key: "string", value: { stringValue: "日本語 👩‍🚀\u0000" } },
               { key: "bool", value: { boolValue: true } },
@@ -76,6 +73,11 @@ describe("a protobuf request", () => {
               { name: "e", timeUnixNano: "5", attributes: [{ key: "x", value: { boolValue: false } }] },
             ],
             links: [{ traceId: otherTraceId, spanId, attributes: [] }],
+            droppedAttributesCount: 1,
+            droppedEventsCount: 2,
+            droppedLinksCount: 4_294_967_295,
+            traceState: "a=b",
+            flags: 257,
           }),
           otlpSpan({ spanId: "0000000000000001", startTimeUnixNano: "0", kind: 0, status: {} }),
           otlpSpan({ traceId: "0".repeat(32) }),
@@ -85,7 +87,15 @@ describe("a protobuf request", () => {
         resourceSpans(null, [otlpSpan()]),
         {
           resource: { attributes: [{ key: "service.name", value: { intValue: "9007199254740993" } }] },
-          scopeSpans: [{ scope: { name: "lib" }, spans: [otlpSpan({ traceId: otherTraceId })] }],
+          scopeSpans: [
+            {
+              scope: { name: "lib" },
+              spans: [otlpSpan({ traceId: otherTraceId })],
+              schemaUrl: "of the scope",
+            },
+            { spans: [otlpSpan({ traceId: otherTraceId, spanId: "0000000000000002" })] },
+          ],
+          schemaUrl: "of the resource",
         },
       ],
     };
@@ -183,7 +193,7 @@ describe("a protobuf request", () => {
     );
     assert.equal(group!.serviceName, "agent");
     assert.deepEqual(group!.batch.resource, { "service.name": "agent", k: "v" });
-    assert.deepEqual(group!.batch.spans[0]!.scope, { name: "lib" });
+    assert.deepEqual(group!.batch.spans[0]!.scope, { name: "lib", schema_url: "schema" });
   });
 
   test("takes of a value that holds two kinds the last, so that service.name may end as no text", () => {

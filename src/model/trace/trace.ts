@@ -18,8 +18,15 @@ export type Span = {
   /** OTLP only: SpanKind as its number, when set. */
   kind?: number;
   links?: unknown[];
-  /** OTLP only: the instrumentation scope, unless empty. */
-  scope?: { name?: string; version?: string; attributes?: Attributes };
+  /** OTLP only, unless 0: what the SDK left out because of its limits. */
+  dropped_attributes_count?: number;
+  dropped_events_count?: number;
+  dropped_links_count?: number;
+  /** OTLP only: the W3C trace state and the flags, when set. */
+  trace_state?: string;
+  flags?: number;
+  /** OTLP only: the instrumentation scope with the schema URL of its spans, unless empty. */
+  scope?: { name?: string; version?: string; attributes?: Attributes; schema_url?: string };
   /** OTLP only: the span's resource attributes, if the batch has several different resources. */
   resource?: Attributes;
 };

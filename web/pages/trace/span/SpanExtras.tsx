@@ -1,14 +1,18 @@
-// Events and links of a span, and the attributes of its scope, resource and trace.
+// Events and links of a span, what its SDK dropped, and the attributes of its scope, resource and trace.
 import type { ReactNode } from "react";
 import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import { durationText, numberText } from "../../../format.ts";
+import { droppedText } from "./dropped.ts";
 import { SpanValue } from "./SpanValue.tsx";
 import { millisecondsBetween } from "./times.ts";
 
 export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; detail: SpanDetail }) {
   const { events, links = [], scope } = span;
+  const dropped = droppedText(span);
+  const { trace_state, flags } = span;
   return (
     <>
+      {dropped && <p className="span-part small">{dropped}</p>}
       {events.length > 0 && (
         <div className="span-part">
           <h3>
@@ -26,6 +30,7 @@ export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; d
       )}
       <Values title="Links" value={links} />
       <Values title="Scope" value={scope?.attributes} />
+      <Values title="Context" value={withoutAbsent({ trace_state, flags, schema_url: scope?.schema_url })} />
       <Values title="Resource" value={span.resource ?? trace.resource} />
       <Values title="Metadata" value={trace.metadata} />
     </>
@@ -66,6 +71,10 @@ function Values({ title, value }: { title: string; value: object | null | undefi
       <SpanValue value={value} label={title} />
     </details>
   );
+}
+
+function withoutAbsent(value: Record<string, unknown>): object {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined));
 }
 
 function isEmpty(value: unknown): boolean {
