@@ -73,6 +73,10 @@ export const TestInsights = z
       "The worst outcome in the latest launch; manual runs are not counted in the days.",
     ),
     lastManualRunAt: Time.nullable(),
+    lastManualFullyEvaluated: z
+      .boolean()
+      .nullable()
+      .describe("False: the judge was unavailable for some checks of that launch; null: no manual run."),
     lastManualPassRate: PassRate.nullable().describe(
       "Of the same launch, if several runs of the test have completed in it.",
     ),

@@ -119,6 +119,8 @@ export type TestStrip = {
   /** Manual runs; all other fields exclude them. */
   lastManualOutcome: Outcome | null;
   lastManualRunAt: Date | null;
+  /** Whether the judge answered all that it was asked in that launch; null: no run. */
+  lastManualFullyEvaluated: boolean | null;
   /** Of the same launch, if several runs of the test have completed in it. */
   lastManualPassRate: PassRate | null;
   /** Days with runs, oldest first. */
@@ -141,6 +143,7 @@ export async function listTestStrips(
   const { rows } = await db.pool.query<Row>(
     `select t.id, latest.last_outcome as "lastOutcome", latest.last_run_at as "lastRunAt",
       manual.verdict as "lastManualOutcome", manual.finished_at as "lastManualRunAt",
+      manual.fully_evaluated as "lastManualFullyEvaluated",
       manual.runs, manual.succeeded, manual.decided, strip.days
     from (select id from test_cases where agent_id = $1 and id < $3 order by id desc limit $4) t
     left join lateral (
@@ -151,7 +154,7 @@ export async function listTestStrips(
       where kind = 'manual' and test_id = t.id and state = 'completed' order by id desc limit 1
     ) last on true
     left join lateral (
-      select max(finished_at) as finished_at, ${manualCounts},
+      select max(finished_at) as finished_at, not bool_or(outage_open) as fully_evaluated, ${manualCounts},
         case when bool_or(verdict = 'failed') then 'failed'
           when bool_or(verdict = 'missing_instrumentation') then 'missing_instrumentation'
           when bool_or(verdict = 'passed') then 'passed' when bool_or(verdict = 'skipped') then 'skipped' end as verdict

@@ -130,6 +130,49 @@ test("each criterion shows its verdict, quotation and reason, and the quotation 
   assert.deepEqual(complaints, []);
 });
 
+test("each quotation says where it is from and leads there, and one line says what the judge was shown", async () => {
+  const long = `A-10428 ${"and so on ".repeat(60)}`.trim();
+  const args = { spanId: "refund", attribute: "gen_ai.tool.call.arguments" };
+  const { page, region } = await openJudged(
+    judgedRun({
+      material: {
+        context: "conversation_and_tools",
+        shown: { user: { items: 1, characters: 42 }, tool_call: { items: 2, characters: 120 } },
+        leftOut: { tool_result: { items: 1, characters: 9_000 } },
+        complete: true,
+      },
+      criteria: [
+        {
+          ...{ criterion: "It refunds what was bought.", verdict: "met", evidence: "refund of 42.50 EUR" },
+          reason: "The sums agree.",
+          quotes: [
+            { as: "evidence", text: "refund of 42.50 EUR", from: "reply", ...place },
+            { as: "comparison", text: long, from: "tool_call", ...args },
+            { as: "comparison", text: "A refund.", from: "reference", spanId: null, attribute: null },
+          ],
+        },
+      ],
+    }),
+  );
+  await expandAll(region);
+  await shows(
+    region,
+    "User’s input, reply, and 1 user message and 2 tool calls (162 characters). Left out: 1 tool result (9,000 characters).",
+    "Compared with: Reference reply",
+  );
+  await region.getByRole("button", { name: "Reply · shop conversation" }).waitFor();
+  await assertAccessible(page);
+  await region.getByRole("button", { name: "Compared with: Tool call · refund" }).click();
+  await page.waitForURL(
+    ({ searchParams }) =>
+      searchParams.get("span") === "refund" && searchParams.get("attribute") === args.attribute,
+  );
+  await region.getByRole("button", { name: /^Show in the reply/ }).click();
+  await page.locator("mark", { hasText: "refund of 42.50 EUR" }).waitFor();
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+});
+
 test("in a narrow window a quotation opens its message, and Back returns to the criterion", async () => {
   const { page, region } = await openJudged(judgedRun({ criteria }), { width: 320 });
   await expandAll(region);

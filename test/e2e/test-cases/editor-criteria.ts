@@ -120,7 +120,7 @@ test("without a judge the editor explains what is skipped, and says nothing if t
   await page.getByRole("form", { name: "Form" }).getByRole("link", { name: "Set up a judge" }).waitFor();
 });
 
-test("what shows that criteria are met can be chosen, left to the judge, and set per criterion in the JSON", async () => {
+test("what the judge sees and what shows that criteria are met can be chosen, left to the judge, and set per criterion in the JSON", async () => {
   const world = await openWorld(browser);
   const { page, owner } = world;
   const assertion = { id: "a", type: "semantic", criteria: ["Names the day.", "Promises nothing."] };
@@ -132,6 +132,11 @@ test("what shows that criteria are met can be chosen, left to the judge, and set
   await shownBy.selectOption("Something that is absent");
   await eventually(async () => assert.equal(await restsOn(), "absence"));
   await assertAccessible(page);
+  const sees = card(page, 1).getByLabel("The judge sees (optional)");
+  await card(page, 1).getByText("tool calls and their results: up to 24,000 characters").waitFor();
+  await sees.selectOption("Reply only");
+  await card(page, 1).getByText("The judge sees the user’s input and the reply.").waitFor();
+  await eventually(async () => assert.equal((await documentIn(page)).assertions[0].context, "reply"));
   await shownBy.selectOption("Let the judge decide");
   await eventually(async () => assert.equal(await restsOn(), undefined));
 

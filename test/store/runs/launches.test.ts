@@ -103,6 +103,24 @@ it("the latest manual result of a test is the worst one of its latest launch", a
   }
 });
 
+it("the latest manual result of a test says whether all of its latest launch was evaluated", async () => {
+  const { agentId } = await makeSender(db, { judged: false });
+  const test = await makeTestCase(db, agentId, { inputs });
+  const strip = async () => {
+    const [found] = await listTestStrips(db, agentId, new Date(), { before: newest, rowsMax: 1 });
+    return [found?.lastManualOutcome, found?.lastManualFullyEvaluated];
+  };
+  assert.deepEqual(await strip(), [null, null]);
+  const launchId = await launched([test], agentId);
+  await complete(launchId, ["passed", "passed"]);
+  assert.deepEqual(await strip(), ["passed", true]);
+  await db.pool.query(
+    "update runs set outage_open = true where id = (select min(id::text)::uuid from runs where launch_id = $1)",
+    [launchId],
+  );
+  assert.deepEqual(await strip(), ["passed", false]);
+});
+
 it("other inputs of a test do not make another version of a run", async () => {
   const { agentId } = await makeSender(db);
   const test = await makeTestCase(db, agentId, { inputs });

@@ -15,7 +15,8 @@ const emptyTexts = {
   all: { title: "No test runs left", about: "They were deleted along with their traces." },
   failing: {
     title: "All finished test runs passed",
-    about: "Test runs that fail, error, are cancelled or skipped, or lack instrumentation appear here.",
+    about:
+      "Test runs that fail, error, are cancelled or skipped, lack instrumentation, or are not fully evaluated appear here.",
   },
   changed: {
     title: "Nothing has changed",
@@ -79,8 +80,9 @@ function MissingTraces({ runs, params }: PlainRunsProps) {
   );
 }
 
-function hasNotPassed({ state, verdict }: LaunchedRun): boolean {
-  return state !== "pending" && state !== "running" && verdict !== "passed";
+function hasNotPassed({ state, verdict, fullyEvaluated }: LaunchedRun): boolean {
+  if (state === "pending" || state === "running") return false;
+  return verdict !== "passed" || fullyEvaluated === false;
 }
 
 function isChanged({ change, flaky }: LaunchedRun): boolean {

@@ -1,5 +1,7 @@
 // The form fields of a semantic assertion: criteria, what shows that they are met, reference reply and strictness.
 import type { ReactNode } from "react";
+import type { SemanticContext } from "../../../src/model/judge/material.ts";
+import { contextHints, contextWords, defaultContext } from "../../judge-context.ts";
 import { automaticChoice, restsOnWords } from "../../rests-on.ts";
 import { Criteria, StrictnessExplained } from "./Criteria.tsx";
 import type { Doc } from "./document.ts";
@@ -19,6 +21,7 @@ export function SemanticFields({ assertion, bound, target }: SemanticProps) {
   return (
     <>
       <Criteria {...bound("criteria")} />
+      <Context bound={bound("context")} />
       <ShownBy criteria={assertion["criteria"]} bound={bound("rests_on")} />
       <TextBlock
         label="Reference reply (optional)"
@@ -40,6 +43,22 @@ export function SemanticFields({ assertion, bound, target }: SemanticProps) {
       </div>
       <StrictnessExplained assertion={assertion} />
     </>
+  );
+}
+
+/** What the judge sees beside the user's input and the reply. */
+function Context({ bound }: { bound: Bound }) {
+  const { value } = bound;
+  const chosen =
+    typeof value === "string" && value in contextHints ? (value as SemanticContext) : defaultContext;
+  return (
+    <SelectLine
+      label="The judge sees (optional)"
+      none={`${contextWords[defaultContext]} (default)`}
+      options={contextWords}
+      hint={contextHints[chosen]}
+      {...bound}
+    />
   );
 }
 

@@ -9,7 +9,7 @@ import {
   counted,
   eligibilities,
   ineligibilities,
-  outcomes,
+  outcomeWord,
   passiveBehaviors,
   testStates,
 } from "../../labels.ts";
@@ -74,7 +74,7 @@ export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
               search={last.manual ? { kind: "manual" } : {}}
               className="tests-plain"
             >
-              <Badge word={outcomes[last.outcome]} />
+              <Badge word={outcomeWord(last.outcome, last.fullyEvaluated)} />
               {last.passRate && (
                 <span className="small">
                   {" "}

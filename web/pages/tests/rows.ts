@@ -24,6 +24,7 @@ export type Last = {
   manual: boolean;
   /** Of a manual run with inputs or repeats. */
   passRate: TestInsights["lastManualPassRate"];
+  fullyEvaluated: TestInsights["lastManualFullyEvaluated"];
 };
 
 /** URL parameters of the list; invalid values count as absent. */
@@ -64,11 +65,14 @@ export function rowsOf(tests: readonly ListedTest[], insights: readonly TestInsi
   });
 }
 
+const unrated = { passRate: null, fullyEvaluated: null };
+
 function lastOf(of: TestInsights): Last | null {
   const { lastOutcome, lastRunAt, lastManualOutcome, lastManualRunAt, lastManualPassRate: passRate } = of;
-  if (lastOutcome && lastRunAt) return { outcome: lastOutcome, at: lastRunAt, manual: false, passRate: null };
+  const fullyEvaluated = of.lastManualFullyEvaluated;
+  if (lastOutcome && lastRunAt) return { outcome: lastOutcome, at: lastRunAt, manual: false, ...unrated };
   if (!lastManualOutcome || !lastManualRunAt) return null;
-  return { outcome: lastManualOutcome, at: lastManualRunAt, manual: true, passRate };
+  return { outcome: lastManualOutcome, at: lastManualRunAt, manual: true, passRate, fullyEvaluated };
 }
 
 /** The effective behavior: a test with several turns runs manually only. */

@@ -42,7 +42,14 @@ const receivedTexts: Record<(typeof receivedAttributes)[keyof typeof receivedAtt
   "svc.sent.input": "Input sent",
 };
 
-export function EvidenceChip({ place: { spanId, attribute, ...place } }: { place: Evidence }) {
+/** `label`: in place of the names of the span and the attribute. */
+export function EvidenceChip({
+  place: { spanId, attribute, ...place },
+  label,
+}: {
+  place: Evidence;
+  label?: string;
+}) {
   const shared = useTrace();
   const { selected, onSelect, params } = shared;
   const { trace, spanNames } = (place.turn !== undefined && shared.ofTurn?.(place.turn)) || shared;
@@ -52,16 +59,16 @@ export function EvidenceChip({ place: { spanId, attribute, ...place } }: { place
     return (
       <span className="chip">
         {place.turn !== undefined && `Turn ${place.turn} · `}
-        {received}
+        {label ?? received}
       </span>
     );
   }
-  const absent = attribute !== null && !("value" in place);
+  const absent = label === undefined && attribute !== null && !("value" in place);
   const text = (
     <>
       {place.turn !== undefined && `Turn ${place.turn} · `}
-      <bdi>{name ?? spanId}</bdi>
-      {attribute !== null && (
+      {label === undefined ? <bdi>{name ?? spanId}</bdi> : <ChipLabel label={label} name={name} />}
+      {label === undefined && attribute !== null && (
         <>
           {" · "}
           <code>{attribute}</code>
@@ -101,5 +108,19 @@ export function EvidenceChip({ place: { spanId, attribute, ...place } }: { place
     >
       {text}
     </button>
+  );
+}
+
+function ChipLabel({ label, name }: { label: string; name: string | undefined }) {
+  return (
+    <>
+      {label}
+      {name !== undefined && (
+        <>
+          {" · "}
+          <bdi>{name}</bdi>
+        </>
+      )}
+    </>
   );
 }

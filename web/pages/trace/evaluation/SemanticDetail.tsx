@@ -2,9 +2,11 @@
 
 import type { Spent } from "../../../../src/model/judge/judge.ts";
 import type { JudgedAnswer } from "../../../../src/model/judge/label.ts";
-import type { Check, Result, SemanticActual } from "../../../../src/model/run/run.ts";
+import type { Quote } from "../../../../src/model/judge/material.ts";
+import type { Check, Evidence, Result, SemanticActual } from "../../../../src/model/run/run.ts";
 import type { AssertionOf } from "../../../../src/model/test-case/assertion.ts";
 import { durationText } from "../../../format.ts";
+import { materialText, sourceWords } from "../../../judge-context.ts";
 import { verdictWords } from "../../../labels.ts";
 import { restsOnWords } from "../../../rests-on.ts";
 import { Badge } from "../../../ui/Badge.tsx";
@@ -12,6 +14,7 @@ import { Button } from "../../../ui/Button.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { quoteName } from "../quoted.ts";
 import { useTrace } from "./context.ts";
+import { EvidenceChip } from "./Evidence.tsx";
 import { Flag, JudgedBy } from "./Flag.tsx";
 import { LabelControl } from "./LabelControl.tsx";
 import { Meter } from "./Meter.tsx";
@@ -23,7 +26,7 @@ type SemanticProps = { check: Check; assertion: AssertionOf<"semantic">; result:
 export function SemanticDetail({ check, assertion, result }: SemanticProps) {
   const ofCheck = Object.hasOwn(assertion, "threshold") ? assertion.threshold : result.test.threshold;
   const threshold = typeof ofCheck === "number" ? ofCheck : null;
-  const { model, promptVersion, votes, cached, spent, criteria = [] } = actualOf(check);
+  const { model, promptVersion, votes, cached, spent, criteria = [], material } = actualOf(check);
   const { score, suspicious } = check;
   const judged = judgedAnswerOf(check);
   return (
@@ -45,11 +48,17 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
           The verdict did not change; read the reply before you rely on it.
         </Flag>
       )}
+      {material?.suspicious && (
+        <Flag title={`${sourceWords[material.suspicious.from]} flagged.`} reason={material.suspicious.reason}>
+          The verdict did not change; read it before you rely on the verdict.
+        </Flag>
+      )}
       {criteria.length > 0 && <Criteria criteria={criteria} check={check} testId={result.testId} />}
       <Facts
         facts={[
           ["Criteria", criteria.length === 0 && <Long text={[assertion.criteria].flat().join("\n")} />],
           ["Reference", assertion.reference && <Long text={assertion.reference} />],
+          ["Judge saw", material && materialText(material)],
           ["Judge", model && <JudgedBy model={model} promptVersion={promptVersion} />],
           ["Judged", cached ? "Earlier answer reused; nothing was asked." : spent && spentText(spent)],
           ["Threshold", threshold === null && <code>{inline(ofCheck)}</code>],
@@ -110,14 +119,26 @@ type CriteriaProps = { criteria: SemanticActual["criteria"]; check: Check; testI
 function Criteria({ criteria, check, testId }: CriteriaProps) {
   return (
     <ol className="criteria" aria-label="Criteria">
-      {criteria.map(({ criterion, verdict, evidence, reason, restsOn }, at) => (
+      {criteria.map(({ criterion, verdict, evidence, reason, restsOn, quotes = [] }, at) => (
         <li key={at} className="criterion" data-verdict={verdict}>
           <p>
             <Badge word={verdictWords[verdict]} /> <Long text={criterion} />
           </p>
-          {evidence !== "" && (
+          {evidence !== "" && quotes.length === 0 && (
             <Quotation text={evidence} name={quoteName({ testId, checkId: check.id, at })} />
           )}
+          {quotes.map((quote, index) => (
+            <PlacedQuotation
+              key={index}
+              quote={quote}
+              name={
+                // The one that the conversation highlights.
+                quote.as === "evidence" && quote.from === "reply" && evidence.includes(quote.text)
+                  ? quoteName({ testId, checkId: check.id, at })
+                  : undefined
+              }
+            />
+          ))}
           <p className="quiet">
             <Long text={reason} />
             {restsOn && <span className="small"> Shown by: {restsOnWords[restsOn].toLowerCase()}.</span>}
@@ -128,22 +149,51 @@ function Criteria({ criteria, check, testId }: CriteriaProps) {
   );
 }
 
-const labelMax = 40;
-
-function Quotation({ text, name }: { text: string; name: string }) {
-  const { quoted, onQuote } = useTrace();
-  const short = text.length > labelMax ? `${text.slice(0, labelMax)}…` : text;
+/** A passage with a chip that says where it is from and leads there. */
+function PlacedQuotation({ quote, name }: { quote: Quote; name: string | undefined }) {
+  const { as, text, from, spanId, attribute, turn } = quote;
+  const label = `${as === "comparison" ? "Compared with: " : ""}${sourceWords[from]}`;
   return (
     <div className="quotation">
       <blockquote>
         <Long text={text} />
       </blockquote>
-      {onQuote && (
-        <Button small look="link" aria-pressed={quoted === name} onClick={() => onQuote(name)}>
-          Show in the reply<span className="unseen">: “{short}”</span>
-        </Button>
-      )}
+      <div className="line">
+        {spanId === null ? (
+          <span className="chip">{label}</span>
+        ) : (
+          <EvidenceChip
+            place={{ spanId, attribute, ...(turn === undefined ? {} : { turn }) } as Evidence}
+            label={label}
+          />
+        )}
+        {name !== undefined && <ShowInReply text={text} name={name} />}
+      </div>
     </div>
+  );
+}
+
+const labelMax = 40;
+
+function Quotation({ text, name }: { text: string; name: string }) {
+  return (
+    <div className="quotation">
+      <blockquote>
+        <Long text={text} />
+      </blockquote>
+      <ShowInReply text={text} name={name} />
+    </div>
+  );
+}
+
+function ShowInReply({ text, name }: { text: string; name: string }) {
+  const { quoted, onQuote } = useTrace();
+  if (!onQuote) return null;
+  const short = text.length > labelMax ? `${text.slice(0, labelMax)}…` : text;
+  return (
+    <Button small look="link" aria-pressed={quoted === name} onClick={() => onQuote(name)}>
+      Show in the reply<span className="unseen">: “{short}”</span>
+    </Button>
   );
 }
 
