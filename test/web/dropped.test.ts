@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { droppedText } from "../../web/pages/trace/span/dropped.ts";
 
-const limits = "of this span: its limits are set by OTEL_SPAN_…_COUNT_LIMIT where it runs.";
+const limits = "of this span because of its span limits.";
 
 for (const [counts, expected] of [
   [{}, null],

@@ -5,8 +5,10 @@ import { before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
+import { encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
+import { send } from "../../support/send.ts";
 import { conversation, hostile, longReply, say, storeSpans, timed } from "./span-data.ts";
 
 const browser = useBrowser();
@@ -171,6 +173,18 @@ test("a span shows its times, parent, events and status", async () => {
   await page.getByRole("heading", { level: 3, name: "Events 1" }).waitFor();
   await page.getByText("+300 ms").waitFor();
   await page.getByRole("tree", { name: "first token" }).getByText('"small"').waitFor();
+});
+
+test("a span of an SDK shows what the SDK dropped, its trace state and its flags", async () => {
+  const sent = { droppedAttributesCount: 3, droppedLinksCount: 1, traceState: "vendor=1", flags: 257 };
+  const spanId = "00f067aa0ba902b7";
+  const span = exportedSpan({ spanId, name: "limited", attributes: [], ...sent });
+  const answer = await send(browser.service, encodings.protobuf(exportOf([span])));
+  await openSpan(String(answer.headers["x-svc-trace-id"]), spanId, "limited");
+  await page.getByText("The SDK dropped 3 attributes and 1 link of this span").waitFor();
+  await page.locator("summary", { hasText: "Context" }).click();
+  await page.getByRole("tree", { name: "Context" }).getByText("vendor=1").waitFor();
+  await assertAccessible(page);
 });
 
 test("attributes can be searched by name and value", async () => {

@@ -16,7 +16,7 @@ export function droppedText(span: Counts): string | null {
   ].filter(part => part !== null);
   if (parts.length === 0) return null;
   const list = parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0];
-  return `The SDK dropped ${list} of this span: its limits are set by OTEL_SPAN_…_COUNT_LIMIT where it runs.`;
+  return `The SDK dropped ${list} of this span because of its span limits.`;
 }
 
 function counted(count: number | undefined, noun: string): string | null {
