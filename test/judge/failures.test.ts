@@ -445,7 +445,7 @@ describe("who judges", () => {
     const projectId = await makeProject(db);
     const agentId = await makeAgentRow(db, { projectId });
     await saveJudgeConnection(db, testVault, projectId, () => fresh({ concurrency: 1 }));
-    const judges = openTestJudges(db, null, { clock });
+    const judges = openTestJudges(db, null, { clock, openClient: openStandingClient });
     const { promise: edited, resolve } = Promise.withResolvers<void>();
     server.script = async (request, index) => {
       await edited;
@@ -454,6 +454,8 @@ describe("who judges", () => {
     const judge = judges.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000 }));
     const asked = ["One", "Two"].map(userInput => judge.route({ ...routing, userInput }));
     await server.arrived(1);
+    const client = standingClient;
+    await eventually(() => assert.equal(client?.queued, 1));
     await saveJudgeConnection(db, testVault, projectId, () => fresh({ model: "new" }));
     resolve();
     const answers = await Promise.all(asked);

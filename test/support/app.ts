@@ -1,5 +1,6 @@
 // The real server on a free port with its own database, and functions that create accounts, agents, keys and tests.
 import type { AddressInfo } from "node:net";
+import type { PasswordHashing } from "../../src/http/accounts/passwords.ts";
 import { buildApp } from "../../src/http/app.ts";
 import type { App, Deps, Register } from "../../src/http/deps.ts";
 import { openLog } from "../../src/log.ts";
@@ -15,6 +16,7 @@ export type TestAppOptions = {
   trustedProxies?: string[];
   /** Hash passwords as the service does, which takes 0.1 s of a core each. */
   realPasswords?: boolean;
+  passwordHashing?: PasswordHashing;
   /** Adds routes of other rooms. */
   extend?: Register;
 };
@@ -59,7 +61,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     mailer,
     log: openLog("debug", { write: line => void logs.push(line) }),
     limitAccounts: options.limitAccounts ?? false,
-    passwordHashing: options.realPasswords ? undefined : cheapPasswords,
+    passwordHashing: options.realPasswords ? undefined : (options.passwordHashing ?? cheapPasswords),
   };
   const closeDatabase = async () => {
     await db.close();
