@@ -6,11 +6,13 @@ import { Button } from "../../ui/Button.tsx";
 import { Copy } from "../../ui/Copy.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { useDebounced } from "./debounced.ts";
 import type { Change, Editing } from "./document.ts";
 import { IssueList } from "./IssueList.tsx";
 import { placeOf, positionOf } from "./json-text.ts";
 
 const longMin = 10_000;
+const veryLongMin = 200_000;
 
 type JsonPaneProps = {
   editing: Editing;
@@ -23,8 +25,11 @@ type JsonPaneProps = {
 export function JsonPane({ editing, issues, warnings, change, area }: JsonPaneProps) {
   const [hasFocus, setHasFocus] = useState(false);
   const deferred = useDeferredValue(editing);
-  // Laying out a long text is slow, so typing in the form does not wait for it.
-  const { text, fault } = hasFocus || editing.text.length < longMin ? editing : deferred;
+  const paused = useDebounced(editing);
+  // Laying out a long text is slow, so typing in the form does not wait for it, and with a very long one it waits for a
+  // pause: a thousand inputs are a million characters.
+  const later = editing.text.length < veryLongMin ? deferred : paused;
+  const { text, fault } = hasFocus || editing.text.length < longMin ? editing : later;
   const id = useId();
   const lines = useMemo(() => text.split("\n").length, [text]);
   const go = (path: string) => {
