@@ -353,8 +353,9 @@ function allOf<V>(questions: Question<unknown>[], answer: Unanswered): Answers<V
   return new Map(questions.map(({ key }) => [key, answer]));
 }
 
-function shareOf({ ms, inputTokens, outputTokens }: JudgeCall, parts: number): Spent {
-  return { ms, inputTokens: inputTokens / parts, outputTokens: outputTokens / parts };
+function shareOf({ ms, inputTokens, outputTokens, tokensEstimated }: JudgeCall, parts: number): Spent {
+  const share = { ms, inputTokens: inputTokens / parts, outputTokens: outputTokens / parts };
+  return tokensEstimated ? { ...share, estimated: true } : share;
 }
 
 async function orCancelled<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | Unanswered> {

@@ -109,5 +109,6 @@ export function sum(all: Spent[]): Spent {
     ms: Math.round(total(({ ms }) => ms)),
     inputTokens: Math.round(total(({ inputTokens }) => inputTokens)),
     outputTokens: Math.round(total(({ outputTokens }) => outputTokens)),
+    ...(all.some(({ estimated }) => estimated) ? { estimated: true } : {}),
   };
 }

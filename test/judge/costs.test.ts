@@ -165,7 +165,8 @@ describe("a call", () => {
       };
       const context = await run(sender);
       const question = (criterion: string) => semanticQuestion({ testId, criteria: [criterion] });
-      await judges.judgeOf(context).ask([question("First.")]);
+      const [first] = await judges.judgeOf(context).ask([question("First.")]);
+      assert.equal(first?.code === "ok" && first.spent?.estimated, true);
       const [call] = await listJudgeCalls(db, context.runId!);
       const [input, output] = [
         Math.ceil(Buffer.byteLength(call!.instructions + call!.material) / 4),

@@ -18,7 +18,7 @@ export type Routed = { label: RouteLabel; reason: string };
 export type JudgedBy = { provider?: JudgeProvider; model: string; promptVersion: string };
 
 /** Usage of the answered calls; tokens that the server does not report are estimated. */
-export type Spent = { ms: number; inputTokens: number; outputTokens: number };
+export type Spent = { ms: number; inputTokens: number; outputTokens: number; estimated?: true };
 
 /** Labels by `testId`; tests that the judge left out are missing. */
 export type RoutingAnswer =

@@ -79,6 +79,11 @@ test("tokens that the judge’s server did not report are marked as estimated", 
   await judging(page).getByText(notice).waitFor();
   await page.goto(`${base}/judging`);
   await page.getByText(notice).waitFor();
+  await page
+    .getByRole("table", { name: "Judge usage by day" })
+    .getByText("(partly estimated)")
+    .first()
+    .waitFor();
   await assertAccessible(page);
 });
 

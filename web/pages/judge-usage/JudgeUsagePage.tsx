@@ -200,13 +200,23 @@ function UsageHeadings() {
 
 function UsageCells({ usage }: { usage: Usage }) {
   const cost = costText(usage);
+  const { estimatedTokens, inputTokens, outputTokens } = usage;
+  // A test's share of the tokens of a call is a fraction.
+  const isAll = inputTokens + outputTokens - estimatedTokens < 0.5;
+  const estimated = estimatedTokens > 0 && (isAll ? "estimated" : "partly estimated");
   return (
     <>
       <td className="number" data-label="Tokens in">
-        {numberText(Math.round(usage.inputTokens))}
+        <span>
+          {numberText(Math.round(usage.inputTokens))}
+          {estimated && <span className="quiet"> ({estimated})</span>}
+        </span>
       </td>
       <td className="number" data-label="Tokens out">
-        {numberText(Math.round(usage.outputTokens))}
+        <span>
+          {numberText(Math.round(usage.outputTokens))}
+          {estimated && <span className="quiet"> ({estimated})</span>}
+        </span>
       </td>
       <td className="number" data-label="Cost">
         {cost ? (

@@ -197,8 +197,8 @@ function ShowInReply({ text, name }: { text: string; name: string }) {
   );
 }
 
-function spentText({ ms, inputTokens, outputTokens }: Spent): string {
-  const tokens = `${number.format(inputTokens)} in, ${number.format(outputTokens)} out`;
+function spentText({ ms, inputTokens, outputTokens, estimated }: Spent): string {
+  const tokens = `${number.format(inputTokens)} in, ${number.format(outputTokens)} out${estimated ? " (estimated)" : ""}`;
   return inputTokens + outputTokens > 0
     ? `In ${durationText(ms)}, tokens ${tokens}`
     : `In ${durationText(ms)}`;
