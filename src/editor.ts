@@ -17,7 +17,7 @@ import { type ScenarioRequest, type ScenarioTrial, tryScenario } from "./editor/
 import { type Vocabulary, VocabularyBuilder } from "./editor/vocabulary.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
 import { TraceView } from "./evaluate/trace-view.ts";
-import { TraceRoom } from "./load/trace-room.ts";
+import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { type LoadedTrace, withTrace } from "./load.ts";
 import type { JudgeConnection } from "./model/judge/call.ts";
 import type { JudgeOf, KnownClass } from "./model/judge/judge.ts";
@@ -84,18 +84,18 @@ export type EditorDeps = {
   judgeWith?: (connection: JudgeConnection) => JudgeOf;
   sandbox: Askable["sandbox"];
   /** Limits the heap that traces use on this thread. */
-  room?: TraceRoom;
+  heap?: HeapSemaphore;
   clock?: Pick<Clock, "now" | "timeout" | "sleep">;
 };
 
-type OpenDeps = EditorDeps & { room: TraceRoom };
+type OpenDeps = EditorDeps & { heap: HeapSemaphore };
 
 const dryRunMs = 60_000;
 const vocabularyKeptMs = 10_000;
 const vocabulariesMax = 50;
 
 export function openEditor({ clock = systemClock, ...given }: EditorDeps): Editor {
-  const deps = { ...given, room: given.room ?? new TraceRoom() };
+  const deps = { ...given, heap: given.heap ?? new HeapSemaphore() };
   const vocabularies = new Map<string, { made: Promise<Vocabulary>; until: number }>();
   return {
     dryRun: (request, signal) => dryRun(deps, request, signal, clock.timeout(dryRunMs)),
@@ -136,11 +136,11 @@ export function openEditor({ clock = systemClock, ...given }: EditorDeps): Edito
 
 /** Undefined if the trace does not exist. Throws PAYLOAD_TOO_LARGE if it is too large to open. */
 async function withLoaded<T>(
-  { db, room }: OpenDeps,
+  { db, heap }: OpenDeps,
   id: string,
   use: (loaded: LoadedTrace) => Promise<T>,
 ): Promise<T | undefined> {
-  return isUuid(id) ? withTrace(db, id, room, use) : undefined;
+  return isUuid(id) ? withTrace(db, id, heap, use) : undefined;
 }
 
 async function dryRun(
@@ -276,7 +276,7 @@ const vocabularyMs = 1_000;
 
 /** Reads the latest traces within limits on bytes and time. Skips traces larger than the remaining bytes. */
 async function readVocabulary(
-  { db, room }: OpenDeps,
+  { db, heap }: OpenDeps,
   agentId: string,
   clock: Pick<Clock, "now">,
 ): Promise<Vocabulary> {
@@ -290,7 +290,7 @@ async function readVocabulary(
     }
     bytesLeft -= bytes;
     try {
-      await withTrace(db, id, room, ({ trace, derived }) => builder.add(trace, derived));
+      await withTrace(db, id, heap, ({ trace, derived }) => builder.add(trace, derived));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       builder.markIncomplete();

@@ -1,5 +1,5 @@
 // Loads stored traces: opens, merges and derives their batches, and updates derived columns that lag behind.
-import { TraceRoom } from "./load/trace-room.ts";
+import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { ValueAllowance } from "./model/json-text.ts";
 import { Refusal } from "./model/refusal.ts";
 import { columnsOf } from "./model/trace/columns.ts";
@@ -31,7 +31,7 @@ export type LoadedTrace = {
 };
 
 /** Traces that keep their share of the thread's heap until `release` is called. */
-export type HeldTraces = { traces: LoadedTrace[]; release: () => void };
+export type OpenTraces = { traces: LoadedTrace[]; release: () => void };
 
 /** The outcome of one trace: `refusal` if it is too large to be opened, `error` for any other fault. */
 export type TraceOutcome =
@@ -50,7 +50,7 @@ const portionBytesMax = 32 * 1024 * 1024;
 export async function* openEach(
   db: Database,
   traceIds: string[],
-  room: TraceRoom,
+  heap: HeapSemaphore,
   { signal, portionBytes = portionBytesMax }: { signal?: AbortSignal; portionBytes?: number } = {},
 ): AsyncGenerator<TraceOutcome> {
   const asked = new Set(traceIds);
@@ -61,7 +61,7 @@ export async function* openEach(
       // Dropped once it is opened: a portion may be 32 MB before decompression.
       portion.loaded.delete(traceId);
       asked.delete(traceId);
-      const outcome = await room.alone(() => openOne(batches, room, signal));
+      const outcome = await heap.alone(() => openOne(batches, heap, signal));
       if (!outcome) return;
       yield outcome;
     }
@@ -76,20 +76,20 @@ export async function* openEach(
 export function holdTraces(
   db: Database,
   traceIds: string[],
-  room: TraceRoom,
+  heap: HeapSemaphore,
   signal?: AbortSignal,
-): Promise<HeldTraces | undefined> {
-  return room.alone(() => hold(db, traceIds, room, signal));
+): Promise<OpenTraces | undefined> {
+  return heap.alone(() => hold(db, traceIds, heap, signal));
 }
 
 /** Opens one trace for the duration of `use`; undefined if it does not exist. Throws PAYLOAD_TOO_LARGE. */
 export async function withTrace<T>(
   db: Database,
   traceId: string,
-  room: TraceRoom,
+  heap: HeapSemaphore,
   use: (loaded: LoadedTrace) => T | Promise<T>,
 ): Promise<T | undefined> {
-  const held = await holdTraces(db, [traceId], room);
+  const held = await holdTraces(db, [traceId], heap);
   try {
     const loaded = held?.traces[0];
     return loaded && (await use(loaded));
@@ -107,7 +107,7 @@ export async function withTrace<T>(
 export async function refreshStale(
   db: Database,
   {
-    room = new TraceRoom(),
+    heap = new HeapSemaphore(),
     bytesMax = Infinity,
     limit = 200,
     signal,
@@ -117,7 +117,7 @@ export async function refreshStale(
     quietMs?: number;
     limit?: number;
     bytesMax?: number;
-    room?: TraceRoom;
+    heap?: HeapSemaphore;
     signal?: AbortSignal;
   },
 ): Promise<number> {
@@ -125,7 +125,7 @@ export async function refreshStale(
   const revisions = new Map(stale.map(({ id, revision }) => [id, revision]));
   const options = { portionBytes: Math.min(bytesMax, portionBytesMax), ...(signal && { signal }) };
   const derived: Parameters<typeof updateColumns>[1] = [];
-  for await (const outcome of openEach(db, [...revisions.keys()], room, options)) {
+  for await (const outcome of openEach(db, [...revisions.keys()], heap, options)) {
     const { traceId } = outcome;
     if ("loaded" in outcome) {
       derived.push({
@@ -147,21 +147,21 @@ const updatesMax = 10;
 async function hold(
   db: Database,
   traceIds: string[],
-  room: TraceRoom,
+  heap: HeapSemaphore,
   signal: AbortSignal | undefined,
-): Promise<HeldTraces | undefined> {
+): Promise<OpenTraces | undefined> {
   const scanned: ScannedTrace[] = [];
   let bytes = 0;
   // One at a time: together their batches may be as large as those of one trace.
   for (const traceId of traceIds) {
     const stored = (await loadBatches(db, [traceId])).loaded.get(traceId);
     if (!stored) continue;
-    const trace = scanTrace(stored, room);
+    const trace = scanTrace(stored, heap);
     bytes += trace.heapBytes;
-    if (!room.fits(bytes)) throw tooManyValues();
+    if (!heap.fits(bytes)) throw tooManyValues();
     scanned.push(trace);
   }
-  const taken = await room.take(bytes, signal);
+  const taken = await heap.take(bytes, signal);
   if (!taken) return undefined;
   try {
     const traces = scanned.map(trace => open(trace));
@@ -175,13 +175,13 @@ async function hold(
 
 async function openOne(
   stored: StoredBatches,
-  room: TraceRoom,
+  heap: HeapSemaphore,
   signal: AbortSignal | undefined,
 ): Promise<TraceOutcome | undefined> {
   const { traceId } = stored;
   try {
-    const scanned = scanTrace(stored, room);
-    const taken = await room.take(scanned.heapBytes, signal);
+    const scanned = scanTrace(stored, heap);
+    const taken = await heap.take(scanned.heapBytes, signal);
     if (!taken) return undefined;
     try {
       const loaded = open(scanned);
@@ -217,7 +217,7 @@ function readStored({ spans, resource }: ScannedBatch): Batch {
 }
 
 /** Checks the size before anything is parsed. Throws PAYLOAD_TOO_LARGE. */
-function scanTrace({ batches, ...trace }: StoredBatches, room: TraceRoom): ScannedTrace {
+function scanTrace({ batches, ...trace }: StoredBatches, heap: HeapSemaphore): ScannedTrace {
   const scanned: ScannedBatch[] = [];
   let bytes = 0;
   let elements = 0;
@@ -227,7 +227,7 @@ function scanTrace({ batches, ...trace }: StoredBatches, room: TraceRoom): Scann
       bytes += part?.text.length ?? 0;
       elements += part?.elements ?? 0;
     }
-    if (!room.fits(traceHeapBytes({ bytes, elements }))) throw tooManyValues();
+    if (!heap.fits(traceHeapBytes({ bytes, elements }))) throw tooManyValues();
     scanned.push(one);
   }
   return { ...trace, batches: scanned, heapBytes: traceHeapBytes({ bytes, elements }) };

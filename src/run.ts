@@ -6,7 +6,7 @@ import type { Answers, OpenQuestions } from "./evaluate/finding.ts";
 import { findingQuestions, noAnswers } from "./evaluate/questions.ts";
 import { TraceView } from "./evaluate/trace-view.ts";
 import { isWaiting as hasWaiting, isOutage } from "./evaluate/unsettled.ts";
-import { TraceRoom } from "./load/trace-room.ts";
+import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { type LoadedTrace, openEach } from "./load.ts";
 import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { isWaiting, wasCalled } from "./model/judge/outcome.ts";
@@ -34,7 +34,7 @@ export type RunDeps = {
   /** Absent: any number of runs may ask the judge. */
   admission?: Admission;
   /** The heap that this thread has for traces. */
-  room?: TraceRoom;
+  heap?: HeapSemaphore;
   clock?: Clock;
 };
 
@@ -100,8 +100,8 @@ export async function evaluateRuns(
     await Promise.all(agentIds.map(async id => [id, await listForAgent(deps.db, id)] as const)),
   );
   const runsOf = Map.groupBy(runs, run => run.traceId);
-  const room = deps.room ?? new TraceRoom();
-  for await (const outcome of openEach(deps.db, [...runsOf.keys()], room, { signal: stopping })) {
+  const heap = deps.heap ?? new HeapSemaphore();
+  for await (const outcome of openEach(deps.db, [...runsOf.keys()], heap, { signal: stopping })) {
     const runsOfTrace = runsOf.get(outcome.traceId)!;
     if ("missing" in outcome) runsOfTrace.forEach(ends.deleted);
     else if (!("loaded" in outcome)) {

@@ -1,5 +1,5 @@
 // Reads parts of a stored trace as JSON: its outline, one span, its conversation, or all of it.
-import type { TraceRoom } from "./load/trace-room.ts";
+import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
 import { transcribe } from "./model/conversation/transcript.ts";
 import { showConversation } from "./model/conversation/view.ts";
@@ -92,8 +92,8 @@ export function openTraceReader(load: LoadVersion): VersionReader {
 }
 
 /** Without a cache: for small traces. */
-export function loadVersion(db: Database, room: TraceRoom): LoadVersion {
-  return ({ traceId }) => withTrace(db, traceId, room, loaded => loaded);
+export function loadVersion(db: Database, heap: HeapSemaphore): LoadVersion {
+  return ({ traceId }) => withTrace(db, traceId, heap, loaded => loaded);
 }
 
 /** Loads a trace. Its share of the thread's heap is reserved until `release` is called. */
@@ -101,9 +101,9 @@ export type AcquireVersion = (
   version: TraceVersion,
 ) => Promise<{ loaded: LoadedTrace; release: () => void } | undefined>;
 
-export function acquireVersion(db: Database, room: TraceRoom): AcquireVersion {
+export function acquireVersion(db: Database, heap: HeapSemaphore): AcquireVersion {
   return async ({ traceId }) => {
-    const acquired = await holdTraces(db, [traceId], room);
+    const acquired = await holdTraces(db, [traceId], heap);
     const loaded = acquired?.traces[0];
     if (loaded) return { loaded, release: acquired.release };
     acquired?.release();

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { ClaimLoop, logFault } from "./claiming.ts";
-import { TraceRoom } from "./load/trace-room.ts";
+import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { refreshStale } from "./load.ts";
 import { Refusal } from "./model/refusal.ts";
 import { runErrorReason } from "./model/run/reason.ts";
@@ -46,7 +46,7 @@ const staleQuietMs = 10_000;
 const staleMax = 20;
 
 export class RunWorker {
-  readonly #deps: WorkerDeps & { room: TraceRoom; admission: Admission };
+  readonly #deps: WorkerDeps & { heap: HeapSemaphore; admission: Admission };
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, ClaimedRun>();
   /** Release the heap of a run's trace, by the ids of the runs that have started. */
@@ -60,7 +60,7 @@ export class RunWorker {
   readonly #claimLoop: ClaimLoop;
 
   constructor(deps: WorkerDeps) {
-    this.#deps = { ...deps, room: deps.room ?? new TraceRoom(), admission: new Admission(askingMax) };
+    this.#deps = { ...deps, heap: deps.heap ?? new HeapSemaphore(), admission: new Admission(askingMax) };
     this.#heartbeat = setInterval(() => void this.#extend(), deps.leaseMs / 3);
     this.#claimLoop = new ClaimLoop({
       claim: () => this.#claim(),
@@ -280,9 +280,9 @@ export class RunWorker {
 
   /** Updates stale trace rows while there is nothing else to do. */
   async #idleMs(): Promise<number> {
-    const { db, room, admission } = this.#deps;
+    const { db, heap, admission } = this.#deps;
     const { signal } = this.#stopping;
-    const refreshed = await refreshStale(db, { quietMs: staleQuietMs, limit: staleMax, room, signal });
+    const refreshed = await refreshStale(db, { quietMs: staleQuietMs, limit: staleMax, heap, signal });
     if (refreshed === staleMax) return 0;
     const inHand = [...this.#inHand.keys()];
     const places = { inHand, resumes: admission.free > 0, fullAgents: this.#fullAgents() };

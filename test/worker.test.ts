@@ -1,7 +1,7 @@
 // The worker evaluates due runs, keeps its lease while it lives, and gives runs up in every other case.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
-import { TraceRoom } from "../src/load/trace-room.ts";
+import { HeapSemaphore } from "../src/load/heap-semaphore.ts";
 import type { Judge, SemanticAnswer } from "../src/model/judge/judge.ts";
 import type { SandboxAnswer } from "../src/model/sandbox.ts";
 import { decodeDetail } from "../src/store/runs/detail.ts";
@@ -136,7 +136,7 @@ describe("a worker", () => {
     const list = Array.from({ length: 5_000 }, () => 0);
     const dense = await storeDueRun(db, plain, { attributes: { list } });
     const others = await Promise.all([1, 2].map(() => storeDueRun(db, plain)));
-    const worker = startWorker({ room: new TraceRoom({ bytes: 10_000, elements: 1_000 }) });
+    const worker = startWorker({ heap: new HeapSemaphore({ bytes: 10_000, elements: 1_000 }) });
     for (const { runId } of others) await ended(runId);
     const run = await ended(dense.runId, "error");
     await worker.stop();
@@ -145,23 +145,23 @@ describe("a worker", () => {
   });
 
   it("evaluates a trace that did not fit in memory once others have released some", async () => {
-    const room = new TraceRoom({ bytes: 10_000, elements: 1_000 });
-    const held = (await room.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 })))!;
+    const heap = new HeapSemaphore({ bytes: 10_000, elements: 1_000 });
+    const held = (await heap.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 })))!;
     const { runId } = await storeDueRun(db, plain);
-    const worker = startWorker({ room });
+    const worker = startWorker({ heap });
     await ended(runId, "running");
     held.release();
     await ended(runId);
     // All memory is released.
-    assert.ok(await room.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 })));
+    assert.ok(await heap.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 })));
     await worker.stop();
   });
 
   it("gives a run back when it stops while the trace waits for memory", async () => {
-    const room = new TraceRoom({ bytes: 10_000, elements: 1_000 });
-    await room.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 }));
+    const heap = new HeapSemaphore({ bytes: 10_000, elements: 1_000 });
+    await heap.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 }));
     const { runId } = await storeDueRun(db, plain);
-    const worker = startWorker({ room });
+    const worker = startWorker({ heap });
     await ended(runId, "running");
     await worker.stop(10_000);
     const other = startWorker();

@@ -1,7 +1,7 @@
 // Tries a test case on past traces for a backtest, or estimates what the judge would cost. Stores nothing.
 import { applicability, routingQuestion } from "../evaluate/applicability.ts";
 import { TraceView } from "../evaluate/trace-view.ts";
-import type { TraceRoom } from "../load/trace-room.ts";
+import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { type LoadedTrace, openEach } from "../load.ts";
 import type { CallUsage, Judge, JudgeOf } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
@@ -49,7 +49,7 @@ export type BacktestDeps = {
   db: Database;
   judgeOf: JudgeOf;
   sandbox: Askable["sandbox"];
-  room: TraceRoom;
+  heap: HeapSemaphore;
   clock: Pick<Clock, "now" | "timeout" | "sleep">;
 };
 
@@ -144,7 +144,7 @@ export async function estimateBacktest(
  * trace that cannot be opened. Returns the first error, once nothing is open.
  */
 async function eachTrace(
-  { db, room, clock }: BacktestDeps,
+  { db, heap, clock }: BacktestDeps,
   traceIds: string[],
   signal: AbortSignal,
   ms: number,
@@ -153,7 +153,7 @@ async function eachTrace(
   const openUntil = clock.now() + ms;
   const open = new Set<Promise<void>>();
   let failed: { error: unknown } | undefined;
-  for await (const outcome of openEach(db, traceIds, room, { signal })) {
+  for await (const outcome of openEach(db, traceIds, heap, { signal })) {
     const { traceId } = outcome;
     if ("loaded" in outcome) {
       const task = use(traceId, outcome.loaded)

@@ -1,5 +1,5 @@
 // Reads whole user inputs of traces: the distinct ones of an agent's latest traces, and those of given traces.
-import type { TraceRoom } from "../load/trace-room.ts";
+import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { withTrace } from "../load.ts";
 import { Refusal } from "../model/refusal.ts";
 import { stripInvisible } from "../model/strip-invisible.ts";
@@ -24,7 +24,7 @@ const readMs = 2_000;
 
 /** Of the latest `count` live traces, newest first. Skips traces too large for the limits on bytes and time. */
 export async function readRecentInputs(
-  { db, room }: { db: Database; room: TraceRoom },
+  { db, heap }: { db: Database; heap: HeapSemaphore },
   agentId: string,
   count: number,
   clock: Pick<Clock, "now">,
@@ -32,7 +32,7 @@ export async function readRecentInputs(
   const latest = await listLatestInputs(db, agentId, count);
   const distinct = new Map<string, RecentInput>();
   const found: RecentInputs = { traces: latest.length, withoutInput: 0, unread: 0, inputs: [] };
-  for await (const [row, input] of inputsOf({ db, room }, latest, clock)) {
+  for await (const [row, input] of inputsOf({ db, heap }, latest, clock)) {
     if (input === undefined) found.unread++;
     else if (input === null) found.withoutInput++;
     else {
@@ -49,14 +49,14 @@ export type TraceInput = { traceId: string; input: string | null; unread: boolea
 
 /** In the order of `traceIds`, without traces that the agent does not have. */
 export async function readTraceInputs(
-  { db, room }: { db: Database; room: TraceRoom },
+  { db, heap }: { db: Database; heap: HeapSemaphore },
   agentId: string,
   traceIds: string[],
   clock: Pick<Clock, "now">,
 ): Promise<TraceInput[]> {
   const found: TraceInput[] = [];
   for await (const [{ id }, input] of inputsOf(
-    { db, room },
+    { db, heap },
     await listInputsOfTraces(db, agentId, traceIds),
     clock,
   )) {
@@ -67,7 +67,7 @@ export async function readTraceInputs(
 
 /** With undefined for traces beyond the limits on bytes and time. */
 async function* inputsOf(
-  { db, room }: { db: Database; room: TraceRoom },
+  { db, heap }: { db: Database; heap: HeapSemaphore },
   rows: LatestInput[],
   clock: Pick<Clock, "now">,
 ): AsyncGenerator<[row: LatestInput, input: string | null | undefined]> {
@@ -77,16 +77,16 @@ async function* inputsOf(
     let input = inputOfRow(row);
     if (input === undefined && row.bytes <= bytesLeft && clock.now() <= until) {
       bytesLeft -= row.bytes;
-      input = await readInput(db, row.id, room);
+      input = await readInput(db, row.id, heap);
     }
     yield [row, input];
   }
 }
 
 /** Undefined if the trace was deleted or is too large to open. */
-async function readInput(db: Database, id: string, room: TraceRoom): Promise<string | null | undefined> {
+async function readInput(db: Database, id: string, heap: HeapSemaphore): Promise<string | null | undefined> {
   try {
-    return await withTrace(db, id, room, ({ derived }) => derived.userInput?.text ?? null);
+    return await withTrace(db, id, heap, ({ derived }) => derived.userInput?.text ?? null);
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;

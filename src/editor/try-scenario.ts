@@ -1,6 +1,6 @@
 // Tries a scenario on an agent's latest inputs: estimates the cost, or asks the judge which inputs match.
 import { shorten } from "../evaluate/excerpt.ts";
-import type { TraceRoom } from "../load/trace-room.ts";
+import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import type {
   Judge,
   JudgeOf,
@@ -54,7 +54,7 @@ export type TriedInput = {
 export type TrialDeps = {
   db: Database;
   judgeOf: JudgeOf;
-  room: TraceRoom;
+  heap: HeapSemaphore;
   clock: Pick<Clock, "now" | "timeout">;
 };
 
@@ -66,11 +66,11 @@ const inputMax = 500;
 
 /** Makes one call per input, so that no prompt contains the inputs of two conversations. */
 export async function tryScenario(
-  { db, judgeOf, room, clock }: TrialDeps,
+  { db, judgeOf, heap, clock }: TrialDeps,
   { agentId, scenario, count, estimate }: ScenarioRequest,
   signal: AbortSignal,
 ): Promise<ScenarioTrial> {
-  const { inputs, ...seen } = await readRecentInputs({ db, room }, agentId, count, clock);
+  const { inputs, ...seen } = await readRecentInputs({ db, heap }, agentId, count, clock);
   const questions = inputs.map(recent => ({
     recent,
     question: { userInput: recent.input, scenarios: [{ testId, scenario }] },

@@ -1,6 +1,6 @@
 // Opens the traces of a manual run's turns, within the heap that this thread has for traces.
-import { TraceRoom } from "../load/trace-room.ts";
-import { type HeldTraces, holdTraces } from "../load.ts";
+import { HeapSemaphore } from "../load/heap-semaphore.ts";
+import { holdTraces, type OpenTraces } from "../load.ts";
 import type { Database } from "../store/db.ts";
 import { traceDeleted } from "../store/runs/manual-runs.ts";
 import { retryTransient } from "./retry.ts";
@@ -8,16 +8,16 @@ import { retryTransient } from "./retry.ts";
 export type OpenDeps = {
   db: Database;
   /** Absent: no limit shared with other work. */
-  room?: TraceRoom;
+  heap?: HeapSemaphore;
 };
 
 /** Undefined if `signal` was aborted. Throws a Refusal if one was deleted. */
 export async function openTraces(
-  { db, room = new TraceRoom() }: OpenDeps,
+  { db, heap = new HeapSemaphore() }: OpenDeps,
   traceIds: string[],
   signal: AbortSignal,
-): Promise<HeldTraces | undefined> {
-  const held = await retryTransient(signal, () => holdTraces(db, traceIds, room, signal));
+): Promise<OpenTraces | undefined> {
+  const held = await retryTransient(signal, () => holdTraces(db, traceIds, heap, signal));
   if (!held || held.traces.length === traceIds.length) return held;
   held.release();
   throw traceDeleted();

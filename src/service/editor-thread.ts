@@ -3,7 +3,7 @@ import { workerData } from "node:worker_threads";
 import { openEditor } from "../editor.ts";
 import { clientOpener } from "../judge/connections.ts";
 import { Judges } from "../judge.ts";
-import { TraceRoom } from "../load/trace-room.ts";
+import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { logStream, openLog } from "../log.ts";
 import type { CountedCall } from "../model/judge/call.ts";
 import { openOutbound } from "../remote/outbound.ts";
@@ -37,9 +37,9 @@ const judges = new Judges({
   onCall: ({ kind, state }) => sendEvent({ kind, state } satisfies CountedCall),
 });
 
-const room = new TraceRoom(traceLimits(config.bounds.traceBytesMax));
+const heap = new HeapSemaphore(traceLimits(config.bounds.traceBytesMax));
 
-serveThread(openEditor({ db, judgeOf: judges.judgeOf, judgeWith: judges.judgeWith, sandbox, room }), {
+serveThread(openEditor({ db, judgeOf: judges.judgeOf, judgeWith: judges.judgeWith, sandbox, heap }), {
   toRefusal: asUnavailable,
   async stop() {
     await judges.close();

@@ -4,7 +4,7 @@ import { clientOpener } from "../judge/connections.ts";
 import { Judges } from "../judge.ts";
 import { openCaller } from "../launcher/caller.ts";
 import { Launcher } from "../launcher.ts";
-import { TraceRoom } from "../load/trace-room.ts";
+import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { logStream, openLog } from "../log.ts";
 import type { RunState } from "../model/run/run.ts";
 import { openOutbound } from "../remote/outbound.ts";
@@ -51,7 +51,7 @@ const deps = {
   judgeOf: judges.judgeOf,
   leaseMs: config.leaseMs,
   judgeDeadlineMs: config.judgeDeadlineMs,
-  room: new TraceRoom(traceLimits(config.bounds.traceBytesMax)),
+  heap: new HeapSemaphore(traceLimits(config.bounds.traceBytesMax)),
   onEnd: (state: RunState, verdict: string | null) => send({ type: "run", state, verdict }),
 };
 const worker = new RunWorker(deps);

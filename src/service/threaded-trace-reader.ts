@@ -1,6 +1,6 @@
 // Reads small traces inline and large ones on a thread, so that no trace stalls other requests.
 import type { Logger } from "pino";
-import { TraceRoom } from "../load/trace-room.ts";
+import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import type { Database } from "../store/db.ts";
 import { findTraceSize } from "../store/traces/read.ts";
 import { defaultTraceLimits, readingHeapMb, type TraceLimits } from "../threads/heap.ts";
@@ -34,7 +34,7 @@ export class ThreadedTraceReader implements TraceReader {
   constructor(options: ThreadedTraceReaderOptions) {
     this.#options = { inlineBytesMax, limits: defaultTraceLimits, ...options };
     const { limits } = this.#options;
-    this.#inline = openTraceReader(loadVersion(options.db, new TraceRoom(limits)));
+    this.#inline = openTraceReader(loadVersion(options.db, new HeapSemaphore(limits)));
     this.#pool = new ThreadPool({
       name: "the trace reader thread",
       script: new URL("./trace-thread.ts", import.meta.url),

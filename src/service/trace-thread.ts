@@ -1,6 +1,6 @@
 // The trace reader thread: reads large traces, with an LRU cache of loaded ones.
 import { workerData } from "node:worker_threads";
-import { TraceRoom } from "../load/trace-room.ts";
+import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { asUnavailable, openDatabase } from "../store/db.ts";
 import { serveThread } from "../threads/serve.ts";
 import {
@@ -17,9 +17,9 @@ const cachedBytesMax = 96 * 1024 * 1024;
 
 const { databaseUrl, limits } = workerData as TraceThreadData;
 const db = openDatabase(databaseUrl, 2);
-const room = new TraceRoom(limits);
-const cache = cacheTraces(acquireVersion(db, room), cachedBytesMax);
-room.makeRoom = () => cache.drop();
+const heap = new HeapSemaphore(limits);
+const cache = cacheTraces(acquireVersion(db, heap), cachedBytesMax);
+heap.makeRoom = () => cache.drop();
 
 serveThread(openTraceReader(cache.load), {
   stop: () => db.close(),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
 import { openEditor } from "../../src/editor.ts";
-import { TraceRoom } from "../../src/load/trace-room.ts";
+import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import type { Judge, JudgeContext, SemanticAnswer } from "../../src/model/judge/judge.ts";
 import { unanswered } from "../../src/model/judge/outcome.ts";
 import { parseDraft } from "../../src/model/test-case/test-case.ts";
@@ -32,7 +32,7 @@ const scored = (score: number): SemanticAnswer => ({
 });
 const clock = { ...systemClock, sleep: async (ms: number) => void slept.push(ms) };
 
-function editorWith(room?: TraceRoom) {
+function editorWith(heap?: HeapSemaphore) {
   let asked = 0;
   const judge: Judge = {
     route: async () => assert.fail("No scenario is matched."),
@@ -42,7 +42,7 @@ function editorWith(room?: TraceRoom) {
     contexts.push(context);
     return judge;
   };
-  return openEditor({ db, sandbox, clock, judgeOf, ...(room && { room }) });
+  return openEditor({ db, sandbox, clock, judgeOf, ...(heap && { heap }) });
 }
 
 const document = parseDraft({
@@ -108,8 +108,8 @@ describe("a part of a backtest", () => {
     const [small, large] = await store("Short.", "x".repeat(100_000));
     const gone = "7f0c1a52-94e8-4c5b-9d7e-3a1f6b2c8d40";
     ask = async () => scored(0);
-    const room = new TraceRoom({ bytes: 20_000, elements: 100 });
-    const { items } = await editorWith(room).backtest(
+    const heap = new HeapSemaphore({ bytes: 20_000, elements: 100 });
+    const { items } = await editorWith(heap).backtest(
       request([small!, large!, gone]),
       new AbortController().signal,
     );

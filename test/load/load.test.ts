@@ -4,7 +4,7 @@ import { after, describe, it } from "node:test";
 import pino from "pino";
 import { openEditor } from "../../src/editor.ts";
 import { prepareBody } from "../../src/ingest/prepare.ts";
-import { TraceRoom } from "../../src/load/trace-room.ts";
+import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import { holdTraces, openEach, refreshStale, withTrace } from "../../src/load.ts";
 import { systemClock } from "../../src/remote/clock.ts";
 import { ThreadedTraceReader } from "../../src/service/threaded-trace-reader.ts";
@@ -41,19 +41,19 @@ async function storeStale(spanCount: number): Promise<string> {
 describe("a trace with too much content", () => {
   it("is refused, and one within the limits is not", async () => {
     const [dense, plain] = [await store(2_000), await store(500)];
-    const room = new TraceRoom(small);
+    const heap = new HeapSemaphore(small);
     await assert.rejects(
-      withTrace(db, dense, room, () => assert.fail("it was opened")),
+      withTrace(db, dense, heap, () => assert.fail("it was opened")),
       tooLarge,
     );
-    assert.equal(await withTrace(db, plain, room, ({ traceId }) => traceId), plain);
+    assert.equal(await withTrace(db, plain, heap, ({ traceId }) => traceId), plain);
   });
 
   it("does not keep others from being loaded", async () => {
     const [dense, plain] = [await store(2_000), await store(10)];
     const missing = crypto.randomUUID();
     const outcomes = new Map<string, string>();
-    for await (const outcome of openEach(db, [dense, missing, plain], new TraceRoom(small))) {
+    for await (const outcome of openEach(db, [dense, missing, plain], new HeapSemaphore(small))) {
       const [what] = ["loaded", "refusal", "missing", "error"].filter(name => name in outcome);
       outcomes.set(outcome.traceId, what!);
       if ("loaded" in outcome) outcome.release();
@@ -70,10 +70,10 @@ describe("a trace with too much content", () => {
 
   it("keeps its columns, and is not tried again until it changes", async () => {
     const traceId = await storeStale(200);
-    const room = new TraceRoom(small);
-    assert.equal(await refreshStale(db, { agentId: sender.agentId, room }), 1);
+    const heap = new HeapSemaphore(small);
+    assert.equal(await refreshStale(db, { agentId: sender.agentId, heap }), 1);
     assert.equal((await findTrace(db, traceId))!.responseText, "old");
-    assert.equal(await refreshStale(db, { agentId: sender.agentId, room }), 0);
+    assert.equal(await refreshStale(db, { agentId: sender.agentId, heap }), 0);
   });
 
   it("is counted as unread where several traces are read", async () => {
@@ -81,7 +81,7 @@ describe("a trace with too much content", () => {
     const write = canonicalWrite(own, { attributes: { list: Array.from({ length: 2_000 }, () => 0) } });
     await writer.write({ ...write, columns: { ...write.columns, userInput: "x".repeat(500) } });
     const deps = { db, judgeOf: () => assert.fail("the judge is asked"), sandbox: noSandbox };
-    const editor = openEditor({ ...deps, room: new TraceRoom(small), clock: systemClock });
+    const editor = openEditor({ ...deps, heap: new HeapSemaphore(small), clock: systemClock });
     const { signal } = new AbortController();
     const ask = { agentId: own.agentId, scenario: "s", count: 5, estimate: true };
     const trial = await editor.tryScenario(ask, signal);
@@ -96,29 +96,29 @@ const noSandbox = { answer: () => assert.fail("the sandbox is asked") };
 describe("traces that are loaded together", () => {
   it("are returned in the order requested, and refused if they are too large together", async () => {
     const traceIds = [await store(400, "a"), await store(10, "b"), await store(400, "c")];
-    const room = new TraceRoom(small);
-    const held = (await holdTraces(db, traceIds, room))!;
+    const heap = new HeapSemaphore(small);
+    const held = (await holdTraces(db, traceIds, heap))!;
     assert.deepEqual(
       held.traces.map(({ traceId }) => traceId),
       traceIds,
     );
     held.release();
-    await assert.rejects(holdTraces(db, [...traceIds, await store(400)], room), tooLarge);
-    (await holdTraces(db, traceIds, room))!.release();
+    await assert.rejects(holdTraces(db, [...traceIds, await store(400)], heap), tooLarge);
+    (await holdTraces(db, traceIds, heap))!.release();
   });
 
   it("wait for one another if there is not enough room", async () => {
     const traceIds = [await store(700), await store(700)];
-    const room = new TraceRoom(small);
+    const heap = new HeapSemaphore(small);
     const opened: string[] = [];
-    const first = (await holdTraces(db, [traceIds[0]!], room))!;
+    const first = (await holdTraces(db, [traceIds[0]!], heap))!;
     const waits = new Promise<void>(resolve => {
-      room.makeRoom = () => {
+      heap.makeRoom = () => {
         resolve();
         return false;
       };
     });
-    const second = withTrace(db, traceIds[1]!, room, ({ traceId }) => opened.push(traceId));
+    const second = withTrace(db, traceIds[1]!, heap, ({ traceId }) => opened.push(traceId));
     await waits;
     assert.deepEqual(opened, []);
     first.release();

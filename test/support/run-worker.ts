@@ -1,6 +1,6 @@
 // A worker with its own connections to a test's database, and a judge made by the test.
 import pino from "pino";
-import type { TraceRoom } from "../../src/load/trace-room.ts";
+import type { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import type { RunEvent } from "../../src/model/event.ts";
 import type { Judge, JudgeOf } from "../../src/model/judge/judge.ts";
 import type { Clock } from "../../src/remote/clock.ts";
@@ -13,7 +13,7 @@ export type WorkerOptions = {
   judge: Judge | JudgeOf;
   leaseMs?: number;
   judgeDeadlineMs?: number;
-  room?: TraceRoom;
+  heap?: HeapSemaphore;
   clock?: Clock;
   sandbox?: Pick<Sandbox, "answer">;
 };
@@ -30,7 +30,7 @@ export type TestWorker = {
 
 export function startRunWorker(
   url: string,
-  { judge, leaseMs = 30_000, judgeDeadlineMs = 900_000, room, clock, sandbox: given }: WorkerOptions,
+  { judge, leaseMs = 30_000, judgeDeadlineMs = 900_000, heap, clock, sandbox: given }: WorkerOptions,
 ): TestWorker {
   const db = openDatabase(url, 4);
   const sandbox = new Sandbox({ budgetMs: 5_000 });
@@ -50,7 +50,7 @@ export function startRunWorker(
     leaseMs,
     judgeDeadlineMs,
     ...(clock && { clock }),
-    ...(room && { room }),
+    ...(heap && { heap }),
     log: pino({ level: "silent" }),
     onEnd: (state, verdict) => void ended.push(verdict ?? state),
   });

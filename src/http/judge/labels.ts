@@ -1,7 +1,7 @@
 // /api/runs/:id/labels and /api/projects/:id/labels: what people say about the judge's answers, and its agreement.
 import { z } from "zod";
 import { withReceived } from "../../evaluate/received.ts";
-import { TraceRoom } from "../../load/trace-room.ts";
+import { HeapSemaphore } from "../../load/heap-semaphore.ts";
 import { withTrace } from "../../load.ts";
 import type { JudgedBy } from "../../model/judge/judge.ts";
 import {
@@ -51,7 +51,7 @@ const Filters = z.object({
 });
 
 export function registerLabels(app: App, { db }: Deps): void {
-  const room = new TraceRoom(traceLimits(traceBytesMax));
+  const heap = new HeapSemaphore(traceLimits(traceBytesMax));
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
 
   app.get(
@@ -107,7 +107,7 @@ export function registerLabels(app: App, { db }: Deps): void {
             ...{ agentId: run.agentId, testId, traceId: run.traceId, runId: run.id, checkId },
             ...{ judged: judged.answer, answer, agrees: agrees(judged.answer, answer), note },
             ...{ testVersion: judged.testVersion, ...by },
-            question: await currentQuestion(db, room, run, judged, checkId),
+            question: await currentQuestion(db, heap, run, judged, checkId),
             createdBy: requireAccount(request).id,
           }),
         ),
@@ -194,7 +194,7 @@ async function judgeOf(db: Database, runId: string, { provider, model, promptVer
  */
 async function currentQuestion(
   db: Database,
-  room: TraceRoom,
+  heap: HeapSemaphore,
   run: RunWithDetail,
   { result }: Judged,
   checkId: string | null,
@@ -204,7 +204,7 @@ async function currentQuestion(
   const turns = run.kind === "manual" ? await listWholeTurns(db, run.id) : [];
   if (turns.length > 1) return null;
   return (
-    (await withTrace(db, size.traceId, room, loaded => {
+    (await withTrace(db, size.traceId, heap, loaded => {
       if (loaded.revision !== run.revision) return null;
       const judged = turns[0] ? { ...loaded, ...withReceived(loaded, turns[0]) } : loaded;
       return questionOf(judged, result, checkId);

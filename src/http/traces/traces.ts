@@ -1,6 +1,6 @@
 // /api/traces: the filtered list of an agent's traces, and deleting a trace.
 import { z } from "zod";
-import { TraceRoom } from "../../load/trace-room.ts";
+import { HeapSemaphore } from "../../load/heap-semaphore.ts";
 import { refreshStale } from "../../load.ts";
 import { resultStates } from "../../model/run/run.ts";
 import { type AssertionType, assertionTypes } from "../../model/test-case/assertion.ts";
@@ -61,7 +61,7 @@ const TraceQuery = PageQuery.extend({
 const refreshedBytesMax = 1024 * 1024;
 
 export function registerTraces(app: App, { db, events }: Deps & { events: EventPublisher }): void {
-  const room = new TraceRoom(traceLimits(refreshedBytesMax));
+  const heap = new HeapSemaphore(traceLimits(refreshedBytesMax));
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
 
@@ -77,7 +77,7 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
       },
     },
     async ({ params, query }) => {
-      await refreshStale(db, { agentId: params.id, bytesMax: refreshedBytesMax, room });
+      await refreshStale(db, { agentId: params.id, bytesMax: refreshedBytesMax, heap });
       const { cursor, limit, checkType, ...plain } = query;
       const testIds = checkType && (await testsWith(db, params.id, checkType));
       const filters = { ...plain, testIds };

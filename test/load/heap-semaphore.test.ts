@@ -1,7 +1,7 @@
 // The memory budget for traces in a thread: never exceeded, first come first served, and nobody waits forever.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TraceRoom } from "../../src/load/trace-room.ts";
+import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import { traceHeapBytes } from "../../src/threads/heap.ts";
 
 const limits = { bytes: 1_000, elements: 100 };
@@ -9,16 +9,16 @@ const whole = traceHeapBytes(limits);
 const turn = () => new Promise(resolve => setImmediate(resolve));
 
 test("one trace of the maximum size fits, and no larger one", () => {
-  const room = new TraceRoom(limits);
-  assert.deepEqual([room.fits(whole), room.fits(whole + 1)], [true, false]);
+  const heap = new HeapSemaphore(limits);
+  assert.deepEqual([heap.fits(whole), heap.fits(whole + 1)], [true, false]);
 });
 
 test("a trace that does not fit waits until enough is released, and later ones wait behind it", async () => {
-  const room = new TraceRoom(limits);
+  const heap = new HeapSemaphore(limits);
   const taken: string[] = [];
   const take = (name: string, bytes: number) =>
-    room.alone(async () => {
-      const share = (await room.take(bytes))!;
+    heap.alone(async () => {
+      const share = (await heap.take(bytes))!;
       taken.push(name);
       return share;
     });
@@ -37,10 +37,10 @@ test("a trace that does not fit waits until enough is released, and later ones w
 });
 
 test("a share that grew blocks others until it is released", async () => {
-  const room = new TraceRoom(limits);
-  const first = (await room.take(1))!;
+  const heap = new HeapSemaphore(limits);
+  const first = (await heap.take(1))!;
   first.grow(whole);
-  const second = room.take(1);
+  const second = heap.take(1);
   let admitted = false;
   void second.then(() => {
     admitted = true;
@@ -52,11 +52,11 @@ test("a share that grew blocks others until it is released", async () => {
 });
 
 test("an aborted wait gets no share, and the next one in line does", async () => {
-  const room = new TraceRoom(limits);
-  const held = (await room.take(whole))!;
+  const heap = new HeapSemaphore(limits);
+  const held = (await heap.take(whole))!;
   const calledOff = new AbortController();
-  const waiting = room.alone(() => room.take(1, calledOff.signal));
-  const next = room.alone(() => room.take(2));
+  const waiting = heap.alone(() => heap.take(1, calledOff.signal));
+  const next = heap.alone(() => heap.take(2));
   await turn();
   calledOff.abort();
   assert.equal(await waiting, undefined);
@@ -65,22 +65,22 @@ test("an aborted wait gets no share, and the next one in line does", async () =>
 });
 
 test("cached traces are evicted before anything waits", async () => {
-  const room = new TraceRoom(limits);
-  const kept = [(await room.take(whole / 2))!, (await room.take(whole / 2))!];
-  room.makeRoom = () => {
+  const heap = new HeapSemaphore(limits);
+  const kept = [(await heap.take(whole / 2))!, (await heap.take(whole / 2))!];
+  heap.makeRoom = () => {
     const oldest = kept.shift();
     oldest?.release();
     return oldest !== undefined;
   };
-  assert.ok(await room.take(whole / 2));
+  assert.ok(await heap.take(whole / 2));
   assert.equal(kept.length, 1);
 });
 
 test("failed work does not block the next", async () => {
-  const room = new TraceRoom(limits);
-  const failed = room.alone(async () => {
+  const heap = new HeapSemaphore(limits);
+  const failed = heap.alone(async () => {
     throw new Error("away");
   });
   await assert.rejects(failed, /away/);
-  assert.equal(await room.alone(async () => 1), 1);
+  assert.equal(await heap.alone(async () => 1), 1);
 });

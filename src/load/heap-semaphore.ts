@@ -1,7 +1,7 @@
 // Limits the heap that open traces use in a thread: a semaphore of bytes, first in first out.
 import { defaultTraceLimits, type TraceLimits, traceHeapBytes } from "../threads/heap.ts";
 
-/** A share of the room. Releasing it twice is harmless. */
+/** A share of the heap. Releasing it twice is harmless. */
 export type Taken = {
   /** Takes more without waiting: the heap has reserve for one trace that grows while it is derived. */
   grow(bytes: number): void;
@@ -9,12 +9,12 @@ export type Taken = {
 };
 
 /** One per thread. It has room for one trace of the largest size, or many small ones of the same total. */
-export class TraceRoom {
+export class HeapSemaphore {
   readonly #capacity: number;
   #taken = 0;
   #last: Promise<unknown> = Promise.resolve();
   #admit: () => void = () => {};
-  /** Called before a trace waits for room: drops a cached trace, or returns false if there is none. */
+  /** Called before a trace waits for heap space: drops a cached trace, or returns false if there is none. */
   makeRoom: () => boolean = () => false;
 
   constructor(limits: TraceLimits = defaultTraceLimits) {
