@@ -2,11 +2,12 @@
 import { memo, useId, useState } from "react";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { checkTypes } from "../../labels.ts";
+import { isRecord } from "../../record.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Choices, Fault } from "../../ui/Field.tsx";
 import { AssertionFields } from "./AssertionFields.tsx";
 import { assertionTypes, isAssertionType } from "./assertion-types.ts";
-import { type Doc, isRecord } from "./document.ts";
+import type { Doc } from "./document.ts";
 import { useEditorContext, useFaultOf } from "./editor-context.ts";
 import { TextLine } from "./fields.tsx";
 import { RowTools } from "./RowTools.tsx";

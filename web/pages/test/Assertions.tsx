@@ -2,13 +2,14 @@
 import { useCallback, useId, useRef, useState } from "react";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { checkTypes, counted } from "../../labels.ts";
+import { isRecord } from "../../record.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { AssertionCard } from "./AssertionCard.tsx";
 import { assertionTypes } from "./assertion-types.ts";
 import { useSame } from "./debounced.ts";
-import { assertionsOf, type Editing, freeId, isRecord, newAssertions } from "./document.ts";
+import { assertionsOf, type Editing, freeId, newAssertions } from "./document.ts";
 import { useEditorContext, useFaultOf } from "./editor-context.ts";
 
 export function Assertions({ editing }: { editing: Editing }) {

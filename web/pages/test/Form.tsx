@@ -2,12 +2,12 @@
 import { useId } from "react";
 import type { PassiveBehavior } from "../../../src/model/test-case/test-case.ts";
 import { passiveBehaviors, testStates } from "../../labels.ts";
+import { isRecord } from "../../record.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Choices, Fault } from "../../ui/Field.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { Assertions } from "./Assertions.tsx";
 import type { Editing } from "./document.ts";
-import { isRecord } from "./document.ts";
 import { useEditorContext, useFaultOf } from "./editor-context.ts";
 import { TextBlock, TextLine } from "./fields.tsx";
 import { ManualRuns } from "./ManualRuns.tsx";

@@ -1,8 +1,9 @@
 // Notice in the editor: the project has no judge, and this test needs one.
 import { Link } from "@tanstack/react-router";
+import { isRecord } from "../../record.ts";
 import { Notice } from "../../ui/Notice.tsx";
 import { useHasJudge } from "../judge-usage/NoJudge.tsx";
-import { assertionsOf, type Doc, isRecord } from "./document.ts";
+import { assertionsOf, type Doc } from "./document.ts";
 
 export function NoJudgeNotice({ projectId, document }: { projectId: string; document: Doc }) {
   const hasJudge = useHasJudge(projectId);

@@ -1,5 +1,6 @@
 // Reducer of the test case editor: one document behind the form and the JSON, and every change to it.
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
+import { isRecord } from "../../record.ts";
 import { readText, type TextFault } from "./json-text.ts";
 
 /** A test case being written: any field may be absent or have the wrong type. */
@@ -106,10 +107,6 @@ export function edit(state: Editing, change: Change): Editing {
 /** The document's assertions; none if `assertions` is not a list. */
 export function assertionsOf(document: Doc): unknown[] {
   return Array.isArray(document["assertions"]) ? document["assertions"] : [];
-}
-
-export function isRecord(value: unknown): value is Doc {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The criteria whose class the judge chooses, each once. */

@@ -1,6 +1,6 @@
 // The rows of a test's inputs as lists: reading, changing and pasting them, and how many runs they make.
 import { numberText } from "../../../format.ts";
-import { isRecord } from "../document.ts";
+import { isRecord } from "../../../record.ts";
 import { inputsMax } from "./candidates.ts";
 
 /** As in the document: each row should be `{ input }`, but may be anything while the JSON is being written. */

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { Check, Result } from "../../../../src/model/run/run.ts";
 import type { AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { durationText } from "../../../format.ts";
+import { isRecord } from "../../../record.ts";
 import { ArgumentDiffs } from "./ArgumentDiff.tsx";
 import { Meter } from "./Meter.tsx";
 import { nearNames } from "./near.ts";
@@ -211,5 +212,5 @@ function searchedOf(actual: unknown): string[] | null {
 }
 
 function fieldsOf<T extends object>(value: unknown): Partial<T> {
-  return typeof value === "object" && value !== null ? (value as T) : {};
+  return isRecord(value) ? (value as T) : {};
 }

@@ -8,6 +8,7 @@ import type { AssertionOf } from "../../../../src/model/test-case/assertion.ts";
 import { durationText } from "../../../format.ts";
 import { materialText, sourceWords } from "../../../judge-context.ts";
 import { verdictWords } from "../../../labels.ts";
+import { isRecord } from "../../../record.ts";
 import { restsOnWords } from "../../../rests-on.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -206,7 +207,7 @@ function spentText({ ms, inputTokens, outputTokens, estimated }: Spent): string 
 
 /** If the check was not judged, this may be null or the names of the spans. */
 function actualOf({ actual }: Check): Partial<SemanticActual> {
-  return typeof actual === "object" && actual !== null ? (actual as Partial<SemanticActual>) : {};
+  return isRecord(actual) ? (actual as Partial<SemanticActual>) : {};
 }
 
 function searchedOf({ actual }: Check): string[] | null {

@@ -1,5 +1,6 @@
 // Which parts of a test case have changed since a run used it.
 import type { TestCaseDocument } from "../../../../src/model/test-case/test-case.ts";
+import { isRecord } from "../../../record.ts";
 
 const parts = {
   name: "its name",
@@ -25,9 +26,7 @@ export function changesOf(judged: TestCaseDocument, now: TestCaseDocument): stri
 function ordered(value: unknown): string {
   return (
     JSON.stringify(value, (_, part: unknown) =>
-      typeof part === "object" && part !== null && !Array.isArray(part)
-        ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : part,
+      isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
     ) ?? ""
   );
 }
