@@ -49,7 +49,7 @@ const described: Record<string, Described> = {
   },
   SVC_TRUSTED_PROXIES: {
     about:
-      "The [proxies](deploying.md#behind-tls) in front of Onlooker, whose `X-Forwarded-For` or `Forwarded` header names the client.",
+      "The [proxies](deploying.md#behind-a-proxy) in front of Onlooker, whose `X-Forwarded-For` or `Forwarded` header names the client.",
     default: "none",
     accepts: "IP addresses and networks, separated by commas",
   },

@@ -5,6 +5,7 @@ import type { AdmittedKey } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
 import { FairSemaphore } from "../threads/fair-semaphore.ts";
 import type { Release } from "../threads/semaphore.ts";
+import { disconnected } from "./refuse.ts";
 
 /** Of what the others have left free, a key may hold half, and all keys of an account three quarters. */
 const keyShares = [0.75, 0.5];
@@ -30,7 +31,7 @@ type Wanted = {
 
 /**
  * Waits for a place. Throws RATE_LIMITED if the account or key holds one already, and UNAVAILABLE if all are taken by
- * others or the client has gone.
+ * others; VALIDATION_ERROR if the client disconnects.
  */
 export async function takePlace(
   places: FairSemaphore,
@@ -40,6 +41,7 @@ export async function takePlace(
     places.tryAcquire(holders) ??
     (waitMs > 0 ? await places.acquire(holders, { timeoutMs: waitMs, signal }) : undefined);
   if (release) return release;
+  if (signal?.aborted) throw disconnected();
   throw places.isHolding(holders)
     ? new Refusal("RATE_LIMITED", {
         message: `Too many concurrent ${what} of this ${holders.length > 1 ? "key or account" : "account"}.`,

@@ -16,7 +16,7 @@ export type RefusalBody = {
 
 /** Sends the Refusal for `error`. Errors of the service are logged and sent without details. */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = asRefusal(error);
+  const refusal = error === request.raw.errored ? disconnected() : asRefusal(error);
   if (refusal.status >= 500) {
     request.log.error({ err: refusal.cause ?? refusal, req: request, code: refusal.code }, "request failed");
   }
@@ -36,6 +36,11 @@ export function refusalBody(refusal: Refusal, requestId: string): RefusalBody {
     ...(refusal.issues !== undefined && { issues: refusal.issues.slice(0, issuesMax) }),
     requestId,
   };
+}
+
+/** The answer to a client that disconnects while it sends. Nobody reads it: it keeps the request out of the log of errors. */
+export function disconnected(): Refusal {
+  return new Refusal("VALIDATION_ERROR", { message: "The connection ended before the body did." });
 }
 
 /** The Refusal for an error: itself, a mapped framework or database error, else INTERNAL. */

@@ -27,7 +27,8 @@ export type PublicTracesDeps = { ingest: IngestDeps };
 
 /**
  * Registers the endpoint. It responds in `onRequest`, before Fastify reads the body or its type, so that the key is
- * checked first, from the headers alone.
+ * checked first, from the headers alone. The hooks take a callback and do not call it: after a promise, Fastify would
+ * continue with requests whose client disconnected before the response was sent.
  */
 export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDeps): void {
   const receiving: Receiving = { reader: new BodyReader(), places: placesOfKeys(requestsMax) };
@@ -39,21 +40,27 @@ export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDep
   for (const url of paths) {
     app.post(url, {
       schema: url === paths[0] ? publicTracesSchema : { hide: true },
-      onRequest: (request, reply) => receive(deps, receiving, request, reply),
+      onRequest: (request, reply, next) => void receive(deps, receiving, request, reply).catch(next),
       handler: () => {},
     });
   }
   for (const url of wrongPaths) {
     app.post(url, {
       schema: { hide: true },
-      onRequest: async (request, reply) => {
-        const refusal = wrongPath(request.url);
-        await report(deps.ingest, request, refusal);
-        return answerRefusal(request, reply, refusal);
-      },
+      onRequest: (request, reply, next) => void refuseWrongPath(deps, request, reply).catch(next),
       handler: () => {},
     });
   }
+}
+
+async function refuseWrongPath(
+  { ingest }: PublicTracesDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const refusal = wrongPath(request.url);
+  await report(ingest, request, refusal);
+  answerRefusal(request, reply, refusal);
 }
 
 /** Enters a request to a wrong path in the ingestion log of its key's project. */
@@ -72,7 +79,7 @@ async function receive(
   { reader, places }: Receiving,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+): Promise<void> {
   const { headers, headersDistinct } = request.raw;
   const key = headers["x-api-key"];
   let release: Release | undefined;
@@ -90,9 +97,9 @@ async function receive(
       },
     });
     count(outcome);
-    return answer(request, reply, outcome);
+    answer(request, reply, outcome);
   } catch (error) {
-    return answerRefusal(request, reply, error);
+    answerRefusal(request, reply, error);
   } finally {
     release?.();
   }
@@ -105,20 +112,21 @@ function count(outcome: IngestOutcome): void {
   metrics.ingestSpans.inc(stored.reduce((sum, { spanCount }) => sum + spanCount, 0));
 }
 
-function answer(request: FastifyRequest, reply: FastifyReply, outcome: IngestOutcome): FastifyReply {
+function answer(request: FastifyRequest, reply: FastifyReply, outcome: IngestOutcome): void {
   if (outcome.path === "canonical") {
     const { trace } = outcome;
-    return reply
+    reply
       .code(trace.state === "created" ? 201 : 200)
       .header("x-svc-trace-id", trace.traceId)
       .header("content-type", "application/json")
       .send(Buffer.from(JSON.stringify(canonicalReply(trace))));
+    return;
   }
   const mediaType = isProtobuf(request) ? "protobuf" : "json";
   if (outcome.traces === 1) reply.header("x-svc-trace-id", outcome.stored[0]!.traceId);
   const partial = outcome.refused.length > 0 ? partialSuccess(outcome.refused) : undefined;
   const body = encodeSuccess(mediaType, partial);
-  return reply.code(200).header("content-type", contentTypes[mediaType]).send(body);
+  reply.code(200).header("content-type", contentTypes[mediaType]).send(body);
 }
 
 function canonicalReply({ traceId, externalId, agentId, state, evaluation }: StoredTrace) {
@@ -155,7 +163,7 @@ function isProtobuf(request: FastifyRequest): boolean {
 }
 
 /** Sent as bytes: for text, Fastify adds a charset to the content type, which some clients compare exactly. */
-function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   const refusal = asRefusal(error);
   if (refusal.code === "INTERNAL") request.log.error({ err: error }, "ingestion failed");
   else if (refusal.code === "UNAVAILABLE") request.log.warn({ err: refusal.cause }, refusal.message);
@@ -167,7 +175,7 @@ function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unkn
       ? encodeStatus(refusal)
       : Buffer.from(JSON.stringify(refusalBody(refusal, request.id)));
   reply.raw.statusMessage = reasonPhrase(refusal);
-  return reply
+  reply
     .code(refusal.status)
     .header("content-type", contentTypes[mediaType])
     .header("content-length", body.length)

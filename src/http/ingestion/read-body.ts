@@ -7,6 +7,7 @@ import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
 import type { Release } from "../../threads/semaphore.ts";
 import type { ContentEncoding, MediaType } from "../../wire/media-type.ts";
 import { placesOfKeys, takePlace } from "../places.ts";
+import { disconnected } from "../refuse.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "./min-rate.ts";
 
 /** The largest body, in bytes after decompression: exactly this many pass. */
@@ -127,7 +128,7 @@ function receive(
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // The client may have disconnected while the request waited for its permit.
-    if (request.destroyed) return reject(cutOff());
+    if (request.destroyed) return reject(disconnected());
     const chunks: Buffer[] = [];
     let size = 0;
     let ended = false;
@@ -158,7 +159,7 @@ function receive(
       }
     };
     const onEnd = () => end();
-    const onCut = () => end(cutOff());
+    const onCut = () => end(disconnected());
     if (permit.acquired) startMonitor();
     request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
   });
@@ -205,10 +206,6 @@ function tooLarge(): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
     hint: "Send smaller batches, such as 10 to 20 spans.",
   });
-}
-
-function cutOff(): Refusal {
-  return new Refusal("VALIDATION_ERROR", { message: "The connection ended before the body did." });
 }
 
 /** UNAVAILABLE, because the connection may be slow only for a moment: the client keeps the body and retries. */

