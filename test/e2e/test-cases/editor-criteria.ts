@@ -84,6 +84,34 @@ test("a criterion of several sentences shows a warning, can be split, and Undo r
   });
 });
 
+test("what criteria are shown by keeps to its criterion when criteria are moved or removed", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id, {
+    assertions: [
+      {
+        type: "semantic",
+        criteria: ["Names the day.", "Promises nothing."],
+        rests_on: ["passage", "absence"],
+      },
+    ],
+  });
+  await world.open(`/${id}`);
+  const fields = async () => {
+    const { criteria, rests_on } = (await documentIn(page)).assertions[0];
+    return [criteria, rests_on];
+  };
+  await card(page, 1).getByRole("button", { name: "Move criterion 2 up" }).click();
+  await eventually(async () =>
+    assert.deepEqual(await fields(), [
+      ["Promises nothing.", "Names the day."],
+      ["absence", "passage"],
+    ]),
+  );
+  await card(page, 1).getByRole("button", { name: "Remove criterion 1" }).click();
+  await eventually(async () => assert.deepEqual(await fields(), ["Names the day.", ["passage"]]));
+});
+
 test("strictness is explained by verdicts: the test's, or the assertion's own", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;

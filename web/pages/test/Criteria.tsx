@@ -11,26 +11,43 @@ import { TextBlock } from "./fields.tsx";
 import { RowTools } from "./RowTools.tsx";
 import { thresholdText } from "./threshold.ts";
 
-type CriteriaProps = { path: string; value: unknown; onValue: (value: unknown) => void };
+type Bound = { path: string; value: unknown; onValue: (value: unknown) => void };
 
-export function Criteria({ path, value, onValue }: CriteriaProps) {
+/** `restsOn`: its field in the assertion, whose list keeps the order of the criteria. */
+export function Criteria({ path, value, onValue, restsOn }: Bound & { restsOn: Bound }) {
   const id = useId();
   const list: unknown[] = Array.isArray(value) ? value : [value];
   const several = Array.isArray(value);
   const { fault, warning } = useFaultOf(path, { isEmpty: list.some(one => one === "") });
   const { group, goTo } = useFocus();
   // A single criterion is stored as a string, not as a list of one.
-  const write = (next: unknown[]) => onValue(next.length === 1 ? next[0] : next);
+  const write = (rows: Row[]) => {
+    const next = rows.map(({ criterion }) => criterion);
+    onValue(next.length === 1 ? next[0] : next);
+    if (Array.isArray(restsOn.value)) restsOn.onValue(rows.map(row => row.restsOn ?? null));
+  };
+  const rows = list.map(
+    (criterion, at): Row => ({
+      criterion,
+      restsOn: Array.isArray(restsOn.value) ? restsOn.value[at] : null,
+    }),
+  );
   const move = (at: number, by: -1 | 1) => {
     const to = at + by;
     if (to < 0 || to >= list.length) return;
-    write(list.with(at, list[to]).with(to, list[at]));
+    write(rows.with(at, rows[to]!).with(to, rows[at]!));
     goTo(to, by < 0 ? "up" : "down");
   };
   const split = (at: number, parts: string[]) => {
-    write(list.toSpliced(at, 1, ...parts));
+    write(rows.toSpliced(at, 1, ...parts.map(criterion => ({ criterion, restsOn: null }))));
     goTo(at, "text");
-    toast(`Split into ${parts.length} criteria`, { label: "Undo", run: () => onValue(value) });
+    toast(`Split into ${parts.length} criteria`, {
+      label: "Undo",
+      run() {
+        onValue(value);
+        if (Array.isArray(restsOn.value)) restsOn.onValue(restsOn.value);
+      },
+    });
   };
   return (
     <fieldset className="criteria-fields" ref={group} aria-describedby={`${id}-hint`}>
@@ -58,7 +75,7 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
                   isLast={at === list.length - 1}
                   onMove={by => move(at, by)}
                   onRemove={() => {
-                    write(list.toSpliced(at, 1));
+                    write(rows.toSpliced(at, 1));
                     goTo(Math.min(at, list.length - 2), "text");
                   }}
                 />
@@ -87,7 +104,7 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
             small
             icon="plus"
             onClick={() => {
-              write([...list, ""]);
+              write([...rows, { criterion: "", restsOn: null }]);
               goTo(list.length, "text");
             }}
           >
@@ -98,6 +115,8 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
     </fieldset>
   );
 }
+
+type Row = { criterion: unknown; restsOn: unknown };
 
 type Part = "text" | "up" | "down";
 

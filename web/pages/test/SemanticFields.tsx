@@ -20,7 +20,7 @@ type SemanticProps = {
 export function SemanticFields({ assertion, bound, target }: SemanticProps) {
   return (
     <>
-      <Criteria {...bound("criteria")} />
+      <Criteria {...bound("criteria")} restsOn={bound("rests_on")} />
       <Context bound={bound("context")} />
       <ShownBy criteria={assertion["criteria"]} bound={bound("rests_on")} />
       <TextBlock
