@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
+import { placesOfKeys, takePlace } from "../../src/http/places.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -42,3 +43,14 @@ for (const [what, path, announced, sent] of [
     );
   });
 }
+
+test("a client that disconnects while it waits for a place is not counted as UNAVAILABLE", async () => {
+  const places = placesOfKeys(1);
+  const release = await takePlace(places, { holders: ["another"], what: "requests", waitMs: 0 });
+  const gone = new AbortController();
+  const wanted = { holders: ["account"], what: "requests", waitMs: 60_000, signal: gone.signal };
+  const waiting = takePlace(places, wanted);
+  gone.abort();
+  await assert.rejects(waiting, { code: "VALIDATION_ERROR" });
+  release();
+});
