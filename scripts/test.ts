@@ -19,8 +19,8 @@ const root = join(import.meta.dirname, "..");
 const args = process.argv.slice(2);
 const wide = args.includes("--wide");
 /**
- * Test files at a time: three keep two cores busy, since tests often wait for the database, a browser or a timer (the
- * whole suite takes 10.3 minutes, and 11.6 with two files at a time). A wide test uses both cores.
+ * Test files at a time: three keep two cores busy, since tests often wait for the database, a browser or a timer (4,105
+ * tests took 10.3 minutes, and 11.6 with two files at a time). A wide test uses both cores.
  */
 const concurrency = wide ? 1 : 3;
 /** Timeout of one file, which ends files that hang. Wide files download whole machines first. */

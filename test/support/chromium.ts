@@ -16,13 +16,7 @@ export type Installer = "apt" | "package";
 export type BrowserOptions = { executablePath: string; args: string[]; env: NodeJS.ProcessEnv };
 
 const chosen = "SVC_TEST_CHROMIUM";
-// The headless shell draws no windows: the browser tests take a tenth less CPU time with it (62 against 69 s for the
-// screens of Insights).
-const names = [
-  "chromium-headless-shell",
-  ...["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"],
-];
-const debianPackages = ["chromium-headless-shell", "chromium"];
+const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 const macOs = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
 // Chromium opens a page of its own for the popups of the address bar: one second of work per window. Naming those
@@ -86,14 +80,7 @@ const install: Record<Installer, () => void> = {
       stdio: ["ignore", "ignore", "inherit"],
     };
     spawnSync("apt-get", ["update", "-qq"], options);
-    for (const name of debianPackages) {
-      const { status } = spawnSync(
-        "apt-get",
-        ["install", "-y", "-qq", "--no-install-recommends", name],
-        options,
-      );
-      if (status === 0) break;
-    }
+    spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"], options);
   },
   package() {
     console.error("Installing the Chromium of @sparticuz/chromium for the browser tests (70 MB)");

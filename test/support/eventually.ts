@@ -1,7 +1,7 @@
 // Polls for what no event announces.
 import { setTimeout as delay } from "node:timers/promises";
 
-const patienceMs = 20_000;
+const patienceMs = 40_000;
 
 /**
  * Resolves to what `check` returns once it no longer throws; rejects with its last error when that takes too long.

@@ -39,8 +39,9 @@ async function store(fields: Partial<NewKey> = {}): Promise<{ id: string; hash: 
 }
 
 test("one lookup admits several keys, each with its project, access, agents and the owner's verification", async () => {
-  const verified = await makeProject(db, await makeAccount(db, { verified: true }));
-  const unverified = await makeProject(db);
+  const owners = [await makeAccount(db, { verified: true }), await makeAccount(db)] as const;
+  const verified = await makeProject(db, owners[0]);
+  const unverified = await makeProject(db, owners[1]);
   const agents = [
     await makeAgentRow(db, { projectId: unverified }),
     await makeAgentRow(db, { projectId: unverified }),
@@ -51,12 +52,23 @@ test("one lookup admits several keys, each with its project, access, agents and 
   assert.deepEqual(
     admitted,
     new Map([
-      [full.hex, { id: full.id, projectId: verified, access: "full", emailVerified: true, agentIds: [] }],
+      [
+        full.hex,
+        {
+          id: full.id,
+          projectId: verified,
+          accountId: owners[0],
+          access: "full",
+          emailVerified: true,
+          agentIds: [],
+        },
+      ],
       [
         granular.hex,
         {
           id: granular.id,
           projectId: unverified,
+          accountId: owners[1],
           access: "granular",
           emailVerified: false,
           agentIds: agents,
