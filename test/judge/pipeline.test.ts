@@ -5,6 +5,7 @@ import { after, beforeEach, describe, it } from "node:test";
 import type { CallUsage, RoutingAnswer, SemanticAnswer } from "../../src/model/judge/judge.ts";
 import type { Material } from "../../src/model/judge/material.ts";
 import { isWaiting, type Unanswered } from "../../src/model/judge/outcome.ts";
+import { deleteOldJudgeAnswers } from "../../src/store/judge/answers.ts";
 import { findJudgeToday } from "../../src/store/judge/settings.ts";
 import { openTwice } from "../store/traces/make-write.ts";
 import {
@@ -448,6 +449,9 @@ describe("semantic checks", () => {
       server.requests.map(request => askedOf(request).kind),
       ["semantic", "classify"],
     );
+    // Other answers expire after 30 days.
+    await db.pool.query("update judge_answers set made_at = made_at - interval '31 days'");
+    await deleteOldJudgeAnswers(db);
     await ask("It is in Paris.");
     assert.deepEqual(
       server.requests.map(request => askedOf(request).kind),

@@ -1,4 +1,4 @@
-// The cache of judge answers, kept for 30 days and deleted with the trace they are about.
+// The cache of judge answers, kept for 30 days and deleted with their trace; what criteria rest on is kept for good.
 import type { Database } from "../db.ts";
 
 /** After this many days a question is asked again, even if nothing about it has changed. */

@@ -79,12 +79,14 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
           unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens,
           estimated_tokens = known.estimated_tokens + excluded.estimated_tokens
       ), answers as (
-        insert into judge_answers (key, project_id, answer, trace_id)
-          -- What a criterion rests on says nothing about the trace, so it is not deleted with it.
-          select item.key, p.id, item.answer, case when $6 = 'classify' then null else $3::uuid end
+        insert into judge_answers (key, project_id, answer, trace_id, made_at)
+          -- What a criterion rests on is asked once per wording: it neither expires nor is deleted with the trace.
+          select item.key, p.id, item.answer, case when $6 = 'classify' then null else $3::uuid end,
+            case when $6 = 'classify' then 'infinity' else now() end
           from ${answerRows.from} join projects p on p.id = $2
           where $3::uuid is null or exists (select from trace)
-        on conflict (key) do update set answer = excluded.answer, made_at = now(), trace_id = excluded.trace_id
+        on conflict (key) do update set answer = excluded.answer, made_at = excluded.made_at,
+          trace_id = excluded.trace_id
       )
       insert into judge_calls (id, agent_id, trace_id, run_id, started_at, kind, provider, model, prompt_version,
           mode, state, reason, ms, input_tokens, output_tokens, tokens_estimated, cost_usd, detail)
