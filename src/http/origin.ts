@@ -17,7 +17,7 @@ export function originFault({ method, headers }: Asked, baseUrl: string): Refusa
   if (origin === undefined || origin === own.origin) return undefined;
   const page = URL.parse(origin);
   if (page?.origin !== origin) return otherSite();
-  if (page.host !== host) {
+  if (!isAt(page, host)) {
     return new Refusal("UNAUTHORIZED", {
       message: `This page was opened at ${origin}, but Onlooker's URL is ${own.origin}, and the request's Host header is ${shown(host)}.`,
       hint: `Open ${own.origin}, or set SVC_BASE_URL to ${origin}. A proxy has to pass on the Host header.`,
@@ -29,6 +29,12 @@ export function originFault({ method, headers }: Asked, baseUrl: string): Refusa
     message: `This page was opened at ${origin}, without TLS, and browsers keep Onlooker's session only over https.`,
     hint: `Open ${own.origin}, or set SVC_BASE_URL to ${origin} to use Onlooker without TLS.`,
   });
+}
+
+/** Some proxies add the scheme's default port to the Host header; browsers leave it out of the origin. */
+function isAt(page: URL, host: string | undefined): boolean {
+  const asked = host === undefined ? null : URL.parse(`${page.protocol}//${host}`);
+  return asked?.href === `${page.origin}/`;
 }
 
 function otherSite(): Refusal {

@@ -14,6 +14,16 @@ const accepted: Case[] = [
   ["the base URL, behind a proxy that replaces Host", secure, { origin: secure, host: "10.0.0.7:4000" }],
   ["another name of the service", local, { origin: "http://127.0.0.1:4000", host: "127.0.0.1:4000" }],
   ["https behind a proxy that passes Host on", local, { origin: secure, host: "onlooker.example" }],
+  [
+    "another name, with the default port in Host",
+    local,
+    { origin: "https://other.example", host: "other.example:443" },
+  ],
+  [
+    "another name over http, with the default port in Host",
+    local,
+    { origin: "http://other.example", host: "other.example:80" },
+  ],
   ["a forwarded local port", secure, { origin: "http://localhost:4000", host: "localhost:4000" }],
 ];
 for (const [name, baseUrl, headers] of accepted) {
@@ -40,6 +50,21 @@ const rejected: [...Case, RegExp, RegExp][] = [
     /opened at https:\/\/onlooker\.example, but Onlooker's URL is http:\/\/localhost:4000/,
     /SVC_BASE_URL to https:\/\/onlooker\.example/,
   ],
+  [
+    "the default port of another scheme",
+    local,
+    { origin: "https://other.example", host: "other.example:80" },
+    /Host header is other\.example:80/,
+    /SVC_BASE_URL/,
+  ],
+  ["no Host", local, { origin: "http://other.example" }, /Host header is missing/, /SVC_BASE_URL/],
+  ...["evil@other.example", "other.example/evil", "other.example?"].map((host): [...Case, RegExp, RegExp] => [
+    `a Host header that is no host, ${host}`,
+    local,
+    { origin: "http://other.example", host },
+    /opened at/,
+    /SVC_BASE_URL/,
+  ]),
   [
     "a host name that begins with ours",
     secure,
