@@ -136,6 +136,7 @@ test("a wrong password and an email that is already registered are reported on t
   await page.getByRole("alert").getByText("UNAUTHORIZED").waitFor();
   await assertAccessible(page);
   await page.getByRole("link", { name: "Create account" }).click();
+  await page.getByRole("heading", { name: "Create account" }).waitFor();
   await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Create account" }).click();
@@ -151,6 +152,8 @@ test("a forgotten password is reset through the emailed link", async () => {
   const { page } = await browser.open();
   await page.goto("/sign-in");
   await page.getByRole("link", { name: "Forgot your password?" }).click();
+  // The form before this one has an email field, too.
+  await page.getByRole("heading", { name: "Reset your password" }).waitFor();
   await page.getByLabel("Email").fill(owner.email);
   await page.getByRole("button", { name: "Send link" }).click();
   await page.getByText("a reset link is on its way").waitFor();
