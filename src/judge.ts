@@ -1,16 +1,8 @@
 // Story 3, a judge is asked: admit -> answer from the cache or join a call in flight -> batch -> bound -> call -> check
 // the answer -> keep it.
-import { randomUUIDv7 } from "node:crypto";
 import type { Logger } from "pino";
-import {
-  admit,
-  admitWith,
-  databaseUnavailable,
-  type JudgeAccess,
-  notSampled,
-  overBudget,
-  tooBusy,
-} from "./judge/admission.ts";
+import { admit, admitWith, databaseUnavailable, type JudgeAccess, notSampled } from "./judge/admission.ts";
+import { type CallDeps, callJudge } from "./judge/calls.ts";
 import { findClasses } from "./judge/classes.ts";
 import { type ConnectionDeps, Connections } from "./judge/connections.ts";
 import { judgeReplies } from "./judge/criteria.ts";
@@ -20,6 +12,7 @@ import {
   type Answered,
   type Answers,
   type Asker,
+  allOf,
   merged,
   type Question,
   type QuestionKind,
@@ -28,23 +21,11 @@ import { backoff, withRetry } from "./judge/retry.ts";
 import { RunAnswers } from "./judge/run-answers.ts";
 import { estimateScenarios, matchScenarios } from "./judge/scenarios.ts";
 import type { JudgeCall, JudgeConnection } from "./model/judge/call.ts";
-import type {
-  Judge,
-  JudgeContext,
-  JudgeOf,
-  RoutingAnswer,
-  SemanticAnswer,
-  Spent,
-} from "./model/judge/judge.ts";
+import type { Judge, JudgeContext, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { cancelled, isWaiting, type Unanswered, unanswered } from "./model/judge/outcome.ts";
-import { costOf, priceOf } from "./model/judge/prices.ts";
-import { reasonText } from "./model/run/reason-text.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
-import type { JudgeReply, JudgeRequest } from "./remote/judge/client.ts";
-import { answerTokens, tokensOf } from "./remote/judge/prompts.ts";
 import { isTransient } from "./store/db.ts";
 import { findJudgeAnswers } from "./store/judge/answers.ts";
-import { pauseJudge, saveWait } from "./store/judge/states.ts";
 
 export type JudgesDeps = Omit<ConnectionDeps, "clock"> & {
   log: Pick<Logger, "error" | "warn">;
@@ -60,6 +41,7 @@ export class Judges {
   readonly #ledger: Ledger;
   readonly #inFlight = new Map<QuestionKey, Promise<Answered<unknown>>>();
   readonly #runAnswers: RunAnswers;
+  readonly #callDeps: CallDeps;
 
   constructor(deps: JudgesDeps) {
     this.clock = deps.clock ?? systemClock;
@@ -67,6 +49,13 @@ export class Judges {
     this.#connections = new Connections({ ...deps, clock: this.clock });
     this.#ledger = new Ledger(deps.db, deps.log);
     this.#runAnswers = new RunAnswers(this.clock);
+    this.#callDeps = {
+      db: deps.db,
+      clock: this.clock,
+      connections: this.#connections,
+      ledger: this.#ledger,
+      onCall: deps.onCall,
+    };
   }
 
   readonly judgeOf: JudgeOf = context =>
@@ -195,7 +184,7 @@ export class Judges {
     // Questions that the judge leaves out, or answers in another shape, are asked once more, all together.
     let open = questions.filter(({ key }) => !answers.has(key));
     for (let round = 1; round <= 2; round++) {
-      const calls = kind.batches(open).map(batch => this.#call(kind, batch, asker, signal));
+      const calls = kind.batches(open).map(batch => callJudge(this.#callDeps, kind, batch, asker, signal));
       for (const [key, answer] of (await Promise.all(calls)).flatMap(found => [...found])) {
         answers.set(key, answer);
       }
@@ -203,96 +192,6 @@ export class Judges {
     }
     this.#runAnswers.keep(context, answers, kind);
     return answers;
-  }
-
-  /** One call, if it may be made now. */
-  async #call<Q, V>(
-    kind: QuestionKind<Q, V>,
-    batch: Question<Q>[],
-    asker: Asker,
-    signal?: AbortSignal,
-  ): Promise<Answers<V>> {
-    const { context, access } = asker;
-    const { db } = this.#deps;
-    const denied = tooBusy(context, access) ?? (await overBudget(db, context.agentId, access));
-    if (denied) return allOf(batch, denied);
-    // A deadline that has passed before, as after a long stop, still allows one try.
-    const { deadlineAt } = context;
-    const startBy =
-      deadlineAt !== null && this.clock.now() < deadlineAt ? deadlineAt : Number.POSITIVE_INFINITY;
-
-    // Sorted by hash, so that the order is stable and nobody can choose it.
-    const questions = batch.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-    const request = kind.request(questions);
-    if (context.cachedOnly) {
-      reportEstimate(request, asker, this.clock);
-      return allOf(batch, notAsked);
-    }
-    const turn = await access.client.enter(request, signal);
-    if ("code" in turn) return allOf(batch, turn);
-    let reply: JudgeReply<Map<QuestionKey, V>> | undefined;
-    let values = new Map<QuestionKey, V>();
-    try {
-      // The wait may have been long, and calls before this one have spent their part of the budget.
-      const late =
-        this.clock.now() >= startBy
-          ? outOfTime
-          : (await this.#connections.isReplaced(context.agentId, access))
-            ? replaced
-            : await overBudget(db, context.agentId, access);
-      if (late) return allOf(batch, late);
-      reply = await access.client.call(request, signal);
-      if (reply.code === "ok") values = reply.value;
-      // Before the next call may start: it must see what this one took from the budget.
-      await this.#keep(kind, questions, values, reply.call!, asker);
-    } finally {
-      turn.end(reply);
-    }
-    if (reply.code === "refused") {
-      await pauseJudge(db, access.judge.fingerprint, reasonText(reply.detail));
-      this.#connections.forget();
-    }
-    if (reply.code === "later" && reply.retryAt !== null) {
-      const ms = reply.retryAt - this.clock.now();
-      const reason = reasonText(reply.detail);
-      if (ms >= shownWaitMs) await saveWait(db, access.judge.fingerprint, ms, reason).catch(() => {});
-    }
-    const { call, ...outcome } = reply;
-    if (outcome.code !== "ok") return allOf(batch, outcome);
-    return new Map(
-      questions.map(({ key, testIds }) => {
-        const value = values.get(key);
-        const spent = shareOf(call!, batch.length * testIds.length);
-        return [key, value === undefined ? leftOut : { code: "ok", value, spent }];
-      }),
-    );
-  }
-
-  /** Stores the call with its cost, and its reusable answers, before they are used. */
-  async #keep<Q, V>(
-    kind: QuestionKind<Q, V>,
-    questions: Question<Q>[],
-    values: Map<QuestionKey, V>,
-    call: JudgeCall,
-    { context, access: { projectId, prices }, onCall }: Asker,
-  ): Promise<void> {
-    const { agentId, traceId, runId } = context;
-    this.#deps.onCall?.(call);
-    const price = priceOf(prices, call, new Date(call.startedAt).toISOString().slice(0, 10));
-    const costUsd = price ? costOf(price, call) : null;
-    onCall?.(call, costUsd);
-    const { inputTokens, outputTokens } = call;
-    context.onCall?.({ kind: call.kind, inputTokens, outputTokens, costUsd });
-    const shares = new Map<string, number>();
-    for (const { testIds } of questions) {
-      for (const id of testIds) {
-        shares.set(id, (shares.get(id) ?? 0) + 1 / questions.length / testIds.length);
-      }
-    }
-    const reusable = [...values].filter(([, value]) => kind.isReusable(value));
-    const answers = new Map(reusable.map(([key, value]) => [key, JSON.stringify(value)]));
-    const id = randomUUIDv7();
-    await this.#ledger.keep({ id, agentId, projectId, traceId, runId, call, costUsd, shares, answers });
   }
 
   /** If the connection was edited while we waited, drops its retry delay. */
@@ -310,31 +209,11 @@ export class Judges {
   }
 }
 
-/** Shorter waits end before anyone could read about them. */
-const shownWaitMs = 5_000;
-const replaced = unanswered("later", { code: "judge_connection_changed" });
-const outOfTime = unanswered("later", { code: "judge_busy_until_deadline" });
-const notAsked = unanswered("not_sampled", { code: "judge_not_asked" });
-const leftOut = unanswered("unusable", { code: "judge_question_skipped" });
-
 function isWorthAsking(answer: Answered<unknown>): boolean {
   if (answer.code !== "unusable") return false;
   return ["judge_question_skipped", "judge_answer_malformed", "judge_echo_wrong"].includes(
     answer.detail.code,
   );
-}
-
-/** Reports a call that is not made. */
-function reportEstimate<Q>(
-  { kind, prompt, items }: JudgeRequest<Q>,
-  { context: { onCall }, access: { prices, judge } }: Asker,
-  clock: Pick<Clock, "now">,
-): void {
-  const inputTokens = tokensOf(prompt);
-  const outputTokens = items * answerTokens[kind];
-  const price = priceOf(prices, judge.connection, new Date(clock.now()).toISOString().slice(0, 10));
-  const costUsd = price ? costOf(price, { inputTokens, outputTokens }) : null;
-  onCall?.({ kind, inputTokens, outputTokens, costUsd });
 }
 
 /** Whether another asker of the same question must not get this outcome: cancelled, over budget, too busy, or cache only. */
@@ -347,15 +226,6 @@ function concernsOnlyItsAsker(answer: Answered<unknown>): boolean {
     "judge_not_asked",
   ];
   return answer.code === "aborted" || reasons.includes(answer.detail.code);
-}
-
-function allOf<V>(questions: Question<unknown>[], answer: Unanswered): Answers<V> {
-  return new Map(questions.map(({ key }) => [key, answer]));
-}
-
-function shareOf({ ms, inputTokens, outputTokens, tokensEstimated }: JudgeCall, parts: number): Spent {
-  const share = { ms, inputTokens: inputTokens / parts, outputTokens: outputTokens / parts };
-  return tokensEstimated ? { ...share, estimated: true } : share;
 }
 
 async function orCancelled<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | Unanswered> {

@@ -56,3 +56,8 @@ export function merged<Q>(questions: Question<Q>[]): Question<Q>[] {
   }
   return [...byKey.values()];
 }
+
+/** The same outcome for each question. */
+export function allOf<V>(questions: Question<unknown>[], answer: Unanswered): Answers<V> {
+  return new Map(questions.map(({ key }) => [key, answer]));
+}
