@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Id, Time } from "../schemas.ts";
 import { PassRate } from "../test-cases/launch-schemas.ts";
-import { Counts, Outcome } from "../traces/schemas.ts";
+import { Counts, Outcome } from "../traces/result-schemas.ts";
 
 export const stripDays = 30;
 

@@ -4,13 +4,8 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Editor } from "../../editor.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { Database } from "../../store/db.ts";
-import {
-  type Backtest,
-  endBacktest,
-  extendBacktest,
-  listUntried,
-  storeTried,
-} from "../../store/runs/backtests.ts";
+import { listUntried, storeTried } from "../../store/runs/backtest-results.ts";
+import { type Backtest, endBacktest, extendBacktest } from "../../store/runs/backtests.ts";
 import { Semaphore } from "../../threads/semaphore.ts";
 
 type LoopDeps = { db: Database; log: FastifyBaseLogger; editor: Pick<Editor, "backtest"> };

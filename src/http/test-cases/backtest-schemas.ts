@@ -3,7 +3,7 @@ import { z } from "zod";
 import { backtestChanges } from "../../model/run/backtest.ts";
 import { estimatedCalls } from "../judge/schemas.ts";
 import { Id, Time } from "../schemas.ts";
-import { Counts, Outcome } from "../traces/schemas.ts";
+import { Counts, Outcome } from "../traces/result-schemas.ts";
 import { TestDocument } from "./schemas.ts";
 
 export const BacktestEstimate = z

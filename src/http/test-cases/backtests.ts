@@ -7,14 +7,16 @@ import { backtestTracesMax } from "../../model/run/backtest.ts";
 import { scoreOf } from "../../model/run/run.ts";
 import { evaluatedDocumentOf, type TestCaseDocument } from "../../model/test-case/test-case.ts";
 import {
+  listBacktestResults,
+  type BacktestResult as StoredResult,
+} from "../../store/runs/backtest-results.ts";
+import {
   deleteBacktest,
   endBacktest,
   findBacktest,
   insertBacktest,
-  listBacktestResults,
   listBacktests,
   type Backtest as StoredBacktest,
-  type BacktestResult as StoredResult,
 } from "../../store/runs/backtests.ts";
 import { listTestVersions } from "../../store/runs/insights.ts";
 import { findTestCase } from "../../store/test-cases.ts";
@@ -24,7 +26,7 @@ import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { Id, pageSchema } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
-import { Outcome } from "../traces/schemas.ts";
+import { Outcome } from "../traces/result-schemas.ts";
 import { BacktestLoop } from "./backtest-loop.ts";
 import {
   Backtest,

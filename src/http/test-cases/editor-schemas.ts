@@ -4,7 +4,8 @@ import { restsOnWords } from "../../model/judge/call.ts";
 import type { Applicability, Result } from "../../model/run/run.ts";
 import type { AssertionDraft } from "../../model/test-case/assertion.ts";
 import { typed } from "../schemas.ts";
-import { applicability, looseResult } from "../traces/schemas.ts";
+import { looseResult } from "../traces/result-schemas.ts";
+import { applicability } from "../traces/schemas.ts";
 
 export const DraftedAssertion = typed<AssertionDraft>()(
   z

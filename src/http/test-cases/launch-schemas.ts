@@ -3,7 +3,8 @@ import { z } from "zod";
 import { launchChanges, type RunTurn } from "../../model/run/launch.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
 import { Id, Time, typed } from "../schemas.ts";
-import { Run, RunDetail, reasonParts } from "../traces/schemas.ts";
+import { reasonParts } from "../traces/result-schemas.ts";
+import { Run, RunDetail } from "../traces/schemas.ts";
 
 const counts = z
   .object({

@@ -10,7 +10,7 @@ import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, Instant, pageSchema } from "../schemas.ts";
 import { AnyRunDetail } from "../test-cases/launch-schemas.ts";
 import { manualRunView } from "../test-cases/launch-view.ts";
-import { Outcome } from "./schemas.ts";
+import { Outcome } from "./result-schemas.ts";
 import { runDetailView } from "./view.ts";
 
 export function registerRuns(app: App, { db }: Deps): void {

@@ -7,13 +7,13 @@ import { BacktestLoop } from "../../../src/http/test-cases/backtest-loop.ts";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { parseDraft } from "../../../src/model/test-case/test-case.ts";
 import { newest } from "../../../src/store/listing.ts";
+import { listUntried } from "../../../src/store/runs/backtest-results.ts";
 import {
   backtestsKept,
   endBacktest,
   findBacktest,
   insertBacktest,
   listBacktests,
-  listUntried,
 } from "../../../src/store/runs/backtests.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";

@@ -1,0 +1,142 @@
+// The response schemas of results: a test on a trace, its checks, and what the judge found. Fields of assertions keep their
+// snake_case wire names.
+import { z } from "zod";
+import type { Result as RunResult } from "../../model/run/run.ts";
+import { Id, typed } from "../schemas.ts";
+
+export const Outcome = z.enum(["passed", "failed", "skipped", "missing_instrumentation"]);
+export const Counts = z.object({
+  passed: z.number(),
+  failed: z.number(),
+  skipped: z.number(),
+  missing_instrumentation: z.number(),
+});
+
+export const suspicious = z
+  .string()
+  .optional()
+  .describe("Why the judged text looks as if it were addressed to the judge.");
+
+/** The code and values that the sentence in `reason` is made from. */
+export const reasonParts = {
+  reasonCode: z.string().optional().describe("The kind of reason. Absent in older results."),
+  reasonData: z
+    .looseObject({})
+    .optional()
+    .describe("The names and numbers in the reason, by its code; absent where it has none."),
+};
+
+const materialCounts = z
+  .partialRecord(
+    z.enum(["system", "user", "assistant", "tool_call", "tool_result"]),
+    z.looseObject({ items: z.number().int(), characters: z.number().int() }),
+  )
+  .describe("Items and characters, by kind.");
+
+const quotePlace = {
+  attribute: z.string().nullable().describe("Null: an event or the status of the span."),
+  turn: z.number().optional().describe("In a run of several turns: the turn whose trace has the span."),
+};
+
+const SemanticActual = z
+  .looseObject({
+    score: z.number(),
+    criteria: z.array(
+      z.looseObject({
+        criterion: z.string(),
+        verdict: z.enum(["met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"]),
+        evidence: z.string().describe("The passage that decides it; empty if none does."),
+        reason: z.string(),
+        quotes: z
+          .array(
+            z.looseObject({
+              as: z
+                .enum(["evidence", "comparison"])
+                .describe("evidence: what the agent said or did; comparison: what that is compared with."),
+              text: z.string(),
+              from: z.enum(["reply", "assistant", "tool_call", "tool_result", "user", "system", "reference"]),
+              spanId: z.string().nullable().describe("Null: the reference reply, which is in no span."),
+              ...quotePlace,
+            }),
+          )
+          .optional()
+          .describe("The passages that the judge quoted, and where they are. Absent in older results."),
+      }),
+    ),
+    material: z
+      .looseObject({
+        context: z.enum(["reply", "conversation", "conversation_and_tools"]),
+        shown: materialCounts,
+        leftOut: materialCounts.describe("What did not fit; characters include those of shortened items."),
+        complete: z.boolean().describe("False: the trace was too large to be read as a whole."),
+        suspicious: z
+          .looseObject({
+            from: z.enum(["system", "user", "assistant", "tool_call", "tool_result"]),
+            reason: z.string(),
+            spanId: z.string(),
+            ...quotePlace,
+          })
+          .optional()
+          .describe("What the judge was shown that looks as if it were addressed to it."),
+      })
+      .optional()
+      .describe("What the judge was shown beside the user's input and the reply. Absent in older results."),
+  })
+  .describe("The judge's result of a semantic check.")
+  .meta({ id: "SemanticActual" });
+
+const Check = z
+  .looseObject({
+    id: z.string(),
+    type: z.string(),
+    outcome: Outcome,
+    reason: z.string().describe("Why, in one sentence."),
+    ...reasonParts,
+    expected: z.unknown(),
+    actual: z.union([SemanticActual, z.unknown()]).describe("What was found, by type of check."),
+    evidence: z.array(
+      z.looseObject({
+        spanId: z.string(),
+        attribute: z.string().nullable().describe("Null: the span itself."),
+        value: z.unknown().optional().describe("Absent if the span lacks the attribute."),
+        turn: z.number().optional().describe("In a run of several turns: the turn whose trace has the span."),
+      }),
+    ),
+    skipped: z
+      .enum([
+        "dependency",
+        "threshold",
+        "no_judge",
+        "judge_unavailable",
+        "judge_unusable",
+        "budget",
+        "undecided",
+        "not_sampled",
+        "waiting",
+        "limit",
+      ])
+      .optional()
+      .describe("Why a skipped check was skipped; waiting: the judge will be asked again."),
+    score: z.number().nullable().optional().describe("Semantic checks: the judge's score, from 0 to 1."),
+    suspicious,
+    match: z
+      .object({ before: z.string(), text: z.string(), after: z.string() })
+      .optional()
+      .describe("response_regex: the matched text and its surroundings."),
+  })
+  .meta({ id: "Check" });
+
+export const looseResult = z.looseObject({
+  testId: Id,
+  name: z.string(),
+  outcome: Outcome,
+  score: z.number().nullable(),
+  reason: z.string().describe("The outcome and its counts, in one sentence."),
+  ...reasonParts,
+  counts: Counts,
+  checks: z.array(Check),
+  test: z.unknown().describe("The test case as evaluated."),
+  testVersion: z.number().nullable().optional().describe("The version of the test case that was evaluated."),
+});
+
+export const Result = typed<RunResult>()(looseResult.meta({ id: "Result" }));

@@ -1,0 +1,147 @@
+// The results of backtests by trace: the traces still to try, results compared with stored ones, and their list.
+import {
+  type BacktestChange,
+  type BacktestUsage,
+  backtestChange,
+  type TriedTrace,
+} from "../../model/run/backtest.ts";
+import type { Outcome } from "../../model/run/run.ts";
+import type { AssertionType } from "../../model/test-case/assertion.ts";
+import { storable } from "../../model/trace/columns.ts";
+import { type Database, transaction } from "../db.ts";
+import type { Listing } from "../listing.ts";
+import { multiRow } from "../multi-row.ts";
+import { backtestLeaseMs, isRunning } from "./backtests.ts";
+import { decodeDetail } from "./detail.ts";
+
+/** Traces that are not tried yet, newest first. */
+export async function listUntried(db: Database, id: string, rowsMax: number): Promise<string[]> {
+  const { rows } = await db.pool.query<{ id: string }>(
+    `select trace_id as id from backtest_results where backtest_id = $1 and change is null
+     order by trace_id desc limit $2`,
+    [id, rowsMax],
+  );
+  return rows.map(row => row.id);
+}
+
+export type LatestResult = { outcome: Outcome; version: number | null };
+
+/** The outcome of the test in the latest completed run of each trace that has a result of it, by trace. */
+export async function findLatestResults(
+  db: Database,
+  testId: string,
+  traceIds: string[],
+): Promise<Map<string, LatestResult>> {
+  const { rows } = await db.pool.query<{ traceId: string; detail: Buffer | null }>({
+    name: "latest_results_of_test",
+    text: `select distinct on (trace_id) trace_id as "traceId", detail from runs
+      where trace_id = any ($2::uuid[]) and kind = 'passive' and state = 'completed' and $1::uuid = any (test_ids)
+      order by trace_id, id desc`,
+    values: [testId, traceIds],
+  });
+  return new Map(
+    rows.flatMap(({ traceId, detail }) => {
+      const result = decodeDetail(detail).results.find(one => one.testId === testId);
+      return result ? [[traceId, { outcome: result.outcome, version: result.testVersion }]] : [];
+    }),
+  );
+}
+
+type TriedRow = TriedTrace & { before: LatestResult | undefined };
+
+const triedRows = multiRow<TriedRow>(2, {
+  trace_id: ["uuid", row => row.traceId],
+  before: ["text", row => row.before?.outcome ?? null],
+  before_version: ["int", row => row.before?.version ?? null],
+  after: ["text", row => row.after],
+  change: ["text", row => backtestChange(row.before?.outcome ?? null, row.after)],
+  reason: ["text", row => storable(row.reason)],
+  check_id: ["text", row => row.check && storable(row.check.id)],
+  check_type: ["text", row => row.check?.type ?? null],
+});
+
+/** Stores results, compared with the latest ones of the test. False if the backtest is no longer running. */
+export async function storeTried(
+  db: Database,
+  { id, testId }: { id: string; testId: string | null },
+  items: TriedTrace[],
+  usage: BacktestUsage,
+): Promise<boolean> {
+  const before =
+    testId === null
+      ? new Map<string, LatestResult>()
+      : await findLatestResults(
+          db,
+          testId,
+          items.map(({ traceId }) => traceId),
+        );
+  return transaction(db, async client => {
+    const { rowCount } = await client.query(
+      `update backtests set calls = calls + $2, input_tokens = input_tokens + $3, output_tokens = output_tokens + $4,
+         cost_usd = cost_usd + $5, unpriced_tokens = unpriced_tokens + $6,
+         lease_until = now() + $7::float8 * interval '1 ms'
+       where id = $1 and ${isRunning}`,
+      [
+        id,
+        usage.calls,
+        usage.inputTokens,
+        usage.outputTokens,
+        usage.costUsd,
+        usage.unpricedTokens,
+        backtestLeaseMs,
+      ],
+    );
+    if (rowCount !== 1) return false;
+    await client.query(
+      `update backtest_results r set before = item.before, before_version = item.before_version, after = item.after,
+         change = item.change, reason = item.reason, check_id = item.check_id, check_type = item.check_type
+       from ${triedRows.from} where r.backtest_id = $1 and r.trace_id = item.trace_id`,
+      [id, ...triedRows.values(items.map(item => ({ ...item, before: before.get(item.traceId) })))],
+    );
+    return true;
+  });
+}
+
+/** A tried trace, with its own columns as they are now. */
+export type BacktestResult = {
+  /** The trace's. */
+  id: string;
+  receivedAt: Date;
+  userInput: string | null;
+  before: Outcome | null;
+  beforeVersion: number | null;
+  after: Outcome | null;
+  change: BacktestChange;
+  reason: string;
+  checkId: string | null;
+  checkType: AssertionType | null;
+};
+
+/** "none": no outcome. */
+export type BacktestFilter = {
+  change?: BacktestChange | undefined;
+  before?: Outcome | "none" | undefined;
+  after?: Outcome | "none" | undefined;
+};
+
+/** The tried traces, newest first. */
+export async function listBacktestResults(
+  db: Database,
+  id: string,
+  { change, before, after }: BacktestFilter,
+  listing: Listing,
+): Promise<BacktestResult[]> {
+  const { rows } = await db.pool.query<BacktestResult>(
+    `select r.trace_id as id, t.received_at as "receivedAt", t.user_input as "userInput", r.before,
+       r.before_version as "beforeVersion", r.after, r.change, r.reason, r.check_id as "checkId",
+       r.check_type as "checkType"
+     from backtest_results r join traces t on t.id = r.trace_id
+     where r.backtest_id = $1 and r.change is not null and r.trace_id < $2
+       and ($4::text is null or r.change = $4)
+       and ($5::text is null or coalesce(r.before, 'none') = $5)
+       and ($6::text is null or coalesce(r.after, 'none') = $6)
+     order by r.trace_id desc limit $3`,
+    [id, listing.before, listing.rowsMax, change ?? null, before ?? null, after ?? null],
+  );
+  return rows;
+}
