@@ -1,5 +1,5 @@
-// Claims due runs under a lease, evaluates them, and stores the results; runs that wait for the judge are stored as they
-// are, and what a stopping worker cannot finish is given back.
+// Claims due runs under a lease, evaluates them, and has the results stored; what a stopping worker cannot finish is given
+// back.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -9,22 +9,19 @@ import { refreshStale } from "./load.ts";
 import { Refusal } from "./model/refusal.ts";
 import { runErrorReason } from "./model/run/reason.ts";
 import type { RunState } from "./model/run/run.ts";
-import { columnsOf } from "./model/trace/columns.ts";
 import { Admission } from "./run/admission.ts";
-import { type EvaluatedRun, evaluateRuns, type PartialRun, type RunDeps, type RunEnds } from "./run.ts";
+import { evaluateRuns, type RunDeps, type RunEnds } from "./run.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
   type ClaimedRun,
   claimRuns,
-  completeRuns,
   extendLeases,
   failRun,
   giveBackRuns,
   nextDueMs,
 } from "./store/runs/claims.ts";
-import { savePartial } from "./store/runs/waiting.ts";
-import { updateColumns } from "./store/traces/read.ts";
+import { publishRunning, ResultWriter } from "./worker/result-writer.ts";
 
 export type WorkerDeps = RunDeps & {
   events: EventPublisher;
@@ -54,13 +51,19 @@ export class RunWorker {
   readonly #stopping = new AbortController();
   readonly #abort = new AbortController();
   readonly #heartbeat: NodeJS.Timeout;
-  readonly #evaluated: EvaluatedRun[] = [];
-  readonly #partial: PartialRun[] = [];
-  #storing: Promise<void> | undefined;
+  readonly #results: ResultWriter;
   readonly #claimLoop: ClaimLoop;
 
   constructor(deps: WorkerDeps) {
     this.#deps = { ...deps, heap: deps.heap ?? new HeapSemaphore(), admission: new Admission(askingMax) };
+    this.#results = new ResultWriter({
+      ...deps,
+      lease: this.#lease,
+      batchMax: 2 * claimMax,
+      stopped: this.#abort.signal,
+      letGo: run => this.#letGo(run),
+      wake: () => this.wake(),
+    });
     this.#heartbeat = setInterval(() => void this.#extend(), deps.leaseMs / 3);
     this.#claimLoop = new ClaimLoop({
       claim: () => this.#claim(),
@@ -99,7 +102,7 @@ export class RunWorker {
   async #claim(): Promise<number> {
     const runsMax = Math.min(claimMax, inHandMax - this.#inHand.size);
     if (runsMax === 0) return idleMaxMs;
-    const { db, leaseMs, admission } = this.#deps;
+    const { db, events, leaseMs, admission } = this.#deps;
     const inHand = [...this.#inHand.keys()];
     const resumedMax = admission.free;
     const places = { runsMax, resumedMax, inHand, fullAgents: this.#fullAgents() };
@@ -109,7 +112,7 @@ export class RunWorker {
     for (const run of runs) {
       this.#inHand.set(run.id, run);
       // Viewers of a run that waited see that it continues.
-      if (run.detail) this.#publishRunning(run);
+      if (run.detail) publishRunning(events, run);
     }
     await this.#evaluate(runs);
     return 0;
@@ -123,9 +126,9 @@ export class RunWorker {
         unstarted.delete(run);
         this.#releases.set(run.id, release);
       },
-      evaluated: run => this.#enqueue(this.#evaluated, run),
-      partial: run => this.#enqueue(this.#partial, run),
-      waiting: run => this.#enqueue(this.#partial, run),
+      evaluated: run => this.#results.store(run),
+      partial: run => this.#results.storePartial(run),
+      waiting: run => this.#results.storePartial(run),
       failed: (run, error) => {
         unstarted.delete(run);
         void this.#fail(run, error);
@@ -164,97 +167,6 @@ export class RunWorker {
     this.#releases.delete(id);
   }
 
-  /** Runs that end while others are being stored are stored together next. */
-  #enqueue<R>(queue: R[], run: R): void {
-    queue.push(run);
-    this.#storing ??= this.#storeAll();
-  }
-
-  async #storeAll(): Promise<void> {
-    // Runs that end in this turn of the event loop are stored together.
-    await new Promise(resolve => setImmediate(resolve));
-    while (this.#partial.length + this.#evaluated.length > 0) {
-      // In this order: the partial verdict of a run never replaces its results.
-      await this.#storeSome(
-        this.#partial,
-        partial => this.#storePartial(partial),
-        ({ wait }) => wait !== undefined,
-      );
-      await this.#storeSome(
-        this.#evaluated,
-        evaluated => this.#storeResults(evaluated),
-        () => true,
-      );
-    }
-    this.#storing = undefined;
-  }
-
-  async #storeSome<R extends { run: ClaimedRun }>(
-    queue: R[],
-    store: (runs: R[]) => Promise<void>,
-    isOver: (run: R) => boolean,
-  ): Promise<void> {
-    const runs = queue.splice(0, 2 * claimMax);
-    if (runs.length === 0) return;
-    try {
-      await store(runs);
-    } catch (error) {
-      logFault(this.#deps.log, error, "results cannot be stored");
-      if (isTransient(error) && !this.#abort.signal.aborted) {
-        queue.unshift(...runs);
-        await delay(500);
-        return;
-      }
-      // Their leases expire, and another worker evaluates them again.
-    }
-    for (const one of runs) if (isOver(one)) this.#letGo(one.run);
-    this.wake();
-  }
-
-  async #storePartial(partial: PartialRun[]): Promise<void> {
-    const latest = [...new Map(partial.map(one => [one.run.id, one])).values()];
-    const kept = await savePartial(
-      this.#deps.db,
-      this.#lease,
-      latest.map(({ run, ...known }) => ({ id: run.id, ...known })),
-    );
-    for (const { run } of latest) if (kept.has(run.id)) this.#publishRunning(run);
-  }
-
-  async #storeResults(evaluated: EvaluatedRun[]): Promise<void> {
-    const { db, events } = this.#deps;
-    const kept = await completeRuns(
-      db,
-      this.#lease,
-      evaluated.map(({ run, loaded, verdict, outage, plan }) => ({
-        id: run.id,
-        revision: loaded.revision,
-        verdict,
-        outage,
-        plan,
-        durationMs: loaded.derived.durationMs,
-        tokens: loaded.derived.tokens,
-      })),
-    );
-    const stale = evaluated.filter(({ loaded }) => loaded.stale);
-    if (stale.length > 0) {
-      await updateColumns(
-        db,
-        stale.map(({ loaded: { traceId, revision, derived } }) => ({
-          traceId,
-          revision,
-          columns: columnsOf(derived),
-        })),
-      );
-    }
-    for (const { run, verdict } of evaluated) {
-      if (!kept.has(run.id)) continue;
-      const { id: runId, agentId, traceId } = run;
-      events.publish({ type: "run", agentId, traceId, runId, state: "completed", verdict: verdict.verdict });
-      this.#deps.onEnd?.("completed", verdict.verdict);
-    }
-  }
-
   async #fail(run: ClaimedRun, error: unknown): Promise<void> {
     const { db, log } = this.#deps;
     const isFault = !(error instanceof Refusal);
@@ -267,10 +179,6 @@ export class RunWorker {
       logFault(this.#deps.log, failure, "a run cannot be marked as an error");
     }
     this.#letGo(run);
-  }
-
-  #publishRunning({ id: runId, agentId, traceId }: ClaimedRun): void {
-    this.#deps.events.publish({ type: "run", agentId, traceId, runId, state: "running", verdict: null });
   }
 
   #publishError({ id: runId, agentId, traceId }: ClaimedRun): void {

@@ -1,0 +1,149 @@
+// Stores the results of evaluated runs, many in one statement, and runs that wait for the judge as they are; then publishes
+// them.
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import { logFault } from "../claiming.ts";
+import type { RunState } from "../model/run/run.ts";
+import { columnsOf } from "../model/trace/columns.ts";
+import type { EvaluatedRun, PartialRun } from "../run.ts";
+import { type Database, isTransient } from "../store/db.ts";
+import type { EventPublisher } from "../store/events.ts";
+import { type ClaimedRun, completeRuns } from "../store/runs/claims.ts";
+import { savePartial } from "../store/runs/waiting.ts";
+import { updateColumns } from "../store/traces/read.ts";
+
+export type ResultWriterDeps = {
+  db: Database;
+  events: EventPublisher;
+  log: Logger;
+  lease: string;
+  /** Runs in one statement. */
+  batchMax: number;
+  /** Aborted once results that cannot be stored are no longer retried. */
+  stopped: AbortSignal;
+  /** Called for every run that this worker is done with. */
+  letGo(run: ClaimedRun): void;
+  /** Called after each batch, when there is room for further runs. */
+  wake(): void;
+  onEnd?: (state: RunState, verdict: string | null) => void;
+};
+
+export class ResultWriter {
+  readonly #deps: ResultWriterDeps;
+  readonly #evaluated: EvaluatedRun[] = [];
+  readonly #partial: PartialRun[] = [];
+  #storing: Promise<void> | undefined;
+
+  constructor(deps: ResultWriterDeps) {
+    this.#deps = deps;
+  }
+
+  store(run: EvaluatedRun): void {
+    this.#enqueue(this.#evaluated, run);
+  }
+
+  storePartial(run: PartialRun): void {
+    this.#enqueue(this.#partial, run);
+  }
+
+  /** Runs that end while others are being stored are stored together next. */
+  #enqueue<R>(queue: R[], run: R): void {
+    queue.push(run);
+    this.#storing ??= this.#storeAll();
+  }
+
+  async #storeAll(): Promise<void> {
+    // Runs that end in this turn of the event loop are stored together.
+    await new Promise(resolve => setImmediate(resolve));
+    while (this.#partial.length + this.#evaluated.length > 0) {
+      // In this order: the partial verdict of a run never replaces its results.
+      await this.#storeSome(
+        this.#partial,
+        partial => this.#savePartial(partial),
+        ({ wait }) => wait !== undefined,
+      );
+      await this.#storeSome(
+        this.#evaluated,
+        evaluated => this.#complete(evaluated),
+        () => true,
+      );
+    }
+    this.#storing = undefined;
+  }
+
+  async #storeSome<R extends { run: ClaimedRun }>(
+    queue: R[],
+    store: (runs: R[]) => Promise<void>,
+    isOver: (run: R) => boolean,
+  ): Promise<void> {
+    const { log, batchMax, stopped, letGo, wake } = this.#deps;
+    const runs = queue.splice(0, batchMax);
+    if (runs.length === 0) return;
+    try {
+      await store(runs);
+    } catch (error) {
+      logFault(log, error, "results cannot be stored");
+      if (isTransient(error) && !stopped.aborted) {
+        queue.unshift(...runs);
+        await delay(500);
+        return;
+      }
+      // Their leases expire, and another worker evaluates them again.
+    }
+    for (const one of runs) if (isOver(one)) letGo(one.run);
+    wake();
+  }
+
+  async #savePartial(partial: PartialRun[]): Promise<void> {
+    const { db, events, lease } = this.#deps;
+    const latest = [...new Map(partial.map(one => [one.run.id, one])).values()];
+    const kept = await savePartial(
+      db,
+      lease,
+      latest.map(({ run, ...known }) => ({ id: run.id, ...known })),
+    );
+    for (const { run } of latest) if (kept.has(run.id)) publishRunning(events, run);
+  }
+
+  async #complete(evaluated: EvaluatedRun[]): Promise<void> {
+    const { db, events, lease, onEnd } = this.#deps;
+    const kept = await completeRuns(
+      db,
+      lease,
+      evaluated.map(({ run, loaded, verdict, outage, plan }) => ({
+        id: run.id,
+        revision: loaded.revision,
+        verdict,
+        outage,
+        plan,
+        durationMs: loaded.derived.durationMs,
+        tokens: loaded.derived.tokens,
+      })),
+    );
+    await updateStale(db, evaluated);
+    for (const { run, verdict } of evaluated) {
+      if (!kept.has(run.id)) continue;
+      const { id: runId, agentId, traceId } = run;
+      events.publish({ type: "run", agentId, traceId, runId, state: "completed", verdict: verdict.verdict });
+      onEnd?.("completed", verdict.verdict);
+    }
+  }
+}
+
+/** Updates trace rows that lag behind their spans: these were loaded anyway. */
+async function updateStale(db: Database, evaluated: EvaluatedRun[]): Promise<void> {
+  const stale = evaluated.filter(({ loaded }) => loaded.stale);
+  if (stale.length === 0) return;
+  await updateColumns(
+    db,
+    stale.map(({ loaded: { traceId, revision, derived } }) => ({
+      traceId,
+      revision,
+      columns: columnsOf(derived),
+    })),
+  );
+}
+
+export function publishRunning(events: EventPublisher, { id: runId, agentId, traceId }: ClaimedRun): void {
+  events.publish({ type: "run", agentId, traceId, runId, state: "running", verdict: null });
+}
