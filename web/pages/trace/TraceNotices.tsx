@@ -1,20 +1,18 @@
 // Notices above a trace: what limits the trace or its verdict, and how to fix it.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
-import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
-import { numberText } from "../../format.ts";
 import { Reevaluate, usePausedReason } from "../../forms/Reevaluate.tsx";
 import { counted, runStates, type Why } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
-import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { useNow } from "../../ui/now.ts";
 import { ClockTime, NextTry, remainingText } from "../../ui/Time.tsx";
-import { useHasJudge } from "../judge-usage/NoJudge.tsx";
+import { Brief } from "./Brief.tsx";
+import { CodedNotice } from "./CodedNotice.tsx";
 import { shownRun } from "./tree.ts";
+import { freshIdentity } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
@@ -54,19 +52,6 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
           </Brief>
         </Notice>
       )}
-    </div>
-  );
-}
-
-/** Only the first line until expanded, because the panes below need the space. */
-function Brief({ children }: { children: ReactNode }) {
-  const [whole, setWhole] = useState(false);
-  return (
-    <div className="brief">
-      <p data-whole={whole || undefined}>{children}</p>
-      <Button small look="link" aria-expanded={whole} onClick={() => setWhole(!whole)}>
-        {whole ? "Less" : "More"}
-      </Button>
     </div>
   );
 }
@@ -169,138 +154,6 @@ const ineligibleTexts: { [W in Why]?: string } = {
   manual_only: "manual only",
   multi_turn: "manual only (not exactly one turn)",
 };
-
-type CodedProps = { code: NoticeCode; trace: TraceOutline; evaluating: boolean };
-
-function CodedNotice({ code, trace, evaluating }: CodedProps) {
-  const { projectId } = route.useParams();
-  const hasJudge = useHasJudge(projectId);
-  if (code === "routing_unavailable" && !hasJudge) return <NoJudgeNotice projectId={projectId} />;
-  return (
-    <Notice tone={code === "routing_unavailable" ? "warn" : "info"}>
-      <Brief>{noticeTexts[code](trace, evaluating)}</Brief>
-    </Notice>
-  );
-}
-
-/** Calmer than a warning, since it is the same for every trace of the project. */
-function NoJudgeNotice({ projectId }: { projectId: string }) {
-  return (
-    <Notice tone="info">
-      <Brief>
-        <b>Routing unavailable: no conditional checks were evaluated.</b> This project has no judge, so only
-        “Always run” tests ran.{" "}
-        <Link to="/projects/$projectId/settings/judge" params={{ projectId }}>
-          Set up a judge
-        </Link>
-      </Brief>
-    </Notice>
-  );
-}
-
-/** A new notice code does not compile until it has its text here. */
-const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean) => ReactNode> = {
-  no_user_input: () => (
-    <>
-      <b>No user input was available</b>, so “Run when relevant” tests did not run. Send{" "}
-      <code>gen_ai.input.messages</code> or <code>gen_ai.prompt</code> on the span of the model call.
-    </>
-  ),
-  routing_unavailable: () => (
-    <>
-      <b>Routing unavailable: no conditional checks were evaluated.</b> The judge was not configured or did
-      not answer, so only “Always run” tests ran.
-    </>
-  ),
-  trace_differs: trace => {
-    const run = trace.runs.find(({ launchId }) => launchId !== null);
-    return (
-      <>
-        <b>Onlooker received another reply or status than this trace has</b>, and evaluated what it received.{" "}
-        {run && <RunLink run={run} />}
-      </>
-    );
-  },
-  no_trace_arrived: () => (
-    <>
-      <b>The agent sent no trace for this turn.</b> Onlooker built this one from the request and the reply. To
-      evaluate all checks, continue the request’s <code>traceparent</code>, or send the trace with the same{" "}
-      <code>x-request-id</code> within the wait set in the agent’s connection.
-    </>
-  ),
-  orphan_spans: trace => <Orphans trace={trace} />,
-  no_root: () => (
-    <>
-      <b>No root span.</b> Every span names a parent, so the earliest span is used as the root. Export the
-      first span of the trace without a parent.
-    </>
-  ),
-  no_timing: trace => (
-    <>
-      <b>{trace.startTimeUnixNano && !trace.endTimeUnixNano ? "No end time." : "No usable times."}</b> The
-      duration is unknown, so response time checks show “Missing instrumentation”. Send{" "}
-      <code>start_time_unix_nano</code> and a later <code>end_time_unix_nano</code> on the root span.
-    </>
-  ),
-  other_convention: ({ otherConvention: other }) =>
-    other && (
-      <>
-        <b>Other attribute convention{other.name && ` (${other.name})`}.</b> Checks do not read{" "}
-        {other.found.slice(0, 8).map((name, index) => (
-          <span key={name}>
-            {index > 0 && ", "}
-            <code>{name}</code>
-          </span>
-        ))}
-        {other.found.length > 8 && ` and ${other.found.length - 8} more`}. {other.send}
-      </>
-    ),
-  judged_earlier_revision: (trace, evaluating) => (
-    <>
-      <b>
-        The verdict is for revision {numberText(trace.run?.revision ?? 0)}; the trace is now at revision{" "}
-        {numberText(trace.revision)}.
-      </b>{" "}
-      {evaluating
-        ? "The next evaluation includes the changes."
-        : `The changes are not evaluated automatically. Resend the trace with ${freshIdentity(trace)}.`}
-    </>
-  ),
-};
-
-function RunLink({ run: { id, launchId } }: { run: RunDetail }) {
-  const { projectId, agentId } = route.useParams();
-  return (
-    <Link
-      to="/projects/$projectId/agents/$agentId/runs/$launchId/$runId"
-      params={{ projectId, agentId, launchId: launchId!, runId: id }}
-    >
-      Compare both in the test run
-    </Link>
-  );
-}
-
-function Orphans({ trace }: { trace: TraceOutline }) {
-  const ids = new Set(trace.spans.map(({ spanId }) => spanId));
-  const count = trace.spans.filter(({ parentSpanId }) => parentSpanId && !ids.has(parentSpanId)).length;
-  return (
-    <>
-      <b>
-        {count > 0
-          ? `${counted(count, "span")} ${count === 1 ? "has" : "have"} a parent that is not in the trace`
-          : "Some spans are their own ancestors"}
-        .
-      </b>{" "}
-      {count === 1 ? "It is" : "They are"} shown at the top level of the tree. If a parent is not exported,
-      use its nearest exported ancestor as the parent.
-    </>
-  );
-}
-
-/** What the sender must change so that the same data becomes a new trace. */
-function freshIdentity({ path }: TraceOutline): string {
-  return path === "otlp" ? "a new trace id" : "a new x-request-id";
-}
 
 /** The fields that affect a verdict; name and status do not. */
 const verdictFields = ["passiveBehavior", "scenario", "threshold", "turns", "assertions"] as const;

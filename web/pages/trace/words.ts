@@ -1,4 +1,5 @@
-// Formats the token counts and revisions of a trace.
+// Formats the token counts and revisions of a trace, and names the identity that a resent trace needs.
+import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Tokens } from "../../../src/model/trace/trace.ts";
 import { numberText } from "../../format.ts";
 
@@ -14,4 +15,9 @@ export function tokensText({ input, output }: Pick<Tokens, "input" | "output">):
 /** "once", "twice", "5 times". */
 export function timesText(times: number): string {
   return times === 1 ? "once" : times === 2 ? "twice" : `${numberText(times)} times`;
+}
+
+/** What the sender must change so that the same data becomes a new trace. */
+export function freshIdentity({ path }: TraceOutline): string {
+  return path === "otlp" ? "a new trace id" : "a new x-request-id";
 }
