@@ -23,7 +23,11 @@ export type Origin = {
   serviceName: string | null;
   resource: Attributes;
   scope: NonNullable<Span["scope"]> | null;
+  /** Stored with each span: those of a trace may have different resources. Null if there are none. */
+  resourceExtras: ResourceExtras | null;
 };
+
+type ResourceExtras = Pick<Span, "resource_schema_url" | "resource_dropped_attributes_count">;
 
 /** The ids of a span as sent; hexadecimal text if valid. */
 export type SentIds = { traceId: unknown; spanId: unknown; parentSpanId: unknown };
@@ -103,10 +107,14 @@ class Group {
   }
 
   /** A span_id sent again replaces the earlier span. */
-  put(span: Span, { resource, scope }: Origin, repetition: Repetition): void {
+  put(span: Span, { resource, resourceExtras, scope }: Origin, repetition: Repetition): void {
     if (scope !== null) {
       repetition.count(scope);
       span.scope = scope;
+    }
+    if (resourceExtras !== null) {
+      repetition.count(resourceExtras);
+      Object.assign(span, resourceExtras);
     }
     this.#resource ??= resource;
     if (resource !== this.#last) {
@@ -177,19 +185,38 @@ class Repetition {
   }
 }
 
+export type SentScope = {
+  name: string;
+  version: string;
+  attributes: Attributes;
+  droppedAttributes: number;
+  schemaUrl: string;
+};
+
 /** Without empty fields; null if all are empty. */
-export function composeScope(
-  name: string,
-  version: string,
-  attributes: Attributes,
+export function composeScope(sent: SentScope): Origin["scope"] {
+  const attributes = Object.keys(sent.attributes).length > 0 ? sent.attributes : null;
+  return composed({
+    name: sent.name,
+    version: sent.version,
+    attributes,
+    dropped_attributes_count: sent.droppedAttributes,
+    schema_url: sent.schemaUrl,
+  });
+}
+
+/** Null if nothing is set. */
+export function composeResourceExtras(
   schemaUrl: string,
-): Origin["scope"] {
-  const scope: NonNullable<Origin["scope"]> = {};
-  if (name !== "") scope.name = name;
-  if (version !== "") scope.version = version;
-  if (Object.keys(attributes).length > 0) scope.attributes = attributes;
-  if (schemaUrl !== "") scope.schema_url = schemaUrl;
-  return Object.keys(scope).length > 0 ? scope : null;
+  droppedAttributes: number,
+): Origin["resourceExtras"] {
+  return composed({ resource_schema_url: schemaUrl, resource_dropped_attributes_count: droppedAttributes });
+}
+
+/** Without what is 0, empty or null; null if all is. */
+function composed(fields: Record<string, unknown>): Record<string, unknown> | null {
+  const object = setExtras({}, fields);
+  return Object.keys(object).length > 0 ? object : null;
 }
 
 /** Null if nothing is set (code 0 is unset). */
@@ -198,16 +225,10 @@ export function composeStatus(code: number, message: string): Span["status"] {
   return { ...(code === 0 ? {} : { code }), ...(message === "" ? {} : { message }) };
 }
 
-export type SpanExtras = Partial<
-  Pick<
-    Span,
-    "dropped_attributes_count" | "dropped_events_count" | "dropped_links_count" | "trace_state" | "flags"
-  >
->;
-
-/** Sets those that are neither 0 nor empty. */
-export function setExtras(span: Span, extras: SpanExtras): void {
-  for (const [name, value] of Object.entries(extras)) if (value) Object.assign(span, { [name]: value });
+/** Sets the fields that are neither 0 nor empty, and returns the object. */
+export function setExtras<T extends object>(object: T, extras: Record<string, unknown>): T {
+  for (const [name, value] of Object.entries(extras)) if (value) Object.assign(object, { [name]: value });
+  return object;
 }
 
 function setIds(span: Span, ids: SentIds, path: string): void {

@@ -5,6 +5,7 @@ import { readAnyValue } from "./any-value.ts";
 import { malformed, readId, readUint64 } from "./fields.ts";
 import type { DecodeLimits } from "./limits.ts";
 import {
+  composeResourceExtras,
   composeScope,
   composeStatus,
   Grouping,
@@ -31,13 +32,12 @@ export function readOtlpJson(body: Json, limits: DecodeLimits, bodyBytes: number
   for (let r = 0; r < resourceSpansList.length; r++) {
     const resourcePath = `resourceSpans[${r}]`;
     const resourceSpans = asObject(resourceSpansList[r], resourcePath);
-    const { serviceName, resource } = readResource(resourceSpans, resourcePath);
+    const described = readResource(resourceSpans, resourcePath);
     const scopeSpansList = readList(resourceSpans, "scopeSpans", resourcePath);
     for (let s = 0; s < scopeSpansList.length; s++) {
       const scopePath = `${resourcePath}.scopeSpans[${s}]`;
       const scopeSpans = asObject(scopeSpansList[s], scopePath);
-      const schemaUrl = textIn(scopeSpans["schemaUrl"]) || textIn(resourceSpans["schemaUrl"]);
-      const origin = { serviceName, resource, scope: readScope(scopeSpans, scopePath, schemaUrl) };
+      const origin = { ...described, scope: readScope(scopeSpans, scopePath) };
       const spans = readList(scopeSpans, "spans", scopePath);
       for (let i = 0; i < spans.length; i++) addSpan(grouping, origin, spans[i], `${scopePath}.spans[${i}]`);
     }
@@ -76,9 +76,12 @@ function readSpan(sent: Json, path: string): Span {
   return span;
 }
 
-function readResource(resourceSpans: Json, path: string): Pick<Origin, "serviceName" | "resource"> {
+function readResource(resourceSpans: Json, path: string): Omit<Origin, "scope"> {
   const sent = resourceSpans["resource"] ?? null;
-  if (sent === null) return { serviceName: null, resource: {} };
+  const schemaUrl = textIn(resourceSpans["schemaUrl"]);
+  if (sent === null) {
+    return { serviceName: null, resource: {}, resourceExtras: composeResourceExtras(schemaUrl, 0) };
+  }
   const resourcePath = `${path}.resource`;
   const object = asObject(sent, resourcePath);
   const resource = readAttributes(object, resourcePath);
@@ -88,19 +91,24 @@ function readResource(resourceSpans: Json, path: string): Pick<Origin, "serviceN
   ) as Json | undefined;
   const value = named?.["value"];
   const name = isRecord(value) ? value["stringValue"] : null;
-  return { serviceName: typeof name === "string" && name !== "" ? name : null, resource };
+  return {
+    serviceName: typeof name === "string" && name !== "" ? name : null,
+    resource,
+    resourceExtras: composeResourceExtras(schemaUrl, readUint32(object["droppedAttributesCount"])),
+  };
 }
 
-function readScope(scopeSpans: Json, path: string, schemaUrl: string): Origin["scope"] {
+function readScope(scopeSpans: Json, path: string): Origin["scope"] {
   const sent = scopeSpans["scope"] ?? {};
   const scopePath = `${path}.scope`;
   const object = asObject(sent, scopePath);
-  return composeScope(
-    readText(object, "name", scopePath),
-    readText(object, "version", scopePath),
-    readAttributes(object, scopePath),
-    schemaUrl,
-  );
+  return composeScope({
+    name: readText(object, "name", scopePath),
+    version: readText(object, "version", scopePath),
+    attributes: readAttributes(object, scopePath),
+    droppedAttributes: readUint32(object["droppedAttributesCount"]),
+    schemaUrl: textIn(scopeSpans["schemaUrl"]),
+  });
 }
 
 function readStatus(sent: Json, path: string): Span["status"] {
@@ -116,20 +124,26 @@ function readStatus(sent: Json, path: string): Span["status"] {
 
 function readEvent(sent: unknown, path: string): Json {
   const event = asObject(sent, path);
-  return {
+  const known = {
     name: readText(event, "name", path),
     time_unix_nano: readTime(event, "timeUnixNano", path),
     attributes: readAttributes(event, path),
   };
+  return setExtras(known, { dropped_attributes_count: readUint32(event["droppedAttributesCount"]) });
 }
 
 function readLink(sent: unknown, path: string): Json {
   const link = asObject(sent, path);
-  return {
+  const known = {
     trace_id: readId(link["traceId"], 32),
     span_id: readId(link["spanId"], 16),
     attributes: readAttributes(link, path),
   };
+  return setExtras(known, {
+    dropped_attributes_count: readUint32(link["droppedAttributesCount"]),
+    trace_state: textIn(link["traceState"]),
+    flags: readUint32(link["flags"]),
+  });
 }
 
 function readAttributes(from: Json, path: string): Attributes {

@@ -22,15 +22,32 @@ const root = protobuf.Root.fromJSON({
     ArrayValue: { fields: { values: many("AnyValue", 1) } },
     KeyValueList: { fields: { values: many("KeyValue", 1) } },
     KeyValue: { fields: { key: one("string", 1), value: one("AnyValue", 2) } },
-    Resource: { fields: { attributes: many("KeyValue", 1) } },
+    Resource: { fields: { attributes: many("KeyValue", 1), droppedAttributesCount: one("uint32", 2) } },
     Scope: {
-      fields: { name: one("string", 1), version: one("string", 2), attributes: many("KeyValue", 3) },
+      fields: {
+        name: one("string", 1),
+        version: one("string", 2),
+        attributes: many("KeyValue", 3),
+        droppedAttributesCount: one("uint32", 4),
+      },
     },
     Event: {
-      fields: { timeUnixNano: one("fixed64", 1), name: one("string", 2), attributes: many("KeyValue", 3) },
+      fields: {
+        timeUnixNano: one("fixed64", 1),
+        name: one("string", 2),
+        attributes: many("KeyValue", 3),
+        droppedAttributesCount: one("uint32", 4),
+      },
     },
     Link: {
-      fields: { traceId: one("bytes", 1), spanId: one("bytes", 2), attributes: many("KeyValue", 4) },
+      fields: {
+        traceId: one("bytes", 1),
+        spanId: one("bytes", 2),
+        traceState: one("string", 3),
+        attributes: many("KeyValue", 4),
+        droppedAttributesCount: one("uint32", 5),
+        flags: one("fixed32", 6),
+      },
     },
     Status: { fields: { message: one("string", 2), code: one("int32", 3) } },
     Span: {

@@ -123,6 +123,14 @@ describe("what spans and traces share", () => {
         resourceSpans: [resourceSpans("agent", [other(mb)]), resourceSpans("agent", spans(count), [long])],
       }),
     ],
+    [
+      "the schema URL of a resource",
+      (count, mb) => ({
+        resourceSpans: [
+          { ...resourceSpans("agent", [...spans(count), other(mb)]), schemaUrl: long.value.stringValue },
+        ],
+      }),
+    ],
   ];
   for (const [what, body] of bodies) {
     test(`${what} is copied up to four times the body's size, and more is 413 before it is`, () => {

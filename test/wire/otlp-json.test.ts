@@ -13,6 +13,36 @@ import {
   spanId,
 } from "./make-body.ts";
 
+const leastSpan = {
+  span_id: spanId,
+  parent_span_id: null,
+  name: "",
+  attributes: {},
+  start_time_unix_nano: null,
+  end_time_unix_nano: null,
+  status: null,
+  events: [],
+};
+
+type SentExtras = Partial<
+  Record<"span" | "event" | "link" | "scope" | "scopeSpans" | "resource" | "resourceSpans", object>
+>;
+
+/** A request with one span, event and link, and these fields beside those that they need. */
+function requestWith({ span, event, link, scope, scopeSpans, resource, resourceSpans }: SentExtras) {
+  const sent = otlpSpan({ name: "", events: [{ ...event }], links: [{ ...link }], ...span });
+  const attributes = [{ key: "service.name", value: { stringValue: "agent" } }];
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes, ...resource },
+        scopeSpans: [{ scope: { ...scope }, spans: [sent], ...scopeSpans }],
+        ...resourceSpans,
+      },
+    ],
+  };
+}
+
 describe("an OTLP span", () => {
   test("becomes a canonical one, with kind, links, events and scope", () => {
     const sent = otlpSpan({
@@ -74,45 +104,63 @@ describe("an OTLP span", () => {
     ]);
   });
 
-  test("is not refused for a count, flags, a trace state or a schema that cannot be read", () => {
-    const unreadable = {
-      droppedEventsCount: -1,
-      flags: "x",
-      traceState: 7,
-      droppedLinksCount: "9".repeat(30),
-    };
-    const [span] = otlpGroups(otlpRequest([otlpSpan(unreadable)]))[0]!.batch.spans;
-    assert.deepEqual(
-      Object.keys(span!).filter(name => /dropped|flags|trace_state|scope/.test(name)),
-      [],
-    );
-  });
-
-  test("has the schema of its resource where its scope has none", () => {
-    const [sent] = otlpRequest([otlpSpan()])["resourceSpans"] as object[];
-    const body = { resourceSpans: [{ ...sent, schemaUrl: "https://opentelemetry.io/schemas/1.2.0" }] };
-    const [span] = otlpGroups(body)[0]!.batch.spans;
-    assert.deepEqual(span!.scope, { schema_url: "https://opentelemetry.io/schemas/1.2.0" });
-  });
+  const unreadable = {
+    droppedAttributesCount: {},
+    droppedEventsCount: -1,
+    flags: "x",
+    traceState: 7,
+    schemaUrl: [],
+    droppedLinksCount: "9".repeat(30),
+  };
+  const dropped: [of: string, sent: SentExtras, kept: Record<string, unknown>][] = [
+    ["a span", { span: { droppedAttributesCount: 1 } }, { dropped_attributes_count: 1 }],
+    ["an event", { event: { droppedAttributesCount: 2 } }, { events: [{ dropped_attributes_count: 2 }] }],
+    ["a link", { link: { droppedAttributesCount: "3" } }, { links: [{ dropped_attributes_count: 3 }] }],
+    [
+      "a link's context",
+      { link: { traceState: "a=b", flags: 257 } },
+      { links: [{ trace_state: "a=b", flags: 257 }] },
+    ],
+    ["a scope", { scope: { droppedAttributesCount: 4 } }, { scope: { dropped_attributes_count: 4 } }],
+    ["a scope's schema", { scopeSpans: { schemaUrl: "s" } }, { scope: { schema_url: "s" } }],
+    ["a resource", { resource: { droppedAttributesCount: 5 } }, { resource_dropped_attributes_count: 5 }],
+    ["a resource's schema", { resourceSpans: { schemaUrl: "r" } }, { resource_schema_url: "r" }],
+    ["nothing", { span: { flags: 0 }, event: { droppedAttributesCount: 0 }, link: { traceState: "" } }, {}],
+    [
+      "nothing that can be read",
+      {
+        span: unreadable,
+        event: unreadable,
+        link: unreadable,
+        scope: unreadable,
+        scopeSpans: unreadable,
+        resource: unreadable,
+        resourceSpans: unreadable,
+      },
+      {},
+    ],
+  ];
+  for (const [of, sent, kept] of dropped) {
+    test(`keeps what an SDK says of ${of}`, () => {
+      const [span] = otlpGroups(requestWith(sent))[0]!.batch.spans;
+      const { events = [{}], links = [{}], ...rest } = kept as { events?: object[]; links?: object[] };
+      assert.deepEqual(span, {
+        ...leastSpan,
+        events: [{ name: "", time_unix_nano: null, attributes: {}, ...events[0] }],
+        links: [{ trace_id: null, span_id: null, attributes: {}, ...links[0] }],
+        ...rest,
+      });
+    });
+  }
 
   test("needs its ids only; null counts as absent", () => {
-    const least = {
-      span_id: spanId,
-      parent_span_id: null,
-      name: "",
-      attributes: {},
-      start_time_unix_nano: null,
-      end_time_unix_nano: null,
-      status: null,
-      events: [],
-    };
     const nulls = Object.fromEntries(
       ["name", "kind", "startTimeUnixNano", "endTimeUnixNano", "attributes", "status", "events", "links"].map(
         key => [key, null],
       ),
     );
-    assert.deepEqual(decodedSpan({ name: undefined }), least);
-    assert.deepEqual(decodedSpan(nulls), least);
+    assert.deepEqual(decodedSpan({ name: undefined }), leastSpan);
+    assert.deepEqual(decodedSpan(nulls), leastSpan);
   });
 
   const fields: [what: string, sent: Record<string, unknown>, read: Record<string, unknown>][] = [

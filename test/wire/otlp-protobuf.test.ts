@@ -71,8 +71,14 @@ describe("a protobuf request", () => {
             status: { code: 2, message: "boom" },
             events: [
               { name: "e", timeUnixNano: "5", attributes: [{ key: "x", value: { boolValue: false } }] },
+              { droppedAttributesCount: 5 },
+              { droppedAttributesCount: 0 },
             ],
-            links: [{ traceId: otherTraceId, spanId, attributes: [] }],
+            links: [
+              { traceId: otherTraceId, spanId, attributes: [] },
+              { traceState: "c=d", droppedAttributesCount: 6, flags: 4_294_967_295 },
+              { traceState: "", droppedAttributesCount: 0, flags: 0 },
+            ],
             droppedAttributesCount: 1,
             droppedEventsCount: 2,
             droppedLinksCount: 4_294_967_295,
@@ -86,10 +92,13 @@ describe("a protobuf request", () => {
         resourceSpans("other", [otlpSpan()], [{ key: "n", value: { intValue: "1" } }]),
         resourceSpans(null, [otlpSpan()]),
         {
-          resource: { attributes: [{ key: "service.name", value: { intValue: "9007199254740993" } }] },
+          resource: {
+            attributes: [{ key: "service.name", value: { intValue: "9007199254740993" } }],
+            droppedAttributesCount: 7,
+          },
           scopeSpans: [
             {
-              scope: { name: "lib" },
+              scope: { name: "lib", droppedAttributesCount: 8 },
               spans: [otlpSpan({ traceId: otherTraceId })],
               schemaUrl: "of the scope",
             },
@@ -122,6 +131,8 @@ describe("a protobuf request", () => {
       keyValue: fc.record({ key: fc.oneof(text, fc.constant("__proto__")), value: tie("anyValue") }),
     }));
     const attributes = fc.array(fc.record({ key: text, value: anyValue }), { maxLength: 4 });
+    const uint32 = fc.oneof(fc.constant(0), fc.nat(), fc.constant(2 ** 32 - 1));
+    const dropped = { droppedAttributesCount: uint32 };
     const span = fc.record({
       traceId: fc.constantFrom(traceId, otherTraceId, "0".repeat(32)),
       spanId: hex(16),
@@ -132,8 +143,20 @@ describe("a protobuf request", () => {
       endTimeUnixNano: uint64,
       attributes,
       status: fc.record({ code: fc.nat(2), message: text }),
-      events: fc.array(fc.record({ name: text, timeUnixNano: uint64, attributes }), { maxLength: 2 }),
-      links: fc.array(fc.record({ traceId: hex(32), spanId: hex(16), attributes }), { maxLength: 2 }),
+      events: fc.array(fc.record({ name: text, timeUnixNano: uint64, attributes, ...dropped }), {
+        maxLength: 2,
+      }),
+      links: fc.array(
+        fc.record({
+          traceId: hex(32),
+          spanId: hex(16),
+          attributes,
+          traceState: text,
+          flags: uint32,
+          ...dropped,
+        }),
+        { maxLength: 2 },
+      ),
     });
     const request = fc.array(
       fc.record({
@@ -142,10 +165,13 @@ describe("a protobuf request", () => {
             { key: "service.name", value: { stringValue: "agent" } },
             ...list,
           ]),
+          ...dropped,
         }),
+        schemaUrl: text,
         scopeSpans: fc.array(
           fc.record({
-            scope: fc.record({ name: text, attributes }),
+            scope: fc.record({ name: text, attributes, ...dropped }),
+            schemaUrl: text,
             spans: fc.array(span, { maxLength: 3 }),
           }),
           { maxLength: 2 },

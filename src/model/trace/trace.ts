@@ -18,7 +18,7 @@ export type Span = {
   /** OTLP only: SpanKind as its number, when set. */
   kind?: number;
   links?: unknown[];
-  /** OTLP only, unless 0: what the SDK left out because of its limits. */
+  /** OTLP only, unless 0: what the SDK left out because of its limits. Events and links have such a count, too. */
   dropped_attributes_count?: number;
   dropped_events_count?: number;
   dropped_links_count?: number;
@@ -26,9 +26,18 @@ export type Span = {
   trace_state?: string;
   flags?: number;
   /** OTLP only: the instrumentation scope with the schema URL of its spans, unless empty. */
-  scope?: { name?: string; version?: string; attributes?: Attributes; schema_url?: string };
+  scope?: {
+    name?: string;
+    version?: string;
+    attributes?: Attributes;
+    dropped_attributes_count?: number;
+    schema_url?: string;
+  };
   /** OTLP only: the span's resource attributes, if the batch has several different resources. */
   resource?: Attributes;
+  /** OTLP only, when set: beside the attributes of the span's resource, wherever those are. */
+  resource_schema_url?: string;
+  resource_dropped_attributes_count?: number;
 };
 
 /** The spans of one trace that arrived in one request. */

@@ -177,13 +177,21 @@ test("a span shows its times, parent, events and status", async () => {
 
 test("a span of an SDK shows what the SDK dropped, its trace state and its flags", async () => {
   const sent = { droppedAttributesCount: 3, droppedLinksCount: 1, traceState: "vendor=1", flags: 257 };
+  const events = [{ name: "chunk", timeUnixNano: "0", attributes: [], droppedAttributesCount: 1200 }];
   const spanId = "00f067aa0ba902b7";
-  const span = exportedSpan({ spanId, name: "limited", attributes: [], ...sent });
-  const answer = await send(browser.service, encodings.protobuf(exportOf([span])));
+  const span = exportedSpan({ spanId, name: "limited", attributes: [], events, ...sent });
+  const body = exportOf([span]) as { resourceSpans: { schemaUrl?: string }[] };
+  body.resourceSpans[0]!.schemaUrl = "https://opentelemetry.io/schemas/1.41.0";
+  const answer = await send(browser.service, encodings.protobuf(body));
   await openSpan(String(answer.headers["x-svc-trace-id"]), spanId, "limited");
-  await page.getByText("The SDK dropped 3 attributes and 1 link of this span").waitFor();
+  await page
+    .getByText("The SDK dropped 3 attributes and 1 link of this span and 1,200 attributes of its events")
+    .waitFor();
+  await page.getByText("1,200 attributes dropped", { exact: true }).waitFor();
   await page.locator("summary", { hasText: "Context" }).click();
-  await page.getByRole("tree", { name: "Context" }).getByText("vendor=1").waitFor();
+  const context = page.getByRole("tree", { name: "Context" });
+  await context.getByText("vendor=1").waitFor();
+  await context.getByText("schemas/1.41.0").waitFor();
   await assertAccessible(page);
 });
 

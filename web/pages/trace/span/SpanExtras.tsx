@@ -1,15 +1,20 @@
-// Events and links of a span, what its SDK dropped, and the attributes of its scope, resource and trace.
+// Events and links of a span, what its SDK dropped, and what is known of its scope, resource and trace.
 import type { ReactNode } from "react";
 import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import { durationText, numberText } from "../../../format.ts";
-import { droppedText } from "./dropped.ts";
+import { counted, droppedAttributes, droppedText } from "./dropped.ts";
 import { SpanValue } from "./SpanValue.tsx";
 import { millisecondsBetween } from "./times.ts";
 
 export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; detail: SpanDetail }) {
   const { events, links = [], scope } = span;
   const dropped = droppedText(span);
-  const { trace_state, flags } = span;
+  const context = {
+    trace_state: span.trace_state,
+    flags: span.flags,
+    schema_url: scope?.schema_url,
+    resource_schema_url: span.resource_schema_url,
+  };
   return (
     <>
       {dropped && <p className="span-part small">{dropped}</p>}
@@ -30,7 +35,7 @@ export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; d
       )}
       <Values title="Links" value={links} />
       <Values title="Scope" value={scope?.attributes} />
-      <Values title="Context" value={withoutAbsent({ trace_state, flags, schema_url: scope?.schema_url })} />
+      <Values title="Context" value={withoutAbsent(context)} />
       <Values title="Resource" value={span.resource ?? trace.resource} />
       <Values title="Metadata" value={trace.metadata} />
     </>
@@ -45,6 +50,7 @@ function Event({ event, start }: { event: unknown; start: string | null }) {
   const { name, time_unix_nano: time, attributes } = known;
   const offset = typeof time === "string" ? millisecondsBetween(start, time) : null;
   const isPlain = typeof name === "string" && name !== "";
+  const dropped = counted(droppedAttributes(event), "attribute");
   const title = isPlain ? name : "Event";
   return (
     <li className="span-event">
@@ -53,6 +59,7 @@ function Event({ event, start }: { event: unknown; start: string | null }) {
         {offset !== null && (
           <span className="quiet small">{`${offset < 0 ? "−" : "+"}${durationText(Math.abs(offset))}`}</span>
         )}
+        {dropped && <span className="quiet small">{dropped} dropped</span>}
       </p>
       {isPlain && isEmpty(attributes) ? null : (
         <SpanValue value={isPlain ? attributes : event} label={title} />
