@@ -10,7 +10,8 @@ import { openOutbound } from "../../src/remote/outbound.ts";
 
 // A self-signed certificate for agent.example.com, with its key.
 const pem = readFileSync(new URL("../fixtures/tls/agent.example.com.pem", import.meta.url), "utf8");
-setDefaultCACertificates([...getCACertificates("default"), pem.slice(0, pem.indexOf("-----BEGIN PRIVATE"))]);
+const trusted = getCACertificates("default");
+setDefaultCACertificates([...trusted, pem.slice(0, pem.indexOf("-----BEGIN PRIVATE"))]);
 
 const names: unknown[] = [];
 /** Where to, once there is one. */
@@ -27,6 +28,7 @@ const outbound = openOutbound({
   resolve: async () => [{ address: "127.0.0.1", family: 4 }],
 });
 after(async () => {
+  setDefaultCACertificates(trusted);
   await outbound.close();
   server.closeAllConnections();
   server.close();

@@ -1,6 +1,5 @@
 // A project with its own judge in the whole service, so one test's faults never reach another's test.
 import assert from "node:assert/strict";
-import { after } from "node:test";
 import type { JudgeProvider } from "../../src/model/judge/call.ts";
 import { makeAgent, makeKey, makeTest } from "./app.ts";
 import { canonicalBody, canonicalSpan } from "./bodies.ts";
@@ -54,14 +53,14 @@ export type JudgedProjectOptions = {
 export const userInput = "Where is my parcel?";
 export const said = "Your parcel is in Lyon and arrives on Tuesday.";
 
-/** Its judge's server is closed after the test file. */
+/** Its judge's server is closed with the service. */
 export async function openJudgedProject(
   service: TestService,
   { provider = "openai_compatible", script, apiKey = "key-1" }: JudgedProjectOptions = {},
 ): Promise<JudgedProject> {
   const { client } = service;
   const server = await startJudgeServer(script);
-  servers.push(server);
+  service.closing.push(() => server.close());
   const { id: projectId } = (await client.post("/api/projects", { name: "Judged" }).expect(201)).body;
   const owner = { ...service.owner, projectId };
   const [agent, { key }] = await Promise.all([makeAgent(owner), makeKey(owner)]);
@@ -118,9 +117,6 @@ export async function openJudgedProject(
   await project.connect();
   return project;
 }
-
-const servers: JudgeServer[] = [];
-after(() => Promise.all(servers.map(server => server.close())));
 
 /** Each check of a run's first result: its id, and why it was skipped, or its outcome. */
 export function checksOf(run: Read): [string, string][] {

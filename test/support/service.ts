@@ -39,6 +39,8 @@ export type TestService = {
   logs: string[];
   /** A new account, signed in, and verified by default. */
   signUp(options?: { verified?: boolean }): Promise<Owner>;
+  /** What `stop` does first, such as to close servers that the service talks to. */
+  closing: (() => Promise<unknown>)[];
   /** Safe to call again. */
   stop(): Promise<void>;
 };
@@ -72,7 +74,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const { key } = await makeKey(owner);
   let stopped: Promise<void> | undefined;
 
+  const closing: TestService["closing"] = [];
   async function stop(): Promise<void> {
+    await Promise.all(closing.map(close => close()));
     await db.close();
     await service.stop();
     await database?.drop();
@@ -90,6 +94,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     key,
     logs,
     signUp,
+    closing,
     stop: () => (stopped ??= stop()),
   };
 }
