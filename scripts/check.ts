@@ -8,9 +8,15 @@ const root = join(import.meta.dirname, "..");
 /** Runs a tool by path on this Node: its `#!/usr/bin/env node` would use the first Node on the PATH. */
 const tool = (path: string, ...args: string[]) => [join(root, "node_modules", path), ...args];
 
+/** Checks again only what changed: a second check takes 12 s of CPU time instead of 32. */
+const types = (project: string) => [
+  ...tool("typescript/bin/tsc", "-p", project, "--incremental", "--tsBuildInfoFile"),
+  join(root, "node_modules", ".cache", "types", `${project === "." ? "service" : project}.json`),
+];
+
 const checks: [what: string, args: string[]][] = [
-  ["types (tsc)", tool("typescript/bin/tsc", "-p", ".")],
-  ["types of the dashboard (tsc)", tool("typescript/bin/tsc", "-p", "web")],
+  ["types (tsc)", types(".")],
+  ["types of the dashboard (tsc)", types("web")],
   ["lint and format (biome)", tool("@biomejs/biome/bin/biome", "check", "--error-on-warnings", ".")],
 ];
 
