@@ -2,7 +2,7 @@
 import { CommandError } from "../src/command.ts";
 import type { Agent } from "../src/model/agent/agent.ts";
 import type { TestCase } from "../src/model/test-case/test-case.ts";
-import { verifyAccount } from "../src/store/accounts/accounts.ts";
+import { findAccountByEmail, verifyAccount } from "../src/store/accounts/accounts.ts";
 import { type Database, openDatabase } from "../src/store/db.ts";
 import { sharedSecret } from "../src/store/secrets/shared-secret.ts";
 import { type DemoAgent, demoAgents } from "./agents.ts";
@@ -37,8 +37,9 @@ async function signIn(client: Client, databaseUrl: string): Promise<{ password: 
   const db = openDatabase(databaseUrl, 1);
   try {
     const password = (await sharedSecret(db, "demo-password")).replace(/[-_]/g, "").slice(0, 16);
-    const isNew = await signUp(client, password);
-    if (!isNew) await client.send("POST", "/api/auth/sign-in/email", { email, password });
+    const isNew = (await findAccountByEmail(db, email)) === undefined;
+    if (isNew) await client.send("POST", "/api/auth/sign-up/email", { email, password, name: "Demo" });
+    await client.send("POST", "/api/auth/sign-in/email", { email, password });
     await verify(client, db);
     return { password, isNew };
   } catch (error) {
@@ -48,17 +49,6 @@ async function signIn(client: Client, databaseUrl: string): Promise<{ password: 
     );
   } finally {
     await db.close();
-  }
-}
-
-/** Returns false if the account exists. */
-async function signUp(client: Client, password: string): Promise<boolean> {
-  try {
-    await client.send("POST", "/api/auth/sign-up/email", { email, password, name: "Demo" });
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "CONFLICT") return false;
-    throw error;
   }
 }
 

@@ -2,7 +2,11 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
-import { wrongPasswordsMax } from "../../src/http/accounts/attempt-limits.ts";
+import {
+  resetEmailsIn10Minutes,
+  signUpsPerMinute,
+  wrongPasswordsMax,
+} from "../../src/http/accounts/attempt-limits.ts";
 import { passwordLengthMax } from "../../src/http/accounts/schemas.ts";
 import { streamsMax } from "../../src/http/events.ts";
 import { requestsMax as receivedMax } from "../../src/http/ingestion/public-traces.ts";
@@ -11,6 +15,7 @@ import { trialsPerMinute } from "../../src/http/rate-limit.ts";
 import { requestsMax } from "../../src/http/session.ts";
 import { inputBytesMax, testsMax } from "../../src/http/test-cases/launch-choice.ts";
 import { testBytesMax } from "../../src/http/test-cases/schemas.ts";
+import { wrongKeysMax } from "../../src/http/wrong-keys.ts";
 import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
 import { criteriaMax } from "../../src/model/judge/judge.ts";
 import { promptBounds } from "../../src/model/judge/prompt-bounds.ts";
@@ -130,7 +135,15 @@ export function limitTables(): string {
       [
         "Wrong passwords",
         `${wrongPasswordsMax.ofClientIn5Minutes} in 5 minutes per account and IP address`,
-        `${wrongPasswordsMax.ofAccountInAnHour} an hour per account, ${wrongPasswordsMax.fromIpIn5Minutes} in 5 minutes per IP address; more is 429`,
+        `${wrongPasswordsMax.ofAccountInAnHour} an hour per account, ${wrongPasswordsMax.fromIpIn5Minutes} in 5 minutes per IP address, not for clients that signed in to the account before; more is 429`,
+      ],
+      ["Sign-ups", `${signUpsPerMinute} per minute and IP address`, "more is 429"],
+      ["Password reset emails", `${resetEmailsIn10Minutes} in 10 minutes per email`, "more is 429"],
+      ["Verification emails", "1 per minute and 5 an hour per account", "more is 429"],
+      [
+        "Requests with an unknown API key or access token",
+        `${number(wrongKeysMax)} in 5 minutes per IP address`,
+        "more is 429 instead of 401; valid keys are never limited",
       ],
       ["Session", "7 days without use", ""],
       ["Verification link, reset link", "24 h, 1 h", ""],

@@ -6,6 +6,7 @@ import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-
 import { Refusal } from "../model/refusal.ts";
 import { openAuth } from "./accounts/auth.ts";
 import { openBackground } from "./background.ts";
+import { readClients } from "./client-ip.ts";
 import type { App, Deps, Register } from "./deps.ts";
 import { drainBeforeRefusing } from "./drain.ts";
 import { checkHeaders, uncheckedHost } from "./header-checks.ts";
@@ -54,6 +55,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   readJson(app);
   drainBeforeRefusing(app);
   checkHeaders(app);
+  readClients(app, deps.config.trustedProxies ?? []);
 
   const { routes, methodsAt } = watchRoutes(app);
   app.decorate("routeTable", routes);

@@ -1,6 +1,13 @@
 // The client's IP address behind proxies: the rightmost address of X-Forwarded-For or Forwarded that is no trusted proxy.
 import type { IncomingHttpHeaders } from "node:http";
 import ipaddr from "ipaddr.js";
+import type { App } from "./deps.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    readonly client: Client;
+  }
+}
 
 export type Client = {
   /** IPv4 addresses in their usual form, also if the socket has them mapped to IPv6. */
@@ -8,6 +15,25 @@ export type Client = {
   /** Whether the peer seems to be a proxy that is not trusted, so that many clients have its address. */
   shared: boolean;
 };
+
+/** Gives every request its `client`, and logs once if clients cannot be told apart. */
+export function readClients(app: App, trusted: readonly string[]): void {
+  const clientOf = clientReader(trusted);
+  let warned = false;
+  app.decorateRequest("client", {
+    getter() {
+      const client = clientOf(this.raw);
+      if (client.shared && !warned) {
+        warned = true;
+        this.log.warn(
+          { proxy: this.ip },
+          "requests come through a proxy that SVC_TRUSTED_PROXIES does not name, so all clients have its IP address",
+        );
+      }
+      return client;
+    },
+  });
+}
 
 type Peer = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } };
 
@@ -30,6 +56,17 @@ export function clientReader(trusted: readonly string[]): (request: Peer) => Cli
     const [only = ip] = clients;
     return { ip: clients.size === 1 ? only : ip, shared: clients.size > 1 };
   };
+}
+
+/** What rate limits count as one client: an IPv4 address, or the /64 of IPv6 in which a client chooses its addresses. */
+export function networkOf(ip: string): string {
+  const parsedIp = parsed(ip);
+  if (parsedIp === undefined || parsedIp.kind() === "ipv4") return ip;
+  return (parsedIp as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map(part => part.toString(16))
+    .join(":")
+    .concat("::/64");
 }
 
 /** The nearest address that is no proxy; what stands before an entry that is no address was not written by a proxy. */

@@ -1,5 +1,8 @@
-// Rate limit for trials (test messages, judge tests, dry runs): concurrent and per minute, for each account.
+// Rate limit for trials (test messages, judge tests, dry runs) of each account: concurrent ones in this process, and per
+// minute for all nodes together.
 import { Refusal } from "../model/refusal.ts";
+import { countAttempt } from "../store/accounts/attempts.ts";
+import type { Database } from "../store/db.ts";
 
 export const trialsPerMinute = 20;
 
@@ -7,42 +10,38 @@ export const trialsPerMinute = 20;
 export type Trials = <T>(accountId: string, work: () => Promise<T>) => Promise<T>;
 
 type TrialBounds = {
+  /** What is counted in the database; not shared with other limits. */
+  kind: string;
   /** The message if too many trials are running. */
   busy: string;
   concurrentMax?: number;
   perMinuteMax?: number;
   /** What is counted, for the message. */
   what?: string;
-  /** Monotonic milliseconds. */
-  now?: (() => number) | undefined;
 };
 
-export function limitTrials({
-  busy,
-  concurrentMax = 1,
-  perMinuteMax = trialsPerMinute,
-  what = "tests",
-  now = () => performance.now(),
-}: TrialBounds): Trials {
+export function limitTrials(
+  db: Database,
+  { kind, busy, concurrentMax = 1, perMinuteMax = trialsPerMinute, what = "tests" }: TrialBounds,
+): Trials {
   const running = new Map<string, number>();
-  const recent = new Map<string, number[]>();
   return async (accountId, work) => {
     const count = running.get(accountId) ?? 0;
     if (count >= concurrentMax) throw new Refusal("RATE_LIMITED", { message: busy, retryAfterSeconds: 1 });
-    const time = now();
-    for (const [id, times] of recent) if (times.at(-1)! <= time - 60_000) recent.delete(id);
-    const times = (recent.get(accountId) ?? []).filter(one => one > time - 60_000);
-    if (times.length >= perMinuteMax) {
-      const retryAfterSeconds = Math.ceil((times[0]! + 60_000 - time) / 1_000);
-      throw new Refusal("RATE_LIMITED", {
-        message: `Limit: ${perMinuteMax} ${what} per minute.`,
-        hint: `Try again in ${retryAfterSeconds} s.`,
-        retryAfterSeconds,
-      });
-    }
-    recent.set(accountId, [...times, time]);
     running.set(accountId, count + 1);
     try {
+      const minute = await countAttempt(db, {
+        kind: `trials: ${kind}`,
+        subject: [accountId],
+        windowSeconds: 60,
+      });
+      if (minute.count > perMinuteMax) {
+        throw new Refusal("RATE_LIMITED", {
+          message: `Limit: ${perMinuteMax} ${what} per minute.`,
+          hint: `Try again in ${minute.endsInSeconds} s.`,
+          retryAfterSeconds: minute.endsInSeconds,
+        });
+      }
       return await work();
     } finally {
       const left = running.get(accountId)! - 1;

@@ -12,6 +12,7 @@ import { type Auth, findSession } from "./accounts/auth.ts";
 import type { App, Deps } from "./deps.ts";
 import { originFault } from "./origin.ts";
 import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "./places.ts";
+import { type LimitWrongKeys, limitWrongKeys } from "./wrong-keys.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -40,6 +41,7 @@ const placeWaitMs = 5_000;
  */
 export function registerSession(app: App, deps: Deps, auth: Auth): void {
   const places = placesOfAccounts(requestsMax);
+  const wrongKeys = limitWrongKeys(deps);
   app.decorateRequest("account", null);
   app.decorateRequest("leavePlace", null);
   app.decorateRequest("isStillAuthenticated", async () => false);
@@ -60,7 +62,7 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
     if (fault) throw fault;
     if (config.open) return;
     if (token !== undefined) {
-      request.account = await accountOfToken(deps, request, token);
+      request.account = await accountOfToken(deps, wrongKeys, request, token);
       request.isStillAuthenticated = async () =>
         (await admitAccessToken(deps.db, hashKey(token))) !== undefined;
     } else {
@@ -118,13 +120,19 @@ export function admitsTokens(route: {
 }
 
 /** Not cached, so that every process rejects a revoked token immediately. */
-async function accountOfToken({ db }: Deps, request: FastifyRequest, token: string): Promise<Account> {
+async function accountOfToken(
+  { db }: Deps,
+  wrongKeys: LimitWrongKeys,
+  request: FastifyRequest,
+  token: string,
+): Promise<Account> {
   const account = await admitAccessToken(db, hashKey(token));
   if (!account) {
-    throw new Refusal("UNAUTHORIZED", {
+    const refusal = new Refusal("UNAUTHORIZED", {
       message: "This access token is unknown, revoked or expired.",
       hint: "Create one under Settings, Access tokens, and send it as Authorization: Bearer …",
     });
+    throw await wrongKeys(request.client, refusal);
   }
   const { url = "", config } = request.routeOptions;
   if (!admitsTokens({ method: request.method, url, config })) {

@@ -14,6 +14,10 @@ export type TestAppOptions = {
   baseUrl?: string;
   limitAccounts?: boolean;
   trustedProxies?: string[];
+  /** As if emails were sent by this server; they still go to `mailer`. */
+  smtpUrl?: string;
+  /** A migrated database of the caller, such as that of another app, who also drops it. */
+  databaseUrl?: string;
   /** Hash passwords as the service does, which takes 0.1 s of a core each. */
   realPasswords?: boolean;
   passwordHashing?: PasswordHashing;
@@ -23,6 +27,7 @@ export type TestAppOptions = {
 
 export type TestApp = {
   app: App;
+  databaseUrl: string;
   /** Where the server really listens. */
   url: string;
   db: Database;
@@ -48,14 +53,16 @@ export type Owner = {
 };
 
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const database = await freshDatabase();
-  const db = openDatabase(database.url);
+  const database = options.databaseUrl ? undefined : await freshDatabase();
+  const databaseUrl = options.databaseUrl ?? database!.url;
+  const db = openDatabase(databaseUrl);
   const mailer = recordingMailer();
   const logs: string[] = [];
   const deps: Deps = {
     config: {
       baseUrl: options.baseUrl ?? "http://onlooker.test",
       trustedProxies: options.trustedProxies ?? [],
+      smtpUrl: options.smtpUrl,
     },
     db,
     mailer,
@@ -65,7 +72,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   };
   const closeDatabase = async () => {
     await db.close();
-    await database.drop();
+    await database?.drop();
   };
   const app = await buildApp(deps, options.extend ? [options.extend] : []).catch(async error => {
     await closeDatabase();
@@ -80,13 +87,17 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     password = "correct horse battery",
   } = {}) => {
     const client = newClient(url);
-    const { body } = await client.post("/api/auth/sign-up/email", { email, password }).expect(200);
+    await client.post("/api/auth/sign-up/email", { email, password }).expect(200);
+    // With a mail server, a sign-up does not sign in.
+    if (!client.cookie) await client.post("/api/auth/sign-in/email", { email, password }).expect(200);
+    const { body } = await client.get("/api/auth/get-session").expect(200);
     const projects = await client.get("/api/projects").expect(200);
     return { client, accountId: body.user.id, email, password, projectId: projects.body.items[0].id };
   };
 
   return {
     app,
+    databaseUrl,
     url,
     db,
     mailer,

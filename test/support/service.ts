@@ -20,6 +20,8 @@ export type TestServiceOptions = {
   config?: Partial<Config>;
   /** A migrated database of the caller, who also drops it; by default a new one that `stop` drops. */
   databaseUrl?: string;
+  /** Whether to limit sign-ups, wrong passwords and wrong keys. Default: false. */
+  limitAccounts?: boolean;
 };
 
 export type TestService = {
@@ -54,7 +56,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const service = await startService(
     { ...config, ...options.config, databaseUrl },
     openLog("debug", { write: line => void logs.push(line) }),
-    { passwordHashing: cheapPasswords, limitAccounts: false },
+    { passwordHashing: cheapPasswords, limitAccounts: options.limitAccounts ?? false },
   );
   const db = openDatabase(databaseUrl, 4);
   let accounts = 0;
@@ -63,7 +65,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     const client = newClient(service.url);
     const email = `owner-${++accounts}-${crypto.randomUUID()}@example.com`;
     const password = "correct horse battery";
-    const { body } = await client.post("/api/auth/sign-up/email", { email, password }).expect(200);
+    await client.post("/api/auth/sign-up/email", { email, password }).expect(200);
+    // With a mail server, a sign-up does not sign in.
+    if (!client.cookie) await client.post("/api/auth/sign-in/email", { email, password }).expect(200);
+    const { body } = await client.get("/api/auth/get-session").expect(200);
     if (verified) await verifyAccount(db, body.user.id);
     const projects = await client.get("/api/projects").expect(200);
     return { client, accountId: body.user.id, email, password, projectId: projects.body.items[0].id };

@@ -2,6 +2,7 @@
 import type {
   PasswordChanged,
   PasswordReset,
+  SignedUp,
   Verification,
   VerificationLink,
 } from "../../src/http/accounts/schemas.ts";
@@ -10,9 +11,19 @@ import { type Answer, ask } from "../api.ts";
 export const signIn = (body: { email: string; password: string }) =>
   ask("POST", "/api/auth/sign-in/email", { body });
 
-/** Also signs in, and sends the verification email. */
-export const signUp = (body: { email: string; password: string; name?: string }) =>
-  ask("POST", "/api/auth/sign-up/email", { body });
+type NewAccount = { email: string; password: string; name?: string };
+
+/**
+ * Creates an account and signs in. With a mail server, the answer does not tell whether the email was taken by another
+ * account; then `signedIn` is false unless the password is that account's.
+ */
+export async function signUp(body: NewAccount): Promise<Answer<{ signedIn: boolean }>> {
+  const answer: Answer<SignedUp> = await ask("POST", "/api/auth/sign-up/email", { body });
+  if (!answer.ok) return answer;
+  const { email, password } = body;
+  const signedIn = answer.value.user !== null || (await signIn({ email, password })).ok;
+  return { ok: true, value: { signedIn } };
+}
 
 export const signOut = () => ask("POST", "/api/auth/sign-out");
 

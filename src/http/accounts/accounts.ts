@@ -1,21 +1,17 @@
-// /api/auth: sign-up, sign-in, passwords and sessions. Forwards to the accounts library and maps its errors to ours.
+// /api/auth: sign-in, passwords and sessions. Forwards to the accounts library and maps its errors to ours.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { findAccountByEmail } from "../../store/accounts/accounts.ts";
-import { createFirstProject } from "../../store/accounts/projects.ts";
 import type { Background } from "../background.ts";
-import { clientReader } from "../client-ip.ts";
 import type { App, Deps } from "../deps.ts";
 import { Name } from "../schemas.ts";
 import { limitAttempts } from "./attempt-limits.ts";
 import { type Auth, authOrigin, clientIpHeader } from "./auth.ts";
 import { callLibrary } from "./outages.ts";
 import { registerPasswords } from "./password-changes.ts";
-import { CurrentSession, Done, NewPassword, Password, Session, SignedIn, Token } from "./schemas.ts";
-import { deliverLink, newLink } from "./verification-mail.ts";
-
-const Email = z.email().max(254);
+import { CurrentSession, Done, Email, Password, Session, SignedIn, Token } from "./schemas.ts";
+import { registerSignUp } from "./sign-up.ts";
 
 type Forwarded = {
   method: "GET" | "POST";
@@ -94,37 +90,7 @@ export function registerAccounts(app: App, deps: Deps, auth: Auth, background: B
     });
   }
   registerPasswords(app, deps, forward);
-
-  app.post(
-    "/api/auth/sign-up/email",
-    {
-      config: { open: true },
-      schema: {
-        tags: ["accounts"],
-        summary: "Create an account with a first project, sign in, and send the verification email",
-        body: z.object({ email: Email, password: NewPassword, name: Name.optional() }),
-        response: { 200: SignedIn },
-      },
-    },
-    async (request, reply) => {
-      const { email, password, name = email.slice(0, email.indexOf("@")) } = request.body;
-      const answer = await forward("/sign-up/email", { email, password, name }, request, reply);
-      const signedUp = SignedIn.parse(answer);
-      await welcome(deps, background, signedUp.user.id).catch((error: unknown) =>
-        // The account exists. Listing projects creates the first one, and the user can request the email again.
-        request.log.error({ err: error }, "created an account, but not its project or verification email"),
-      );
-      return signedUp;
-    },
-  );
-}
-
-async function welcome(deps: Deps, background: Background, accountId: string): Promise<void> {
-  await createFirstProject(deps.db, accountId);
-  const link = await newLink(deps, accountId);
-  if (link.state === "inserted") {
-    background.start(() => deliverLink(deps, link), "failed to send a verification email");
-  }
+  registerSignUp(app, deps, background, forward);
 }
 
 export type Forward = (
@@ -136,17 +102,8 @@ export type Forward = (
 
 /** Forwards requests to the library within their limits, passes its cookies on and throws its errors as refusals. */
 function forwarder(deps: Deps, auth: Auth): Forward {
-  const clientOf = clientReader(deps.config.trustedProxies ?? []);
-  let warned = false;
   return async (path, body, request, reply) => {
-    const client = clientOf(request.raw);
-    if (client.shared && !warned) {
-      warned = true;
-      request.log.warn(
-        { proxy: request.ip },
-        "requests come through a proxy that SVC_TRUSTED_PROXIES does not name, so all clients have its IP address",
-      );
-    }
+    const { client } = request;
     const attempt = async () => {
       const { cookie, "user-agent": userAgent } = request.headers;
       const headers = new Headers({ [clientIpHeader]: client.ip, "content-type": "application/json" });
@@ -167,9 +124,8 @@ function forwarder(deps: Deps, auth: Auth): Forward {
       if (answer.ok) return answer.json();
       throw await refusalOf(deps, answer, body);
     };
-    if (deps.limitAccounts === false) return attempt();
     const email = typeof body?.["email"] === "string" ? body["email"] : undefined;
-    return limitAttempts(deps.db, path, { client, email, accountId: request.account?.id }, attempt);
+    return limitAttempts(deps, `/auth${path}`, { client, email, accountId: request.account?.id }, attempt);
   };
 }
 

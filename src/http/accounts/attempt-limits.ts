@@ -1,8 +1,8 @@
-// Limits attempts to sign in, sign up, and change or reset passwords: by account first, and by IP address.
+// Limits attempts to sign in, sign up, verify an email, and change or reset passwords: by account first, and by IP address.
 import { Refusal } from "../../model/refusal.ts";
-import { type Attempt, countAttempt, uncountAttempt } from "../../store/accounts/attempts.ts";
-import type { Database } from "../../store/db.ts";
-import type { Client } from "../client-ip.ts";
+import { type Attempt, countAttempt, hasAttempt, uncountAttempt } from "../../store/accounts/attempts.ts";
+import { type Client, networkOf } from "../client-ip.ts";
+import type { Deps } from "../deps.ts";
 
 type Limit = {
   /** Follows "Too many attempts". */
@@ -11,6 +11,8 @@ type Limit = {
   windowSeconds: number;
   /** Undefined: the limit does not apply. */
   subject: (about: About) => string[] | undefined;
+  /** Does not apply to clients that have signed in to the account: strangers cannot lock them out. */
+  exceptKnown?: true;
 };
 
 /** `email` and `accountId`: of the account concerned, if there is one. */
@@ -20,23 +22,28 @@ const [minute, hour] = [60, 3_600];
 
 /** Wrong passwords. */
 export const wrongPasswordsMax = { ofClientIn5Minutes: 10, ofAccountInAnHour: 100, fromIpIn5Minutes: 100 };
+export const signUpsPerMinute = 60;
+export const resetEmailsIn10Minutes = 5;
+/** Emails that tell an owner of a sign-up with the email of the account. */
+export const signUpNoticesPerHour = 3;
 
 /** Many clients share the address of a proxy, so it says little about any of them. */
-const byIp = ({ client: { ip, shared } }: About) => (shared ? undefined : [ip]);
+const byIp = ({ client: { ip, shared } }: About) => (shared ? undefined : [networkOf(ip)]);
 const byEmail = ({ email }: About) => (email === undefined ? undefined : [email.toLowerCase()]);
-const byEmailAndIp = (about: About) => byEmail(about) && [...byEmail(about)!, about.client.ip];
+const byEmailAndIp = (about: About) => byEmail(about) && [...byEmail(about)!, networkOf(about.client.ip)];
 const byAccount = ({ accountId }: About) => (accountId === undefined ? undefined : [accountId]);
 
 const fromIp = "from your IP address";
 const forAccount = "for this account";
 
 /**
- * By path under /api/auth. Failed attempts of one client lock out that client alone; the limit by email alone is for
- * guesses from many addresses.
+ * By path under /api. Failed attempts of one client lock out that client alone; the limit by email alone is for guesses
+ * from many addresses.
  */
-const limits: Record<string, { failuresOnly?: true; all: Limit[] }> = {
-  "/sign-in/email": {
+const limits: Record<string, { failuresOnly?: true; remembersClient?: true; all: Limit[] }> = {
+  "/auth/sign-in/email": {
     failuresOnly: true,
+    remembersClient: true,
     all: [
       {
         where: forAccount,
@@ -44,47 +51,72 @@ const limits: Record<string, { failuresOnly?: true; all: Limit[] }> = {
         windowSeconds: 5 * minute,
         subject: byEmailAndIp,
       },
-      { where: forAccount, max: wrongPasswordsMax.ofAccountInAnHour, windowSeconds: hour, subject: byEmail },
-      { where: fromIp, max: wrongPasswordsMax.fromIpIn5Minutes, windowSeconds: 5 * minute, subject: byIp },
+      {
+        where: forAccount,
+        max: wrongPasswordsMax.ofAccountInAnHour,
+        windowSeconds: hour,
+        subject: byEmail,
+        exceptKnown: true,
+      },
+      {
+        where: fromIp,
+        max: wrongPasswordsMax.fromIpIn5Minutes,
+        windowSeconds: 5 * minute,
+        subject: byIp,
+        exceptKnown: true,
+      },
     ],
   },
-  "/sign-up/email": { all: [{ where: fromIp, max: 60, windowSeconds: minute, subject: byIp }] },
-  "/change-password": {
+  "/auth/sign-up/email": {
+    all: [{ where: fromIp, max: signUpsPerMinute, windowSeconds: minute, subject: byIp }],
+  },
+  "/auth/change-password": {
     failuresOnly: true,
     all: [{ where: forAccount, max: 10, windowSeconds: 5 * minute, subject: byAccount }],
   },
-  "/delete-user": {
+  "/auth/delete-user": {
     failuresOnly: true,
     all: [{ where: forAccount, max: 10, windowSeconds: 5 * minute, subject: byAccount }],
   },
-  "/request-password-reset": {
+  "/auth/request-password-reset": {
     all: [
-      { where: "for this email", max: 5, windowSeconds: 10 * minute, subject: byEmail },
+      {
+        where: "for this email",
+        max: resetEmailsIn10Minutes,
+        windowSeconds: 10 * minute,
+        subject: byEmail,
+      },
       { where: fromIp, max: 30, windowSeconds: 10 * minute, subject: byIp },
     ],
   },
-  "/reset-password": { all: [{ where: fromIp, max: 30, windowSeconds: minute, subject: byIp }] },
+  "/auth/reset-password": { all: [{ where: fromIp, max: 30, windowSeconds: minute, subject: byIp }] },
+  // Their tokens cannot be guessed; this keeps one client from occupying the database with trying.
+  "/verification/confirm": { all: [{ where: fromIp, max: 60, windowSeconds: minute, subject: byIp }] },
+  "/verification/link": { all: [{ where: fromIp, max: 60, windowSeconds: minute, subject: byIp }] },
 };
+
+type LimitDeps = Pick<Deps, "db" | "limitAccounts">;
 
 /**
  * Runs the attempt. It is counted before, so that attempts in parallel cannot exceed a limit, and taken back if it
  * succeeds where only failures count, or if it was no answer of the account. Throws RATE_LIMITED if a limit is reached.
  */
 export async function limitAttempts<T>(
-  db: Database,
+  { db, limitAccounts = true }: LimitDeps,
   path: string,
   about: About,
   attempt: () => Promise<T>,
 ): Promise<T> {
-  const limit = limits[path];
+  const limit = limitAccounts ? limits[path] : undefined;
   if (!limit) return attempt();
   const counted: Attempt[] = [];
   const uncount = async () => {
     for (const one of counted) await uncountAttempt(db, one);
   };
-  for (const [at, { where, max, windowSeconds, subject: subjectOf }] of limit.all.entries()) {
+  const isKnown = limit.all.some(({ exceptKnown }) => exceptKnown) && (await isKnownClient(db, about));
+  for (const [at, { where, max, windowSeconds, subject: subjectOf, exceptKnown }] of limit.all.entries()) {
     const subject = subjectOf(about);
-    if (!subject) continue;
+    if (!subject || (exceptKnown && isKnown)) continue;
     const one = { kind: `${path} ${at}`, subject, windowSeconds };
     const { count, endsInSeconds } = await countAttempt(db, one);
     if (count > max) {
@@ -101,9 +133,36 @@ export async function limitAttempts<T>(
   try {
     const result = await attempt();
     if (limit.failuresOnly) await uncount();
+    if (limit.remembersClient) await rememberClient({ db }, about);
     return result;
   } catch (error) {
     if (!(error instanceof Refusal) || error.code === "UNAVAILABLE") await uncount().catch(() => {});
     throw error;
   }
+}
+
+const knownSeconds = 90 * 24 * hour;
+
+function knownClient(about: About) {
+  const subject = about.client.shared ? undefined : byEmailAndIp(about);
+  return subject && { kind: "known client", subject };
+}
+
+async function isKnownClient(db: Deps["db"], about: About): Promise<boolean> {
+  const known = knownClient(about);
+  return known !== undefined && hasAttempt(db, known);
+}
+
+/** Call when the client has proved that it belongs to the owner, by the password or a link from an email. */
+export async function rememberClient({ db }: Pick<Deps, "db">, about: About): Promise<void> {
+  const known = knownClient(about);
+  if (known) await countAttempt(db, { ...known, windowSeconds: knownSeconds });
+}
+
+/** Whether the owner may be told once more of a sign-up with this email. */
+export async function mayNotify({ db, limitAccounts = true }: LimitDeps, email: string): Promise<boolean> {
+  if (!limitAccounts) return true;
+  const subject = [email.toLowerCase()];
+  const { count } = await countAttempt(db, { kind: "sign-up notice", subject, windowSeconds: hour });
+  return count <= signUpNoticesPerHour;
 }

@@ -13,6 +13,7 @@ import type { Deps } from "../deps.ts";
 import { callLibrary, recordOutage } from "./outages.ts";
 import { limitHashing } from "./passwords.ts";
 import { passwordLengthMax, passwordLengthMin } from "./schemas.ts";
+import { notifyOwner } from "./sign-up.ts";
 
 /** Header that passes the client's IP address to the library. A header of this name sent by a client is dropped. */
 export const clientIpHeader = "x-client-address";
@@ -74,6 +75,9 @@ export async function openAuth(deps: Deps, background: Background) {
       maxPasswordLength: passwordLengthMax,
       password: limitHashing(deps.passwordHashing),
       revokeSessionsOnPasswordReset: true,
+      // The library then answers a sign-up with a taken email like any other, after hashing the password.
+      autoSignIn: !config.smtpUrl,
+      onExistingUserSignUp: async ({ user }) => notifyOwner(deps, background, user.email),
       resetPasswordTokenExpiresIn: 3600,
       // In the background, so that response times do not reveal which emails have an account.
       sendResetPassword: async ({ user, token }) => {

@@ -6,6 +6,7 @@ import { findAccountOfResetLink } from "../../store/accounts/accounts.ts";
 import type { App, Deps } from "../deps.ts";
 import { requireAccount } from "../session.ts";
 import type { Forward } from "./accounts.ts";
+import { rememberClient } from "./attempt-limits.ts";
 import { NewPassword, Password, PasswordChanged, PasswordReset, Token } from "./schemas.ts";
 
 const revokeAccessTokens = z.boolean().optional().describe("Whether to revoke all access tokens, too.");
@@ -50,9 +51,12 @@ export function registerPasswords(app: App, { db }: Deps, forward: Forward): voi
     },
     async (request, reply) => {
       const { revokeAccessTokens: revoke, ...body } = request.body;
-      const accountId = await findAccountOfResetLink(db, body.token);
+      const account = await findAccountOfResetLink(db, body.token);
       const answer = (await forward("/reset-password", body, request, reply)) as object;
-      return { ...answer, activeAccessTokens: accountId ? await endTokens(accountId, revoke) : 0 };
+      if (!account) return { ...answer, activeAccessTokens: 0 };
+      // Strangers who guess at the account must not keep its owner from signing in now.
+      await rememberClient({ db }, { client: request.client, email: account.email });
+      return { ...answer, activeAccessTokens: await endTokens(account.id, revoke) };
     },
   );
 }

@@ -5,6 +5,7 @@ import { Id, Time } from "../schemas.ts";
 export const passwordLengthMin = 8;
 export const passwordLengthMax = 128;
 
+export const Email = z.email().max(254);
 export const Password = z.string().min(1).max(passwordLengthMax);
 export const NewPassword = z.string().min(passwordLengthMin).max(passwordLengthMax);
 export const Token = z.string().regex(/^[\w-]{1,200}$/, "Must be a token from the email or from a session.");
@@ -31,6 +32,11 @@ export const Session = z.looseObject({
 export type Session = z.output<typeof Session>;
 
 export const SignedIn = z.looseObject({ user: User });
+
+export const SignedUp = z.looseObject({
+  user: User.nullable().describe("null if a mail server is configured: sign in next."),
+});
+export type SignedUp = z.output<typeof SignedUp>;
 
 const activeAccessTokens = z.int().describe("How many access tokens still work.");
 export const PasswordChanged = SignedIn.extend({ activeAccessTokens });

@@ -6,6 +6,7 @@ import { getVerification } from "../../store/accounts/accounts.ts";
 import { confirmEmailLink, findLinkState } from "../../store/accounts/email-links.ts";
 import type { App, Deps } from "../deps.ts";
 import { requireAccount } from "../session.ts";
+import { limitAttempts } from "./attempt-limits.ts";
 import { Verification, VerificationLink, Verified } from "./schemas.ts";
 import { deliverLink, hashToken, newLink } from "./verification-mail.ts";
 
@@ -56,7 +57,8 @@ export function registerVerification(app: App, deps: Deps): void {
         response: { 200: Verified },
       },
     },
-    async request => confirm(deps, request.body.token),
+    async ({ client, body: { token } }) =>
+      limitAttempts(deps, "/verification/confirm", { client }, () => confirm(deps, token)),
   );
 
   app.post(
@@ -70,7 +72,10 @@ export function registerVerification(app: App, deps: Deps): void {
         response: { 200: VerificationLink },
       },
     },
-    async request => ({ state: await findLinkState(deps.db, hashToken(request.body.token)) }),
+    async ({ client, body: { token } }) =>
+      limitAttempts(deps, "/verification/link", { client }, async () => ({
+        state: await findLinkState(deps.db, hashToken(token)),
+      })),
   );
 }
 

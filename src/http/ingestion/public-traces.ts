@@ -5,13 +5,15 @@ import type { RefusedGroup } from "../../ingest/prepare.ts";
 import { type IngestDeps, type IngestOutcome, ingest, type StoredTrace } from "../../ingest.ts";
 import { refusedWhole } from "../../model/ingestion.ts";
 import { hashKey } from "../../model/key.ts";
-import type { Refusal } from "../../model/refusal.ts";
+import { Refusal } from "../../model/refusal.ts";
 import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
 import type { Release } from "../../threads/semaphore.ts";
 import { encodeStatus, encodeSuccess, type PartialSuccess, partialMessage } from "../../wire/otlp-reply.ts";
+import type { Deps } from "../deps.ts";
 import { metrics } from "../health.ts";
 import { holdersOf, placesOfKeys, takePlace } from "../places.ts";
 import { asRefusal, refusalBody } from "../refuse.ts";
+import { type LimitWrongKeys, limitWrongKeys } from "../wrong-keys.ts";
 import { publicTracesSchema } from "./public-traces-schema.ts";
 import { BodyReader, goneOf } from "./read-body.ts";
 import { wrongPath, wrongPaths } from "./wrong-paths.ts";
@@ -23,7 +25,7 @@ const placeWaitMs = 4_000;
 const paths = ["/public/traces", "/public/traces/"];
 const isEndpoint = (url: string) => paths.includes(url.split("?", 1)[0]!);
 
-export type PublicTracesDeps = { ingest: IngestDeps };
+export type PublicTracesDeps = Pick<Deps, "db" | "limitAccounts"> & { ingest: IngestDeps };
 
 /**
  * Registers the endpoint. It responds in `onRequest`, before Fastify reads the body or its type, so that the key is
@@ -31,7 +33,11 @@ export type PublicTracesDeps = { ingest: IngestDeps };
  * continue with requests whose client disconnected before the response was sent.
  */
 export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDeps): void {
-  const receiving: Receiving = { reader: new BodyReader(), places: placesOfKeys(requestsMax) };
+  const receiving: Receiving = {
+    reader: new BodyReader(),
+    places: placesOfKeys(requestsMax),
+    wrongKeys: limitWrongKeys(deps),
+  };
   // Node would send "100 Continue" immediately. Here the reader sends it, after the key has been checked.
   app.server.on("checkContinue", (request, response) => {
     if (!isEndpoint(request.url!)) response.writeContinue();
@@ -72,11 +78,11 @@ async function report({ findKey, onAnswered }: IngestDeps, request: FastifyReque
   if (key) onAnswered([refusedWhole(code)], key);
 }
 
-type Receiving = { reader: BodyReader; places: FairSemaphore };
+type Receiving = { reader: BodyReader; places: FairSemaphore; wrongKeys: LimitWrongKeys };
 
 async function receive(
   deps: PublicTracesDeps,
-  { reader, places }: Receiving,
+  { reader, places, wrongKeys }: Receiving,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
@@ -99,7 +105,8 @@ async function receive(
     count(outcome);
     answer(request, reply, outcome);
   } catch (error) {
-    answerRefusal(request, reply, error);
+    const isWrongKey = error instanceof Refusal && error.code === "UNAUTHORIZED" && key;
+    answerRefusal(request, reply, isWrongKey ? await wrongKeys(request.client, error) : error);
   } finally {
     release?.();
   }

@@ -30,8 +30,6 @@ export type JudgeConnectionDeps = JudgeTrialDeps & {
   environmentJudge: JudgeConnection | null;
   /** For one call of a project's own judge. */
   judgeTimeoutMs: number;
-  /** Monotonic milliseconds. */
-  now?: () => number;
 };
 
 /** Time for other processes to notice the change. */
@@ -44,7 +42,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
   const { db, vault, environmentJudge, judgeTimeoutMs } = deps;
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
   const busy = "A test of the judge is already running. Wait for its result.";
-  const trials = limitTrials({ busy, now: deps.now });
+  const trials = limitTrials(db, { kind: "judge tests of projects", busy });
 
   app.get(
     "/api/projects/:id/judge",

@@ -15,7 +15,10 @@ export type JudgeDeps = JudgeTrialDeps & {
 export function registerJudge(app: App, deps: Deps & JudgeDeps): void {
   const judge = deps.environmentJudge;
   const tags = ["judge"];
-  const trials = limitTrials({ busy: "A test of the judge is already running. Wait for its result." });
+  const trials = limitTrials(deps.db, {
+    kind: "judge tests",
+    busy: "A test of the judge is already running. Wait for its result.",
+  });
 
   app.get(
     "/api/judge",

@@ -28,19 +28,15 @@ import { AgentTrial, AgentConnection as ConnectionAnswer } from "./schemas.ts";
 export type ConnectionDeps = {
   vault: Vault;
   outbound: Pick<Outbound, "fetch">;
-  /** Monotonic milliseconds. */
-  now?: () => number;
 };
 
 const { $schema: _, ...description } = z.toJSONSchema(connectionInputSchema, { io: "input" });
 const ConnectionBody = z.unknown().meta(description);
 
-export function registerAgentConnections(
-  app: App,
-  { db, vault, outbound, now }: Deps & ConnectionDeps,
-): void {
+export function registerAgentConnections(app: App, { db, vault, outbound }: Deps & ConnectionDeps): void {
   const schema = { tags: ["agents"], params: z.object({ id: z.string() }) };
-  const trials = limitTrials({ busy: "A test message is already being sent. Wait for its reply.", now });
+  const busy = "A test message is already being sent. Wait for its reply.";
+  const trials = limitTrials(db, { kind: "test messages", busy });
 
   app.get(
     "/api/agents/:id/connection",

@@ -60,9 +60,10 @@ type Tried = { test?: unknown; testId?: string | undefined };
 export function registerBacktests(app: App, deps: Deps & { editor: Editor }): void {
   const { db, editor } = deps;
   const loop = new BacktestLoop(deps);
-  const parser = testParserOf(app);
+  const parser = testParserOf(app, deps);
   app.addHook("onClose", () => loop.stop());
-  const estimates = limitTrials({
+  const estimates = limitTrials(deps.db, {
+    kind: "estimates",
     busy: "Limit: 2 estimates at a time. Wait for one to finish.",
     concurrentMax: 2,
     perMinuteMax: estimatesPerMinute,

@@ -31,22 +31,25 @@ const dryRunsPerMinute = 60;
 const readsOfAccountMax = 3;
 const readsPerMinute = 120;
 
-export function registerEditor(app: App, { editor }: Deps & { editor: Editor }): void {
+export function registerEditor(app: App, deps: Deps & { editor: Editor }): void {
+  const { db, editor } = deps;
   const params = z.object({ id: z.string() });
   const places = placesOfAccounts(concurrentMax);
-  const trials = limitTrials({
+  const trials = limitTrials(db, {
+    kind: "dry runs",
     busy: `Limit: ${judgedOfAccountMax} dry runs at a time. Wait for one to finish.`,
     concurrentMax: judgedOfAccountMax,
     perMinuteMax: dryRunsPerMinute,
     what: "dry runs",
   });
-  const reads = limitTrials({
+  const reads = limitTrials(db, {
+    kind: "drafts",
     busy: `Limit: ${readsOfAccountMax} drafts at a time. Try again in a moment.`,
     concurrentMax: readsOfAccountMax,
     perMinuteMax: readsPerMinute,
     what: "drafts",
   });
-  const parser = testParserOf(app);
+  const parser = testParserOf(app, deps);
 
   app.post(
     "/api/agents/:id/tests/dry-run",

@@ -10,8 +10,9 @@ import {
   parseTestCase,
   type TestCaseDocument,
 } from "../../model/test-case/test-case.ts";
+import type { Database } from "../../store/db.ts";
 import { ThreadPool } from "../../threads/pool.ts";
-import type { App } from "../deps.ts";
+import type { App, Deps } from "../deps.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { requireAccount } from "../session.ts";
 
@@ -41,15 +42,15 @@ const memoryMb = 256;
 const parsers = new WeakMap<App, TestParser>();
 
 /** One for all routes of the app. */
-export function testParserOf(app: App): TestParser {
+export function testParserOf(app: App, { db }: Pick<Deps, "db">): TestParser {
   const known = parsers.get(app);
   if (known) return known;
-  const made = openParser(app);
+  const made = openParser(app, db);
   parsers.set(app, made);
   return made;
 }
 
-function openParser(app: App): TestParser {
+function openParser(app: App, db: Database): TestParser {
   const pool = new ThreadPool({
     name: "the parser thread",
     script: new URL("./parse-thread.ts", import.meta.url),
@@ -59,7 +60,8 @@ function openParser(app: App): TestParser {
     callsPerThread: 1,
   });
   app.addHook("onClose", () => pool.close());
-  const trials = limitTrials({
+  const trials = limitTrials(db, {
+    kind: "costly tests",
     busy: "Your last test is still being checked. Try again in a moment.",
     perMinuteMax: costlyPerMinute,
     what: "tests with costly patterns or schemas",

@@ -34,10 +34,11 @@ const change = { ...description, properties: { ...description.properties, ...add
 const Replacement = z.unknown().meta({ ...change, required: ["name"] });
 const DocumentChange = z.unknown().meta(change);
 
-export function registerTestCases(app: App, { db }: Deps): void {
+export function registerTestCases(app: App, deps: Deps): void {
+  const { db } = deps;
   const tags = ["tests"];
   const params = z.object({ id: z.string() });
-  const parser = testParserOf(app);
+  const parser = testParserOf(app, deps);
 
   app.get(
     "/api/agents/:id/tests",

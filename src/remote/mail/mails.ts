@@ -8,7 +8,7 @@ export function verificationMail(mail: LinkMail): Mail {
   return linkMail(mail, {
     subject: "Confirm your email address",
     lines: ["Confirm your email address so that your API keys can send traces to Onlooker."],
-    button: "Confirm email address",
+    action: "Confirm email address",
     ending: "If you did not create an Onlooker account, you can ignore this email.",
   });
 }
@@ -18,23 +18,44 @@ export function passwordResetMail(mail: LinkMail): Mail {
   return linkMail(mail, {
     subject: "Choose a new password",
     lines: ["Someone, hopefully you, asked to reset the password for your Onlooker account."],
-    button: "Choose a new password",
+    action: "Choose a new password",
     ending: "If this wasn’t you, ignore this email. Your password stays the same.",
   });
 }
 
-type Wording = { subject: string; lines: string[]; button: string; ending: string };
+/** Tells the owner of an account that somebody tried to create one with the same email address. */
+export function signUpNoticeMail({ to, baseUrl }: { to: string; baseUrl: string }): Mail {
+  const [signIn, reset] = [`${baseUrl}/sign-in`, `${baseUrl}/forgot-password`];
+  const subject = "You already have an account";
+  const line = "Someone, hopefully you, tried to create an Onlooker account with this email address.";
+  const ending = "If this wasn’t you, ignore this email. Nothing has changed.";
+  return {
+    to,
+    subject,
+    link: signIn,
+    text: `${[line, "You already have an account:", `Sign in:\n${signIn}`, `Reset your password:\n${reset}`, ending, "Onlooker"].join("\n\n")}\n`,
+    html: page(subject, [
+      paragraph(line),
+      paragraph("You already have an account: sign in, or reset your password."),
+      button(signIn, "Sign in"),
+      `<p style="${quiet}">Forgot it? Reset your password:<br><a href="${escaped(reset)}">${escaped(reset)}</a></p>`,
+      `<p style="${quiet}">${escaped(ending)}</p>`,
+    ]),
+  };
+}
 
-function linkMail({ to, link, validHours }: LinkMail, { subject, lines, button, ending }: Wording): Mail {
+type Wording = { subject: string; lines: string[]; action: string; ending: string };
+
+function linkMail({ to, link, validHours }: LinkMail, { subject, lines, action, ending }: Wording): Mail {
   const validity = `The link works once, for ${validHours} ${validHours === 1 ? "hour" : "hours"}.`;
   return {
     to,
     subject,
     link,
-    text: [...lines, `${button}:\n${link}`, validity, ending, "Onlooker"].join("\n\n").concat("\n"),
+    text: [...lines, `${action}:\n${link}`, validity, ending, "Onlooker"].join("\n\n").concat("\n"),
     html: page(subject, [
       ...lines.map(paragraph),
-      `<p style="margin:24px 0"><a href="${escaped(link)}" style="${buttonStyle}">${escaped(button)}</a></p>`,
+      button(link, action),
       paragraph(validity),
       `<p style="${quiet}">If the button does not work, open this link:<br>${escaped(link)}</p>`,
       `<p style="${quiet}">${escaped(ending)}</p>`,
@@ -46,6 +67,10 @@ const buttonStyle =
   "display:inline-block;padding:12px 20px;border-radius:8px;background:#1f4fd8;color:#ffffff;" +
   "font-weight:600;text-decoration:none";
 const quiet = "margin:0 0 16px;color:#5b6270;font-size:14px;overflow-wrap:anywhere";
+
+function button(link: string, action: string): string {
+  return `<p style="margin:24px 0"><a href="${escaped(link)}" style="${buttonStyle}">${escaped(action)}</a></p>`;
+}
 
 function paragraph(line: string): string {
   return `<p style="margin:0 0 16px">${escaped(line)}</p>`;

@@ -13,13 +13,17 @@ export async function findAccountByEmail(db: Database, email: string): Promise<A
 }
 
 /** The account that an unused password reset link belongs to. The accounts library stores a hash of the link's token. */
-export async function findAccountOfResetLink(db: Database, token: string): Promise<string | undefined> {
+export async function findAccountOfResetLink(
+  db: Database,
+  token: string,
+): Promise<Pick<Account, "id" | "email"> | undefined> {
   const identifier = createHash("sha256").update(`reset-password:${token}`).digest("base64url");
-  const { rows } = await db.pool.query<{ value: string }>(
-    "select value from verifications where identifier = $1 and expires_at > now()",
+  const { rows } = await db.pool.query<Pick<Account, "id" | "email">>(
+    `select a.id, a.email from verifications v join accounts a on a.id = v.value
+     where v.identifier = $1 and v.expires_at > now()`,
     [identifier],
   );
-  return rows[0]?.value;
+  return rows[0];
 }
 
 /** Marks the email as verified, for an operator who vouches for it. */

@@ -2,41 +2,71 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../db.ts";
 
-/** `subject`: what the counted attempts have in common. Only its hash is stored. */
-export type Attempt = { kind: string; subject: string[]; windowSeconds: number };
+/** What the counted attempts have in common. Of `subject`, only a hash is stored. */
+export type Counted = { kind: string; subject: string[] };
+export type Attempt = Counted & { windowSeconds: number };
+
+/** How many attempts there were in the window, and after how many seconds it ends. */
+export type Count = { count: number; endsInSeconds: number };
 
 const sweptMax = 20;
 
-/** Counts one attempt and returns how many there were in the window, and after how many seconds the window ends. */
-export async function countAttempt(
+/** Counts one attempt. */
+export async function countAttempt(db: Database, attempt: Attempt): Promise<Count> {
+  const [count] = await countAttempts(db, [{ ...attempt, times: 1 }]);
+  return count!;
+}
+
+/** Counts many attempts in one statement; their subjects must differ. The counts are in the order of the attempts. */
+export async function countAttempts(
   db: Database,
-  { kind, subject, windowSeconds }: Attempt,
-): Promise<{ count: number; endsInSeconds: number }> {
-  const { rows } = await db.pool.query<{ count: number; ends_in: number }>(
-    `with swept as (
+  attempts: (Attempt & { times: number })[],
+): Promise<Count[]> {
+  const hashed = attempts.map(attempt => ({ ...attempt, hash: hashOf(attempt.subject) }));
+  const { rows } = await db.pool.query<{ kind: string; subject: Buffer; count: number; ends_in: number }>(
+    // In the order of their keys, so that two processes never wait for each other.
+    `with counted as (
+       select * from unnest($1::text[], $2::bytea[], $3::int[], $4::float8[])
+         as c (kind, subject, times, seconds)
+       order by kind, subject
+     ), swept as (
        delete from attempts where (kind, subject) in (
-         select kind, subject from attempts
-         where ends_at < now() and (kind, subject) <> ($1, $2)
+         select kind, subject from attempts a
+         where ends_at < now() and not exists
+           (select from counted c where c.kind = a.kind and c.subject = a.subject)
          order by ends_at limit ${sweptMax} for update skip locked
        )
      )
      insert into attempts as a (kind, subject, count, ends_at)
-     values ($1, $2, 1, now() + make_interval(secs => $3))
+     select kind, subject, times, now() + make_interval(secs => seconds) from counted
      on conflict (kind, subject) do update set
-       count = case when a.ends_at < now() then 1 else a.count + 1 end,
+       count = case when a.ends_at < now() then excluded.count else a.count + excluded.count end,
        ends_at = case when a.ends_at < now() then excluded.ends_at else a.ends_at end
-     returning count, ceil(extract(epoch from ends_at - now()))::int as ends_in`,
-    [kind, hashOf(subject), windowSeconds],
+     returning kind, subject, count, ceil(extract(epoch from ends_at - now()))::int as ends_in`,
+    [
+      hashed.map(({ kind }) => kind),
+      hashed.map(({ hash }) => hash),
+      hashed.map(({ times }) => times),
+      hashed.map(({ windowSeconds }) => windowSeconds),
+    ],
   );
-  const { count, ends_in } = rows[0]!;
-  return { count, endsInSeconds: Math.max(1, ends_in) };
+  return hashed.map(({ kind, hash }) => {
+    const { count, ends_in } = rows.find(row => row.kind === kind && row.subject.equals(hash))!;
+    return { count, endsInSeconds: Math.max(1, ends_in) };
+  });
+}
+
+/** Whether an attempt was counted whose window has not ended. */
+export async function hasAttempt(db: Database, { kind, subject }: Counted): Promise<boolean> {
+  const { rowCount } = await db.pool.query(
+    "select from attempts where kind = $1 and subject = $2 and ends_at > now()",
+    [kind, hashOf(subject)],
+  );
+  return rowCount === 1;
 }
 
 /** Takes one attempt back, as if it had not been made. */
-export async function uncountAttempt(
-  db: Database,
-  { kind, subject }: Omit<Attempt, "windowSeconds">,
-): Promise<void> {
+export async function uncountAttempt(db: Database, { kind, subject }: Counted): Promise<void> {
   await db.pool.query("update attempts set count = greatest(0, count - 1) where kind = $1 and subject = $2", [
     kind,
     hashOf(subject),

@@ -82,6 +82,34 @@ test("a new user sees why the first trace is rejected, verifies the email, and s
   assert.deepEqual(complaints, []);
 });
 
+test("signing up with the email of an account signs in if the password is right, and otherwise says neither", async () => {
+  const owner = await browser.service.signUp();
+  const { page, complaints } = await browser.open();
+  const signUp = async (password: string) => {
+    await page.goto("/sign-up");
+    await page.getByLabel("Email").fill(owner.email);
+    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.getByRole("button", { name: "Create account" }).click();
+  };
+  await signUp("another password");
+  await page.getByRole("heading", { name: "Check your email" }).waitFor();
+  await page.getByText(`The email we sent to ${owner.email} says how to continue.`).waitFor();
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  await assertAccessible(page);
+  const notice = await eventually(
+    () =>
+      mails.mails.find(
+        ({ to, source }) =>
+          to.includes(owner.email) && source.includes("Subject: You already have an account"),
+      ) ?? assert.fail(),
+  );
+  assert.equal(linkIn(notice.source), `${browser.origin}/sign-in`);
+  await signUp(owner.password);
+  await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
 test("an unknown service name can be assigned to the agent with one click, and the next export is received", async () => {
   const { page, owner, agent } = await newcomer();
   await isListening(page);

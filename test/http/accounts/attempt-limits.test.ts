@@ -1,15 +1,22 @@
 // Tests the limits on sign-in, sign-up and password resets, by account and by IP address, behind a proxy too.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+import { signUpsPerMinute } from "../../../src/http/accounts/attempt-limits.ts";
+import { type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
+import { endWindows } from "../../support/attempts.ts";
 
 let service: TestApp;
+/** A second node on the same database. */
+let second: TestApp;
 let other: TestApp;
 before(async () => {
-  service = await startTestApp({ limitAccounts: true, trustedProxies: ["127.0.0.1"] });
+  const options = { limitAccounts: true, trustedProxies: ["127.0.0.1"] };
+  service = await startTestApp(options);
+  second = await startTestApp({ ...options, databaseUrl: service.databaseUrl });
   other = await startTestApp({ limitAccounts: true });
 });
 after(async () => {
+  await second.close();
   await service.close();
   await other.close();
 });
@@ -17,6 +24,10 @@ after(async () => {
 function signIn(app: TestApp, { email, password }: Pick<Owner, "email" | "password">, ip?: string) {
   const headers = ip === undefined ? {} : { "x-forwarded-for": ip };
   return app.client().request("POST", "/api/auth/sign-in/email", { email, password }, headers);
+}
+
+function ask(app: TestApp, path: string, body: object, ip: string) {
+  return app.client().request("POST", path, body, { "x-forwarded-for": ip });
 }
 
 /** The statuses of wrong passwords for the account, one after the other. */
@@ -47,10 +58,86 @@ test("wrong passwords from one IP address lock out neither the owner elsewhere n
   assert.equal((await signIn(service, neighbor, "198.51.100.2")).status, 200);
 });
 
-test("guesses at one account from many IP addresses end after a hundred", async () => {
+test("guesses at one account from many IP addresses end after a hundred, on both nodes, but for its owner", async () => {
   const owner = await service.signUp();
-  const statuses = await guess(service, owner.email, 101, at => `192.0.2.${at}`);
+  const home = "203.0.113.9";
+  assert.equal((await signIn(service, owner, home)).status, 200);
+  const statuses = [
+    ...(await guess(service, owner.email, 50, at => `192.0.2.${at}`)),
+    ...(await guess(second, owner.email, 51, at => `192.0.2.${at + 50}`)),
+  ];
   assert.deepEqual([statuses[99], statuses[100]], [401, 429]);
+  // The owner signs in where it was signed in before, and elsewhere after a reset.
+  assert.equal((await signIn(second, owner, home)).status, 200);
+  const away = "203.0.113.10";
+  assert.equal((await signIn(second, owner, away)).status, 429);
+  await service.mailer.next(owner.email);
+  await ask(service, "/api/auth/request-password-reset", { email: owner.email }, away);
+  const reset = { token: tokenOf(await service.mailer.next(owner.email)), newPassword: "chosen by mail" };
+  assert.equal((await ask(service, "/api/auth/reset-password", reset, away)).status, 200);
+  const chosen = { email: owner.email, password: reset.newPassword };
+  assert.equal((await signIn(second, chosen, away)).status, 200);
+  assert.equal((await signIn(second, chosen, "203.0.113.11")).status, 429);
+});
+
+test("a client that signed in before has its own limit of wrong passwords, and no other", async () => {
+  const owner = await service.signUp();
+  const ip = "203.0.113.20";
+  assert.equal((await signIn(service, owner, ip)).status, 200);
+  for (let at = 0; at < 100; at++) await guess(service, `neighbor-${at}@example.com`, 1, () => ip);
+  assert.deepEqual(await guess(service, "neighbor@example.com", 1, () => ip), [429]);
+  assert.equal((await signIn(service, owner, ip)).status, 200);
+  assert.deepEqual(await guess(service, owner.email, 11, () => ip), [...ten401, 429]);
+});
+
+test("wrong passwords from one network of IPv6 count together", async () => {
+  const owner = await service.signUp();
+  const statuses = await guess(service, owner.email, 11, at => `2001:db8:7:1::${at + 1}`);
+  assert.deepEqual(statuses, [...ten401, 429]);
+  assert.equal((await signIn(service, owner, "2001:db8:7:2::1")).status, 200);
+});
+
+// Each: what is limited, how often, and a request that reaches the limit from one IP address.
+for (const [what, max, path, body] of [
+  [
+    "sign-ups",
+    signUpsPerMinute,
+    "/api/auth/sign-up/email",
+    (at: number) => ({ email: `crowd-${at}@example.com`, password: "long enough" }),
+  ],
+  [
+    "emails for resets",
+    30,
+    "/api/auth/request-password-reset",
+    (at: number) => ({ email: `reset-${at}@example.com` }),
+  ],
+  ["resets", 30, "/api/auth/reset-password", () => ({ token: "unknown", newPassword: "long enough" })],
+  ["confirmations", 60, "/api/verification/confirm", () => ({ token: "unknown" })],
+  ["looks at links", 60, "/api/verification/link", () => ({ token: "unknown" })],
+] as const) {
+  test(`${what} from one IP address are limited for both nodes together, and answered with Retry-After`, async () => {
+    const ip = "198.51.100.30";
+    const statuses: number[] = [];
+    for (let at = 0; at < max; at++) {
+      statuses.push((await ask(at % 2 ? service : second, path, body(at), ip)).status);
+    }
+    assert.equal(statuses.includes(429), false);
+    for (const node of [service, second]) {
+      const { status, headers, body: refused } = await ask(node, path, body(max), ip);
+      assert.deepEqual([status, refused.code], [429, "RATE_LIMITED"]);
+      assert.ok(Number(headers.get("retry-after")) >= 1);
+    }
+    assert.notEqual((await ask(service, path, body(max), "198.51.100.31")).status, 429);
+  });
+}
+
+test("verification emails are limited for both nodes together", async () => {
+  const owner = await service.signUp();
+  const there = second.client();
+  there.cookie = owner.client.cookie;
+  const { body, headers } = await there.post("/api/verification/resend").expect(429);
+  assert.equal(body.code, "RATE_LIMITED");
+  assert.ok(Number(headers.get("retry-after")) >= 1);
 });
 
 test("guesses at many accounts from one IP address end after a hundred", async () => {
@@ -124,8 +211,8 @@ test("sessions list the client's own IP address", async () => {
 
 test("counts of attempts that have ended are removed", async () => {
   const { db } = service;
-  await db.pool.query("update attempts set ends_at = now() - interval '1 second'");
-  for (let at = 0; at < 10; at++) await guess(service, `swept-${at}@example.com`, 1, () => "198.51.100.8");
+  await endWindows(db);
+  for (let at = 0; at < 25; at++) await guess(service, `swept-${at}@example.com`, 1, () => "198.51.100.8");
   const { rows } = await db.pool.query("select 1 from attempts where ends_at < now()");
   assert.equal(rows.length, 0);
 });

@@ -16,6 +16,7 @@ import { findJudgeConnection } from "../../../src/store/judge/connections.ts";
 import { findJudgeState, fingerprintOf, pauseJudge } from "../../../src/store/judge/states.ts";
 import { openVault } from "../../../src/store/secrets/vault.ts";
 import { type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+import { endWindows } from "../../support/attempts.ts";
 import { keyRejected, serverError } from "../../support/judge-answers.ts";
 
 const apiKey = "sk-never-to-be-shown-1234";
@@ -33,7 +34,6 @@ const environmentJudge: JudgeConnection = {
 /** The connections that were opened, and how each question ends. */
 let opened: { connection: JudgeConnection; userSupplied: boolean }[];
 let answer: (mode: JudgeMode, signal: AbortSignal | undefined) => Promise<JudgeReply<Verdicts>>;
-let minutes = 0;
 
 const verdict: GivenVerdict = {
   ...{ verdict: "met", evidence: "", reason: "", quotation: "empty" },
@@ -57,7 +57,6 @@ before(async () => {
           vault,
           environmentJudge: environment,
           judgeTimeoutMs: 12_000,
-          now: () => minutes * 60_000,
           async openProbe(connection, { userSupplied }) {
             opened.push({ connection, userSupplied });
             // As a client does, the second call begins in the mode that the first one found to work.
@@ -85,10 +84,10 @@ after(async () => {
   await service.close();
   await bare.close();
 });
-beforeEach(() => {
+beforeEach(async () => {
   opened = [];
   answer = asExpected;
-  minutes += 1;
+  await endWindows(service.db);
 });
 
 const openai = { provider: "openai", model: "gpt-small", apiKey };
@@ -260,7 +259,7 @@ test("a connection test that finds the quota used up says what to do about that,
     answer = async () => ({ ...unanswered("later", { code, data: {} }), call: null });
     const { body } = await owner.client.post(`${path}/test`).expect(200);
     assert.deepEqual([body.ok, body.fault], [false, "budget"]);
-    minutes += 1;
+    await endWindows(service.db);
   }
   assert.equal((await owner.client.get(path)).body.pausedReason, null);
 });
@@ -341,7 +340,7 @@ test("an account may run one connection test at a time and a number per minute",
   assert.equal((await first).status, 200);
   for (let at = 1; at < trialsPerMinute; at += 1) await owner.client.post(path).expect(200);
   await owner.client.post(path).expect(429);
-  minutes += 1;
+  await endWindows(service.db);
   await owner.client.post(path).expect(200);
 });
 
