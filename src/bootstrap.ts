@@ -1,7 +1,6 @@
 // npm run bootstrap: creates an account, a project, an agent and a key without a browser, while the service runs or
 // before its first start. Idempotent.
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import pg from "pg";
 import pino from "pino";
 import { ConfigError, readConfig } from "./config.ts";
 import { connectEmbedded, openEmbedded } from "./embedded/database.ts";
@@ -15,9 +14,11 @@ import { endSessions, findAccountByEmail, verifyAccount } from "./store/accounts
 import { insertAgent, listAgents } from "./store/accounts/agents.ts";
 import { insertKey } from "./store/accounts/keys.ts";
 import { createFirstProject, insertProject, listProjects } from "./store/accounts/projects.ts";
+import { newClient, noTimeouts } from "./store/connect.ts";
 import { type Database, openDatabase } from "./store/db.ts";
 import { newest } from "./store/listing.ts";
-import { migratePatiently, UnfitDatabaseError } from "./store/migrate.ts";
+import { UnfitDatabaseError } from "./store/migrate.ts";
+import { prepareDatabase } from "./store/prepare.ts";
 
 class UsageError extends Error {}
 
@@ -70,11 +71,12 @@ function nonEmpty(text: string): string {
 /** Uses the database of the running service, or starts the embedded one and stops it afterwards. */
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
   const config = readConfig(process.env);
-  const database = config.databaseUrl
-    ? { url: config.databaseUrl, stop: async () => {} }
+  const url = config.databaseDirectUrl ?? config.databaseUrl;
+  const database = url
+    ? { url, stop: async () => {} }
     : ((await connectEmbedded(config.dataDir)) ?? (await openEmbedded({ dataDir: config.dataDir, log })));
   try {
-    await migratePatiently(database.url, log);
+    await prepareDatabase({ url: database.url, directUrl: database.url, pooled: false }, log);
     const db = openDatabase(database.url, 4);
     try {
       return await withLock(database.url, () => work(db));
@@ -88,7 +90,7 @@ async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
 
 /** Holds an advisory lock, so that two concurrent bootstraps do not create the same things twice. */
 async function withLock<T>(url: string, work: () => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
+  const client = newClient(url, { options: noTimeouts });
   await client.connect();
   try {
     await client.query("select pg_advisory_lock(5270433117)");

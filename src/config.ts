@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { integer, isNetwork, isTarget, oneOf, shown, text, url } from "./config/fields.ts";
+import { databaseUrl, integer, isNetwork, isTarget, oneOf, shown, text, url } from "./config/fields.ts";
 import { defaultDataDir } from "./embedded/default-folder.ts";
 import { type JudgeConnection, judgeProviders } from "./model/judge/call.ts";
 import { decodeLimits } from "./wire/limits.ts";
@@ -26,6 +26,9 @@ export type Bounds = {
 
 export type Role = "http" | "worker";
 
+const poolers = ["none", "transaction"] as const;
+export type Pooler = (typeof poolers)[number];
+
 export type Config = {
   /** 0 takes any free port; the caller then updates `baseUrl` once the port is known. */
   readonly port: number;
@@ -38,6 +41,10 @@ export type Config = {
   readonly dashboardDir: string;
   /** Undefined: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | undefined;
+  /** `transaction`: `databaseUrl` leads to a pooler that may run each transaction in another session. */
+  readonly databasePooler: Pooler;
+  /** The database behind the pooler; undefined without one. */
+  readonly databaseDirectUrl: string | undefined;
   /** The key that encrypts stored secrets, as 64 hex digits. Undefined: the key in `dataDir`. */
   readonly secretKey: string | undefined;
   /** Private hosts, IP addresses and networks that users may have called. */
@@ -92,7 +99,9 @@ const environment = z.object({
     })
     .transform(value => new URL(value).origin)
     .optional(),
-  DATABASE_URL: url(["postgres:", "postgresql:"], "postgresql://user:password@host:5432/name").optional(),
+  DATABASE_URL: databaseUrl().optional(),
+  SVC_DATABASE_POOLER: oneOf(poolers).default("none"),
+  SVC_DATABASE_DIRECT_URL: databaseUrl().optional(),
   // The default keeps a first start on this machine: sign-up is open and verification links are in the log.
   SVC_HOST: text(
     value => /^[\w.:%-]+$/.test(value),
@@ -195,6 +204,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     );
   }
   const baseUrl = env.SVC_BASE_URL ?? `http://localhost:${env.PORT}`;
+  requireDirectUrl(env);
   const databaseUrl = env.DATABASE_URL;
   const defaultDir = () => (databaseUrl === undefined ? defaultDataDir(project) : join(project, "data"));
   return deepFreeze({
@@ -204,6 +214,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     dataDir: env.SVC_DATA_DIR === undefined ? defaultDir() : resolve(project, env.SVC_DATA_DIR),
     dashboardDir: resolve(project, env.SVC_DASHBOARD_DIR),
     databaseUrl,
+    databasePooler: env.SVC_DATABASE_POOLER,
+    databaseDirectUrl: env.SVC_DATABASE_DIRECT_URL,
     secretKey: env.SVC_SECRET_KEY,
     allowPrivateTargets: env.SVC_ALLOW_PRIVATE_TARGETS ?? (databaseUrl === undefined ? ownMachine : []),
     trustedProxies: env.SVC_TRUSTED_PROXIES ?? [],
@@ -229,6 +241,27 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     logLevel: env.SVC_LOG_LEVEL,
     logFormat: env.SVC_LOG_FORMAT,
   });
+}
+
+function requireDirectUrl({
+  DATABASE_URL: url,
+  SVC_DATABASE_POOLER: pooler,
+  SVC_DATABASE_DIRECT_URL: directUrl,
+}: Environment): void {
+  if (pooler === "none") {
+    if (directUrl === undefined) return;
+    throw new ConfigError(
+      "SVC_DATABASE_DIRECT_URL is set without a pooler: set SVC_DATABASE_POOLER to transaction, or unset it.",
+    );
+  }
+  if (url === undefined) {
+    throw new ConfigError("SVC_DATABASE_POOLER is transaction: set DATABASE_URL to the pooler.");
+  }
+  if (directUrl === undefined) {
+    throw new ConfigError(
+      "SVC_DATABASE_DIRECT_URL is missing: with SVC_DATABASE_POOLER=transaction it must be the URL of the PostgreSQL behind the pooler, for migrations, locks and live updates.",
+    );
+  }
 }
 
 function judgeOf(env: Environment): JudgeConfig | undefined {

@@ -3,6 +3,7 @@ import { styleText } from "node:util";
 import { type Running, runService } from "./command.ts";
 import type { Config } from "./config.ts";
 import { logStream, openLog } from "./log.ts";
+import { readDatabaseUrl } from "./store/database-url.ts";
 
 await runService(process.env, ({ logLevel, logFormat }) => openLog(logLevel, logStream(logFormat)), announce);
 
@@ -16,7 +17,7 @@ function summary(config: Config, url: string): string {
     ? dashboardRows(config, url)
     : [["Worker", `health at ${url}/healthz`]];
   rows.push(
-    ...(config.databaseUrl ? [["Database", new URL(config.databaseUrl).host]] : []),
+    ...(config.databaseUrl ? [["Database", readDatabaseUrl(config.databaseUrl)!.hosts]] : []),
     ["Data", config.dataDir],
     ["Judge", config.judge?.model ?? "none; connect one in Project settings, Judge"],
     ["Stop", "Ctrl-C"],

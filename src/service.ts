@@ -25,12 +25,12 @@ import {
 } from "./store/accounts/agents.ts";
 import { KeyUses } from "./store/accounts/key-uses.ts";
 import { admitKeys } from "./store/accounts/keys.ts";
-import { type Database, openDatabase } from "./store/db.ts";
+import { type Addresses, type Database, openDatabase } from "./store/db.ts";
 import { EventPublisher, subscribe } from "./store/events.ts";
 import { gather } from "./store/ingestion/gather.ts";
 import { IngestionLog } from "./store/ingestion/log.ts";
 import { clearWaits } from "./store/judge/states.ts";
-import { migratePatiently } from "./store/migrate.ts";
+import { prepareDatabase } from "./store/prepare.ts";
 import { requireConnection } from "./store/runs/agent-connections.ts";
 import { retryWaitingSoon } from "./store/runs/waiting.ts";
 import { isOtherMasterKey } from "./store/secrets/key-check.ts";
@@ -42,6 +42,7 @@ import { traceLimits } from "./threads/heap.ts";
 export type Service = {
   /** Its URL on this machine, with the actual port. */
   url: string;
+  /** Of the database itself, not of a pooler. */
   databaseUrl: string;
   /** Stops accepting requests, finishes open ones, releases leases, stops the embedded database. */
   stop(): Promise<void>;
@@ -64,7 +65,8 @@ export async function startService(
   const { dataDir } = given;
   if (!given.databaseUrl) log.info({ dataDir }, `Starting PostgreSQL; its data is in ${dataDir}`);
   const embedded = given.databaseUrl ? undefined : await openEmbedded({ dataDir, log });
-  const databaseUrl = given.databaseUrl ?? embedded!.url;
+  const addresses = addressesOf(given, given.databaseUrl ?? embedded!.url);
+  const { url: databaseUrl, pooled } = addresses;
   // Closed in reverse order, each once, whether the start succeeded or not.
   const closing: (() => Promise<unknown>)[] = embedded ? [() => embedded.stop()] : [];
   let evaluators: Evaluators | undefined;
@@ -76,8 +78,8 @@ export async function startService(
     }
   };
   try {
-    await migratePatiently(databaseUrl, log);
-    const db = openDatabase(databaseUrl, 10);
+    await prepareDatabase(addresses, log);
+    const db = openDatabase(databaseUrl, 10, { pooled });
     closing.push(() => db.close());
     const config = { ...given };
     const vault = openVault(await masterKeyOf(config));
@@ -92,13 +94,17 @@ export async function startService(
       closing.push(() => started.stop());
     }
     const url = config.roles.includes("http")
-      ? await serve(config, { db, databaseUrl, evaluators, vault, log, closing }, options)
+      ? await serve(config, { db, addresses, evaluators, vault, log, closing }, options)
       : await serveHealth(config, { db, log, closing });
-    return { url, databaseUrl, stop };
+    return { url, databaseUrl: addresses.directUrl, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+function addressesOf({ databasePooler, databaseDirectUrl }: Config, url: string): Addresses {
+  return { url, directUrl: databaseDirectUrl ?? url, pooled: databasePooler === "transaction" };
 }
 
 const otherKeyWarning =
@@ -132,12 +138,13 @@ function countJudgeCall({ kind, state }: CountedCall): void {
 
 async function serve(
   config: { -readonly [Name in keyof Config]: Config[Name] },
-  opened: Opened & { databaseUrl: string; evaluators: Evaluators | undefined; vault: Vault },
+  opened: Opened & { addresses: Addresses; evaluators: Evaluators | undefined; vault: Vault },
   options: ServiceOptions,
 ): Promise<string> {
-  const { db, databaseUrl, evaluators, vault, log, closing } = opened;
+  const { db, addresses, evaluators, vault, log, closing } = opened;
+  const { url: databaseUrl, pooled } = addresses;
   // Separate connections: slow lists cannot use them up, and they time out while the exporter still waits.
-  const ingestion = openDatabase(databaseUrl, 6, ingestionAnswerMs);
+  const ingestion = openDatabase(databaseUrl, 6, { answerMs: ingestionAnswerMs, pooled });
   closing.push(() => ingestion.close());
   const events = new EventPublisher(db);
   closing.push(() => events.close());
@@ -167,6 +174,7 @@ async function serve(
   const reader = new ThreadedTraceReader({
     db,
     databaseUrl,
+    pooled,
     log,
     limits: traceLimits(config.bounds.traceBytesMax),
   });
@@ -174,7 +182,7 @@ async function serve(
   const outbound = openOutbound({ allow: config.allowPrivateTargets });
   closing.push(() => outbound.close());
   const hub = new EventHub();
-  const subscription = subscribe(databaseUrl, event => hub.publish(event));
+  const subscription = subscribe(addresses.directUrl, event => hub.publish(event));
   closing.push(() => subscription.close());
 
   const ingest: IngestDeps = {

@@ -15,6 +15,8 @@ test("an empty environment gives a service on this machine with the embedded dat
     host: "127.0.0.1",
     baseUrl: "http://localhost:4000",
     databaseUrl: undefined,
+    databasePooler: "none",
+    databaseDirectUrl: undefined,
     secretKey: undefined,
     allowPrivateTargets: ["127.0.0.0/8", "::1"],
     trustedProxies: [],
@@ -49,6 +51,8 @@ test("every variable is read", () => {
     SVC_DATA_DIR: "/var/lib/onlooker",
     SVC_DASHBOARD_DIR: "/var/cache/onlooker",
     DATABASE_URL: "postgresql://u:p@db/onlooker",
+    SVC_DATABASE_POOLER: "transaction",
+    SVC_DATABASE_DIRECT_URL: "postgresql://u:p@a:5432,b/onlooker?target_session_attrs=read-write",
     SVC_SECRET_KEY: "AB".repeat(32),
     SVC_ALLOW_PRIVATE_TARGETS: "Agent.internal, 10.0.0.7,10.1.0.0/16,fd00::/8",
     SVC_TRUSTED_PROXIES: "127.0.0.1, fd00::/8",
@@ -83,6 +87,8 @@ test("every variable is read", () => {
     dataDir: "/var/lib/onlooker",
     dashboardDir: "/var/cache/onlooker",
     databaseUrl: "postgresql://u:p@db/onlooker",
+    databasePooler: "transaction",
+    databaseDirectUrl: "postgresql://u:p@a:5432,b/onlooker?target_session_attrs=read-write",
     secretKey: "ab".repeat(32),
     allowPrivateTargets: ["agent.internal", "10.0.0.7", "10.1.0.0/16", "fd00::/8"],
     trustedProxies: ["127.0.0.1", "fd00::/8"],
@@ -172,6 +178,7 @@ test("a longer debounce also raises the default cap", () => {
   assert.equal(readConfig({ SVC_DEBOUNCE_MS: "90000" }).debounceCapMs, 90_000);
 });
 
+const database = { DATABASE_URL: "postgresql://u:hidden@pooler/x" };
 const wrong: [variable: string, env: Record<string, string>][] = [
   ["PORT", { PORT: "65536" }],
   ["PORT", { PORT: "4e3" }],
@@ -182,6 +189,14 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_BASE_URL", { SVC_BASE_URL: "https://u:hidden@example.com" }],
   ["DATABASE_URL", { DATABASE_URL: "mysql://u:hidden@db/x" }],
   ["DATABASE_URL", { DATABASE_URL: "host=db password=hidden" }],
+  ["DATABASE_URL", { DATABASE_URL: "postgresql://u:hidden@a,,b/x" }],
+  ["DATABASE_URL", { DATABASE_URL: "postgresql://u:hidden@a,b/x?target_session_attrs=any" }],
+  ["DATABASE_URL", { DATABASE_URL: "postgresql://u:hidden@a/x?target_session_attrs=standby" }],
+  ["SVC_DATABASE_POOLER", { ...database, SVC_DATABASE_POOLER: "session" }],
+  ["SVC_DATABASE_POOLER", { SVC_DATABASE_POOLER: "transaction" }],
+  ["SVC_DATABASE_DIRECT_URL", { ...database, SVC_DATABASE_POOLER: "transaction" }],
+  ["SVC_DATABASE_DIRECT_URL", { ...database, SVC_DATABASE_DIRECT_URL: "postgresql://u:hidden@db/x" }],
+  ["SVC_DATABASE_DIRECT_URL", { ...database, SVC_DATABASE_DIRECT_URL: "mysql://u:hidden@db/x" }],
   ["SVC_SECRET_KEY", { SVC_SECRET_KEY: "hidden" }],
   ["SVC_SECRET_KEY", { SVC_SECRET_KEY: "hidden".repeat(11) }],
   ["SVC_ALLOW_PRIVATE_TARGETS", { SVC_ALLOW_PRIVATE_TARGETS: "http://agent.internal" }],

@@ -33,7 +33,17 @@ const described: Record<string, Described> = {
   DATABASE_URL: {
     about: "A PostgreSQL 18 or newer of your own.",
     default: "the embedded PostgreSQL",
-    accepts: "`postgresql://user:password@host:5432/name`",
+    accepts:
+      "`postgresql://user:password@host:5432/name`, or [several servers](deploying.md#failover): `a:5432,b:5432`",
+  },
+  SVC_DATABASE_POOLER: {
+    about:
+      "`transaction`: `DATABASE_URL` leads to a [pooler](deploying.md#behind-a-pooler) such as PgBouncer that pools transactions.",
+  },
+  SVC_DATABASE_DIRECT_URL: {
+    about: "The PostgreSQL behind the pooler: for migrations, locks and live updates.",
+    default: "none; required with `SVC_DATABASE_POOLER=transaction`",
+    accepts: "as `DATABASE_URL`",
   },
   SVC_SECRET_KEY: {
     about:

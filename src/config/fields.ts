@@ -1,6 +1,7 @@
 // Schemas of environment variables, with messages that continue the variable's name.
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
+import { readDatabaseUrl } from "../store/database-url.ts";
 
 /** `wanted` completes "it must be". */
 export function text(isValid: (value: string) => boolean, wanted: string) {
@@ -25,6 +26,20 @@ export function url(protocols: string[], example: string) {
     error: `is not a URL that this service can use: it must look like ${example}.`,
     abort: true,
   });
+}
+
+/** One server or several, as libpq reads them. */
+export function databaseUrl() {
+  return z
+    .string()
+    .refine(value => readDatabaseUrl(value) !== undefined, {
+      error:
+        "is not a URL that this service can use: it must look like postgresql://user:password@host:5432/name, or name several servers: a:5432,b:5432.",
+      abort: true,
+    })
+    .refine(value => [null, "read-write", "primary"].includes(readDatabaseUrl(value)!.target), {
+      error: "has a target_session_attrs that cannot be used: Onlooker writes, so it must be read-write.",
+    });
 }
 
 export function isNetwork(text: string): boolean {

@@ -18,7 +18,7 @@ import type { EditorThreadData } from "./threaded-editor.ts";
 
 const { config, databaseUrl } = workerData as EditorThreadData;
 
-const db = openDatabase(databaseUrl, 2);
+const db = openDatabase(databaseUrl, 2, { pooled: config.databasePooler === "transaction" });
 const sandbox = new Sandbox();
 const log = openLog(config.logLevel, logStream(config.logFormat));
 const outbound = openOutbound({ allow: config.allowPrivateTargets });

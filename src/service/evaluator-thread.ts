@@ -23,7 +23,7 @@ const port = parentPort!;
 const send = (message: EvaluatorMessage) => port.postMessage(message);
 
 const log = openLog(config.logLevel, logStream(config.logFormat));
-const db = openDatabase(databaseUrl, 4);
+const db = openDatabase(databaseUrl, 4, { pooled: config.databasePooler === "transaction" });
 const events = new EventPublisher(db);
 const sandbox = new Sandbox();
 const outbound = openOutbound({ allow: config.allowPrivateTargets });

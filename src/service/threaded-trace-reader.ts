@@ -7,11 +7,12 @@ import { defaultTraceLimits, readingHeapMb, type TraceLimits } from "../threads/
 import { ThreadPool } from "../threads/pool.ts";
 import { loadVersion, openTraceReader, type TraceReader, type VersionReader } from "../trace-reader.ts";
 
-export type TraceThreadData = { databaseUrl: string; limits: TraceLimits };
+export type TraceThreadData = { databaseUrl: string; pooled: boolean; limits: TraceLimits };
 
 export type ThreadedTraceReaderOptions = {
   db: Database;
   databaseUrl: string;
+  pooled?: boolean;
   log: Pick<Logger, "error">;
   /** Traces of up to this much JSON are read on the calling thread. */
   inlineBytesMax?: number;
@@ -32,13 +33,13 @@ export class ThreadedTraceReader implements TraceReader {
   readonly #pool: ThreadPool;
 
   constructor(options: ThreadedTraceReaderOptions) {
-    this.#options = { inlineBytesMax, limits: defaultTraceLimits, ...options };
-    const { limits } = this.#options;
+    this.#options = { inlineBytesMax, limits: defaultTraceLimits, pooled: false, ...options };
+    const { limits, pooled } = this.#options;
     this.#inline = openTraceReader(loadVersion(options.db, new HeapSemaphore(limits)));
     this.#pool = new ThreadPool({
       name: "the trace reader thread",
       script: new URL("./trace-thread.ts", import.meta.url),
-      workerData: { databaseUrl: options.databaseUrl, limits } satisfies TraceThreadData,
+      workerData: { databaseUrl: options.databaseUrl, pooled, limits } satisfies TraceThreadData,
       log: options.log,
       memoryMb: readingHeapMb(limits),
       hangMs,

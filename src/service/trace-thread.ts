@@ -15,8 +15,8 @@ import type { TraceThreadData } from "./threaded-trace-reader.ts";
 // Bytes of JSON, which take several times as much memory.
 const cachedBytesMax = 96 * 1024 * 1024;
 
-const { databaseUrl, limits } = workerData as TraceThreadData;
-const db = openDatabase(databaseUrl, 2);
+const { databaseUrl, pooled, limits } = workerData as TraceThreadData;
+const db = openDatabase(databaseUrl, 2, { pooled });
 const heap = new HeapSemaphore(limits);
 const cache = cacheTraces(acquireVersion(db, heap), cachedBytesMax);
 heap.makeRoom = () => cache.drop();

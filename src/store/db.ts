@@ -1,40 +1,70 @@
 // The connection pool to PostgreSQL, transactions, and which errors are transient.
 import pg from "pg";
 import { Refusal } from "../model/refusal.ts";
+import { openPool } from "./connect.ts";
 
 export type Database = {
   pool: pg.Pool;
   close(): Promise<void>;
 };
 
+/** Where the database is. */
+export type Addresses = {
+  /** Where requests are served. */
+  url: string;
+  /** Where sessions last: for migrations, locks and notifications. Another one only behind a pooler. */
+  directUrl: string;
+  /** Whether `url` leads to a pooler of transactions. */
+  pooled: boolean;
+};
+
 // int8 as a number: the counts and byte sums kept here stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-// Every query reaches its rows through an index. Without statistics of a table that has just grown, the planner chose
-// otherwise: to load 32 of 4,400 traces it read all batches (17 ms instead of 0.3 ms), to claim 32 runs it sorted all
-// that were due. Plans that do not depend on statistics are worth more than the best plan on most days.
-const indexesOnly =
-  "-c enable_seqscan=off -c enable_bitmapscan=off -c jit=off -c max_parallel_workers_per_gather=0";
+const answerMsDefault = 15_000;
+
+/**
+ * The settings of every session. Every query reaches its rows through an index: without statistics of a table that has
+ * just grown, the planner chose otherwise. To load 32 of 4,400 traces it read all batches (17 ms instead of 0.3 ms), to
+ * claim 32 runs it sorted all that were due. Plans that do not depend on statistics are worth more than the best plan on
+ * most days.
+ */
+export const sessionSettings: Readonly<Record<string, string>> = {
+  statement_timeout: String(answerMsDefault),
+  lock_timeout: "5000",
+  TimeZone: "UTC",
+  enable_seqscan: "off",
+  enable_bitmapscan: "off",
+  jit: "off",
+  max_parallel_workers_per_gather: "0",
+};
+
+export type DatabaseOptions = {
+  /** How long a statement may take. Behind a pooler, the server ends it by its own setting. */
+  answerMs?: number;
+  /** Whether the URL leads to a pooler of transactions: then sessions have their settings from their user. */
+  pooled?: boolean;
+};
 
 /**
  * A pool of at most `connectionsMax` connections; it connects on first use. A query waits at most 2 s for a connection
  * and `answerMs` for its answer, so that a stalled database becomes a 503 and not an endless queue.
  */
-export function openDatabase(url: string, connectionsMax = 10, answerMs = 15_000): Database {
-  const pool = new pg.Pool({
-    connectionString: url,
+export function openDatabase(
+  url: string,
+  connectionsMax = 10,
+  { answerMs = answerMsDefault, pooled = false }: DatabaseOptions = {},
+): Database {
+  const settings = Object.entries({ ...sessionSettings, statement_timeout: answerMs });
+  const pool = openPool(url, {
     max: connectionsMax,
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
     // In case the server does not end a statement: it hangs, or its machine is gone.
     query_timeout: answerMs + 1_000,
-    options: `-c statement_timeout=${answerMs} -c lock_timeout=5000 -c TimeZone=UTC ${indexesOnly}`,
+    unnamed: pooled,
+    options: pooled ? "" : settings.map(([name, value]) => `-c ${name}=${value}`).join(" "),
   });
-  // The pool replaces broken connections. Without listeners they would end the process: the pool's listener is for idle
-  // connections, that of a connection for one that breaks between two statements of a transaction.
-  pool.on("error", () => {});
-  pool.on("connect", client => void client.on("error", () => {}));
   let closed: Promise<void> | undefined;
   return {
     pool,
@@ -65,20 +95,29 @@ export async function transaction<T>(db: Database, work: (client: pg.PoolClient)
     });
     return result;
   } catch (error) {
-    await client.query("rollback").catch((rollbackError: Error) => {
-      broken = rollbackError;
-    });
+    if (isUseless(error)) broken = error;
+    else {
+      await client.query("rollback").catch((rollbackError: Error) => {
+        broken = rollbackError;
+      });
+    }
     throw error;
   } finally {
     client.release(broken);
   }
 }
 
+/** Whether no statement can follow on this connection: its server is read-only, or still busy with the one before. */
+function isUseless(error: unknown): error is Error {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return code === "25006" || message === "Query read timeout";
+}
+
 // https://www.postgresql.org/docs/18/errcodes-appendix.html: connection faults, serialization and deadlock,
 // out of resources, shutting down or starting, lock or statement timeouts, a standby.
 const transientStates = /^(08...|40001|40P01|53...|55P03|57014|57P0.|58...|25006|XX001|XX002)$/;
 const transientMessages =
-  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end)/;
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|No server accepts writes|Client has encountered a connection error|Cannot use a pool after calling end)/;
 const transientSystemErrors = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

@@ -1,7 +1,8 @@
 // Publishes events to every process by PostgreSQL's NOTIFY: batched for 200 ms, never within a commit. Events are hints
 // to read again: the truth is in the tables, and a lost event only delays a refresh.
-import pg from "pg";
+import type pg from "pg";
 import type { IngestionEvent, LaunchEvent, ServiceEvent } from "../model/event.ts";
+import { newClient } from "./connect.ts";
 import type { Database } from "./db.ts";
 
 const channel = "onlooker_events";
@@ -122,13 +123,8 @@ export function subscribe(url: string, onEvent: (event: ServiceEvent) => void): 
   let missed = false;
 
   async function connect(): Promise<void> {
-    const opened = new pg.Client({
-      connectionString: url,
-      keepAlive: true,
-      connectionTimeoutMillis: 5_000,
-    });
+    const opened = newClient(url, { connectionTimeoutMillis: 5_000 });
     client = opened;
-    opened.on("error", () => {});
     opened.on("end", reconnect);
     opened.on("notification", ({ payload }) => {
       for (const event of JSON.parse(payload ?? "[]") as ServiceEvent[]) onEvent(event);

@@ -1,16 +1,17 @@
 // Migrates the database to this version's schema: numbered SQL files, each applied once.
 import { readdir, readFile } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { Migrator } from "kysely/migration";
-import pg from "pg";
-import type { Logger } from "pino";
-import { isTransient } from "./db.ts";
+import type pg from "pg";
+import { noTimeouts, openPool } from "./connect.ts";
 
 const migrations = new URL("./migrations/", import.meta.url);
 // Any fixed number. Released versions take this lock and not the migrator's own, so that two versions that start
 // together still take turns.
 const lockId = 4_826_170_391;
+
+// Behind a pooler the settings of requests are the user's own, and would hold here too.
+const options = `${noTimeouts} -c enable_seqscan=on -c enable_bitmapscan=on`;
 
 type Tables = { migrations: { name: string } };
 
@@ -25,8 +26,7 @@ export class UnfitDatabaseError extends Error {
  * schema is newer than this version.
  */
 export async function migrate(url: string, folder = migrations): Promise<string[]> {
-  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 5_000 });
-  pool.on("error", () => {});
+  const pool = openPool(url, { max: 1, connectionTimeoutMillis: 5_000, options });
   try {
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
     return await db.connection().execute(async connection => {
@@ -90,31 +90,6 @@ function runFile(text: string): (db: Kysely<unknown>) => Promise<void> {
   return async db => {
     await sql.raw(text).execute(db);
   };
-}
-
-/**
- * Migrates, waiting up to 30 s for a database that is still starting. Throws UnfitDatabaseError if it cannot be reached
- * by then.
- */
-export async function migratePatiently(url: string, log: Pick<Logger, "info" | "warn">): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  for (;;) {
-    try {
-      const applied = await migrate(url);
-      if (applied.length > 0) log.info({ migrations: applied }, "Database migrated");
-      return;
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-      const { host } = new URL(url);
-      if (performance.now() > deadline) {
-        throw new UnfitDatabaseError(
-          `The database at ${host} cannot be reached (${(error as Error).message || (error as { code?: string }).code}). Start it, or fix DATABASE_URL.`,
-        );
-      }
-      log.warn({ err: (error as Error).message }, `Waiting for the database at ${host}`);
-      await sleep(1_000);
-    }
-  }
 }
 
 /** For readiness: whether every migration of this version has been applied. */

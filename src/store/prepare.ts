@@ -1,0 +1,39 @@
+// Prepares the database at start: checks the connection, then migrates, waiting for a database that is still starting.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { readDatabaseUrl } from "./database-url.ts";
+import { type Addresses, isTransient } from "./db.ts";
+import { migrate, UnfitDatabaseError } from "./migrate.ts";
+import { checkSessions } from "./session-check.ts";
+
+const patienceMs = 30_000;
+
+/** Throws UnfitDatabaseError if the database cannot be used, or cannot be reached for 30 s. */
+export async function prepareDatabase(
+  addresses: Addresses,
+  log: Pick<Logger, "info" | "warn">,
+): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  const hosts = [...new Set([addresses.url, addresses.directUrl])]
+    .map(url => readDatabaseUrl(url)?.hosts)
+    .join(" or ");
+  for (;;) {
+    try {
+      await checkSessions(addresses, log);
+      const applied = await migrate(addresses.directUrl);
+      if (applied.length > 0) log.info({ migrations: applied }, "Database migrated");
+      return;
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      const { message, code } = error as { message: string; code?: string };
+      if (performance.now() > deadline) {
+        const variables = addresses.pooled ? "DATABASE_URL or SVC_DATABASE_DIRECT_URL" : "DATABASE_URL";
+        throw new UnfitDatabaseError(
+          `The database at ${hosts} cannot be reached (${message || code}). Start it, or fix ${variables}.`,
+        );
+      }
+      log.warn({ err: message }, `Waiting for the database at ${hosts}`);
+      await sleep(1_000);
+    }
+  }
+}

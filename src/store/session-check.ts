@@ -1,0 +1,245 @@
+// Checks at start that connections are what Onlooker relies on: that sessions last, or that a pooler of transactions leads
+// to the database of SVC_DATABASE_DIRECT_URL and gives its sessions Onlooker's settings.
+import { randomInt } from "node:crypto";
+import type pg from "pg";
+import type { Logger } from "pino";
+import { noTimeouts, openPool } from "./connect.ts";
+import { readDatabaseUrl } from "./database-url.ts";
+import { type Addresses, type Database, openDatabase, sessionSettings } from "./db.ts";
+import { UnfitDatabaseError } from "./migrate.ts";
+
+type Log = Pick<Logger, "info" | "warn">;
+
+/** Throws UnfitDatabaseError with what to change. */
+export async function checkSessions(addresses: Addresses, log: Log): Promise<void> {
+  if (addresses.pooled) await checkPooler(addresses, log);
+  else await checkDirect(addresses.url, log);
+}
+
+async function checkDirect(url: string, log: Log): Promise<void> {
+  const advice =
+    "Set SVC_DATABASE_POOLER=transaction, and SVC_DATABASE_DIRECT_URL to the PostgreSQL behind the pooler; or set DATABASE_URL to that PostgreSQL.";
+  const pooler = `The pooler at ${readDatabaseUrl(url)?.hosts}`;
+  await using(openDatabase(url, 2), async db => {
+    const client = await connectTo(
+      db,
+      ({ message }) => `${pooler} rejects Onlooker's settings (${message}). ${advice}`,
+    );
+    try {
+      const unmet = await unmetSettings(client);
+      if (unmet) throw new UnfitDatabaseError(`${pooler} drops Onlooker's settings: ${unmet}. ${advice}`);
+      if (!(await sessionLasts(db, client))) {
+        throw new UnfitDatabaseError(`${pooler} pools transactions, not sessions. ${advice}`);
+      }
+      await warnOfLoss(client, log);
+    } finally {
+      client.release();
+    }
+  });
+}
+
+async function checkPooler(addresses: Addresses, log: Log): Promise<void> {
+  // Without options: its settings are those that the user has.
+  const pool = openPool(addresses.directUrl, { max: 2, connectionTimeoutMillis: 5_000, options: noTimeouts });
+  await using({ pool, close: () => pool.end() }, async direct => {
+    const toPooler = "SVC_DATABASE_DIRECT_URL leads to a pooler. Set it to the PostgreSQL behind the pooler.";
+    const client = await connectTo(direct, () => toPooler);
+    try {
+      const { rows } = await client.query<{ statement_timeout: string }>("show statement_timeout");
+      const isPooler = rows[0]!.statement_timeout !== "0" || !(await sessionLasts(direct, client));
+      if (isPooler) throw new UnfitDatabaseError(toPooler);
+      // Nodes that start together take turns: one that changes the settings ends the sessions that lack them.
+      await client.query("select pg_advisory_lock($1)", [lockId]);
+      await using(openDatabase(addresses.url, 2, { pooled: true }), pooled =>
+        compare(pooled, client, addresses, log),
+      );
+      await warnOfLoss(client, log);
+    } finally {
+      client.release(true);
+    }
+  });
+}
+
+/** Rejects with these words where a pooler takes no command-line options. */
+async function connectTo(db: Database, words: (error: Error) => string): Promise<pg.PoolClient> {
+  return db.pool.connect().catch((error: Error) => {
+    // PgBouncer's words, and those of the proxy of Amazon RDS.
+    if (!/startup parameter|command-line options/.test(error.message)) throw error;
+    throw new UnfitDatabaseError(words(error));
+  });
+}
+
+// Any fixed number.
+const lockId = 4_826_170_392;
+
+type Place = { pid: number; user: string; database: string; schema: string | null };
+
+async function compare(pooled: Database, direct: pg.PoolClient, { url }: Addresses, log: Log): Promise<void> {
+  const client = await pooled.pool.connect();
+  try {
+    const through = await placeOf(client, url);
+    const beside = await placeOf(direct, url);
+    if (processIdOf(client) === through.pid) {
+      log.warn(
+        "DATABASE_URL leads to PostgreSQL itself: without SVC_DATABASE_POOLER=transaction, storing traces takes less CPU",
+      );
+    }
+    if (!(await seesLock(client, direct, beside.pid))) {
+      throw new UnfitDatabaseError(
+        `DATABASE_URL and SVC_DATABASE_DIRECT_URL lead to two databases ("${through.database}" and "${beside.database}"). Set both to the same one.`,
+      );
+    }
+    for (const part of ["user", "schema"] as const) {
+      if (through[part] === beside[part]) continue;
+      throw new UnfitDatabaseError(
+        `DATABASE_URL has the ${part} "${through[part]}" and SVC_DATABASE_DIRECT_URL the ${part} "${beside[part]}". Set the same ${part} in both.`,
+      );
+    }
+    if (await setSettings(direct, beside)) {
+      log.info({ user: beside.user, settings: sessionSettings }, "Settings of the database's user changed");
+      await endSession(client);
+    }
+  } finally {
+    client.release(true);
+  }
+  await requireSettings(pooled, url);
+}
+
+/** Within a transaction, which has one session even behind a pooler of transactions. */
+async function placeOf(client: pg.PoolClient, url: string): Promise<Place> {
+  try {
+    await client.query("begin");
+    const { rows } = await client.query<Place>(
+      'select pg_backend_pid() as pid, current_user as "user", current_database() as database, current_schema() as schema',
+    );
+    await client.query("commit");
+    return rows[0]!;
+  } catch (error) {
+    if (!/transaction blocks not allowed/.test((error as Error).message)) throw error;
+    throw new UnfitDatabaseError(
+      `The pooler at ${readDatabaseUrl(url)?.hosts} pools statements. Have it pool transactions: pool_mode = transaction.`,
+    );
+  }
+}
+
+/** Whether a lock of the direct session is one of the pooled session's own database. */
+async function seesLock(pooled: pg.PoolClient, direct: pg.PoolClient, pid: number): Promise<boolean> {
+  const key = randomInt(2 ** 31);
+  await direct.query("select pg_advisory_lock($1::int, $1::int)", [key]);
+  const { rowCount } = await pooled.query(
+    `select from pg_locks where locktype = 'advisory' and classid = $1 and objid = $1 and pid = $2
+      and database = (select oid from pg_database where datname = current_database())`,
+    [key, pid],
+  );
+  return rowCount === 1;
+}
+
+/** Gives the user the settings that its new sessions lack. Returns whether there were any. */
+async function setSettings(direct: pg.PoolClient, { user, database }: Place): Promise<boolean> {
+  const { rows } = await direct.query<{ setting: string }>(
+    `select unnest(setconfig) as setting from pg_db_role_setting
+      where setrole = (select oid from pg_roles where rolname = $1)
+        and setdatabase = (select oid from pg_database where datname = $2)`,
+    [user, database],
+  );
+  const has = new Set(rows.map(({ setting }) => setting.toLowerCase()));
+  const statements = Object.entries(sessionSettings)
+    .filter(([name, value]) => !has.has(`${name}=${value}`.toLowerCase()))
+    .map(
+      ([name, value]) =>
+        `alter role ${direct.escapeIdentifier(user)} in database ${direct.escapeIdentifier(database)} set ${name} = '${value}'`,
+    );
+  try {
+    for (const statement of statements) await direct.query(statement);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "42501") throw error;
+    throw new UnfitDatabaseError(
+      `The user "${user}" may not change its own settings (${(error as Error).message}). Run this as an administrator: ${statements.join("; ")};`,
+    );
+  }
+  return statements.length > 0;
+}
+
+/** Ends the pooler's session that has the former settings; within a transaction, so that nobody else uses it. */
+async function endSession(client: pg.PoolClient): Promise<void> {
+  await client.query("begin");
+  await client.query("select pg_terminate_backend(pg_backend_pid())").catch(() => {});
+}
+
+async function requireSettings(pooled: Database, url: string): Promise<void> {
+  const client = await pooled.pool.connect();
+  try {
+    const unmet = await unmetSettings(client);
+    if (!unmet) return;
+    throw new UnfitDatabaseError(
+      `The pooler at ${readDatabaseUrl(url)?.hosts} has sessions without Onlooker's settings: ${unmet}. They are older than the settings of the database's user: run RECONNECT in the pooler, or restart it. If they stay, remove what the pooler itself sets.`,
+    );
+  } finally {
+    client.release();
+  }
+}
+
+/** The first setting with another value, in words. */
+async function unmetSettings(client: pg.PoolClient): Promise<string | undefined> {
+  const { rows } = await client.query<{ name: string; setting: string }>(
+    "select name, setting from pg_settings where name = any ($1)",
+    [Object.keys(sessionSettings)],
+  );
+  const wrong = rows.find(({ name, setting }) => setting !== sessionSettings[name]);
+  return wrong && `${wrong.name} is ${wrong.setting} instead of ${sessionSettings[wrong.name]}`;
+}
+
+const roundsMax = 5;
+
+/**
+ * Whether consecutive statements of this connection run in the same session. Poolers invent a process id for their
+ * clients. Then another connection occupies a session between two statements, which a pooler of transactions has to run
+ * elsewhere; or it has no other, and lets the second one wait.
+ */
+async function sessionLasts(db: Database, client: pg.PoolClient): Promise<boolean> {
+  const first = await pidOf(client);
+  if (processIdOf(client) === first) return true;
+  const other = await db.pool.connect();
+  try {
+    for (let round = 0; round < roundsMax; round++) {
+      await other.query("begin");
+      if ((await pidOf(client)) !== first) return false;
+      await other.query("rollback");
+    }
+    return true;
+  } catch (error) {
+    if ((error as Error).message === "Query read timeout") return false;
+    throw error;
+  } finally {
+    other.release(true);
+  }
+}
+
+async function pidOf(client: pg.PoolClient): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>({
+    text: "select pg_backend_pid() as pid",
+    query_timeout: 5_000,
+  } as pg.QueryConfig);
+  return rows[0]!.pid;
+}
+
+/** As announced when the connection was opened. */
+function processIdOf(client: pg.PoolClient): number | null {
+  return (client as unknown as { processID: number | null }).processID; // missing from its types
+}
+
+async function warnOfLoss(client: pg.PoolClient, log: Log): Promise<void> {
+  const { rows } = await client.query<{ synchronous_commit: string }>("show synchronous_commit");
+  if (rows[0]!.synchronous_commit !== "off") return;
+  log.warn(
+    "synchronous_commit is off: traces that were accepted can be lost when PostgreSQL crashes; set it to on",
+  );
+}
+
+async function using(db: Database, work: (db: Database) => Promise<void>): Promise<void> {
+  try {
+    await work(db);
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,163 @@
+// Several servers in a database URL: connections go to the one that accepts writes.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { after, before, it } from "node:test";
+import type { ServiceEvent } from "../../src/model/event.ts";
+import { type Database, isTransient, openDatabase, transaction } from "../../src/store/db.ts";
+import { subscribe } from "../../src/store/events.ts";
+import { eventually } from "../support/eventually.ts";
+import { freshDatabase } from "../support/postgres.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let name: string;
+before(async () => {
+  database = await freshDatabase();
+  name = new URL(database.url).pathname.slice(1);
+});
+after(() => database.drop());
+
+/** A way to the test's server, or to nowhere: then it accepts connections and says nothing. */
+async function startLine(open = true) {
+  const target = new URL(database.url);
+  const clients = new Set<Socket>();
+  const server = createServer(client => {
+    clients.add(client);
+    client.on("error", () => {});
+    client.on("close", () => clients.delete(client));
+    if (!open) return;
+    const upstream = connect(Number(target.port), target.hostname);
+    upstream.on("error", () => {});
+    client.pipe(upstream).pipe(client);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    clients,
+    /** No new connection is accepted; those that there are stay. */
+    closeToOthers: () => server.close(),
+    close() {
+      server.close();
+      for (const client of clients) client.destroy();
+    },
+  };
+}
+
+async function closedPort(): Promise<number> {
+  const line = await startLine();
+  line.close();
+  return line.port;
+}
+
+/** The test's database at these ports. */
+function urlAt(...ports: number[]): string {
+  const url = new URL(database.url);
+  return url.href.replace(url.host, ports.map(port => `127.0.0.1:${port}`).join(","));
+}
+
+const pidOf = async (db: Database) => (await db.pool.query("select pg_backend_pid() as pid")).rows[0].pid;
+
+/** New sessions of the database are read-only until `work` ends, as those of a standby are. */
+async function readOnly(work: () => Promise<void>): Promise<void> {
+  const admin = openDatabase(database.url, 1);
+  await admin.pool.query(`alter database ${name} set default_transaction_read_only = on`);
+  try {
+    await work();
+  } finally {
+    await transaction(admin, async client => {
+      await client.query("set transaction read write");
+      await client.query(`alter database ${name} reset default_transaction_read_only`);
+    });
+    await admin.close();
+  }
+}
+
+it("servers that are down or do not answer hold up no connection", async () => {
+  const silent = await startLine(false);
+  const line = await startLine();
+  const db = openDatabase(urlAt(await closedPort(), silent.port, line.port), 2);
+  const since = performance.now();
+  await db.pool.query("select");
+  const first = performance.now() - since;
+  assert.ok(first < 1_500, `the first connection took ${Math.round(first)} ms`);
+  await db.close();
+  silent.close();
+  line.close();
+});
+
+it("while no server accepts writes, the error is transient and says why", async () => {
+  const line = await startLine();
+  const db = openDatabase(urlAt(await closedPort(), line.port), 1);
+  await readOnly(async () => {
+    await assert.rejects(db.pool.query("select"), (error: Error) => {
+      assert.match(
+        error.message,
+        /^No server accepts writes: .*ECONNREFUSED.*, 127\.0\.0\.1:\d+ \(read-only\)$/,
+      );
+      return isTransient(error);
+    });
+  });
+  await db.pool.query("select");
+  await db.close();
+  line.close();
+});
+
+it("a single server is asked too, where target_session_attrs wants it", async () => {
+  const line = await startLine();
+  const db = openDatabase(`${urlAt(line.port)}?target_session_attrs=read-write`, 1);
+  await readOnly(async () => {
+    await assert.rejects(db.pool.query("select"), /^Error: No server accepts writes/);
+  });
+  await db.pool.query("select");
+  await db.close();
+  line.close();
+});
+
+it("a wrong password is not taken for an outage", async () => {
+  const line = await startLine();
+  const url = urlAt(line.port, await closedPort()).replace(/:[^:@/]*@/, ":wrong@");
+  const db = openDatabase(url, 1);
+  await assert.rejects(db.pool.query("select"), { code: "28P01" });
+  await db.close();
+  line.close();
+});
+
+it("a connection whose server has become read-only is replaced", async () => {
+  const db = openDatabase(database.url, 1);
+  const before = await pidOf(db);
+  await db.pool.query("set session characteristics as transaction read only");
+  const write = transaction(db, client => client.query("update accounts set name = name"));
+  await assert.rejects(write, { code: "25006" });
+  assert.notEqual(await pidOf(db), before);
+  await db.close();
+});
+
+it("once another server is the primary, connections to the former one are closed", async () => {
+  const [former, next] = [await startLine(), await startLine()];
+  const url = urlAt(former.port, next.port);
+  const db = openDatabase(url, 2);
+  const events: ServiceEvent[] = [];
+  const subscription = subscribe(url, event => events.push(event));
+  const [one, two] = [await db.pool.connect(), await db.pool.connect()];
+  one.release();
+  two.release();
+  await eventually(() => assert.equal(former.clients.size, 3));
+  assert.equal(next.clients.size, 0);
+
+  former.closeToOthers();
+  const [broken] = former.clients;
+  broken!.destroy();
+  await eventually(async () => {
+    await db.pool.query("select");
+    assert.equal(former.clients.size, 0);
+  });
+  // Live updates continue, and everything is read again.
+  await eventually(() => assert.deepEqual(events, [{ type: "refresh", agentId: null }]));
+  await eventually(() => assert.equal(next.clients.size, 2));
+  await subscription.close();
+  await db.close();
+  next.close();
+  former.close();
+});

@@ -1,0 +1,108 @@
+// The check of the database connection at start, without a pooler: test/wide/pgbouncer.test.ts has those of poolers.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, it } from "node:test";
+import pg from "pg";
+import { openDatabase, sessionSettings } from "../../src/store/db.ts";
+import { UnfitDatabaseError } from "../../src/store/migrate.ts";
+import { checkSessions } from "../../src/store/session-check.ts";
+import { freshDatabase } from "../support/postgres.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let other: Awaited<ReturnType<typeof freshDatabase>>;
+before(async () => {
+  [database, other] = [await freshDatabase(), await freshDatabase()];
+});
+after(async () => {
+  await database.drop();
+  await other.drop();
+});
+
+const warnings: string[] = [];
+const log = { info() {}, warn: (message: unknown) => void warnings.push(String(message)) };
+beforeEach(() => void warnings.splice(0));
+
+const check = (directUrl: string, pooled = true) =>
+  checkSessions({ url: database.url, directUrl, pooled }, log as never);
+
+async function run(url: string, sql: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+it("accepts a database without a pooler, and changes nothing", async () => {
+  await check(database.url, false);
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(await run(database.url, "show statement_timeout"), [{ statement_timeout: "0" }]);
+});
+
+it("keeps the settings of the URL beside Onlooker's own", async () => {
+  const db = openDatabase(`${database.url}?options=-c%20work_mem%3D5MB`, 1);
+  const { rows } = await db.pool.query(
+    "select current_setting('work_mem') as memory, current_setting('lock_timeout') as timeout",
+  );
+  assert.deepEqual(rows, [{ memory: "5MB", timeout: "5s" }]);
+  await db.close();
+});
+
+it("gives the user Onlooker's settings in this database, and no other", async () => {
+  await check(database.url);
+  const names = Object.keys(sessionSettings).map(name => `'${name}'`);
+  const query = `select name, setting from pg_settings where name in (${names.join(", ")})`;
+  const settings = await run(database.url, query);
+  assert.deepEqual(Object.fromEntries(settings.map(({ name, setting }) => [name, setting])), sessionSettings);
+  assert.deepEqual(await run(other.url, "show statement_timeout"), [{ statement_timeout: "0" }]);
+  assert.deepEqual(
+    warnings.filter(text => !text.startsWith("DATABASE_URL leads to PostgreSQL itself")),
+    [],
+  );
+  assert.equal(warnings.length, 1, "the variable is set without a pooler");
+});
+
+it("refuses a direct URL of another database, and leaves that one as it is", async () => {
+  await assert.rejects(check(other.url), error => {
+    assert.ok(error instanceof UnfitDatabaseError);
+    assert.match(error.message, /lead to two databases \("onlooker_test_.*" and "onlooker_test_.*"\)/);
+    return true;
+  });
+  assert.deepEqual(await run(other.url, "show lock_timeout"), [{ lock_timeout: "0" }]);
+});
+
+it("refuses a direct URL with another schema or another user", async () => {
+  await assert.rejects(
+    check(`${database.url}?options=-c%20search_path%3Dpg_catalog`),
+    /has the schema "public" and SVC_DATABASE_DIRECT_URL the schema "pg_catalog"/,
+  );
+  const role = new URL(database.url).pathname.slice(1);
+  await run(database.url, `create role ${role} login password 'x' in role pg_monitor`);
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = "x";
+  try {
+    await assert.rejects(check(url.href), /has the user "\w+" and SVC_DATABASE_DIRECT_URL the user/);
+  } finally {
+    await run(database.url, `drop role ${role}`);
+  }
+});
+
+it("warns if commits are not flushed", async () => {
+  const name = new URL(database.url).pathname.slice(1);
+  await run(database.url, `alter database ${name} set synchronous_commit = off`);
+  await check(database.url, false);
+  assert.match(warnings.join("\n"), /^synchronous_commit is off/);
+  await run(database.url, `alter database ${name} reset synchronous_commit`);
+});
+
+it("names statements only without a pooler", async () => {
+  for (const pooled of [false, true]) {
+    const db = openDatabase(database.url, 1, { pooled });
+    await db.pool.query({ name: "one", text: "select $1::int as number", values: [1] });
+    const { rows } = await db.pool.query("select name from pg_prepared_statements");
+    assert.deepEqual(rows, pooled ? [] : [{ name: "one" }]);
+    await db.close();
+  }
+});
