@@ -239,8 +239,8 @@ async function draftAssertion(
   return assertion as AssertionDraft;
 }
 
-function viewOf({ agentId, trace, derived }: LoadedTrace): ViewedTrace {
-  return { agentId, view: new TraceView(trace, derived) };
+function viewOf({ accountId, agentId, trace, derived }: LoadedTrace): ViewedTrace {
+  return { accountId, agentId, view: new TraceView(trace, derived) };
 }
 
 /** The first alternative that is valid and passes on this trace. */

@@ -21,6 +21,8 @@ import { readBatch, readResource, type Scanned, scan } from "./wire/batch.ts";
 export type LoadedTrace = {
   traceId: string;
   agentId: string;
+  /** The account that the agent belongs to. */
+  accountId: string;
   revision: number;
   /** Whether the row's columns were derived from an earlier revision. */
   stale: boolean;

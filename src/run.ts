@@ -15,11 +15,13 @@ import type { Result, Verdict } from "./model/run/run.ts";
 import type { TestCase } from "./model/test-case/test-case.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import type { Sandbox } from "./remote/sandbox/sandbox.ts";
-import { type Admission, judgeOfRun, notAnswered, pendingJudge } from "./run/admission.ts";
+import { judgeOfRun, notAnswered, pendingJudge } from "./run/admission.ts";
 import type { Database } from "./store/db.ts";
 import type { ClaimedRun } from "./store/runs/claims.ts";
 import { decodeDetail } from "./store/runs/detail.ts";
 import { listForAgent } from "./store/test-cases.ts";
+import type { Owners } from "./threads/fair-queue.ts";
+import type { FairSemaphore } from "./threads/fair-semaphore.ts";
 import { inTurns } from "./threads/turns.ts";
 
 /** Neither throws: an outage is an answer. */
@@ -31,8 +33,8 @@ export type RunDeps = {
   sandbox: Askable["sandbox"];
   /** How long a run waits for the judge, from its first question on; checks without an answer are skipped then. */
   judgeDeadlineMs: number;
-  /** Absent: any number of runs may ask the judge. */
-  admission?: Admission;
+  /** Of accounts and their agents. Absent: any number of runs may ask the judge. */
+  admission?: FairSemaphore;
   /** The heap that this thread has for traces. */
   heap?: HeapSemaphore;
   clock?: Clock;
@@ -138,12 +140,12 @@ async function evaluateRun(
   signal: AbortSignal,
   ends: RunEnds,
 ): Promise<void> {
-  const { agentId, traceId, id: runId, judgeTries: tries, judgeLeftMs } = run;
+  const { accountId, agentId, traceId, id: runId, judgeTries: tries, judgeLeftMs } = run;
   const plan = (run.detail && decodeDetail(run.detail).plan) ?? tests;
   const deadlineAt = clock.now() + (judgeLeftMs ?? judgeDeadlineMs);
   const waitedMs = Math.max(0, judgeDeadlineMs - (judgeLeftMs ?? judgeDeadlineMs));
   const answers = noAnswers();
-  const view = new TraceView(loaded.trace, loaded.derived);
+  const viewed = { accountId, agentId, view: new TraceView(loaded.trace, loaded.derived) };
   const partOf = (verdict: Verdict) => ({ run, verdict, plan, leftMs: deadlineAt - clock.now() });
 
   let routed: RoutingAnswer | undefined;
@@ -154,7 +156,7 @@ async function evaluateRun(
     await clock.sleep(partialAfterMs, over.signal);
     const soFar = { semantic: new Map(answers.semantic), sandbox: answers.sandbox };
     const judge = pendingJudge(notAnswered, () => routed ?? notAnswered);
-    const partial = await evaluateWith({ judge, sandbox }, { agentId, view }, plan, soFar, over.signal);
+    const partial = await evaluateWith({ judge, sandbox }, viewed, plan, soFar, over.signal);
     if (!over.signal.aborted && !signal.aborted) ends.partial(partOf(partial.verdict));
   };
   // The partial verdict of a run that is resumed is stored already.
@@ -164,13 +166,15 @@ async function evaluateRun(
     isPublished = true;
   };
   const context = { agentId, traceId, runId, deadlineAt, tries, waitedMs };
-  const judge = judgeOfRun({ judgeOf, clock, admission, onAsk }, context);
+  const holders = [accountId, agentId];
+  const enter = admission && (() => admission.tryAcquire(holders));
+  const judge = judgeOfRun({ judgeOf, clock, enter, onAsk }, context);
   const onRouted = (routing: RoutingAnswer) => {
     routed = routing;
   };
   const { verdict, routing } = await evaluateWith(
     { judge, sandbox },
-    { agentId, view },
+    viewed,
     plan,
     answers,
     signal,
@@ -193,7 +197,7 @@ async function evaluateWith(
   signal: AbortSignal,
   onRouted?: (routing: RoutingAnswer) => void,
 ): Promise<{ verdict: Verdict; routing: RoutingAnswer | null }> {
-  const { agentId, view } = viewed;
+  const { view } = viewed;
   const { derived } = view;
   const question = routingQuestion(view, tests);
   const routing = question && (await judge.route(question, signal));
@@ -202,7 +206,7 @@ async function evaluateWith(
   // Replies are judged only once it is known which tests apply: then one call serves them all.
   const asked = routing && isWaiting(routing) ? pendingJudge(routing) : judge;
   await answersFor({ judge: asked, sandbox }, viewed, applying, signal, answers);
-  const verdict = await inTurns(agentId, evaluating({ view, tests, routing, answers }));
+  const verdict = await inTurns(ownersOf(viewed), evaluating({ view, tests, routing, answers }));
   return { verdict, routing };
 }
 
@@ -216,7 +220,9 @@ export function waitFor(answers: (RoutingAnswer | SemanticAnswer | null)[], now:
 }
 
 /** A trace as its checks see it. They share the view, and its budget, in all rounds. */
-export type ViewedTrace = { agentId: string; view: TraceView };
+export type ViewedTrace = { accountId: string; agentId: string; view: TraceView };
+
+const ownersOf = ({ accountId, agentId }: ViewedTrace): Owners => [accountId, agentId];
 
 /** The result of one test, and the answers that it is based on. */
 export async function evaluateOne(
@@ -226,25 +232,27 @@ export async function evaluateOne(
   signal: AbortSignal,
 ): Promise<{ result: Result; answers: Answers }> {
   const answers = await answersFor(askable, viewed, [test], signal);
-  return { result: await inTurns(viewed.agentId, evaluatingTest(viewed.view, test, answers)), answers };
+  return { result: await inTurns(ownersOf(viewed), evaluatingTest(viewed.view, test, answers)), answers };
 }
 
 /** Asks what is missing from `answers`, in as many rounds as the dependencies between checks take. */
 async function answersFor(
   { judge, sandbox }: Askable,
-  { agentId, view }: ViewedTrace,
+  viewed: ViewedTrace,
   tests: TestCase[],
   signal: AbortSignal,
   answers: Answers = noAnswers(),
 ): Promise<Answers> {
+  const { accountId, agentId, view } = viewed;
+  const caller = { accountId, agentId, budget: view.budget };
   for (;;) {
-    const open = await inTurns(agentId, findingQuestions(view, tests, answers));
+    const open = await inTurns(ownersOf(viewed), findingQuestions(view, tests, answers));
     if (open.semantic.length + open.sandbox.length === 0) return answers;
     // All at once: the judge batches its questions, and both have limits of their own.
     await Promise.all([
       askJudge(judge, open.semantic, answers, signal),
       ...open.sandbox.map(async ({ key, question }) => {
-        answers.sandbox.set(key, await sandbox.answer(question, { agentId, budget: view.budget }, signal));
+        answers.sandbox.set(key, await sandbox.answer(question, caller, signal));
       }),
     ]);
   }

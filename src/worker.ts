@@ -9,8 +9,9 @@ import { refreshStale } from "./load.ts";
 import { Refusal } from "./model/refusal.ts";
 import { runErrorReason } from "./model/run/reason.ts";
 import type { RunState } from "./model/run/run.ts";
-import { Admission } from "./run/admission.ts";
+import { judgePermits } from "./run/admission.ts";
 import { evaluateRuns, type RunDeps, type RunEnds } from "./run.ts";
+import { listAgentsOf } from "./store/accounts/ownership.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
@@ -21,6 +22,7 @@ import {
   giveBackRuns,
   nextDueMs,
 } from "./store/runs/claims.ts";
+import type { FairSemaphore } from "./threads/fair-semaphore.ts";
 import { publishRunning, ResultWriter } from "./worker/result-writer.ts";
 
 export type WorkerDeps = RunDeps & {
@@ -43,7 +45,7 @@ const staleQuietMs = 10_000;
 const staleMax = 20;
 
 export class RunWorker {
-  readonly #deps: WorkerDeps & { heap: HeapSemaphore; admission: Admission };
+  readonly #deps: WorkerDeps & { heap: HeapSemaphore; admission: FairSemaphore };
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, ClaimedRun>();
   /** Release the heap of a run's trace, by the ids of the runs that have started. */
@@ -55,7 +57,7 @@ export class RunWorker {
   readonly #claimLoop: ClaimLoop;
 
   constructor(deps: WorkerDeps) {
-    this.#deps = { ...deps, heap: deps.heap ?? new HeapSemaphore(), admission: new Admission(askingMax) };
+    this.#deps = { ...deps, heap: deps.heap ?? new HeapSemaphore(), admission: judgePermits(askingMax) };
     this.#results = new ResultWriter({
       ...deps,
       lease: this.#lease,
@@ -89,13 +91,17 @@ export class RunWorker {
   }
 
   /**
-   * Agents with at least as many runs in hand as there are free places: one whose runs take long never fills all of them,
-   * and those of others are claimed past its queue.
+   * Agents with at least as many runs in hand as there are free places, and all agents of an account with three times as
+   * many: one whose runs take long never fills all of them, and those of others are claimed past its queue.
    */
-  #fullAgents(): string[] {
+  async #fullAgents(): Promise<string[]> {
     const free = inHandMax - this.#inHand.size;
-    const byAgent = Map.groupBy(this.#inHand.values(), ({ agentId }) => agentId);
-    return [...byAgent].flatMap(([agentId, runs]) => (runs.length >= free ? [agentId] : []));
+    const holding = (owner: "accountId" | "agentId", places: number) =>
+      [...Map.groupBy(this.#inHand.values(), run => run[owner])].flatMap(([id, runs]) =>
+        runs.length >= places ? [id] : [],
+      );
+    const ofAccounts = await listAgentsOf(this.#deps.db, holding("accountId", 3 * free));
+    return [...holding("agentId", free), ...ofAccounts];
   }
 
   /** Resolves to the ms after which to claim again. */
@@ -105,7 +111,7 @@ export class RunWorker {
     const { db, events, leaseMs, admission } = this.#deps;
     const inHand = [...this.#inHand.keys()];
     const resumedMax = admission.free;
-    const places = { runsMax, resumedMax, inHand, fullAgents: this.#fullAgents() };
+    const places = { runsMax, resumedMax, inHand, fullAgents: await this.#fullAgents() };
     const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, ...places });
     for (const run of ended) this.#publishError(run);
     if (runs.length === 0) return this.#idleMs();
@@ -193,7 +199,7 @@ export class RunWorker {
     const refreshed = await refreshStale(db, { quietMs: staleQuietMs, limit: staleMax, heap, signal });
     if (refreshed === staleMax) return 0;
     const inHand = [...this.#inHand.keys()];
-    const places = { inHand, resumes: admission.free > 0, fullAgents: this.#fullAgents() };
+    const places = { inHand, resumes: admission.free > 0, fullAgents: await this.#fullAgents() };
     const dueMs = await nextDueMs(db, places);
     return Math.max(1, Math.min(dueMs ?? idleMaxMs, idleMaxMs));
   }

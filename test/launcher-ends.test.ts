@@ -15,6 +15,7 @@ import { makeSender, makeTestCase } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { undecided } from "./support/judge-answers.ts";
 import { openLaunching, unaskedJudge } from "./support/launching.ts";
+import { makeAgentRow } from "./support/rows.ts";
 
 const workerStopped = reasonText({ code: "worker_stopped" });
 
@@ -265,6 +266,25 @@ test("agents take turns: many runs of one do not block another's", async () => {
     );
   assert.deepEqual(await claim(), [busy.agentId, other.agentId]);
   assert.deepEqual(await claim(), [busy.agentId, busy.agentId]);
+  for (const id of launches) await cancelLaunch(db, id);
+});
+
+test("accounts take turns: an agent waits no longer for three of another account than for one", async () => {
+  const other = await makeSender(db);
+  const busy = await makeSender(db);
+  const agents = [busy.agentId];
+  for (let more = 0; more < 2; more++) agents.push(await makeAgentRow(db, { projectId: busy.projectId }));
+  const launches: string[] = [];
+  for (const agentId of [...agents, other.agentId]) {
+    const tests = await Promise.all([1, 2, 3].map(() => makeTestCase(db, agentId)));
+    launches.push(await launch(agentId, ...tests));
+  }
+  const concurrency = new Map([...agents, other.agentId].map(agentId => [agentId, 20]));
+  const bounds = { lease: randomUUID(), leaseMs: 30_000, runsMax: 2, concurrency };
+  for (let turn = 0; turn < 3; turn++) {
+    const claimed = (await claimManualRuns(db, bounds)).map(({ agentId }) => agentId);
+    assert.deepEqual(new Set(claimed), new Set([agents[turn], other.agentId]));
+  }
   for (const id of launches) await cancelLaunch(db, id);
 });
 

@@ -14,7 +14,8 @@ function counting(): { loads: string[]; released: string[]; hold: AcquireVersion
     released,
     async hold({ traceId, revision }) {
       loads.push(`${traceId}${revision}`);
-      const loaded = { traceId, agentId: "agent", revision, stale: false, trace, derived: derive(trace) };
+      const owners = { agentId: "agent", accountId: "account" };
+      const loaded = { traceId, ...owners, revision, stale: false, trace, derived: derive(trace) };
       const release = () => void released.push(`${traceId}${revision}`);
       return { loaded: { ...loaded, heapBytes: 1_000 }, release };
     },

@@ -18,6 +18,7 @@ import {
   storeDueRun,
 } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
+import { makeAgentRow } from "./support/rows.ts";
 import { startRunWorker, type WorkerOptions } from "./support/run-worker.ts";
 
 const { url, db, close } = await openTwice();
@@ -105,23 +106,46 @@ describe("a worker", () => {
     assert.equal(workers.flatMap(worker => worker.ended).length, 80);
   });
 
-  it("evaluates an agent's run while 140 earlier ones of another agent take long", async () => {
-    const slow = await makeSender(db, { judged: false });
-    await makeTestCase(db, slow.agentId, {
-      assertions: [{ type: "json_schema", target_node: "a", field: "o", schema: { minimum: 1 } }],
+  for (const [whose, agentCount] of [
+    ["another agent", 1],
+    ["twenty agents of another account", 20],
+  ] as const) {
+    it(`evaluates an agent's runs while 140 earlier ones of ${whose} take long`, async () => {
+      const slow = await makeSender(db, { judged: false });
+      const agents = [slow];
+      while (agents.length < agentCount) {
+        agents.push({ ...slow, agentId: await makeAgentRow(db, { projectId: slow.projectId }) });
+      }
+      for (const { agentId } of agents) {
+        await makeTestCase(db, agentId, {
+          assertions: [{ type: "json_schema", target_node: "a", field: "o", schema: { minimum: 1 } }],
+        });
+      }
+      const earlier = await Promise.all(
+        Array.from({ length: 140 }, (_, at) =>
+          storeDueRun(db, agents[at % agentCount]!, { attributes: { o: 1 } }),
+        ),
+      );
+      const released = Promise.withResolvers<SandboxAnswer>();
+      let asked = 0;
+      const worker = startWorker({
+        sandbox: {
+          answer() {
+            asked++;
+            return released.promise;
+          },
+        },
+      });
+      // Half of its 128 places for one agent, three quarters for an account: at most another claim of 32 is on its way.
+      await eventually(() => assert.ok(asked >= 64));
+      const { runId } = await storeDueRun(db, plain);
+      await ended(runId);
+      assert.ok(asked <= 96, `${asked} runs were claimed`);
+      released.resolve({ state: "ok", holds: true, faults: [] });
+      for (const one of earlier) assert.equal((await ended(one.runId)).verdict, "passed");
+      await worker.stop();
     });
-    const earlier = await Promise.all(
-      Array.from({ length: 140 }, () => storeDueRun(db, slow, { attributes: { o: 1 } })),
-    );
-    const released = Promise.withResolvers<SandboxAnswer>();
-    const worker = startWorker({ sandbox: { answer: () => released.promise } });
-    await ended(earlier[0]!.runId, "running");
-    const { runId } = await storeDueRun(db, plain);
-    await ended(runId);
-    released.resolve({ state: "ok", holds: true, faults: [] });
-    for (const one of earlier) assert.equal((await ended(one.runId)).verdict, "passed");
-    await worker.stop();
-  });
+  }
 
   it("updates the columns of a merged trace with the run that evaluates it", async () => {
     const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });

@@ -184,7 +184,7 @@ export async function checkExample(
     for (const { key, question } of open.sandbox)
       answers.sandbox.set(
         key,
-        await sandbox.answer(question, { agentId: "example", budget: new RunBudget() }),
+        await sandbox.answer(question, { accountId: "docs", agentId: "example", budget: new RunBudget() }),
       );
   }
   await sandbox.close();

@@ -194,7 +194,8 @@ async function tryTrace(
       why === "no_user_input" ? "The trace has no user input to match the scenario against." : reason;
     return { after: null, reason: text || "The judge could not match the scenario.", check: null };
   }
-  const viewed = { agentId: loaded.agentId, view: new TraceView(trace, derived) };
+  const { accountId, agentId } = loaded;
+  const viewed = { accountId, agentId, view: new TraceView(trace, derived) };
   const { result } = await evaluateOne({ judge, sandbox }, viewed, test, signal);
   return summaryOf(result);
 }

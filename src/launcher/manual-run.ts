@@ -98,12 +98,17 @@ async function evaluate(
   const isConversation = test.turns.length > 1;
   const received = traces.map((loaded, at) => withReceived(loaded, turns[at]!));
   const { trace, derived } = isConversation ? joinTurns(received) : received[0]!;
-  const { traceId } = traces.at(-1)!;
+  const { traceId, accountId } = traces.at(-1)!;
   const waitedMs = judgeLeftMs === null ? 0 : deadlines.waitedMs(judgeLeftMs);
   const context = { agentId, traceId, runId, deadlineAt, tries, waitedMs, chosen: true as const };
   const askable = { judge: judgeOfRun({ judgeOf, clock }, context), sandbox };
   const view = new TraceView(trace, derived);
-  const { result: evaluated, answers } = await evaluateOne(askable, { agentId, view }, test, signal);
+  const { result: evaluated, answers } = await evaluateOne(
+    askable,
+    { accountId, agentId, view },
+    test,
+    signal,
+  );
   const given = [...answers.semantic.values()];
   deadlines.note(launchId, given);
   const result = isConversation ? placedInTurns(evaluated) : evaluated;

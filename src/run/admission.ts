@@ -3,47 +3,26 @@ import { withRetry } from "../judge/retry.ts";
 import type { Judge, JudgeContext, JudgeOf, RoutingAnswer, SemanticAnswer } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import type { Clock } from "../remote/clock.ts";
-import { type Release, Semaphore } from "../threads/semaphore.ts";
+import { FairSemaphore } from "../threads/fair-semaphore.ts";
+import type { Release } from "../threads/semaphore.ts";
 
-/** Limits concurrent judge calls of runs. One agent may hold at most half of the free permits, so a slow judge cannot starve others. */
-export class Admission {
-  readonly #semaphore: Semaphore;
-  readonly #byAgent = new Map<string, number>();
-
-  constructor(runsMax: number) {
-    this.#semaphore = new Semaphore(runsMax);
-  }
-
-  get free(): number {
-    return this.#semaphore.free;
-  }
-
-  /** Undefined if the agent gets no permit now. */
-  enter(agentId: string): Release | undefined {
-    const own = this.#byAgent.get(agentId) ?? 0;
-    const release = own < this.free ? this.#semaphore.tryAcquire() : undefined;
-    if (!release) return undefined;
-    this.#byAgent.set(agentId, own + 1);
-    return () => {
-      release();
-      const left = this.#byAgent.get(agentId)! - 1;
-      if (left > 0) this.#byAgent.set(agentId, left);
-      else this.#byAgent.delete(agentId);
-    };
-  }
-}
+/**
+ * Concurrent judge calls of runs. Of the permits that the others have left free, an agent may hold half, and all agents of
+ * an account three quarters, so a slow judge cannot starve others.
+ */
+export const judgePermits = (runsMax: number) => new FairSemaphore(runsMax, [0.75, 0.5]);
 
 type RunJudgeDeps = {
   judgeOf: JudgeOf;
   clock: Pick<Clock, "now" | "random">;
-  /** Absent: no limit. */
-  admission?: Admission | undefined;
+  /** Undefined if there is no permit now. Absent: no limit. */
+  enter?: (() => Release | undefined) | undefined;
   /** Called before each question. */
   onAsk?: () => void;
 };
 
 export function judgeOfRun(
-  { judgeOf, clock, admission, onAsk }: RunJudgeDeps,
+  { judgeOf, clock, enter = () => () => {}, onAsk }: RunJudgeDeps,
   context: JudgeContext & { deadlineAt: number },
 ): Judge {
   const judge = judgeOf(context);
@@ -52,7 +31,7 @@ export function judgeOfRun(
 
   async function admitted<A>(ask: () => Promise<A>, denied: (why: Unanswered) => A): Promise<A> {
     onAsk?.();
-    const release = admission ? admission.enter(context.agentId) : () => {};
+    const release = enter();
     if (!release) return denied(busy(context, clock));
     try {
       return await ask();

@@ -1,48 +1,59 @@
-// Queue with round robin between owners: FIFO for each owner, and owners take turns however much one of them has queued.
+// Queue with round robin between accounts, and between the agents of each: FIFO for an agent, however much others have queued.
+
+/** An account and one of its agents: an account with fifty agents has as many turns as one with a single agent. */
+export type Owners = readonly [accountId: string, agentId: string];
 
 export class FairQueue<T> {
-  readonly #queues = new Map<string, T[]>();
+  readonly #accounts = new Map<string, Map<string, T[]>>();
 
   get isEmpty(): boolean {
-    return this.#queues.size === 0;
+    return this.#accounts.size === 0;
   }
 
-  /** Appends to the owner's items, or with `front` puts them before those that are queued. */
-  add(owner: string, items: T[], front = false): void {
+  /** Appends to the agent's items, or with `front` puts them before those that are queued. */
+  add([accountId, agentId]: Owners, items: T[], front = false): void {
     if (items.length === 0) return;
-    const queued = this.#queues.get(owner) ?? [];
-    this.#queues.set(owner, front ? [...items, ...queued] : queued);
+    const agents = this.#accounts.get(accountId) ?? new Map<string, T[]>();
+    this.#accounts.set(accountId, agents);
+    const queued = agents.get(agentId) ?? [];
+    agents.set(agentId, front ? [...items, ...queued] : queued);
     if (!front) queued.push(...items);
   }
 
   /**
-   * The next owner's turn. `take` is given the queued items, removes those it serves, at least one, and returns its
-   * result; the owner then is the last in turn. Undefined if nothing is queued.
+   * The next turn. `take` is given the queued items of an agent, removes those it serves, at least one, and returns its
+   * result; the agent and its account then are the last in turn. Undefined if nothing is queued.
    */
-  turn<R>(take: (items: T[], owner: string) => R): R | undefined {
-    for (const [owner, items] of this.#queues) {
-      this.#queues.delete(owner);
-      const result = take(items, owner);
-      if (items.length > 0) this.#queues.set(owner, items);
-      return result;
+  turn<R>(take: (items: T[]) => R): R | undefined {
+    for (const [accountId, agents] of this.#accounts) {
+      this.#accounts.delete(accountId);
+      for (const [agentId, items] of agents) {
+        agents.delete(agentId);
+        const result = take(items);
+        if (items.length > 0) agents.set(agentId, items);
+        if (agents.size > 0) this.#accounts.set(accountId, agents);
+        return result;
+      }
     }
     return undefined;
   }
 
-  /** Removes and returns the owner's items that match. */
-  remove(owner: string, matches: (item: T) => boolean): T[] {
-    const { removed = [], left = [] } = Object.groupBy(this.#queues.get(owner) ?? [], item =>
+  /** Removes and returns the agent's items that match. */
+  remove([accountId, agentId]: Owners, matches: (item: T) => boolean): T[] {
+    const agents = this.#accounts.get(accountId);
+    const { removed = [], left = [] } = Object.groupBy(agents?.get(agentId) ?? [], item =>
       matches(item) ? "removed" : "left",
     );
-    if (left.length > 0) this.#queues.set(owner, left);
-    else this.#queues.delete(owner);
+    if (left.length > 0) agents!.set(agentId, left);
+    else agents?.delete(agentId);
+    if (agents?.size === 0) this.#accounts.delete(accountId);
     return removed;
   }
 
   /** Removes and returns all items. */
   clear(): T[] {
-    const items = [...this.#queues.values()].flat();
-    this.#queues.clear();
+    const items = [...this.#accounts.values()].flatMap(agents => [...agents.values()].flat());
+    this.#accounts.clear();
     return items;
   }
 }

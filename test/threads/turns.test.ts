@@ -15,19 +15,26 @@ function* busy(count: number): Generator<void, string> {
 }
 
 suite("turns", () => {
-  test("a short computation ends while twenty long ones of another owner are under way", async () => {
-    const ended: string[] = [];
-    const long = Array.from({ length: 20 }, () => inTurns("a", busy(12)).then(() => ended.push("long")));
-    await inTurns("b", busy(8)).then(() => ended.push("short"));
-    assert.deepEqual(ended, ["short"]);
-    await Promise.all(long);
-    assert.equal(ended.length, 21);
-  });
+  for (const [whose, accountOf, agentOf] of [
+    ["an agent of the same account", () => "account", () => "one"],
+    ["agents of another account", () => "other", (at: number) => `agent ${at}`],
+  ] as const) {
+    test(`a short computation ends while twenty long ones of ${whose} are under way`, async () => {
+      const ended: string[] = [];
+      const long = Array.from({ length: 20 }, (_, at) =>
+        inTurns([accountOf(), agentOf(at)], busy(8)).then(() => ended.push("long")),
+      );
+      await inTurns(["account", "short"], busy(14)).then(() => ended.push("short"));
+      assert.deepEqual(ended, ["short"]);
+      await Promise.all(long);
+      assert.equal(ended.length, 21);
+    });
+  }
 
   test("timers are served between slices", async () => {
     let ticks = 0;
     const timer = setInterval(() => ticks++, 1);
-    await inTurns("a", busy(25));
+    await inTurns(["account", "agent"], busy(25));
     clearInterval(timer);
     assert.ok(ticks >= 3, String(ticks));
   });
@@ -37,20 +44,21 @@ suite("turns", () => {
     setImmediate(() => {
       isLater = true;
     });
-    assert.equal(await inTurns("a", busy(0)), "done");
+    assert.equal(await inTurns(["account", "agent"], busy(0)), "done");
     assert.equal(isLater, false);
   });
 });
 
 suite("fair queue", () => {
-  test("owners take turns, each in its own order", () => {
+  test("accounts take turns, and so do the agents of each, in their own order", () => {
     const queue = new FairQueue<string>();
-    queue.add("a", ["a1", "a2", "a3"]);
-    queue.add("b", ["b1"]);
-    queue.add("c", ["c1", "c2"]);
+    queue.add(["many", "a"], ["a1", "a2", "a3"]);
+    queue.add(["many", "b"], ["b1"]);
+    queue.add(["many", "c"], ["c1"]);
+    queue.add(["one", "d"], ["d1", "d2", "d3"]);
     const order: string[] = [];
     while (!queue.isEmpty) order.push(queue.turn(items => items.shift()!)!);
-    assert.deepEqual(order, ["a1", "b1", "c1", "a2", "c2", "a3"]);
+    assert.deepEqual(order, ["a1", "d1", "b1", "d2", "c1", "d3", "a2", "a3"]);
     assert.equal(
       queue.turn(() => "nothing"),
       undefined,
@@ -59,14 +67,19 @@ suite("fair queue", () => {
 
   test("items can be put back in front, and removed", () => {
     const queue = new FairQueue<number>();
-    queue.add("a", [3, 4, 5]);
-    queue.add("a", [1, 2], true);
+    const a = ["account", "a"] as const;
+    queue.add(a, [3, 4, 5]);
+    queue.add(a, [1, 2], true);
     assert.deepEqual(
-      queue.remove("a", item => item % 2 === 0),
+      queue.remove(a, item => item % 2 === 0),
       [2, 4],
     );
     assert.deepEqual(
-      queue.remove("b", () => true),
+      queue.remove(["account", "b"], () => true),
+      [],
+    );
+    assert.deepEqual(
+      queue.remove(["other", "a"], () => true),
       [],
     );
     assert.deepEqual(queue.clear(), [1, 3, 5]);

@@ -1,10 +1,10 @@
-// Validates values and searches patterns on a thread that is killed when one question takes too long. Agents take turns,
-// and have a budget of time.
+// Validates values and searches patterns on a thread that is killed when one question takes too long. Accounts and their
+// agents take turns; agents have a budget of time.
 import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import { type RunBudget, sandboxMsMax } from "../../model/run/budget.ts";
 import { type SandboxAnswer, type SandboxQuestion, sandboxTextMax } from "../../model/sandbox.ts";
-import { FairQueue } from "../../threads/fair-queue.ts";
+import { FairQueue, type Owners } from "../../threads/fair-queue.ts";
 import { AgentBudgets } from "./agent-budgets.ts";
 import { batchMs, notStarted, type SandboxBatch, type TimedAnswer } from "./batch.ts";
 import { Offenders } from "./offenders.ts";
@@ -18,8 +18,8 @@ export type SandboxOptions = {
   memoryMb?: number;
 };
 
-/** Who asks: agents take turns, and every question is charged to the budget of its run. */
-export type SandboxCaller = { agentId: string; budget: Pick<RunBudget, "sandboxMsLeft"> };
+/** Who asks: accounts and their agents take turns, and every question is charged to the budget of its run. */
+export type SandboxCaller = { accountId: string; agentId: string; budget: Pick<RunBudget, "sandboxMsLeft"> };
 
 type Job = SandboxCaller & {
   question: SandboxQuestion;
@@ -91,7 +91,7 @@ export class Sandbox {
       if (refusal) return resolve(refusal);
       // After this turn of the event loop, so that questions asked together share a call.
       if (this.#waiting.isEmpty) queueMicrotask(() => void this.#run());
-      this.#waiting.add(job.agentId, [job]);
+      this.#waiting.add(ownersOf(job), [job]);
     });
   }
 
@@ -145,6 +145,7 @@ export class Sandbox {
 
   async #answerBatch(jobs: Job[]): Promise<void> {
     const { agentId } = jobs[0]!;
+    const owners = ownersOf(jobs[0]!);
     const result = await this.#ask(jobs.map(({ question }) => question));
     if (this.#closed) return;
     if (Array.isArray(result)) {
@@ -154,9 +155,9 @@ export class Sandbox {
         jobs[at]!.resolve(answer);
       }
       // The thread returns early when a batch is slow, so that each question keeps its whole time limit.
-      this.#waiting.add(agentId, jobs.slice(result.length), true);
+      this.#waiting.add(owners, jobs.slice(result.length), true);
     } else this.#endFailedBatch(jobs, result);
-    if (!Array.isArray(result) || jobs.some(job => this.#isSpent(job))) this.#refuseQueued(agentId);
+    if (!Array.isArray(result) || jobs.some(job => this.#isSpent(job))) this.#refuseQueued(owners);
   }
 
   /** The answers that the thread had given are lost with it; they took less than `batchMs` together. */
@@ -171,13 +172,13 @@ export class Sandbox {
       }
       culprit.resolve(how === "timeout" ? this.#timeout() : outOfMemory);
     }
-    this.#waiting.add(culprit.agentId, others, true);
+    this.#waiting.add(ownersOf(culprit), others, true);
   }
 
   /** Answers the queued questions of an agent that will not be put to the thread any more. */
-  #refuseQueued(agentId: string): void {
+  #refuseQueued(owners: Owners): void {
     const refusals = new Map<Job, SandboxAnswer>();
-    const refused = this.#waiting.remove(agentId, job => {
+    const refused = this.#waiting.remove(owners, job => {
       const refusal = this.#refusalOf(job);
       if (refusal) refusals.set(job, refusal);
       return refusal !== undefined;
@@ -243,6 +244,8 @@ const tooLong: SandboxAnswer = {
   state: "unavailable",
   reason: { code: "text_too_long", data: { max: sandboxTextMax } },
 };
+
+const ownersOf = ({ accountId, agentId }: SandboxCaller): Owners => [accountId, agentId];
 
 function textOf(question: SandboxQuestion): string {
   return question.kind === "schema" ? question.value : question.text;

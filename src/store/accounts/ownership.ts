@@ -29,6 +29,21 @@ export function isOwnedNoun(noun: string | undefined): noun is OwnedNoun {
   return noun !== undefined && Object.hasOwn(owners, noun);
 }
 
+/** For the columns of a query: the account of the agent with this id, an expression. */
+export const accountOf = (agentId: string) =>
+  `(select p.account_id from agents a join projects p on p.id = a.project_id where a.id = ${agentId})`;
+
+/** The ids of all agents of these accounts. */
+export async function listAgentsOf(db: Database, accountIds: string[]): Promise<string[]> {
+  if (accountIds.length === 0) return [];
+  const { rows } = await db.pool.query<{ id: string }>({
+    name: "agents-of",
+    text: `select a.id from agents a join projects p on p.id = a.project_id where p.account_id = any ($1)`,
+    values: [accountIds],
+  });
+  return rows.map(({ id }) => id);
+}
+
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether PostgreSQL accepts this text as a UUID; any other id is simply not found. */

@@ -4,6 +4,7 @@ import type { Reason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { RunState, Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
+import { accountOf } from "../accounts/ownership.ts";
 import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
@@ -14,6 +15,7 @@ export type ClaimedRun = {
   id: string;
   traceId: string;
   agentId: string;
+  accountId: string;
   /** How often this run was started, including this time. */
   attempts: number;
   /** Failed attempts to ask the judge, and the time left to wait for it; `judgeLeftMs` is null before the first. */
@@ -23,7 +25,7 @@ export type ClaimedRun = {
   detail: Buffer | null;
 };
 
-const claimedColumns = `runs.id, trace_id as "traceId", agent_id as "agentId", attempts, judge_tries as "judgeTries",
+const claimedColumns = `runs.id, trace_id as "traceId", agent_id as "agentId", ${accountOf("agent_id")} as "accountId", attempts, judge_tries as "judgeTries",
   extract(epoch from judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", detail`;
 
 /** After this many crashes of a worker, a run becomes an error, so that it no longer blocks the queue. */

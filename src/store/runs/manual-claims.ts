@@ -2,6 +2,7 @@
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { RunState } from "../../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
+import { accountOf } from "../accounts/ownership.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { attemptsMax } from "./claims.ts";
@@ -60,8 +61,8 @@ const concurrencyRows = multiRow<[agentId: string, runsMax: number]>(3, {
 });
 
 /**
- * Claims pending runs within the concurrency of their agents, by the database's clock: first those of the agent with the
- * fewest active runs, and oldest first for each agent.
+ * Claims pending runs within the concurrency of their agents, by the database's clock: first those of the account with the
+ * fewest active runs, then of its agent with the fewest, and oldest first for each agent.
  */
 export async function claimManualRuns(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
   return transaction(db, async client => {
@@ -69,21 +70,27 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
     const { rows } = await client.query<RunRow>({
       name: "claim_manual",
       text: `with bound as materialized (
-          select item.agent_id, item.runs_max, (
+          select item.agent_id, item.runs_max, ${accountOf("item.agent_id")} as account_id, (
             select count(*) from runs r where r.agent_id = item.agent_id and r.kind = 'manual' and r.state = 'running'
               and r.judge_deadline_at is null
           ) as active
           from ${concurrencyRows.from}
         ), waiting as (
-          select next.id, bound.active + row_number() over (partition by bound.agent_id order by next.id) as place
+          select next.id, bound.account_id,
+            bound.active + row_number() over (partition by bound.agent_id order by next.id) as place
           from bound cross join lateral (
             select r.id from runs r
             where r.agent_id = bound.agent_id and r.kind = 'manual' and r.state in ('pending', 'running')
               and r.lease is null and r.judge_deadline_at is null
             order by r.id limit greatest(bound.runs_max - bound.active, 0)
           ) next
+        ), placed as (
+          select waiting.id, place, row_number() over (partition by account_id order by place, waiting.id) + (
+            select sum(active) from bound where bound.account_id = waiting.account_id
+          ) as account_place
+          from waiting
         ), chosen as (
-          select id from waiting order by place, id limit $5
+          select id from placed order by account_place, place, id limit $5
         ), locked as (
           select r.id from runs r join chosen on chosen.id = r.id where r.state = 'pending' for update of r
         )

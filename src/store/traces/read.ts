@@ -1,6 +1,7 @@
 // Reads stored traces and their batches, deletes them, and updates their derived columns.
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
+import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
 import { type Column, multiRow } from "../multi-row.ts";
 import { derivedAssignments, derivedColumns } from "./derived-columns.ts";
@@ -73,6 +74,7 @@ export async function deleteTracesOf(db: Database, agentIds: string[]): Promise<
 export type StoredBatches = {
   traceId: string;
   agentId: string;
+  accountId: string;
   path: TracePath;
   revision: number;
   derivedRevision: number;
@@ -106,7 +108,7 @@ export async function loadBatches(
   };
   const { rows } = await db.pool.query<Row>({
     name: "load_batches",
-    text: `select t.id as "traceId", t.agent_id as "agentId", t.path, t.revision,
+    text: `select t.id as "traceId", t.agent_id as "agentId", ${accountOf("t.agent_id")} as "accountId", t.path, t.revision,
         t.derived_revision as "derivedRevision", t.fits, b.spans,
         b.resource_id as "resourceId"
       from (

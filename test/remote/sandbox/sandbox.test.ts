@@ -9,8 +9,8 @@ import { Sandbox, type SandboxCaller } from "../../../src/remote/sandbox/sandbox
 const sandbox = new Sandbox();
 after(() => sandbox.close());
 
-function caller(agentId = "agent"): SandboxCaller {
-  return { agentId, budget: new RunBudget() };
+function caller(agentId = "agent", accountId = agentId): SandboxCaller {
+  return { accountId, agentId, budget: new RunBudget() };
 }
 
 function validate(
@@ -292,6 +292,19 @@ suite("fairness", () => {
     await validate(true, "1", shared);
     let answered = 0;
     for (const one of flood(60, shared, caller("flooding"))) void one.then(() => answered++);
+    const answer = await shared.answer({ kind: "schema", schema: "true", value: "1" }, caller("other"));
+    assert.deepEqual([answer.state, answered <= 1], ["ok", true]);
+    await shared.close();
+  });
+
+  test("an account waits for one turn of another account, however many agents it has", async () => {
+    const shared = new Sandbox({ budgetMs: 200 });
+    await validate(true, "1", shared);
+    let answered = 0;
+    for (let agent = 0; agent < 50; agent++) {
+      const [one] = flood(1, shared, caller(`agent ${agent}`, "flooding"));
+      void one!.then(() => answered++);
+    }
     const answer = await shared.answer({ kind: "schema", schema: "true", value: "1" }, caller("other"));
     assert.deepEqual([answer.state, answered <= 1], ["ok", true]);
     await shared.close();
