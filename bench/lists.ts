@@ -133,7 +133,7 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
       `insert into traces (id, agent_id, external_id, kind, path, received_at, updated_at, batch_spans, batch_bytes,
         derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input,
         response_text)
-      select uuidv7(at - now()), $1, 'x' || n, case when odd then 'test_run' else 'live' end, 'otlp', at, at, 12, 27000,
+      select id_at(at, gen_random_uuid()), $1, 'x' || n, case when odd then 'test_run' else 'live' end, 'otlp', at, at, 12, 27000,
         1, 'invoke_agent', case when odd then 90000 else 100 + n % 3000 end, case when odd then 503 else 200 end,
         n % 900, n % 300, odd, 12, repeat($2, 2) || n, repeat($2, 5) || case when odd then 'unicorn' else '' end
       from (
@@ -147,7 +147,7 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
   await database.query(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at, created_at, routing, verdict, passed, failed,
       skipped, missing_instrumentation, test_ids, detail)
-    select uuidv7(received_at - now()), id, agent_id, 'passive',
+    select id_at(received_at, gen_random_uuid()), id, agent_id, 'passive',
       case when failed and external_id like '%150000' then 'error' else 'completed' end, received_at, received_at,
       case when failed then 'unavailable' else 'not_needed' end,
       case when failed then 'missing_instrumentation' else 'passed' end, 1, 0, 0, 0,

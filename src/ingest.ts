@@ -1,5 +1,5 @@
 // Ingests traces: checks key, verified email and media type, reads the body, resolves the agent, stores and schedules.
-import { hash, randomUUIDv7 } from "node:crypto";
+import { hash } from "node:crypto";
 import { answersOf } from "./ingest/answers.ts";
 import type { PreparedBatch, PreparedBody, PreparedResource, RefusedGroup } from "./ingest/prepare.ts";
 import type { Preparer } from "./ingest/preparer.ts";
@@ -11,6 +11,7 @@ import { type AdmittedKey, hashKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { TracePath } from "./model/trace/trace.ts";
 import { asUnavailable } from "./store/db.ts";
+import { newId } from "./store/new-id.ts";
 import type { SharedResource, Stored } from "./store/traces/write.ts";
 import type { TraceWriter } from "./store/traces/writer.ts";
 import {
@@ -76,7 +77,7 @@ export async function ingestSample(deps: IngestDeps, agentId: string): Promise<S
     const bytes = Buffer.from(JSON.stringify(sampleBody(agentId, Date.now())));
     const body = await deps.preparer.prepare(bytes, "json");
     if (body.path !== "canonical") throw new Error("The sample is not canonical.");
-    const externalId = `sample-${randomUUIDv7()}`;
+    const externalId = `sample-${newId()}`;
     return await store(deps, null, { agentId, externalId, path: "canonical", serviceName: null }, body.batch);
   } catch (error) {
     throw asUnavailable(error);
@@ -150,7 +151,7 @@ async function storeCanonical(
   request: IngestRequest,
   body: Extract<PreparedBody, { path: "canonical" }>,
 ): Promise<IngestOutcome> {
-  const externalId = readRequestId(request.requestIds) ?? randomUUIDv7();
+  const externalId = readRequestId(request.requestIds) ?? newId();
   const agentId = await agentOfHint(deps, key, body.platformHint);
   const identity = { agentId, externalId, path: "canonical" as const, serviceName: null };
   return { path: "canonical", trace: await store(deps, key, identity, body.batch) };
@@ -230,8 +231,8 @@ async function store(
   }: PreparedBatch & { resource?: SharedResource | undefined },
 ): Promise<StoredTrace> {
   const stored = await deps.writer.write({
-    traceId: randomUUIDv7(),
-    runId: randomUUIDv7(),
+    traceId: newId(),
+    runId: newId(),
     keyId: key?.id ?? null,
     ...identity,
     spanCount,

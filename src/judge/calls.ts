@@ -1,5 +1,4 @@
 // Calls the judge with one batch of questions, if it may be called now, and stores the call before its answers are used.
-import { randomUUIDv7 } from "node:crypto";
 import type { JudgeCall } from "../model/judge/call.ts";
 import type { JudgeContext, Spent } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
@@ -10,6 +9,7 @@ import type { JudgeReply, JudgeRequest } from "../remote/judge/client.ts";
 import { answerTokens, tokensOf } from "../remote/judge/prompts.ts";
 import type { Database } from "../store/db.ts";
 import { pauseJudge, saveWait } from "../store/judge/states.ts";
+import { newId } from "../store/new-id.ts";
 import { type JudgeAccess, overBudget, tooBusy } from "./admission.ts";
 import type { Connections } from "./connections.ts";
 import type { QuestionKey } from "./keys.ts";
@@ -109,7 +109,7 @@ async function storeCall<Q, V>(
   }
   const reusable = [...values].filter(([, value]) => kind.isReusable(value));
   const answers = new Map(reusable.map(([key, value]) => [key, JSON.stringify(value)]));
-  const id = randomUUIDv7();
+  const id = newId();
   await deps.ledger.keep({ id, agentId, projectId, traceId, runId, call, costUsd, shares, answers });
 }
 

@@ -1,5 +1,5 @@
 // Sends the turns of a manual run one by one, and waits for the trace of each, or builds one from request and reply.
-import { randomBytes, randomUUID, randomUUIDv7 } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { prepareBatch } from "../ingest/prepare.ts";
 import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent/call.ts";
@@ -7,6 +7,7 @@ import { Refusal } from "../model/refusal.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import { observedTurn } from "../model/run/observed-turn.ts";
 import type { Database } from "../store/db.ts";
+import { newId } from "../store/new-id.ts";
 import type { ManualRun } from "../store/runs/manual-claims.ts";
 import { beginTurn, type LeasedRun, traceDeleted } from "../store/runs/manual-runs.ts";
 import { findArrived, listWholeTurns, saveTurn } from "../store/runs/turns.ts";
@@ -221,12 +222,12 @@ async function storeObserved(
     observedTurn(sent, reply, { runId: run.id, turn: turn.turn, spanId }),
     "canonical",
   );
-  const traceId = randomUUIDv7();
+  const traceId = newId();
   const { agentId } = run;
   const write = {
     ...batch,
     traceId,
-    runId: randomUUIDv7(),
+    runId: newId(),
     keyId: null,
     agentId,
     externalId: turn.requestId,

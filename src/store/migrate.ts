@@ -9,6 +9,8 @@ const migrations = new URL("./migrations/", import.meta.url);
 // Any fixed number. Released versions take this lock and not the migrator's own, so that two versions that start
 // together still take turns.
 const lockId = 4_826_170_391;
+/** The oldest PostgreSQL that CI tests. An older one lacks `nulls not distinct`. */
+const oldestServer = 15;
 
 // Behind a pooler the settings of requests are the user's own, and would hold here too.
 const options = `${noTimeouts} -c enable_seqscan=on -c enable_bitmapscan=on`;
@@ -22,7 +24,7 @@ export class UnfitDatabaseError extends Error {
 
 /**
  * Applies the missing migrations in order, all or none, and returns their names. Several processes may call it at the
- * same time, and again after being killed. Throws UnfitDatabaseError if the server is older than PostgreSQL 18 or the
+ * same time, and again after being killed. Throws UnfitDatabaseError if the server is older than PostgreSQL 15 or the
  * schema is newer than this version.
  */
 export async function migrate(url: string, folder = migrations): Promise<string[]> {
@@ -58,9 +60,9 @@ async function requireServer(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{ version: number; name: string }>`
     select current_setting('server_version_num')::int as version, current_setting('server_version') as name
   `.execute(db);
-  if (rows[0]!.version >= 180_000) return;
+  if (rows[0]!.version >= oldestServer * 10_000) return;
   throw new UnfitDatabaseError(
-    `The server at DATABASE_URL is PostgreSQL ${rows[0]!.name}; Onlooker needs 18 or newer.`,
+    `The server at DATABASE_URL is PostgreSQL ${rows[0]!.name}; Onlooker needs ${oldestServer} or newer. Upgrade the server, use another, or unset DATABASE_URL for the embedded PostgreSQL.`,
   );
 }
 

@@ -4,6 +4,7 @@ import { type Issue, Refusal } from "../model/refusal.ts";
 import { documentOf, type TestCase, type TestCaseDocument } from "../model/test-case/test-case.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
+import { newId } from "./new-id.ts";
 
 /** `whyNotEligible` over columns: the tests that evaluate incoming traces. Has an index of its own. */
 export const eligibleSql = "status = 'active' and passive_behavior <> 'manual_only' and turn_count = 1";
@@ -74,9 +75,9 @@ export async function insertTestCase(
   document: TestCaseDocument,
 ): Promise<TestCase> {
   const { rows } = await db.pool.query<TestCaseRow>(
-    `insert into test_cases (agent_id, name, status, passive_behavior, turn_count, document, inputs, input_count)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) returning id, agent_id, version, document, inputs`,
-    [agentId, ...columnsOf(document), ...inputColumnsOf(document)],
+    `insert into test_cases (id, agent_id, name, status, passive_behavior, turn_count, document, inputs, input_count)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id, agent_id, version, document, inputs`,
+    [newId(), agentId, ...columnsOf(document), ...inputColumnsOf(document)],
   );
   return toTestCase(rows[0]!);
 }

@@ -24,6 +24,16 @@ function folderWith(name: string, files: Record<string, string>): URL {
   return pathToFileURL(`${folder}/`);
 }
 
+/** The released migrations before this one. */
+function folderBefore(name: string): URL {
+  const folder = join(scratch, `before-${name}`);
+  mkdirSync(folder);
+  for (const earlier of names.filter(one => one < name)) {
+    cpSync(join(released, earlier), join(folder, earlier));
+  }
+  return pathToFileURL(`${folder}/`);
+}
+
 async function emptyDatabase(): Promise<{ url: string; client: pg.Client; drop(): Promise<void> }> {
   const database = await freshDatabase();
   const client = new pg.Client({ connectionString: database.url });
@@ -102,6 +112,42 @@ test("a database that a newer version migrated is refused", async () => {
   await client.query("delete from migrations where name = $1", [names[0]]);
   assert.equal(await isMigrated(pool), false);
   await pool.end();
+  await drop();
+});
+
+test("a database whose ids were created by the server keeps none of its defaults", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  const name = "021_ids_from_the_service.sql";
+  await migrate(url, folderBefore(name));
+  const tables = ["projects", "agents", "keys", "test_cases", "access_tokens"];
+  for (const table of tables)
+    await client.query(`alter table ${table} alter column id set default gen_random_uuid()`);
+  assert.equal((await migrate(url))[0], name);
+  const { rows } = await client.query(
+    `select table_name from information_schema.columns
+      where table_schema = 'public' and data_type = 'uuid' and column_default is not null`,
+  );
+  assert.deepEqual(rows, []);
+  await drop();
+});
+
+test("a server older than PostgreSQL 15 is refused before anything is created, with what to do", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  // A server says its version by this function; a schema that is searched before the system's can have another.
+  await client.query(`create schema older; create function older.current_setting(name text) returns text language sql
+    return case name when 'server_version_num' then '140019' else '14.19' end`);
+  await client.query(
+    `alter database ${new URL(url).pathname.slice(1)} set search_path = older, pg_catalog, public`,
+  );
+  await assert.rejects(migrate(url), (error: unknown) => {
+    assert.ok(error instanceof UnfitDatabaseError);
+    assert.match(
+      error.message,
+      /PostgreSQL 14\.19; Onlooker needs 15 or newer\. Upgrade the server, use another, or unset DATABASE_URL/,
+    );
+    return true;
+  });
+  assert.equal((await client.query("select from pg_class where relname = 'migrations'")).rowCount, 0);
   await drop();
 });
 

@@ -15,6 +15,7 @@ import {
 import type { Assertion } from "../../src/model/test-case/assertion.ts";
 import type { TestCase, TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import type { Database } from "../../src/store/db.ts";
+import { newId } from "../../src/store/new-id.ts";
 import { completeRuns } from "../../src/store/runs/claims.ts";
 import { savePartial } from "../../src/store/runs/waiting.ts";
 
@@ -46,13 +47,12 @@ export async function storeJudgedRun(
   }: JudgedRun,
 ): Promise<string> {
   const lease = randomUUID();
-  const { rows } = await db.pool.query<{ id: string }>(
+  const id = newId();
+  await db.pool.query(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at, started_at, lease, lease_until, cause)
-    values (uuidv7(), $1, $2, 'passive', 'running', now(), now() - interval '4 s', $3, now() + interval '1 day', $4)
-    returning id`,
-    [traceId, agentId, lease, cause],
+    values ($1, $2, $3, 'passive', 'running', now(), now() - interval '4 s', $4, now() + interval '1 day', $5)`,
+    [id, traceId, agentId, lease, cause],
   );
-  const { id } = rows[0]!;
   if (waiting) {
     const wait = { nextTryMs: msUntil(waiting.nextTryAt), reason: waiting.reason, tried: true };
     const partly = { id, verdict: { results, tests }, plan: [], leftMs: msUntil(waiting.until), wait };

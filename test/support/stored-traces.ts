@@ -4,6 +4,7 @@ import type { Counts, Outcome, Routing, RunState } from "../../src/model/run/run
 import type { TraceKind, TracePath } from "../../src/model/trace/trace.ts";
 import type { Database } from "../../src/store/db.ts";
 import { idAt } from "../../src/store/listing.ts";
+import { newId } from "../../src/store/new-id.ts";
 
 export type StoredRun = {
   state: RunState;
@@ -75,8 +76,9 @@ export async function storeRun(
   await db.pool.query(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at, lease_until, revision, routing, verdict, passed,
       failed, skipped, missing_instrumentation, test_ids, error)
-    values (uuidv7(), $1, $2, 'passive', $3, $4, now() + interval '1 day', $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    values ($1, $2, $3, 'passive', $4, $5, now() + interval '1 day', $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     [
+      newId(),
       traceId,
       agentId,
       state,
@@ -101,16 +103,15 @@ export async function storeTraces(db: Database, agentId: string, count: number):
     ), stored as (
       insert into traces (id, agent_id, external_id, kind, path, received_at, batch_spans, batch_bytes,
         derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input)
-      select overlay(overlay(gen_random_uuid()::text placing lpad(to_hex(ms / 65536), 8, '0') from 1 for 8)
-        placing lpad(to_hex(ms % 65536), 4, '0') from 10 for 4)::uuid, $1, number::text, 'live', 'otlp', at, 1, 1, 1,
+      select id_at(at, gen_random_uuid()), $1, number::text, 'live', 'otlp', at, 1, 1, 1,
         'POST /chat', 20 + (number * 7919) % 9000, 200, 400 + number % 300, number % 500, false, 3 + number % 9,
         'Question ' || number || ': where is the parcel that was promised for last week?'
-      from made, lateral (select floor(extract(epoch from at) * 1000)::bigint as ms) as moment
+      from made
       returning id, agent_id
     )
     insert into runs (id, trace_id, agent_id, kind, state, due_at, revision, routing, verdict, passed, failed, skipped,
       missing_instrumentation, test_ids)
-    select uuidv7(), id, agent_id, 'passive', 'completed', now(), 1, 'not_needed', 'passed', 4, 0, 1, 0, '{}'
+    select id_at(now(), gen_random_uuid()), id, agent_id, 'passive', 'completed', now(), 1, 'not_needed', 'passed', 4, 0, 1, 0, '{}'
     from stored`,
     [agentId, count],
   );

@@ -2,6 +2,7 @@
 import type { Account } from "../../model/account.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
+import { newId } from "../new-id.ts";
 
 /** Times are ISO 8601; a token whose `expiresAt` is null never expires. */
 export type AccessToken = {
@@ -37,9 +38,9 @@ export type NewAccessToken = {
 
 export async function insertAccessToken(db: Database, token: NewAccessToken): Promise<AccessToken> {
   const { rows } = await db.pool.query<Row>(
-    `insert into access_tokens (account_id, name, hash, last_four, expires_at) values ($1, $2, $3, $4, $5)
+    `insert into access_tokens (id, account_id, name, hash, last_four, expires_at) values ($1, $2, $3, $4, $5, $6)
      returning ${columns}`,
-    [token.accountId, token.name, token.hash, token.lastFour, token.expiresAt],
+    [newId(), token.accountId, token.name, token.hash, token.lastFour, token.expiresAt],
   );
   return toToken(rows[0]!);
 }

@@ -6,6 +6,7 @@ import { type Database, violatedConstraint } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
+import { newId } from "../new-id.ts";
 import { deleteTracesOf } from "../traces/read.ts";
 
 /** The agents of a project, newest first. */
@@ -26,8 +27,9 @@ export async function findAgent(db: Database, id: string): Promise<Agent | undef
 export async function insertAgent(db: Database, agent: Omit<Agent, "id">): Promise<Agent> {
   const { rows } = await db.pool
     .query<AgentRow>(
-      `insert into agents (project_id, name, type, otlp_service_name) values ($1, $2, $3, $4) returning ${columns}`,
-      [agent.projectId, agent.name, agent.type, agent.otlpServiceName],
+      `insert into agents (id, project_id, name, type, otlp_service_name) values ($1, $2, $3, $4, $5)
+       returning ${columns}`,
+      [newId(), agent.projectId, agent.name, agent.type, agent.otlpServiceName],
     )
     .catch(refuseTakenName);
   return toAgent(rows[0]!);

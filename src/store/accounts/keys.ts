@@ -4,6 +4,7 @@ import { Refusal } from "../../model/refusal.ts";
 import { type Database, transaction } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
+import { newId } from "../new-id.ts";
 
 /** Times are ISO 8601; a key whose `expiresAt` is null never expires. */
 export type Key = {
@@ -63,12 +64,12 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
         : [{ path: `agentIds[${index}]`, message: "This project has no agent with this id." }],
     );
     if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
-    const { rows } = await client.query<{ id: string }>(
-      `insert into keys (project_id, name, hash, last_four, access, expires_at, created_by)
-       values ($1, $2, $3, $4, $5, $6, $7) returning id`,
-      [key.projectId, key.name, key.hash, key.lastFour, key.access, key.expiresAt, key.createdBy],
+    const id = newId();
+    await client.query(
+      `insert into keys (id, project_id, name, hash, last_four, access, expires_at, created_by)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [id, key.projectId, key.name, key.hash, key.lastFour, key.access, key.expiresAt, key.createdBy],
     );
-    const { id } = rows[0]!;
     await client.query("insert into key_agents (key_id, agent_id) select $1, unnest($2::uuid[])", [
       id,
       [...known],

@@ -3,6 +3,7 @@ import { firstProjectName, type Project } from "../../model/project.ts";
 import type { Database } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
+import { newId } from "../new-id.ts";
 import { deleteTracesOf } from "../traces/read.ts";
 
 /**
@@ -18,8 +19,8 @@ export async function createFirstProject(
     `with due as (
        update accounts set first_project_made = true where id = $1 and not first_project_made returning id
      )
-     insert into projects (account_id, name) select id, $2 from due`,
-    [accountId, name],
+     insert into projects (id, account_id, name) select $3, id, $2 from due`,
+    [accountId, name, newId()],
   );
 }
 
@@ -39,8 +40,8 @@ export async function findProject(db: Database, id: string): Promise<Project | u
 
 export async function insertProject(db: Database, accountId: string, name: string): Promise<Project> {
   const { rows } = await db.pool.query<ProjectRow>(
-    `insert into projects (account_id, name) values ($1, $2) returning ${columns}`,
-    [accountId, name],
+    `insert into projects (id, account_id, name) values ($1, $2, $3) returning ${columns}`,
+    [newId(), accountId, name],
   );
   return toProject(rows[0]!);
 }

@@ -3,11 +3,13 @@ import type { IngestionAnswer, IngestionCode, Reasons } from "../../model/ingest
 import type { Database } from "../db.ts";
 import { idAt, type Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
+import { newId } from "../new-id.ts";
 
 /** Requests that have everything but their sums in common. */
 export type IngestionCount = IngestionAnswer & { projectId: string; keyId: string; requests: number };
 
 const items = multiRow<IngestionCount>(1, {
+  id: ["uuid", newId],
   project_id: ["uuid", count => count.projectId],
   code: ["text", count => count.code],
   key_id: ["uuid", count => count.keyId],
@@ -28,7 +30,7 @@ export async function addIngestion(db: Database, counts: IngestionCount[]): Prom
     // Sorted, so that two processes that add to the same rows never deadlock.
     text: `insert into ingestion_minutes
         (id, project_id, at, code, key_id, service_name, agent_id, requests, spans, reasons)
-      select uuidv7(date_trunc('minute', now()) - now()), item.project_id, date_trunc('minute', now()), item.code,
+      select id_at(date_trunc('minute', now()), item.id), item.project_id, date_trunc('minute', now()), item.code,
         item.key_id, item.service_name, item.agent_id, item.requests, item.spans, item.reasons::jsonb
       from ${items.from}
       join projects p on p.id = item.project_id
@@ -46,7 +48,7 @@ export async function addIngestion(db: Database, counts: IngestionCount[]): Prom
 /** Deletes rows older than seven days by the database's clock; returns their number. */
 export async function deleteOldIngestion(db: Database): Promise<number> {
   const { rowCount } = await db.pool.query(
-    "delete from ingestion_minutes where id < (select uuidv7(interval '-7 days'))",
+    "delete from ingestion_minutes where id < (select id_at(now() - interval '7 days'))",
   );
   return rowCount ?? 0;
 }
@@ -87,7 +89,7 @@ export async function listIngestion(
         m.agent_id as "agentId", m.requests, m.spans, m.reasons
       from ingestion_minutes m left join keys k on k.id = m.key_id
       where m.project_id = $1 and m.id < $2 and m.id < $3 and m.id >= $4
-        and m.id >= (select uuidv7(interval '-7 days'))
+        and m.id >= (select id_at(now() - interval '7 days'))
         and ($5::text is null or m.code = $5) and ($6::uuid is null or m.key_id = $6)
         and ($7::text is null or m.service_name = $7)
       order by m.id desc limit $8`,

@@ -9,6 +9,7 @@ import type {
 } from "../../model/judge/label.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
+import { newId } from "../new-id.ts";
 
 export type LabelRow = {
   id: string;
@@ -56,7 +57,7 @@ export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow
       )
       insert into labels as l (id, agent_id, test_id, trace_id, run_id, check_id, judged, answer, agrees, note,
           test_version, provider, model, prompt_version, question, created_by)
-        select uuidv7(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 from known
+        select $16, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 from known
       on conflict (run_id, test_id, check_id) do update set answer = excluded.answer, agrees = excluded.agrees,
         note = excluded.note, question = coalesce(l.question, excluded.question), created_by = excluded.created_by,
         updated_at = now()
@@ -77,6 +78,7 @@ export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow
       label.promptVersion,
       label.question && zstdCompressSync(JSON.stringify(label.question)),
       label.createdBy,
+      newId(),
     ],
   });
   return rows[0];

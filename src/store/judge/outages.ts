@@ -1,14 +1,14 @@
 // Traces whose latest run skipped checks because the judge was unavailable: counts and reschedules them.
-import { randomUUIDv7 } from "node:crypto";
 import type pg from "pg";
 import { againMax, outagesMax } from "../../model/judge/outages.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
+import { newId } from "../new-id.ts";
 import { decodeDetail, encodeDetail } from "../runs/detail.ts";
 
 const items = multiRow<{ traceId: string; plan: Buffer }>(3, {
   trace_id: ["uuid", ({ traceId }) => traceId],
-  run_id: ["uuid", () => randomUUIDv7()],
+  run_id: ["uuid", newId],
   detail: ["bytes", ({ plan }) => plan],
 });
 

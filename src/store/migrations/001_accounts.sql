@@ -72,7 +72,7 @@ create table secrets (
 );
 
 create table projects (
-  id uuid primary key default uuidv7(),
+  id uuid primary key,
   account_id text not null references accounts on delete cascade,
   name text not null,
   created_at timestamptz not null default now()
@@ -80,7 +80,7 @@ create table projects (
 create index projects_account on projects (account_id);
 
 create table agents (
-  id uuid primary key default uuidv7(),
+  id uuid primary key,
   project_id uuid not null references projects on delete cascade,
   name text not null,
   type text not null check (type in ('http_api', 'workflow', 'flow_builder')),
@@ -90,7 +90,7 @@ create table agents (
 );
 
 create table keys (
-  id uuid primary key default uuidv7(),
+  id uuid primary key,
   project_id uuid not null references projects on delete cascade,
   name text not null,
   hash bytea not null unique,
@@ -111,7 +111,7 @@ create index key_agents_agent on key_agents (agent_id);
 
 -- `document` is the whole test case as JSON text: jsonb refuses U+0000 and loses key order.
 create table test_cases (
-  id uuid primary key default uuidv7(),
+  id uuid primary key,
   agent_id uuid not null references agents on delete cascade,
   name text not null,
   status text not null check (status in ('active', 'disabled')),

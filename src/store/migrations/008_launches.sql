@@ -2,7 +2,7 @@
 
 -- Only a hash of a token is kept.
 create table access_tokens (
-  id uuid primary key default uuidv7(),
+  id uuid primary key,
   account_id text not null references accounts on delete cascade,
   name text not null,
   hash bytea not null unique,

@@ -1,5 +1,4 @@
 // Backtests: started under a lease, one per agent at a time; ended, listed and deleted.
-import { randomUUIDv7 } from "node:crypto";
 import { Refusal } from "../../model/refusal.ts";
 import type { BacktestChange, BacktestState, BacktestUsage } from "../../model/run/backtest.ts";
 import type { Outcome } from "../../model/run/run.ts";
@@ -7,6 +6,7 @@ import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
 import { storable } from "../../model/trace/columns.ts";
 import { type Database, transaction, violatedConstraint } from "../db.ts";
 import type { Listing } from "../listing.ts";
+import { newId } from "../new-id.ts";
 
 /** A process extends the lease every few seconds; after this long without, the backtest counts as interrupted. */
 export const backtestLeaseMs = 20_000;
@@ -58,7 +58,7 @@ const interruptExpired = `update backtests set state = 'interrupted', finished_a
 /** Throws CONFLICT if another backtest of the agent is running. */
 export async function insertBacktest(db: Database, backtest: NewBacktest): Promise<string> {
   const { agentId, testId, document, version, judged, traceIds } = backtest;
-  const id = randomUUIDv7();
+  const id = newId();
   try {
     await transaction(db, async client => {
       await client.query(interruptExpired, [agentId]);

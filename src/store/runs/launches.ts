@@ -1,5 +1,5 @@
 // Launches: created with a pending run for each test, input and repeat; listed, cancelled, and ended with their last run.
-import { hash, randomUUIDv7 } from "node:crypto";
+import { hash } from "node:crypto";
 import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
 import type { Launch, LaunchCounts, LaunchSource, RunSummary } from "../../model/run/launch.ts";
@@ -9,6 +9,7 @@ import { evaluatedDocumentOf } from "../../model/test-case/test-case.ts";
 import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
+import { newId } from "../new-id.ts";
 import type { RunnableTest } from "../test-cases.ts";
 
 /** `repeats`: in place of the tests' own. */
@@ -45,10 +46,8 @@ export async function insertLaunch(
 ): Promise<Launch> {
   const launched = tests.map((test, place) => ({ test, place, repeats: repeats ?? test.repeats ?? 1 }));
   const runCount = launched.reduce((sum, one) => sum + runCountOf(one.test.inputCount, one.repeats), 0);
-  // Sorted: ids of the same millisecond are in random order.
-  const [launchId, ...runIds] = Array.from({ length: runCount + 1 }, () => randomUUIDv7()).sort(
-    (one, other) => (one < other ? -1 : 1),
-  ) as [string, ...string[]];
+  const launchId = newId();
+  const runIds = Array.from({ length: runCount }, newId);
   return transaction(db, async client => {
     await client.query(
       `insert into launches (id, agent_id, created_by, source, state, test_count, run_count)

@@ -40,27 +40,27 @@ with agent as (
   select agent_id, hour, runs, ${outcomes}, routing_unavailable, input_tokens, output_tokens, durations
   from json_to_recordset($1) as item (agent_id uuid, hour timestamptz, runs int, ${counts},
       routing_unavailable int, input_tokens bigint, output_tokens bigint, durations int[])
-    cross join lateral (select from agents where id = item.agent_id for key share)
+    cross join lateral (select from agents where id = item.agent_id for key share) as counted
   on conflict (agent_id, hour) do update set durations = add_each(agent_hours.durations, excluded.durations),
     ${added("agent_hours", ["runs", ...outcomes, "routing_unavailable", "input_tokens", "output_tokens"])}
 ), test as (
   insert into test_hours (test_id, hour, ${outcomes}, last_run_at, last_outcome)
   select test_id, hour, ${outcomes}, now(), last_outcome
   from json_to_recordset($2) as item (test_id uuid, hour timestamptz, ${counts}, last_outcome text)
-    cross join lateral (select from test_cases where id = item.test_id for key share)
+    cross join lateral (select from test_cases where id = item.test_id for key share) as counted
   on conflict (test_id, hour) do update set last_run_at = excluded.last_run_at,
     last_outcome = excluded.last_outcome, ${added("test_hours")}
 ), version as (
   insert into test_versions (test_id, version, ${outcomes}, first_run_at, last_run_at)
   select test_id, version, ${outcomes}, now(), now()
   from json_to_recordset($4) as item (test_id uuid, version int, ${counts})
-    cross join lateral (select from test_cases where id = item.test_id for key share)
+    cross join lateral (select from test_cases where id = item.test_id for key share) as counted
   on conflict (test_id, version) do update set last_run_at = excluded.last_run_at, ${added("test_versions")}
 )
 insert into check_hours (test_id, check_id, hour, ${outcomes})
 select test_id, check_id, hour, ${outcomes}
 from json_to_recordset($3) as item (test_id uuid, check_id text, hour timestamptz, ${counts})
-  cross join lateral (select from test_cases where id = item.test_id for key share)
+  cross join lateral (select from test_cases where id = item.test_id for key share) as counted
 on conflict (test_id, check_id, hour) do update set ${added("check_hours")}`;
 
 /** Call it last in the transaction that completes the runs: others that count in the same hour wait for its commit. */

@@ -154,7 +154,7 @@ test("with more agents than fit, the rest of the navigation stays visible", asyn
   const { page, owner } = await open();
   await browser.service.db.pool.query(
     `insert into agents (id, project_id, name, type)
-    select uuidv7(), $1, 'Robot ' || n, 'http_api' from generate_series(1, 210) as n`,
+    select gen_random_uuid(), $1, 'Robot ' || n, 'http_api' from generate_series(1, 210) as n`,
     [owner.projectId],
   );
   await page.reload();

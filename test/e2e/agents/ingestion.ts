@@ -115,7 +115,7 @@ test("the time filter hides older requests, also from the totals", async () => {
   await send({ body: { resourceSpans: [] } });
   await open(1);
   await browser.service.db.pool.query(
-    `update ingestion_minutes set at = at - interval '2 hours', id = uuidv7(interval '-2 hours')
+    `update ingestion_minutes set at = at - interval '2 hours', id = id_at(now() - interval '2 hours', id)
       where project_id = $1`,
     [owner.projectId],
   );
@@ -157,7 +157,7 @@ test("Show more loads the next page", async () => {
   await open(1);
   await browser.service.db.pool.query(
     `insert into ingestion_minutes (id, project_id, at, code, key_id, service_name, agent_id, requests, spans, reasons)
-      select uuidv7(-n * interval '1 minute'), project_id, at - n * interval '1 minute', code, key_id, service_name,
+      select id_at(now() - n * interval '1 minute', id), project_id, at - n * interval '1 minute', code, key_id, service_name,
         agent_id, requests, spans, reasons
       from ingestion_minutes, generate_series(1, 60) n where project_id = $1`,
     [owner.projectId],

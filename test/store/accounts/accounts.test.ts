@@ -44,52 +44,52 @@ test("each kind of record belongs to its own account and to no other", async () 
   const one = async (sql: string, ...values: unknown[]): Promise<string> =>
     (await db.pool.query<{ id: string }>(`${sql} returning id`, values)).rows[0]!.id;
   const agent = await one(
-    "insert into agents (project_id, name, type) values ($1, 'a', 'workflow')",
+    "insert into agents (id, project_id, name, type) values (gen_random_uuid(), $1, 'a', 'workflow')",
     project,
   );
   const things: Record<OwnedNoun, string> = {
     projects: project,
     agents: agent,
     keys: await one(
-      "insert into keys (project_id, name, hash, last_four, access) values ($1, 'k', '\\x01', 'abcd', 'full')",
+      "insert into keys (id, project_id, name, hash, last_four, access) values (gen_random_uuid(), $1, 'k', '\\x01', 'abcd', 'full')",
       project,
     ),
     tests: await one(
-      `insert into test_cases (agent_id, name, status, passive_behavior, turn_count, document)
-       values ($1, 't', 'active', 'always_run', 1, '{}')`,
+      `insert into test_cases (id, agent_id, name, status, passive_behavior, turn_count, document)
+       values (gen_random_uuid(), $1, 't', 'active', 'always_run', 1, '{}')`,
       agent,
     ),
     traces: await one(
       `insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision,
          name, failed, span_count)
-       values (uuidv7(), $1, 'x', 'live', 'otlp', 1, 1, 1, 'n', false, 1)`,
+       values (gen_random_uuid(), $1, 'x', 'live', 'otlp', 1, 1, 1, 'n', false, 1)`,
       agent,
     ),
     runs: "",
     labels: "",
     launches: await one(
-      `insert into launches (id, agent_id, source, state, test_count) values (uuidv7(), $1, 'api', 'queued', 1)`,
+      `insert into launches (id, agent_id, source, state, test_count) values (gen_random_uuid(), $1, 'api', 'queued', 1)`,
       agent,
     ),
     backtests: await one(
       `insert into backtests (id, agent_id, test, judged, state, lease_until)
-       values (uuidv7(), $1, '{}', false, 'completed', now())`,
+       values (gen_random_uuid(), $1, '{}', false, 'completed', now())`,
       agent,
     ),
     "access-tokens": await one(
-      "insert into access_tokens (account_id, name, hash, last_four) values ($1, 'CI', '\\x01', 'abcd')",
+      "insert into access_tokens (id, account_id, name, hash, last_four) values (gen_random_uuid(), $1, 'CI', '\\x01', 'abcd')",
       mine,
     ),
   };
   things.runs = await one(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at)
-     values (uuidv7(), $1, $2, 'passive', 'pending', now())`,
+     values (gen_random_uuid(), $1, $2, 'passive', 'pending', now())`,
     things.traces,
     agent,
   );
   things.labels = await one(
     `insert into labels (id, agent_id, test_id, trace_id, run_id, judged, answer, agrees, note, model, prompt_version)
-     values (uuidv7(), $1, $2, $3, $4, 'match', 'match', true, '', 'm', '1')`,
+     values (gen_random_uuid(), $1, $2, $3, $4, 'match', 'match', true, '', 'm', '1')`,
     agent,
     things.tests,
     things.traces,

@@ -44,7 +44,7 @@ async function sums({ projectId }: Sender) {
 async function writeAgo(sender: Sender, ago: string): Promise<void> {
   await db.pool.query(
     `insert into ingestion_minutes (id, project_id, at, code, key_id, requests, spans, reasons)
-      select uuidv7(minute - now()), $1, minute, 'OK', $2, 1, 1, '{}'
+      select id_at(minute, gen_random_uuid()), $1, minute, 'OK', $2, 1, 1, '{}'
       from (select date_trunc('minute', now() - $3::interval)) as m (minute)`,
     [sender.projectId, sender.keyId, ago],
   );

@@ -209,19 +209,18 @@ describe("evaluating again", () => {
       `with made as (
         insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name,
           failed, span_count)
-        select uuidv7(), $1, number::text, 'live', 'otlp', 1, 1, 1, 'x', false, 1 from generate_series(1, 1003) number
+        select gen_random_uuid(), $1, number::text, 'live', 'otlp', 1, 1, 1, 'x', false, 1 from generate_series(1, 1003) number
         returning id
       )
       insert into runs (id, trace_id, agent_id, kind, state, due_at, outage_open)
-      select uuidv7(), id, $1, 'passive', 'completed', now(), true from made`,
+      select gen_random_uuid(), id, $1, 'passive', 'completed', now(), true from made`,
       [sender.agentId],
     );
     const first = await judgeAgain(db, sender.agentId);
     assert.deepEqual([first.runs.length, first.left], [1_000, 3]);
     const second = await judgeAgain(db, sender.agentId);
     assert.deepEqual([second.runs.length, second.left], [3, 0]);
-    const newest = Math.max(...first.runs.map(({ traceId }) => Number.parseInt(traceId.slice(0, 8), 16)));
-    const oldest = Math.min(...second.runs.map(({ traceId }) => Number.parseInt(traceId.slice(0, 8), 16)));
-    assert.ok(newest <= oldest);
+    const [older, newer] = [first, second].map(({ runs }) => runs.map(({ traceId }) => traceId).sort());
+    assert.ok(older!.at(-1)! < newer![0]!);
   });
 });

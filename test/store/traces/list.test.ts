@@ -5,6 +5,7 @@ import { after, it } from "node:test";
 import fc from "fast-check";
 import type { Outcome, Routing, RunState } from "../../../src/model/run/run.ts";
 import { idAt, newest, timeOfId } from "../../../src/store/listing.ts";
+import { newId } from "../../../src/store/new-id.ts";
 import { listRunsOfTest } from "../../../src/store/runs/read.ts";
 import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
 import { makeSender, makeTestCase, openTwice } from "./make-write.ts";
@@ -141,8 +142,9 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
       await db.pool.query(
         `insert into runs (id, trace_id, agent_id, kind, state, due_at, verdict, routing, test_ids, outage_open,
           next_try_at)
-        values (uuidv7(), $1, $2, 'passive', $3, now(), $4, $5, $6, $7, $8)`,
+        values ($1, $2, $3, 'passive', $4, now(), $5, $6, $7, $8, $9)`,
         [
+          newId(),
           id,
           agentId,
           state,

@@ -1,10 +1,10 @@
 // Makes test data for store tests of traces and runs: an agent with a key and a test, and batches ready to be stored.
-import { randomUUIDv7 } from "node:crypto";
 import { type PreparedBatch, prepareBody } from "../../../src/ingest/prepare.ts";
 import { hashKey, makeKey } from "../../../src/model/key.ts";
 import { parseTestCase, type TestCase } from "../../../src/model/test-case/test-case.ts";
 import { insertKey } from "../../../src/store/accounts/keys.ts";
 import { type Database, openDatabase } from "../../../src/store/db.ts";
+import { newId } from "../../../src/store/new-id.ts";
 import { insertTestCase, type RunnableTest } from "../../../src/store/test-cases.ts";
 import type { TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter, type WriterOptions } from "../../../src/store/traces/writer.ts";
@@ -139,11 +139,11 @@ function write(
   { agentId, keyId }: Sender,
   path: TraceWrite["path"],
   { spanCount, spanKeys, bytes, rawLength, columns }: PreparedBatch,
-  externalId: string = randomUUIDv7(),
+  externalId: string = newId(),
 ): TraceWrite {
   return {
-    traceId: randomUUIDv7(),
-    runId: randomUUIDv7(),
+    traceId: newId(),
+    runId: newId(),
     keyId,
     agentId,
     externalId,

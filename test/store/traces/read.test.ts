@@ -4,6 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { refreshStale } from "../../../src/load.ts";
 import type { Routing, Verdict } from "../../../src/model/run/run.ts";
 import { newest } from "../../../src/store/listing.ts";
+import { newId } from "../../../src/store/new-id.ts";
 import { claimRuns, completeRuns } from "../../../src/store/runs/claims.ts";
 import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
 import {
@@ -115,8 +116,8 @@ describe("the list of an agent's traces", () => {
   it("shows the verdict of the latest completed run next to a later pending run", async () => {
     await db.pool.query(
       `insert into runs (id, trace_id, agent_id, kind, state, due_at)
-       values (uuidv7(), $1, $2, 'passive', 'pending', now() + interval '1 hour')`,
-      [mine["fast"], sender.agentId],
+       values ($1, $2, $3, 'passive', 'pending', now() + interval '1 hour')`,
+      [newId(), mine["fast"], sender.agentId],
     );
     const { rows } = await listTraces(
       db,

@@ -1,12 +1,12 @@
 // The batching writer: every acknowledged write is committed and reported correctly, whoever else is writing.
 import assert from "node:assert/strict";
-import { randomUUIDv7 } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { after, describe, it } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { deleteKey } from "../../../src/store/accounts/keys.ts";
 import { openDatabase } from "../../../src/store/db.ts";
+import { newId } from "../../../src/store/new-id.ts";
 import { insertTraces } from "../../../src/store/traces/insert.ts";
 import type { Stored, TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
@@ -184,7 +184,7 @@ describe("two processes", () => {
       `insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name,
          failed, span_count)
        values ($1, $2, $3, 'live', 'otlp', 1, 1, 1, '', false, 1)`,
-      [randomUUIDv7(), sender.agentId, names[1]],
+      [newId(), sender.agentId, names[1]],
     );
     const [forth, back] = pools.map((pool, at) => {
       const order = at === 0 ? names : names.toReversed();
