@@ -31,7 +31,7 @@ const described: Record<string, Described> = {
     accepts: "a folder",
   },
   DATABASE_URL: {
-    about: "A PostgreSQL 18 or newer of your own.",
+    about: "A PostgreSQL 15 or newer of your own.",
     default: "the embedded PostgreSQL",
     accepts:
       "`postgresql://user:password@host:5432/name`, or [several servers](deploying.md#failover): `a:5432,b:5432`",

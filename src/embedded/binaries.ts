@@ -46,7 +46,7 @@ export async function findBinaries(dataDir: string, user: ServerUser): Promise<B
     const why = (error as { stderr?: string }).stderr?.trim() || (error as Error).message;
     throw new EmbeddedError(
       `The PostgreSQL in ${home} does not run here: ${why}.`,
-      "Set DATABASE_URL to a PostgreSQL 18 server.",
+      "Set DATABASE_URL to a server of PostgreSQL 15 or newer.",
       { cause: error },
     );
   }
@@ -63,7 +63,7 @@ function findPackage(): Package {
   } catch (error) {
     throw new EmbeddedError(
       `node_modules has no embedded PostgreSQL for ${process.platform}-${process.arch}.`,
-      "Set DATABASE_URL to a PostgreSQL 18 server.",
+      "Set DATABASE_URL to a server of PostgreSQL 15 or newer.",
       { cause: error },
     );
   }
