@@ -29,7 +29,10 @@ const timeoutMs = wide ? 2_700_000 : 1_200_000;
 /** The room whose test files run in one process; null for files that start processes or change their own. */
 function roomOf(file: string): string | null {
   if (/^test\/(?:model|wire|evaluate|web)\//.test(file)) return "pure";
-  return /^test\/(?:store|judge|remote|ingest|run|editor|flow|threads|http(?:\/[^/]+)?)(?=\/)/.exec(file)?.[0] ?? null;
+  return (
+    /^test\/(?:store|judge|remote|ingest|run|editor|flow|threads|http(?:\/[^/]+)?)(?=\/)/.exec(file)?.[0] ??
+    null
+  );
 }
 
 /** Files that this run writes; another run in the same checkout has its own. */
@@ -65,7 +68,8 @@ function find(wanted: string[]): string[] {
   const files = new Set(found.map(file => join(root, file)));
   const chosen = [...files].filter(file => file.startsWith(join(root, "test", "wide", "/")) === wide);
   // The longest first, which are browser tests: with short files last no core is idle at the end.
-  const order = (file: string) => (file.includes("/test/e2e/") ? 0 : file.endsWith("/test-flow.test.mjs") ? 1 : 2);
+  const order = (file: string) =>
+    file.includes("/test/e2e/") ? 0 : file.endsWith("/test-flow.test.mjs") ? 1 : 2;
   return inRooms(chosen).sort((a, b) => order(a) - order(b) || a.localeCompare(b));
 }
 
