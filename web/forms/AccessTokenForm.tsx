@@ -5,10 +5,9 @@ import { useState } from "react";
 import type { CreatedAccessToken } from "../../src/http/accounts/schemas.ts";
 import { createAccessToken } from "../mutations/keys.ts";
 import { accessTokensQuery } from "../queries/access-tokens.ts";
-import { Button } from "../ui/Button.tsx";
-import { FailureNotice } from "../ui/Notice.tsx";
 import { defaultExpiry, ExpiryField, expiryOf } from "./ExpiryField.tsx";
 import { NameField } from "./NameField.tsx";
+import { SubmitRow } from "./SubmitRow.tsx";
 import { textOf, useSubmit } from "./submit.ts";
 
 export function AccessTokenForm({ onDone }: { onDone: (token: CreatedAccessToken) => void }) {
@@ -29,12 +28,9 @@ export function AccessTokenForm({ onDone }: { onDone: (token: CreatedAccessToken
         onChange={setExpiry}
         risk="Anyone who has this token can read everything in your account"
       />
-      <FailureNotice failure={failure} />
-      <div className="line line-end">
-        <Button type="submit" look="main" busy={busy}>
-          Create token
-        </Button>
-      </div>
+      <SubmitRow failure={failure} busy={busy}>
+        Create token
+      </SubmitRow>
     </form>
   );
 }

@@ -6,10 +6,10 @@ import type { Agent, AgentType } from "../../src/model/agent/agent.ts";
 import { agentTypes, counted } from "../labels.ts";
 import { createAgent, updateAgent } from "../mutations/agents.ts";
 import { agentQuery, agentsQuery, recentMax, recentOtlpQuery } from "../queries/agents.ts";
-import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
-import { FailureNotice, Notice } from "../ui/Notice.tsx";
+import { Notice } from "../ui/Notice.tsx";
 import { NameField } from "./NameField.tsx";
+import { SubmitRow } from "./SubmitRow.tsx";
 import { textOf, useSubmit } from "./submit.ts";
 
 const types = (Object.keys(agentTypes) as AgentType[]).map(value => ({ value, label: agentTypes[value] }));
@@ -59,12 +59,9 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
       {agent?.otlpServiceName && serviceName !== agent.otlpServiceName && (
         <OldNameNotice agent={agent} oldName={agent.otlpServiceName} />
       )}
-      <FailureNotice failure={failure} />
-      <div className="line line-end">
-        <Button type="submit" look="main" busy={busy}>
-          {agent ? "Save" : "Create agent"}
-        </Button>
-      </div>
+      <SubmitRow failure={failure} busy={busy}>
+        {agent ? "Save" : "Create agent"}
+      </SubmitRow>
     </form>
   );
 }

@@ -1,10 +1,9 @@
 // A dialog that asks for the name of an item before deleting it.
 import type { ReactNode } from "react";
 import type { Answer } from "../api.ts";
-import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field } from "../ui/Field.tsx";
-import { FailureNotice } from "../ui/Notice.tsx";
+import { SubmitRow } from "./SubmitRow.tsx";
 import { type Faults, textOf, useSubmit } from "./submit.ts";
 
 type ConfirmDialogProps = {
@@ -39,13 +38,9 @@ export function ConfirmDialog({ title, about, name, send, action, onDone, onClos
           autoComplete="off"
           spellCheck={false}
         />
-        <FailureNotice failure={failure} />
-        <div className="line line-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" busy={busy}>
-            {action}
-          </Button>
-        </div>
+        <SubmitRow failure={failure} busy={busy} look="danger" onCancel={onClose}>
+          {action}
+        </SubmitRow>
       </form>
     </Dialog>
   );

@@ -8,11 +8,11 @@ import { counted } from "../labels.ts";
 import { costText, moneyText } from "../money.ts";
 import { saveJudgeSettings } from "../mutations/judge.ts";
 import { judgeSettingsQuery, projectJudgeQuery } from "../queries/project-judge.ts";
+import { SubmitRow } from "./SubmitRow.tsx";
 import "../styles/judge.css";
-import { Button } from "../ui/Button.tsx";
 import { EstimatedNotice } from "../ui/EstimatedNotice.tsx";
 import { Field } from "../ui/Field.tsx";
-import { FailureNotice, Notice } from "../ui/Notice.tsx";
+import { Notice } from "../ui/Notice.tsx";
 import { Loaded } from "../ui/State.tsx";
 import { toast } from "../ui/Toast.tsx";
 import { type Faults, textOf, useSubmit } from "./submit.ts";
@@ -166,12 +166,9 @@ function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: J
           fault={faults["budgetTokens"]}
         />
       </div>
-      <FailureNotice failure={failure} />
-      <div className="line line-end">
-        <Button type="submit" look="main" busy={busy}>
-          Save judge settings
-        </Button>
-      </div>
+      <SubmitRow failure={failure} busy={busy}>
+        Save judge settings
+      </SubmitRow>
     </form>
   );
 }

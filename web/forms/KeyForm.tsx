@@ -7,12 +7,11 @@ import type { KeyAccess } from "../../src/model/key.ts";
 import { createKey } from "../mutations/keys.ts";
 import { agentsQuery } from "../queries/agents.ts";
 import { keysQuery } from "../queries/keys.ts";
-import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
-import { FailureNotice } from "../ui/Notice.tsx";
 import { MorePages } from "../ui/State.tsx";
 import { defaultExpiry, ExpiryField, expiryOf } from "./ExpiryField.tsx";
 import { NameField } from "./NameField.tsx";
+import { SubmitRow } from "./SubmitRow.tsx";
 import { type Faults, textOf, useSubmit } from "./submit.ts";
 
 const accesses = [
@@ -83,12 +82,9 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
         risk="Anyone who has this key can send traces"
       />
       {expiry === "date" && <ExpiryDate fault={faults["expiresAt"]} />}
-      <FailureNotice failure={failure} />
-      <div className="line line-end">
-        <Button type="submit" look="main" busy={busy}>
-          Create key
-        </Button>
-      </div>
+      <SubmitRow failure={failure} busy={busy}>
+        Create key
+      </SubmitRow>
     </form>
   );
 }

@@ -4,9 +4,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { Project } from "../../src/model/project.ts";
 import { createProject, renameProject } from "../mutations/projects.ts";
 import { projectsQuery } from "../queries/projects.ts";
-import { Button } from "../ui/Button.tsx";
-import { FailureNotice } from "../ui/Notice.tsx";
 import { NameField } from "./NameField.tsx";
+import { SubmitRow } from "./SubmitRow.tsx";
 import { textOf, useSubmit } from "./submit.ts";
 
 type ProjectFormProps = { project?: Project; onDone: (project: Project) => void };
@@ -26,12 +25,9 @@ export function ProjectForm({ project, onDone }: ProjectFormProps) {
   return (
     <form {...form} className="stack">
       <NameField defaultValue={project?.name} fault={faults["name"]} />
-      <FailureNotice failure={failure} />
-      <div className="line line-end">
-        <Button type="submit" look="main" busy={busy}>
-          {project ? "Save" : "Create project"}
-        </Button>
-      </div>
+      <SubmitRow failure={failure} busy={busy}>
+        {project ? "Save" : "Create project"}
+      </SubmitRow>
     </form>
   );
 }

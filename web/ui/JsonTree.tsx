@@ -1,9 +1,10 @@
 // JSON viewer: a foldable tree with search, keyboard navigation, and copying of values and paths.
-import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { printExact, textOfValue } from "../exact-json.ts";
 import { pathText, type ValuePath } from "../value-path.ts";
 import { Button } from "./Button.tsx";
 import { copyText } from "./copy-text.ts";
+import { FindField } from "./FindField.tsx";
 import { Icon } from "./Icon.tsx";
 import { findRows, isLongText, type JsonRow, jsonRows } from "./json-rows.ts";
 import { LongText } from "./LongText.tsx";
@@ -27,7 +28,6 @@ export function JsonTree({ value, label, actions }: JsonTreeProps) {
   const [chosen, setChosen] = useState<string>();
   const [shown, setShown] = useState(chunk);
   const tree = useRef<HTMLDivElement>(null);
-  const findId = useId();
   const unfolded = useMemo(() => jsonRows(value, folds), [value, folds]);
   const findings = useMemo(() => (find === "" ? undefined : findRows(value, find)), [value, find]);
   const rows = findings?.rows ?? unfolded;
@@ -70,22 +70,12 @@ export function JsonTree({ value, label, actions }: JsonTreeProps) {
   return (
     <div className="json">
       {searchable && (
-        <div className="json-find">
-          <label htmlFor={findId} className="unseen">
-            Find in {label}
-          </label>
-          <input
-            id={findId}
-            type="search"
-            className="input"
-            placeholder="Find"
-            value={find}
-            onChange={event => setFind(event.target.value)}
-          />
-          <span role="status" className="quiet small">
-            {findings && `${findings.found.toLocaleString("en")} found`}
-          </span>
-        </div>
+        <FindField
+          label={label}
+          value={find}
+          onChange={setFind}
+          status={findings && `${findings.found.toLocaleString("en")} found`}
+        />
       )}
       <div
         ref={tree}

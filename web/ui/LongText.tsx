@@ -1,7 +1,8 @@
 // Preformatted text. Texts over 20,000 characters are virtualized and have a search field.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { counted } from "../labels.ts";
+import { FindField } from "./FindField.tsx";
 
 const plainMax = 20_000;
 const stripMax = 2_000;
@@ -47,7 +48,6 @@ function Strips({ text, label, mark }: LongTextProps & { mark: TextRange | null 
   const [at, setAt] = useState(-1);
   const texts = useMemo(() => strips.map(strip => strip.text), [strips]);
   const found = useMemo(() => stripsWith(texts, find), [texts, find]);
-  const findId = useId();
   const rows = useVirtualizer({
     count: strips.length,
     getScrollElement: () => scroller.current,
@@ -64,31 +64,23 @@ function Strips({ text, label, mark }: LongTextProps & { mark: TextRange | null 
   };
   return (
     <>
-      <div className="json-find">
-        <label htmlFor={findId} className="unseen">
-          Find in {label}
-        </label>
-        <input
-          id={findId}
-          type="search"
-          className="input"
-          placeholder="Find"
-          value={find}
-          onChange={event => {
-            setFind(event.target.value);
-            setAt(-1);
-          }}
-          onKeyDown={event => {
-            if (event.key === "Enter" && found.length > 0) goTo((at + 1) % found.length);
-          }}
-        />
-        <span role="status" className="quiet small">
-          {find !== "" &&
-            (at < 0
-              ? `${counted(found.length, "result")}. Press Enter to jump.`
-              : `${at + 1} of ${counted(found.length, "result")}`)}
-        </span>
-      </div>
+      <FindField
+        label={label}
+        value={find}
+        onChange={text => {
+          setFind(text);
+          setAt(-1);
+        }}
+        onEnter={() => {
+          if (found.length > 0) goTo((at + 1) % found.length);
+        }}
+        status={
+          find !== "" &&
+          (at < 0
+            ? `${counted(found.length, "result")}. Press Enter to jump.`
+            : `${at + 1} of ${counted(found.length, "result")}`)
+        }
+      />
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms. */}
       <div
         ref={scroller}

@@ -1,7 +1,8 @@
 // A button that opens a menu of actions and choices. The menu's code is loaded on first use.
-import { lazy, Suspense, useRef, useState } from "react";
+import { lazy, Suspense } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
 import type { IconName } from "./Icon.tsx";
+import { usePopup } from "./popup.ts";
 
 export type MenuEntry =
   | { kind: "action"; icon?: IconName; label: string; onChoose: () => void }
@@ -22,22 +23,13 @@ type MenuProps = Omit<ButtonProps, "onClick" | "ref"> & { entries: MenuEntry[] }
 
 /** All props except `entries` go to the button. */
 export function Menu({ entries, ...button }: MenuProps) {
-  const trigger = useRef<HTMLButtonElement>(null);
-  const [open, setOpen] = useState(false);
+  const popup = usePopup(load);
   return (
     <>
-      <Button
-        {...button}
-        ref={trigger}
-        aria-haspopup="menu"
-        aria-expanded={open}
-        onPointerEnter={() => void load()}
-        onFocus={() => void load()}
-        onClick={() => setOpen(!open)}
-      />
-      {open && (
+      <Button {...button} {...popup.button} aria-haspopup="menu" />
+      {popup.open && (
         <Suspense>
-          <MenuPopup trigger={trigger} entries={entries} onClose={() => setOpen(false)} />
+          <MenuPopup trigger={popup.trigger} entries={entries} onClose={popup.close} />
         </Suspense>
       )}
     </>

@@ -1,43 +1,20 @@
 // The popup of a menu button, loaded on first use.
 import { Menu as Base } from "@base-ui/react/menu";
-import type { RefObject } from "react";
 import { Icon } from "./Icon.tsx";
 import type { MenuEntry } from "./Menu.tsx";
-
-/** The menu is rendered in the same landmark as its button. */
-const landmarks = "nav, main, [role=dialog], [role=alertdialog]";
+import { closeUnlessOn, landmarkOf, type PopupTrigger, placement } from "./popup.ts";
 
 type MenuPopupProps = {
-  trigger: RefObject<HTMLButtonElement | null>;
+  trigger: PopupTrigger;
   entries: MenuEntry[];
   onClose: () => void;
 };
 
 export default function MenuPopup({ trigger, entries, onClose }: MenuPopupProps) {
   return (
-    <Base.Root
-      open
-      modal={false}
-      onOpenChange={(open, details) => {
-        // A press on the button is handled by the button's own click.
-        const onTrigger =
-          details.event.target instanceof Node && trigger.current?.contains(details.event.target);
-        if (!open && !onTrigger) onClose();
-      }}
-    >
-      <Base.Portal
-        className="menu-portal"
-        container={trigger.current?.closest<HTMLElement>(landmarks) ?? null}
-      >
-        <Base.Positioner
-          anchor={trigger}
-          className="menu-layer"
-          // When the window gets narrower, the menu must not widen the page until it is repositioned.
-          positionMethod="fixed"
-          sideOffset={4}
-          align="start"
-          collisionPadding={8}
-        >
+    <Base.Root open modal={false} onOpenChange={closeUnlessOn(trigger, onClose)}>
+      <Base.Portal className="menu-portal" container={landmarkOf(trigger)}>
+        <Base.Positioner {...placement} anchor={trigger}>
           <Base.Popup className="menu" tabIndex={0} finalFocus={trigger} aria-label={nameOf(trigger.current)}>
             {entries.map((entry, index) => (
               <Entry key={index} entry={entry} onClose={onClose} />

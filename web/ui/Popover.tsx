@@ -1,6 +1,7 @@
 // A button that opens a small panel. The panel's code is loaded on first use.
-import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
+import { usePopup } from "./popup.ts";
 
 const load = () => import("./PopoverPopup.tsx");
 const PopoverPopup = lazy(load);
@@ -13,24 +14,14 @@ type PopoverProps = Omit<ButtonProps, "onClick" | "ref"> & {
 };
 
 export function Popover({ title, panel, ...button }: PopoverProps) {
-  const trigger = useRef<HTMLButtonElement>(null);
-  const [open, setOpen] = useState(false);
-  const close = () => setOpen(false);
+  const popup = usePopup(load);
   return (
     <>
-      <Button
-        {...button}
-        ref={trigger}
-        aria-haspopup="dialog"
-        aria-expanded={open}
-        onPointerEnter={() => void load()}
-        onFocus={() => void load()}
-        onClick={() => setOpen(!open)}
-      />
-      {open && (
+      <Button {...button} {...popup.button} aria-haspopup="dialog" />
+      {popup.open && (
         <Suspense>
-          <PopoverPopup trigger={trigger} title={title} onClose={close}>
-            {panel(close)}
+          <PopoverPopup trigger={popup.trigger} title={title} onClose={popup.close}>
+            {panel(popup.close)}
           </PopoverPopup>
         </Suspense>
       )}

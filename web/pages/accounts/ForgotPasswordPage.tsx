@@ -1,11 +1,11 @@
 // Requests the email with a password reset link.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { EmailField } from "../../forms/EmailField.tsx";
 import { textOf, useSubmit } from "../../forms/submit.ts";
 import { requestPasswordReset } from "../../mutations/account.ts";
 import { AuthLayout } from "../../shell/AuthLayout.tsx";
 import { Button } from "../../ui/Button.tsx";
-import { Field } from "../../ui/Field.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 
 export function ForgotPasswordPage() {
@@ -27,14 +27,7 @@ export function ForgotPasswordPage() {
         </Notice>
       )}
       <form {...form} className="stack">
-        <Field
-          label="Email"
-          name="email"
-          type="email"
-          required
-          autoComplete="username"
-          fault={faults["email"]}
-        />
+        <EmailField fault={faults["email"]} />
         <FailureNotice failure={failure} />
         <Button type="submit" look="main" busy={busy}>
           {sentTo === undefined ? "Send link" : "Resend link"}

@@ -1,12 +1,12 @@
 // Signs in with email and password.
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { EmailField } from "../../forms/EmailField.tsx";
 import { PasswordField } from "../../forms/PasswordField.tsx";
 import { useSignedIn } from "../../forms/sign-in.ts";
 import { textOf, useSubmit } from "../../forms/submit.ts";
 import { signIn } from "../../mutations/account.ts";
 import { AuthLayout } from "../../shell/AuthLayout.tsx";
 import { Button } from "../../ui/Button.tsx";
-import { Field } from "../../ui/Field.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 
 const route = getRouteApi("/guest/sign-in");
@@ -22,14 +22,7 @@ export function SignInPage() {
     <AuthLayout title="Sign in">
       {next && <Notice tone="info">Sign in to continue.</Notice>}
       <form {...form} className="stack">
-        <Field
-          label="Email"
-          name="email"
-          type="email"
-          required
-          autoComplete="username"
-          fault={faults["email"]}
-        />
+        <EmailField fault={faults["email"]} />
         <PasswordField label="Password" name="password" fault={faults["password"]} />
         <FailureNotice failure={failure} />
         <Button type="submit" look="main" busy={busy}>

@@ -1,6 +1,7 @@
 // Creates an account.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { EmailField } from "../../forms/EmailField.tsx";
 import { PasswordField } from "../../forms/PasswordField.tsx";
 import { useSignedIn } from "../../forms/sign-in.ts";
 import { textOf, useSubmit } from "../../forms/submit.ts";
@@ -44,13 +45,8 @@ export function SignUpPage() {
   return (
     <AuthLayout title="Create account">
       <form {...form} className="stack">
-        <Field
-          label="Email"
-          name="email"
-          type="email"
-          required
+        <EmailField
           maxLength={254}
-          autoComplete="username"
           hint="We send a verification link. Traces are accepted once your email is verified."
           fault={faults["email"]}
         />

@@ -3,13 +3,13 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Agent } from "../../../src/model/agent/agent.ts";
+import { SubmitRow } from "../../forms/SubmitRow.tsx";
 import { oldNameRejected, setServiceName } from "../../forms/service-name.ts";
 import { useSubmit } from "../../forms/submit.ts";
 import { agentsQuery } from "../../queries/agents.ts";
-import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Choices } from "../../ui/Field.tsx";
-import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { Notice } from "../../ui/Notice.tsx";
 import { MorePages } from "../../ui/State.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
@@ -66,13 +66,9 @@ export function AssignServiceName({ projectId, serviceName, onClose }: AssignSer
             Replaces <code className="ingestion-name">{chosen.otlpServiceName}</code>. {oldNameRejected}
           </Notice>
         )}
-        <FailureNotice failure={failure} />
-        <div className="line line-end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" busy={busy}>
-            Assign name
-          </Button>
-        </div>
+        <SubmitRow failure={failure} busy={busy} onCancel={onClose}>
+          Assign name
+        </SubmitRow>
       </form>
     </Dialog>
   );

@@ -16,6 +16,7 @@ import { ClockTime, RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { JudgeForm } from "./JudgeForm.tsx";
 import { TrialButton } from "./JudgeTrial.tsx";
+import { NoJudgeConfigured } from "./NoJudgeConfigured.tsx";
 import { ProjectFrame } from "./ProjectFrame.tsx";
 import { modes, providers } from "./providers.ts";
 
@@ -92,16 +93,7 @@ function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge })
 
 function CurrentJudge({ judge }: { judge: ProjectJudge }) {
   const { source, provider, host, model, mode, testedAt, pausedReason, waiting, lowCount } = judge;
-  if (source === null || provider === null) {
-    return (
-      <Notice tone="info">
-        <p>
-          <strong>No judge configured.</strong> Semantic checks are skipped, and “Run when relevant” tests do
-          not run. Everything else is evaluated as usual.
-        </p>
-      </Notice>
-    );
-  }
+  if (source === null || provider === null) return <NoJudgeConfigured />;
   return (
     <>
       <dl className="facts">

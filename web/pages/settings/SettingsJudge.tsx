@@ -4,9 +4,9 @@ import { Link } from "@tanstack/react-router";
 import { judgeQuery } from "../../queries/judge.ts";
 import { useProject } from "../../shell/project.ts";
 import { Copy } from "../../ui/Copy.tsx";
-import { Notice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { TrialButton } from "../project/JudgeTrial.tsx";
+import { NoJudgeConfigured } from "../project/NoJudgeConfigured.tsx";
 
 const environment = [
   "SVC_JUDGE_URL=https://api.example.com/v1",
@@ -67,12 +67,7 @@ function ProjectJudgeLink() {
 function NoJudge() {
   return (
     <>
-      <Notice tone="info">
-        <p>
-          <strong>No judge configured.</strong> Semantic checks are skipped, and “Run when relevant” tests do
-          not run. Everything else is evaluated as usual.
-        </p>
-      </Notice>
+      <NoJudgeConfigured />
       <p>
         Set up a judge for a project, or start the service (and its worker processes) with these variables.
         Any server that supports OpenAI’s chat completions works, including one on this machine.

@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { PasswordField } from "../../forms/PasswordField.tsx";
 import { RevokeTokensField, revokesTokens, tokensLeftText } from "../../forms/RevokeTokensField.tsx";
+import { SubmitRow } from "../../forms/SubmitRow.tsx";
 import { textOf, useSubmit } from "../../forms/submit.ts";
 import { changePassword, deleteAccount, renameAccount } from "../../mutations/account.ts";
 import { accessTokensQuery } from "../../queries/access-tokens.ts";
@@ -12,7 +13,6 @@ import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Field } from "../../ui/Field.tsx";
-import { FailureNotice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
@@ -69,12 +69,9 @@ function NameForm({ name }: { name: string }) {
         autoComplete="name"
         fault={faults["name"]}
       />
-      <FailureNotice failure={failure} />
-      <div className="line line-end">
-        <Button type="submit" look="main" busy={busy}>
-          Save
-        </Button>
-      </div>
+      <SubmitRow failure={failure} busy={busy}>
+        Save
+      </SubmitRow>
     </form>
   );
 }
@@ -102,12 +99,9 @@ function PasswordForm() {
       <PasswordField label="Current password" name="currentPassword" fault={faults["currentPassword"]} />
       <PasswordField label="New password" name="newPassword" fresh fault={faults["newPassword"]} />
       <RevokeTokensField />
-      <FailureNotice failure={failure} />
-      <div className="line line-end">
-        <Button type="submit" look="main" busy={busy}>
-          Change password
-        </Button>
-      </div>
+      <SubmitRow failure={failure} busy={busy}>
+        Change password
+      </SubmitRow>
     </form>
   );
 }
@@ -144,13 +138,9 @@ function DeleteAccount() {
         >
           <form {...form} className="stack">
             <PasswordField label="Password" name="password" fault={faults["password"]} />
-            <FailureNotice failure={failure} />
-            <div className="line line-end">
-              <Button onClick={() => setOpen(false)}>Cancel</Button>
-              <Button type="submit" look="danger" busy={busy}>
-                Delete account
-              </Button>
-            </div>
+            <SubmitRow failure={failure} busy={busy} look="danger" onCancel={() => setOpen(false)}>
+              Delete account
+            </SubmitRow>
           </form>
         </Dialog>
       )}

@@ -4,10 +4,10 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Failure } from "../../api.ts";
-import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
+import { DeleteTest } from "../../forms/DeleteTests.tsx";
 import { duplicateTest } from "../../forms/test-changes.ts";
 import { useLaunch } from "../../forms/use-launch.tsx";
-import { deleteTest, setTestStatus } from "../../mutations/tests.ts";
+import { setTestStatus } from "../../mutations/tests.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
@@ -87,12 +87,8 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
         </Dialog>
       )}
       {deleting && (
-        <ConfirmDialog
-          title="Delete test case"
-          about="Also deletes its history. Traces keep their results. This cannot be undone."
-          name={stored.name}
-          send={() => deleteTest(stored.id)}
-          action="Delete test case"
+        <DeleteTest
+          test={stored}
           onClose={() => setDeleting(false)}
           onDone={async () => {
             save.leaving.current = true;

@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { pastTracesQuery } from "../../queries/editor.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
-import { Field } from "../../ui/Field.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { TraceLine } from "./DryRunPanel.tsx";
 import { useDebounced } from "./debounced.ts";
+import { NoMatchingTraces, TraceSearch } from "./TraceSearch.tsx";
 
 const isId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -23,15 +23,10 @@ export function ChooseTrace({ agentId, chosen, onChoose, onClose }: ChooseTraceP
   const found = useQuery(pastTracesQuery(agentId, useDebounced(sought)));
   return (
     <Dialog title="Choose trace" onClose={onClose}>
-      <Field
-        label="Search"
-        name="text"
-        type="search"
+      <TraceSearch
         hint="Name, input or reply, or a full trace ID or external ID."
         value={text}
-        maxLength={200}
-        onChange={({ target }) => setText(target.value)}
-        autoComplete="off"
+        onChange={setText}
       />
       <Loaded query={found}>
         {traces => (
@@ -61,11 +56,7 @@ export function ChooseTrace({ agentId, chosen, onChoose, onClose }: ChooseTraceP
                 </li>
               ))}
             </ul>
-            {traces.length === 0 && !isId.test(sought) && (
-              <p className="quiet" role="status">
-                No matching traces. Try another search.
-              </p>
-            )}
+            {traces.length === 0 && !isId.test(sought) && <NoMatchingTraces />}
           </>
         )}
       </Loaded>

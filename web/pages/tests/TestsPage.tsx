@@ -4,7 +4,6 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
-import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { DeleteTests } from "../../forms/DeleteTests.tsx";
 import { ImportTests } from "../../forms/ImportTests.tsx";
 import {
@@ -17,7 +16,6 @@ import {
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { counted } from "../../labels.ts";
 import { useLive } from "../../live.ts";
-import { deleteTest } from "../../mutations/tests.ts";
 import { lastTraceQuery } from "../../queries/agents.ts";
 import { testInsightsQuery } from "../../queries/test-insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
@@ -158,7 +156,7 @@ export function TestsPage() {
         />
       )}
       {open?.what === "delete" && (
-        <Deletion
+        <DeleteTests
           tests={open.tests}
           onClose={() => setOpen(undefined)}
           onDone={async problems => {
@@ -171,25 +169,6 @@ export function TestsPage() {
         />
       )}
     </Page>
-  );
-}
-
-type DeletionProps = Parameters<typeof DeleteTests>[0];
-
-/** Confirms by name for one test, by number for several. */
-function Deletion({ tests, onDone, onClose }: DeletionProps) {
-  const [first] = tests;
-  if (tests.length !== 1 || !first) return <DeleteTests tests={tests} onDone={onDone} onClose={onClose} />;
-  return (
-    <ConfirmDialog
-      title="Delete test case"
-      about="Also deletes its history. Traces keep their results. This cannot be undone."
-      name={first.name}
-      send={() => deleteTest(first.id)}
-      action="Delete test case"
-      onClose={onClose}
-      onDone={() => onDone([])}
-    />
   );
 }
 

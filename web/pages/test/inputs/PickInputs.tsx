@@ -11,11 +11,11 @@ import { liveTracesQuery } from "../../../queries/editor.ts";
 import { Verdict } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
-import { Field } from "../../../ui/Field.tsx";
 import { FailureNotice, Notice } from "../../../ui/Notice.tsx";
 import { Loaded, MorePages } from "../../../ui/State.tsx";
 import { RelativeTime } from "../../../ui/Time.tsx";
 import { useDebounced } from "../debounced.ts";
+import { NoMatchingTraces, TraceSearch } from "../TraceSearch.tsx";
 import { pickedFrom } from "./picked.ts";
 
 type PickInputsProps = {
@@ -43,16 +43,7 @@ export function PickInputs({ agentId, known, onPick, onClose }: PickInputsProps)
       about="User inputs of recent live traces, newest first."
       onClose={onClose}
     >
-      <Field
-        label="Search"
-        name="text"
-        type="search"
-        hint="Name, input or reply."
-        value={text}
-        maxLength={200}
-        onChange={({ target }) => setText(target.value)}
-        autoComplete="off"
-      />
+      <TraceSearch hint="Name, input or reply." value={text} onChange={setText} />
       <Loaded query={traces}>
         {found => (
           <TraceChoices traces={found} chosen={chosen} onChoose={choose} isSearch={text.trim() !== ""} />
@@ -124,9 +115,10 @@ type TraceChoicesProps = {
 function TraceChoices({ traces, chosen, onChoose, isSearch }: TraceChoicesProps) {
   const usable = traces.filter(({ userInput }) => userInput !== null);
   if (usable.length === 0) {
+    if (isSearch) return <NoMatchingTraces />;
     return (
       <p className="quiet" role="status">
-        {isSearch ? "No matching traces. Try another search." : "No live trace with a user input yet."}
+        No live trace with a user input yet.
       </p>
     );
   }
