@@ -3,8 +3,7 @@ import type { FastifyReply } from "fastify";
 import type { Account } from "../model/account.ts";
 import type { AdmittedKey } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
-import { FairSemaphore } from "../threads/fair-semaphore.ts";
-import type { Release } from "../threads/semaphore.ts";
+import { FairSemaphore, type Release } from "../threads/fair-semaphore.ts";
 import { disconnected } from "./refuse.ts";
 
 /** Of what the others have left free, a key may hold half, and all keys of an account three quarters. */

@@ -7,7 +7,7 @@ import { hashKey } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
 import { admitAccessToken } from "../store/accounts/access-tokens.ts";
 import { isOwn, isOwnedNoun } from "../store/accounts/ownership.ts";
-import type { Release } from "../threads/semaphore.ts";
+import type { Release } from "../threads/fair-semaphore.ts";
 import { type Auth, findSession } from "./accounts/auth.ts";
 import type { App, Deps } from "./deps.ts";
 import { originFault } from "./origin.ts";

@@ -3,8 +3,7 @@ import { withRetry } from "../judge/retry.ts";
 import type { Judge, JudgeContext, JudgeOf, RoutingAnswer, SemanticAnswer } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import type { Clock } from "../remote/clock.ts";
-import { FairSemaphore } from "../threads/fair-semaphore.ts";
-import type { Release } from "../threads/semaphore.ts";
+import { FairSemaphore, type Release } from "../threads/fair-semaphore.ts";
 
 /**
  * Concurrent judge calls of runs. Of the permits that the others have left free, an agent may hold half, and all agents of

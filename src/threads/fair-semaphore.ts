@@ -1,5 +1,6 @@
 // Semaphore that no account or key can exhaust: each may hold a share of the permits that the others have left free.
-import type { Release } from "./semaphore.ts";
+
+export type Release = () => void;
 
 type Waiter = { holders: readonly string[]; grant: (release: Release) => void };
 

@@ -1,5 +1,6 @@
 // Process-wide semaphores: the main thread owns them, and other threads acquire permits by message.
-import { type Release, Semaphore } from "./semaphore.ts";
+import type { Release } from "./fair-semaphore.ts";
+import { Semaphore } from "./semaphore.ts";
 
 /** From a thread: acquire one of the `count` permits of the semaphore `name`; release it, or stop waiting for it. */
 export type PermitRequest =

@@ -6,8 +6,7 @@ import { type IngestDeps, type IngestOutcome, ingest, type StoredTrace } from ".
 import { refusedWhole } from "../../model/ingestion.ts";
 import { hashKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
-import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
-import type { Release } from "../../threads/semaphore.ts";
+import type { FairSemaphore, Release } from "../../threads/fair-semaphore.ts";
 import { encodeStatus, encodeSuccess, type PartialSuccess, partialMessage } from "../../wire/otlp-reply.ts";
 import type { Deps } from "../deps.ts";
 import { metrics } from "../health.ts";
