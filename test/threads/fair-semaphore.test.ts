@@ -1,8 +1,7 @@
 // No account and no key can hold every permit, and whoever holds none gets the next one.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { FairSemaphore } from "../../src/threads/fair-semaphore.ts";
-import type { Release } from "../../src/threads/semaphore.ts";
+import { FairSemaphore, type Release } from "../../src/threads/fair-semaphore.ts";
 
 /** Takes permits for these holders until one is refused. */
 function takeAll(semaphore: FairSemaphore, ...holders: string[]): Release[] {

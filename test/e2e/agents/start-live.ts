@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeKey } from "../../support/app.ts";
 import { useBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { send } from "../../support/send.ts";
 import { startTestService } from "../../support/service.ts";
@@ -79,13 +80,15 @@ test("at most 3 tabs of a browser hold an event stream, so that requests always 
       .getByText(/requests appear here|Checking every 5 seconds/)
       .waitFor();
   }
-  const listening = await Promise.all(
-    pages.map(one => panel(one).getByText("requests appear here immediately").count()),
-  );
-  assert.equal(
-    listening.reduce((sum, count) => sum + count),
-    3,
-  );
+  await eventually(async () => {
+    const listening = await Promise.all(
+      pages.map(one => panel(one).getByText("requests appear here immediately").count()),
+    );
+    assert.equal(
+      listening.reduce((sum, count) => sum + count),
+      3,
+    );
+  });
   await panel(pages.at(-1)!).getByRole("button", { name: "Send sample trace" }).click();
   await Promise.all(pages.map(one => panel(one).getByText("Sample trace received").waitFor()));
 });

@@ -86,10 +86,14 @@ test("an answer that a person calls wrong is counted, explained and linked", asy
     .click();
   await page.getByText("The judge agrees with 1 of 2 labels: 50% (95% interval 9–91%).").waitFor();
   const cell = page.getByRole("table", { name: /^Semantic checks/ }).getByRole("row", { name: /^Pass/ });
-  assert.deepEqual(await cell.getByRole("cell").allTextContents(), ["0, right", "1, wrong"]);
+  await eventually(async () =>
+    assert.deepEqual(await cell.getByRole("cell").allTextContents(), ["0, right", "1, wrong"]),
+  );
   await page.getByText("The judge could not decide 1 labeled check.").waitFor();
   const open = page.getByRole("table", { name: /^Semantic checks/ }).getByRole("row", { name: /^Undecided/ });
-  assert.deepEqual(await open.getByRole("cell").allTextContents(), ["0, undecided", "1, undecided"]);
+  await eventually(async () =>
+    assert.deepEqual(await open.getByRole("cell").allTextContents(), ["0, undecided", "1, undecided"]),
+  );
   const wrong = page.getByRole("list", { name: "Answers that people call wrong" });
   await wrong.getByText("No date is there.").waitFor();
   await wrong.getByText("(hides a fault)").waitFor();
@@ -142,7 +146,9 @@ test("a judge is tried on the labels before it is switched, and the labels can b
   await form.getByText("1 to the person’s answer, 0 away from it.").waitFor();
   assert.ok(server.requests.every(({ headers }) => headers["x-portkey-provider"] === "openai"));
   const changed = form.getByRole("list", { name: "Answers that would change" }).getByRole("link");
-  assert.match((await changed.getAttribute("href"))!, new RegExp(`${agent.id}/traces/${traceId}`));
+  await eventually(async () =>
+    assert.match((await changed.getAttribute("href"))!, new RegExp(`${agent.id}/traces/${traceId}`)),
+  );
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);

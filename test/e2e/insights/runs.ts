@@ -132,8 +132,10 @@ test("in forced colors the current tab and the progress bar stay visible", async
   await eventually(async () =>
     assert.equal(await style(".agent-tabs a:not([aria-current])", "outline-style"), "none"),
   );
-  const fill = await style(".runs-bar > [data-kind=passed]", "background-color");
-  await eventually(async () => assert.notEqual(fill, await style(".runs-bar", "background-color")));
+  await eventually(async () => {
+    const fill = await style(".runs-bar > [data-kind=passed]", "background-color");
+    assert.notEqual(fill, await style(".runs-bar", "background-color"));
+  });
 });
 
 test("a trace sent by the agent belongs to the turn and counts as a test run, not as live traffic", async () => {
@@ -619,13 +621,13 @@ test("a test with inputs and repeats shows pass rates by input, and is compared 
   await assertAccessible(page);
   await page.getByRole("link", { name: "Changed only" }).click();
   await inputRow("Input 2").waitFor({ state: "detached" });
-  assert.match(page.url(), /\/compare\?with=[\da-f-]{36}&change=changed$/);
+  await eventually(() => assert.match(page.url(), /\/compare\?with=[\da-f-]{36}&change=changed$/));
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   await shoot(page, "compare-narrow");
   await page.setViewportSize({ width: 1280, height: 800 });
   const other = page.getByLabel("Compare with");
-  assert.equal(await other.locator("option").count(), 1);
+  await eventually(async () => assert.equal(await other.locator("option").count(), 1));
   await page.goto(page.url().replace(/with=[\da-f-]{36}/, `with=${randomUUID()}`));
   await page.getByRole("heading", { name: "Run not found" }).waitFor();
   await assertAccessible(page);

@@ -48,11 +48,13 @@ test("a changed test shows which verdicts flip, each with its trace, and its res
   await panel.getByText("4 of 4 verdicts flip.").waitFor();
   await panel.getByText("Version 2").waitFor();
   const filters = panel.getByRole("navigation", { name: "Filter traces by verdict" });
-  assert.deepEqual(await filters.getByRole("link").allTextContents(), [
-    "Passed → Failed 3",
-    "Failed → Passed 1",
-    "New: Failed 1",
-  ]);
+  await eventually(async () =>
+    assert.deepEqual(await filters.getByRole("link").allTextContents(), [
+      "Passed → Failed 3",
+      "Failed → Passed 1",
+      "New: Failed 1",
+    ]),
+  );
   await assertAccessible(page);
   await filters.getByRole("link", { name: /^Failed → Passed/ }).click();
   const rows = panel.getByRole("list", { name: "Traces: Failed → Passed" }).getByRole("listitem");
@@ -147,7 +149,7 @@ test("a dry run shows what the judge found that a criterion is shown by, and ano
     .getByRole("button", { name: "Run", exact: true })
     .click();
   await shownBy.getByText("Judge: something that is absent").waitFor({ state: "attached" });
-  assert.equal(await shownBy.inputValue(), "");
+  await eventually(async () => assert.equal(await shownBy.inputValue(), ""));
   await assertAccessible(page);
   await shownBy.selectOption("One passage");
   await eventually(async () => assert.equal((await documentIn(page)).assertions[0].rests_on, "passage"));

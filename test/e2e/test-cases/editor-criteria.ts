@@ -156,7 +156,7 @@ test("what the judge sees and what shows that criteria are met can be chosen, le
   await world.open(`/${made.id}`);
   const shownBy = card(page, 1).getByLabel("Shown by (optional)");
   const restsOn = async () => (await documentIn(page)).assertions[0].rests_on;
-  assert.equal(await shownBy.inputValue(), "");
+  await eventually(async () => assert.equal(await shownBy.inputValue(), ""));
   await shownBy.selectOption("Something that is absent");
   await eventually(async () => assert.equal(await restsOn(), "absence"));
   await assertAccessible(page);

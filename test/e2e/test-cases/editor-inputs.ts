@@ -95,7 +95,7 @@ test("a file is shown before it is imported, with what is left out, and an expor
   await dialog.getByText("Skipped: 2 duplicates, 1 blank.").waitFor();
   await dialog.getByText("Line 7: 100,001 characters. The limit is 100,000.").waitFor();
   await dialog.getByText("Line 8: 3 cells, but the header has 2.", { exact: false }).waitFor();
-  assert.equal(await dialog.getByLabel("Column").inputValue(), "1");
+  await eventually(async () => assert.equal(await dialog.getByLabel("Column").inputValue(), "1"));
   await shoot(page, "inputs-import");
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });

@@ -192,6 +192,8 @@ test("new traces appear at the top, wait behind a pill when scrolled down, and a
 
   await page.mouse.wheel(0, 4_000);
   await link(page, /Question 110:/).waitFor();
+  // Hovering waits for the end of the scrolling.
+  await link(page, /Question 110:/).hover({ trial: true });
   const seen = await link(page, /Question 110:/).boundingBox();
   await storeAndPublish(agent.id, { userInput: "the second new one" });
   await storeAndPublish(agent.id, { userInput: "the third new one" });
