@@ -160,7 +160,7 @@ function inline(value: unknown): string {
 }
 
 /** Evaluates the assertion on a trace of these spans, with a fake judge's answer that leads to `outcome`. */
-export async function checkExample(
+async function checkExample(
   assertion: Record<string, unknown>,
   spans: Example["passes"],
   outcome: "passed" | "failed",

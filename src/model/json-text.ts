@@ -1,7 +1,7 @@
 // Parses JSON text in attributes, with limits on depth and size so that no text costs seconds, gigabytes or the stack.
 
 /** Limit of values in one text. */
-export const textValuesMax = 1_000_000;
+const textValuesMax = 1_000_000;
 /** Limit of values in all texts of one trace, if the parsed values stay in memory. */
 export const keptValuesMax = 2_000_000;
 

@@ -40,7 +40,7 @@ export function readError(error: APICallError, now: number): ErrorReply | undefi
 }
 
 /** A server that asks for a day, by mistake or not, is called again after an hour. */
-export const retryAfterMaxMs = 3_600_000;
+const retryAfterMaxMs = 3_600_000;
 
 type Part = Record<string, unknown>;
 

@@ -190,7 +190,7 @@ const inEveryMode: string[] = ["judge_context_exceeded", "judge_system_role_reje
 const tooSmall: string[] = ["judge_context_exceeded", "judge_context_too_small"];
 
 /** Enough for the largest prompt, of about 25,000 tokens, and its answer. */
-export const contextTokens = 32_000;
+const contextTokens = 32_000;
 
 const works = "The judge works.";
 const onlyShort = "The judge works with short prompts, but did not answer a long one.";

@@ -69,7 +69,7 @@ export function earlierIn({ messages, leftOut }: EarlierMessages, sign: string):
   };
 }
 
-export function itemId(at: number): string {
+function itemId(at: number): string {
   return `m${at + 1}`;
 }
 

@@ -1,7 +1,7 @@
 // Budget of slow sandbox time per agent: a token bucket that refills within a minute.
 
 /** Time of one question that is not counted: validations of ordinary values take less, so no traffic adds up. */
-export const freeMs = 20;
+const freeMs = 20;
 
 const minuteMs = 60_000;
 

@@ -2,7 +2,7 @@
 import type { Database } from "../db.ts";
 
 /** After this many days a question is asked again, even if nothing about it has changed. */
-export const answersKeptDays = 30;
+const answersKeptDays = 30;
 
 /** The cached answers by key (64 hex digits); keys without an answer are missing. */
 export async function findJudgeAnswers(db: Database, keys: string[]): Promise<Map<string, string>> {

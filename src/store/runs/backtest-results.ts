@@ -27,7 +27,7 @@ export async function listUntried(db: Database, id: string, rowsMax: number): Pr
 export type LatestResult = { outcome: Outcome; version: number | null };
 
 /** The outcome of the test in the latest completed run of each trace that has a result of it, by trace. */
-export async function findLatestResults(
+async function findLatestResults(
   db: Database,
   testId: string,
   traceIds: string[],

@@ -118,7 +118,7 @@ export function criteriaLeftToJudge(document: Doc): string[] {
 }
 
 /** The document with the field set, or without it if the value is undefined. */
-export function withField(document: Doc, name: string, value: unknown): Doc {
+function withField(document: Doc, name: string, value: unknown): Doc {
   const { [name]: _, ...rest } = document;
   if (value === undefined) return rest;
   // A field keeps its position in the JSON.
