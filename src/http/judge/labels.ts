@@ -50,9 +50,22 @@ const Filters = z.object({
   testId: Id.optional(),
 });
 
+const LabelBody = z.object({
+  testId: Id,
+  checkId: z.string().max(200).nullable().describe("A semantic check; null: the scenario match."),
+  answer: z.enum(labelAnswers).describe("What the judge should have said."),
+  note: Note.default(""),
+});
+
+const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
+
 export function registerLabels(app: App, { db }: Deps): void {
+  registerLabelsOfRuns(app, db);
+  registerLabelsOfProjects(app, db);
+}
+
+function registerLabelsOfRuns(app: App, db: Database): void {
   const heap = new HeapSemaphore(traceLimits(traceBytesMax));
-  const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
 
   app.get(
     "/api/runs/:id/labels",
@@ -72,46 +85,13 @@ export function registerLabels(app: App, { db }: Deps): void {
       schema: {
         ...schema,
         summary: "Say whether the judge was right about a check or a scenario match, or change what was said",
-        body: z.object({
-          testId: Id,
-          checkId: z.string().max(200).nullable().describe("A semantic check; null: the scenario match."),
-          answer: z.enum(labelAnswers).describe("What the judge should have said."),
-          note: Note.default(""),
-        }),
+        body: LabelBody,
         response: { 200: Label },
       },
     },
     async request => {
-      const { testId, checkId, answer, note } = request.body;
-      const run = found(await findRun(db, request.params.id));
-      if (run.traceId === null || run.state !== "completed") {
-        throw new Refusal("CONFLICT", {
-          hint: "Only completed evaluations whose trace is stored can be labeled.",
-        });
-      }
-      const judged = judgedIn(decodeDetail(run.detail), testId, checkId);
-      if (!judged)
-        throw new Refusal("NOT_FOUND", {
-          hint: "The judge was asked of no such check or scenario match here.",
-        });
-      if (kindOf(judged.answer) !== kindOf(answer)) {
-        const allowed = checkId === null ? "match or no_match" : "pass or fail";
-        throw new Refusal("VALIDATION_ERROR", {
-          issues: [{ path: "answer", message: `Must be ${allowed}.` }],
-        });
-      }
-      const by = await judgeOf(db, run.id, judged.by);
-      return viewOf(
-        stillThere(
-          await saveLabel(db, {
-            ...{ agentId: run.agentId, testId, traceId: run.traceId, runId: run.id, checkId },
-            ...{ judged: judged.answer, answer, agrees: agrees(judged.answer, answer), note },
-            ...{ testVersion: judged.testVersion, ...by },
-            question: await currentQuestion(db, heap, run, judged, checkId),
-            createdBy: requireAccount(request).id,
-          }),
-        ),
-      );
+      const createdBy = requireAccount(request).id;
+      return viewOf(await label(db, heap, request.params.id, request.body, createdBy));
     },
   );
 
@@ -123,7 +103,9 @@ export function registerLabels(app: App, { db }: Deps): void {
       return reply.code(204).send();
     },
   );
+}
 
+function registerLabelsOfProjects(app: App, db: Database): void {
   app.get(
     "/api/projects/:id/labels",
     {
@@ -176,6 +158,43 @@ export function registerLabels(app: App, { db }: Deps): void {
     },
     async ({ params: { id: projectId }, query: { cursor, limit, ...filters } }) =>
       setOf(db, { projectId, ...filters }, { cursor, limit }),
+  );
+}
+
+/** Throws CONFLICT, NOT_FOUND or VALIDATION_ERROR if the judge gave no such answer in this run. */
+async function label(
+  db: Database,
+  heap: HeapSemaphore,
+  runId: string,
+  { testId, checkId, answer, note }: z.output<typeof LabelBody>,
+  createdBy: string,
+) {
+  const run = found(await findRun(db, runId));
+  if (run.traceId === null || run.state !== "completed") {
+    throw new Refusal("CONFLICT", {
+      hint: "Only completed evaluations whose trace is stored can be labeled.",
+    });
+  }
+  const judged = judgedIn(decodeDetail(run.detail), testId, checkId);
+  if (!judged)
+    throw new Refusal("NOT_FOUND", {
+      hint: "The judge was asked of no such check or scenario match here.",
+    });
+  if (kindOf(judged.answer) !== kindOf(answer)) {
+    const allowed = checkId === null ? "match or no_match" : "pass or fail";
+    throw new Refusal("VALIDATION_ERROR", {
+      issues: [{ path: "answer", message: `Must be ${allowed}.` }],
+    });
+  }
+  const by = await judgeOf(db, run.id, judged.by);
+  return stillThere(
+    await saveLabel(db, {
+      ...{ agentId: run.agentId, testId, traceId: run.traceId, runId: run.id, checkId },
+      ...{ judged: judged.answer, answer, agrees: agrees(judged.answer, answer), note },
+      ...{ testVersion: judged.testVersion, ...by },
+      question: await currentQuestion(db, heap, run, judged, checkId),
+      createdBy,
+    }),
   );
 }
 

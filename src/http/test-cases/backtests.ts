@@ -6,6 +6,7 @@ import { Refusal } from "../../model/refusal.ts";
 import { backtestTracesMax } from "../../model/run/backtest.ts";
 import { scoreOf } from "../../model/run/run.ts";
 import { evaluatedDocumentOf, type TestCaseDocument } from "../../model/test-case/test-case.ts";
+import type { Database } from "../../store/db.ts";
 import {
   listBacktestResults,
   type BacktestResult as StoredResult,
@@ -36,7 +37,7 @@ import {
   BacktestResult,
   TestVersion,
 } from "./backtest-schemas.ts";
-import { testParserOf } from "./parse.ts";
+import { type TestParser, testParserOf } from "./parse.ts";
 import { testBytesMax } from "./schemas.ts";
 import { testCaseBody } from "./test-cases.ts";
 
@@ -58,11 +59,18 @@ const tried = {
 type Tried = { test?: unknown; testId?: string | undefined };
 
 export function registerBacktests(app: App, deps: Deps & { editor: Editor }): void {
-  const { db, editor } = deps;
   const loop = new BacktestLoop(deps);
-  const parser = testParserOf(app, deps);
   app.addHook("onClose", () => loop.stop());
-  const estimates = limitTrials(deps.db, {
+  registerStart(app, deps, loop);
+  registerReads(app, deps);
+  registerEnds(app, deps, loop);
+  registerVersions(app, deps);
+}
+
+function registerStart(app: App, deps: Deps & { editor: Editor }, loop: BacktestLoop): void {
+  const { db, editor } = deps;
+  const parser = testParserOf(app, deps);
+  const estimates = limitTrials(db, {
     kind: "estimates",
     busy: "Limit: 2 estimates at a time. Wait for one to finish.",
     concurrentMax: 2,
@@ -85,7 +93,7 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
     },
     async (request, reply) => {
       const agentId = request.params.id.toLowerCase();
-      const { document } = await chosen(request, agentId, request.body);
+      const { document } = await chosen(db, parser, request, agentId, request.body);
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       const wanted = { agentId, document, count: request.body.traces };
@@ -114,7 +122,7 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
     async (request, reply) => {
       const agentId = request.params.id.toLowerCase();
       const { traces, judge: judged, testId = null } = request.body;
-      const { document, version } = await chosen(request, agentId, request.body);
+      const { document, version } = await chosen(db, parser, request, agentId, request.body);
       const latest = await listLatestLive(db, agentId, traces);
       if (latest.length === 0) {
         throw new Refusal("CONFLICT", {
@@ -128,7 +136,9 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
       return reply.code(201).send(detailView(found(await findBacktest(db, id))));
     },
   );
+}
 
+function registerReads(app: App, { db }: Deps): void {
   app.get(
     "/api/agents/:id/backtests",
     {
@@ -179,7 +189,9 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
       return { items: items.map(resultView), nextCursor };
     },
   );
+}
 
+function registerEnds(app: App, { db }: Deps, loop: BacktestLoop): void {
   app.post(
     "/api/backtests/:id/cancel",
     {
@@ -206,7 +218,9 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
       return reply.code(204).send();
     },
   );
+}
 
+function registerVersions(app: App, { db }: Deps): void {
   app.get(
     "/api/tests/:id/versions",
     {
@@ -230,28 +244,30 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
       };
     },
   );
+}
 
-  /** The document to try, and the saved version that it equals. Throws VALIDATION_ERROR. */
-  async function chosen(
-    request: FastifyRequest,
-    agentId: string,
-    { test, testId }: Tried,
-  ): Promise<{ document: TestCaseDocument; version: number | null }> {
-    const refuse = (path: string, message: string) =>
-      new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
-    const draft = test === undefined ? undefined : await parser.draft(request, test);
-    const saved = testId === undefined ? undefined : await findTestCase(db, testId);
-    if (testId !== undefined && saved?.agentId !== agentId) {
-      throw refuse("testId", "This agent has no test case with this id.");
-    }
-    // A backtest sends nothing, so inputs and repeats make no other version of the test.
-    const tried = draft ?? saved;
-    const document = tried && evaluatedDocumentOf(tried);
-    if (!document) throw refuse("test", "Pass a test case, or the id of a saved one.");
-    if (document.assertions.length === 0) throw refuse("test.assertions", "Add at least one assertion.");
-    const isSaved = saved && JSON.stringify(document) === JSON.stringify(evaluatedDocumentOf(saved));
-    return { document, version: isSaved ? saved.version : null };
+/** The document to try, and the saved version that it equals. Throws VALIDATION_ERROR. */
+async function chosen(
+  db: Database,
+  parser: TestParser,
+  request: FastifyRequest,
+  agentId: string,
+  { test, testId }: Tried,
+): Promise<{ document: TestCaseDocument; version: number | null }> {
+  const refuse = (path: string, message: string) =>
+    new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
+  const draft = test === undefined ? undefined : await parser.draft(request, test);
+  const saved = testId === undefined ? undefined : await findTestCase(db, testId);
+  if (testId !== undefined && saved?.agentId !== agentId) {
+    throw refuse("testId", "This agent has no test case with this id.");
   }
+  // A backtest sends nothing, so inputs and repeats make no other version of the test.
+  const tried = draft ?? saved;
+  const document = tried && evaluatedDocumentOf(tried);
+  if (!document) throw refuse("test", "Pass a test case, or the id of a saved one.");
+  if (document.assertions.length === 0) throw refuse("test.assertions", "Add at least one assertion.");
+  const isSaved = saved && JSON.stringify(document) === JSON.stringify(evaluatedDocumentOf(saved));
+  return { document, version: isSaved ? saved.version : null };
 }
 
 function view(backtest: StoredBacktest): Backtest {

@@ -31,23 +31,25 @@ const dryRunsPerMinute = 60;
 const readsOfAccountMax = 3;
 const readsPerMinute = 120;
 
-export function registerEditor(app: App, deps: Deps & { editor: Editor }): void {
-  const { db, editor } = deps;
-  const params = z.object({ id: z.string() });
+const params = z.object({ id: z.string() });
+
+type EditorDeps = Deps & { editor: Editor };
+
+export function registerEditor(app: App, deps: EditorDeps): void {
   const places = placesOfAccounts(concurrentMax);
+  registerTrials(app, deps, places);
+  registerLookUps(app, deps, places);
+  registerDrafts(app, deps, places);
+}
+
+function registerTrials(app: App, deps: EditorDeps, places: FairSemaphore): void {
+  const { db, editor } = deps;
   const trials = limitTrials(db, {
     kind: "dry runs",
     busy: `Limit: ${judgedOfAccountMax} dry runs at a time. Wait for one to finish.`,
     concurrentMax: judgedOfAccountMax,
     perMinuteMax: dryRunsPerMinute,
     what: "dry runs",
-  });
-  const reads = limitTrials(db, {
-    kind: "drafts",
-    busy: `Limit: ${readsOfAccountMax} drafts at a time. Try again in a moment.`,
-    concurrentMax: readsOfAccountMax,
-    perMinuteMax: readsPerMinute,
-    what: "drafts",
   });
   const parser = testParserOf(app, deps);
 
@@ -110,7 +112,9 @@ export function registerEditor(app: App, deps: Deps & { editor: Editor }): void 
       );
     },
   );
+}
 
+function registerLookUps(app: App, { editor }: EditorDeps, places: FairSemaphore): void {
   app.post(
     "/api/agents/:id/tests/rests-on",
     {
@@ -145,6 +149,17 @@ export function registerEditor(app: App, deps: Deps & { editor: Editor }): void 
       return { items: await withPlace(places, reply, signal => editor.traceInputs(request, signal)) };
     },
   );
+}
+
+/** Also completions: both read whole traces. */
+function registerDrafts(app: App, { db, editor }: EditorDeps, places: FairSemaphore): void {
+  const reads = limitTrials(db, {
+    kind: "drafts",
+    busy: `Limit: ${readsOfAccountMax} drafts at a time. Try again in a moment.`,
+    concurrentMax: readsOfAccountMax,
+    perMinuteMax: readsPerMinute,
+    what: "drafts",
+  });
 
   app.get(
     "/api/agents/:id/vocabulary",

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { launchChanges, runResults } from "../../model/run/launch.ts";
 import { repeatsSchema } from "../../model/test-case/test-case.ts";
+import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { compareLaunches } from "../../store/runs/launch-comparison.ts";
 import { findPreviousLaunch, findWaitingRuns, listTestsOfLaunch } from "../../store/runs/launch-tests.ts";
@@ -49,21 +50,18 @@ const NewLaunch = z
   })
   .nullish();
 
+const tags = ["launches"];
+const params = z.object({ id: z.string() });
+
 export function registerLaunches(app: App, deps: LaunchesDeps): void {
+  registerStart(app, deps);
+  registerReads(app, deps);
+  registerComparison(app, deps);
+  registerCancel(app, deps);
+}
+
+function registerStart(app: App, deps: LaunchesDeps): void {
   const { db, events } = deps;
-  const tags = ["launches"];
-  const params = z.object({ id: z.string() });
-  const detailOf = async (id: string, limit = detailRunsMax): Promise<LaunchDetail> => {
-    const launch = found(await findLaunch(db, id));
-    const [tests, previousId, waiting, runs] = await Promise.all([
-      listTestsOfLaunch(db, id),
-      findPreviousLaunch(db, launch),
-      findWaitingRuns(db, launch),
-      limit === 0 ? [] : listRunsOfLaunch(db, id, { rowsMax: limit + 1 }),
-    ]);
-    const { items, nextCursor } = pageOf(runs.map(launchedRunView), { limit });
-    return { ...launchView(launch), tests, previousId, waiting, runs: items, nextCursor };
-  };
 
   app.post(
     "/api/agents/:id/launches",
@@ -113,7 +111,9 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
       return estimateOf(tests, repeats);
     },
   );
+}
 
+function registerReads(app: App, { db }: LaunchesDeps): void {
   app.get(
     "/api/agents/:id/launches",
     {
@@ -150,7 +150,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
         response: { 200: LaunchDetail },
       },
     },
-    async ({ params: { id }, query: { limit } }) => detailOf(id, limit),
+    async ({ params: { id }, query: { limit } }) => detailOf(db, id, limit),
   );
 
   app.get(
@@ -173,7 +173,9 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
       return pageOf(runs.map(launchedRunView), { limit });
     },
   );
+}
 
+function registerComparison(app: App, { db }: LaunchesDeps): void {
   app.get(
     "/api/launches/:id/compare",
     {
@@ -199,7 +201,9 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
       return { ...comparedLaunchesView(launch, other), ...compared, ...pageOf(compared.items, { limit }) };
     },
   );
+}
 
+function registerCancel(app: App, { db, events }: LaunchesDeps): void {
   app.post(
     "/api/launches/:id/cancel",
     {
@@ -213,11 +217,23 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
     },
     async ({ params: { id } }) => {
       await cancelLaunch(db, id);
-      const launch = await detailOf(id);
+      const launch = await detailOf(db, id);
       events.publish({ type: "launch", agentId: launch.agentId, launchId: launch.id, runId: null });
       return launch;
     },
   );
+}
+
+async function detailOf(db: Database, id: string, limit = detailRunsMax): Promise<LaunchDetail> {
+  const launch = found(await findLaunch(db, id));
+  const [tests, previousId, waiting, runs] = await Promise.all([
+    listTestsOfLaunch(db, id),
+    findPreviousLaunch(db, launch),
+    findWaitingRuns(db, launch),
+    limit === 0 ? [] : listRunsOfLaunch(db, id, { rowsMax: limit + 1 }),
+  ]);
+  const { items, nextCursor } = pageOf(runs.map(launchedRunView), { limit });
+  return { ...launchView(launch), tests, previousId, waiting, runs: items, nextCursor };
 }
 
 /** Throws CONFLICT if the agent cannot be called or has too many open launches. */
