@@ -31,7 +31,6 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
   const trial = useTrial(projectId);
   const element = useRef<HTMLFormElement>(null);
   const compatible = provider === "openai_compatible";
-  const hasKey = own && judge.keySet;
 
   const documentOf = (fields: FormData) => ({
     provider,
@@ -72,26 +71,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
         onChoose={([chosen]) => chosen && setProvider(chosen)}
         fault={faults["provider"]}
       />
-      <div className="stack-tight">
-        <Field
-          label={compatible ? "URL" : "URL (optional)"}
-          name="url"
-          inputMode="url"
-          required={compatible}
-          value={url}
-          onChange={event => setUrl(event.target.value)}
-          placeholder={compatible ? "http://127.0.0.1:11434/v1" : undefined}
-          hint={
-            compatible
-              ? "Base URL of the API, usually ending in /v1, as reached from the machine that runs Onlooker."
-              : "Only for a gateway. Leave empty for the provider’s own URL."
-          }
-          fault={faults["url"]}
-          autoComplete="off"
-          spellCheck={false}
-        />
-        {compatible && <LocalServers onChoose={setUrl} />}
-      </div>
+      <UrlField url={url} onChange={setUrl} compatible={compatible} fault={faults["url"]} />
       <Field
         label="Model"
         name="model"
@@ -103,30 +83,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
         autoComplete="off"
         spellCheck={false}
       />
-      <div className="stack-tight">
-        <Field
-          label={compatible ? "API key (optional)" : "API key"}
-          name="apiKey"
-          type="password"
-          maxLength={2_000}
-          required={!compatible && !hasKey && url.trim() === ""}
-          hint={
-            <>
-              {hasKey && <b>{judge.keyLastFour ? `Ends in ${judge.keyLastFour}. ` : "A key is stored. "}</b>}
-              {hasKey && "Leave empty to keep it. "}Stored encrypted and never shown again.
-            </>
-          }
-          fault={faults["apiKey"]}
-          autoComplete="new-password"
-          spellCheck={false}
-        />
-        {hasKey && (compatible || url.trim() !== "") && (
-          <label className="choice">
-            <input type="checkbox" name="removesKey" />
-            <span>Remove the stored key</span>
-          </label>
-        )}
-      </div>
+      <KeyField judge={judge} compatible={compatible} hasUrl={url.trim() !== ""} fault={faults["apiKey"]} />
       <HeaderFields
         headers={headers}
         onChange={setHeaders}
@@ -134,29 +91,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
         hint="Only for a gateway that asks for them, such as x-portkey-provider. Stored encrypted and never shown again."
         allSecret
       />
-      <div className="judge-pair">
-        <Field
-          label="Concurrent calls"
-          name="concurrency"
-          type="number"
-          required
-          min={1}
-          max={100}
-          defaultValue={(own && judge.concurrency) || 8}
-          hint="Per process. Use 1 for a model on a small machine."
-          fault={faults["concurrency"]}
-        />
-        <Field
-          label="Tokens per minute (optional)"
-          name="tokensPerMinute"
-          type="number"
-          min={1_000}
-          max={1_000_000_000}
-          defaultValue={(own && judge.tokensPerMinute) || ""}
-          hint="Input and output combined, per process. Stay below the provider’s limit."
-          fault={faults["tokensPerMinute"]}
-        />
-      </div>
+      <LimitFields judge={judge} faults={faults} />
       <FailureNotice failure={saving.failure} />
       <TrialResult projectId={projectId} trial={shown} />
       <div className="line line-apart">
@@ -174,6 +109,100 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
         </div>
       </div>
     </form>
+  );
+}
+
+type UrlFieldProps = {
+  url: string;
+  onChange: (url: string) => void;
+  compatible: boolean;
+  fault: string | undefined;
+};
+
+function UrlField({ url, onChange, compatible, fault }: UrlFieldProps) {
+  return (
+    <div className="stack-tight">
+      <Field
+        label={compatible ? "URL" : "URL (optional)"}
+        name="url"
+        inputMode="url"
+        required={compatible}
+        value={url}
+        onChange={event => onChange(event.target.value)}
+        placeholder={compatible ? "http://127.0.0.1:11434/v1" : undefined}
+        hint={
+          compatible
+            ? "Base URL of the API, usually ending in /v1, as reached from the machine that runs Onlooker."
+            : "Only for a gateway. Leave empty for the provider’s own URL."
+        }
+        fault={fault}
+        autoComplete="off"
+        spellCheck={false}
+      />
+      {compatible && <LocalServers onChoose={onChange} />}
+    </div>
+  );
+}
+
+type KeyFieldProps = { judge: ProjectJudge; compatible: boolean; hasUrl: boolean; fault: string | undefined };
+
+/** Without a stored key, one is required for the provider's own server. */
+function KeyField({ judge, compatible, hasUrl, fault }: KeyFieldProps) {
+  const hasKey = judge.source === "project" && judge.keySet;
+  return (
+    <div className="stack-tight">
+      <Field
+        label={compatible ? "API key (optional)" : "API key"}
+        name="apiKey"
+        type="password"
+        maxLength={2_000}
+        required={!compatible && !hasKey && !hasUrl}
+        hint={
+          <>
+            {hasKey && <b>{judge.keyLastFour ? `Ends in ${judge.keyLastFour}. ` : "A key is stored. "}</b>}
+            {hasKey && "Leave empty to keep it. "}Stored encrypted and never shown again.
+          </>
+        }
+        fault={fault}
+        autoComplete="new-password"
+        spellCheck={false}
+      />
+      {hasKey && (compatible || hasUrl) && (
+        <label className="choice">
+          <input type="checkbox" name="removesKey" />
+          <span>Remove the stored key</span>
+        </label>
+      )}
+    </div>
+  );
+}
+
+function LimitFields({ judge, faults }: { judge: ProjectJudge; faults: Faults }) {
+  const own = judge.source === "project";
+  return (
+    <div className="judge-pair">
+      <Field
+        label="Concurrent calls"
+        name="concurrency"
+        type="number"
+        required
+        min={1}
+        max={100}
+        defaultValue={(own && judge.concurrency) || 8}
+        hint="Per process. Use 1 for a model on a small machine."
+        fault={faults["concurrency"]}
+      />
+      <Field
+        label="Tokens per minute (optional)"
+        name="tokensPerMinute"
+        type="number"
+        min={1_000}
+        max={1_000_000_000}
+        defaultValue={(own && judge.tokensPerMinute) || ""}
+        hint="Input and output combined, per process. Stay below the provider’s limit."
+        fault={faults["tokensPerMinute"]}
+      />
+    </div>
   );
 }
 

@@ -21,9 +21,12 @@ import { Toolbar } from "./evaluation/Toolbar.tsx";
 import { NotEvaluated, RunOpen } from "./evaluation/Unjudged.tsx";
 import { byWorst } from "./evaluation/words.ts";
 import type { Select, Selection } from "./selection.ts";
+import { shownRun } from "./tree.ts";
 
 /** More tests are shown on request. */
 const shownMax = 50;
+type Result = RunDetail["results"][number];
+
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
 export type EvaluationPanelProps = {
@@ -55,28 +58,11 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
   );
 
   const onlyNotPassed = only === "not-passed";
-  const shown = results.flatMap(result => {
-    const checks = result.checks.toSorted(byWorst);
-    if (!onlyNotPassed) return [{ result, checks }];
-    const left = checks.filter(({ outcome }) => outcome !== "passed");
-    return result.outcome === "passed" && left.length === 0 ? [] : [{ result, checks: left }];
-  });
+  const shown = onlyNotPassed ? results.flatMap(withoutPassed) : results.map(withChecks);
   const named = shown.findIndex(({ result }) => result.testId === testId);
   const inView = all || named >= shownMax ? shown : shown.slice(0, shownMax);
   const failed = failedChecks(shown);
-  const goFailed = (step: 1 | -1) => {
-    const at = failed.findIndex(one => one.testId === testId && one.checkId === check);
-    const next = failed.at(at < 0 ? (step > 0 ? 0 : -1) : (at + step) % failed.length);
-    if (!next) return;
-    folds.show(next.testId, next.checkId);
-    void navigate({
-      search: now => ({ ...now, test: next.testId, check: next.checkId }),
-      replace: true,
-      resetScroll: false,
-    });
-  };
-  useShortcut("n", "Next failed check", () => goFailed(1));
-  useShortcut("p", "Previous failed check", () => goFailed(-1));
+  const goFailed = useFailedSteps(failed, testId, folds);
 
   const isLabeled = run?.state === "completed";
   const { data: labels } = useQuery({ ...runLabelsQuery(run?.id ?? ""), enabled: isLabeled });
@@ -146,8 +132,40 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
   );
 }
 
-function shownRun(runs: RunDetail[], id: string | undefined): RunDetail | undefined {
-  return runs.find(run => run.id === id) ?? runs.find(run => run.state === "completed") ?? runs[0];
+type ShownResult = { result: Result; checks: Result["checks"] };
+
+function withChecks(result: Result): ShownResult {
+  return { result, checks: result.checks.toSorted(byWorst) };
+}
+
+/** Nothing if the test and all its checks passed. */
+function withoutPassed(result: Result): ShownResult[] {
+  const checks = withChecks(result).checks.filter(({ outcome }) => outcome !== "passed");
+  return result.outcome === "passed" && checks.length === 0 ? [] : [{ result, checks }];
+}
+
+/** Goes to the next or the previous failed check, also by keyboard. */
+function useFailedSteps(
+  failed: ReturnType<typeof failedChecks>,
+  testId: string | undefined,
+  { show }: Pick<ReturnType<typeof useFolds>, "show">,
+) {
+  const { check } = route.useSearch();
+  const navigate = route.useNavigate();
+  const go = (step: 1 | -1) => {
+    const at = failed.findIndex(one => one.testId === testId && one.checkId === check);
+    const next = failed.at(at < 0 ? (step > 0 ? 0 : -1) : (at + step) % failed.length);
+    if (!next) return;
+    show(next.testId, next.checkId);
+    void navigate({
+      search: now => ({ ...now, test: next.testId, check: next.checkId }),
+      replace: true,
+      resetScroll: false,
+    });
+  };
+  useShortcut("n", "Next failed check", () => go(1));
+  useShortcut("p", "Previous failed check", () => go(-1));
+  return go;
 }
 
 /** A test as it is now; null once it is deleted, undefined while that is not known. */

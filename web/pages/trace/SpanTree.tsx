@@ -1,5 +1,5 @@
 // The span tree with a waterfall, virtualized so that 10,000 spans stay fast, and fully usable by keyboard.
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef } from "react";
 import { durationText, numberText } from "../../format.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
@@ -43,13 +43,7 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
     estimateSize: () => rowPx,
     overscan: 10,
   });
-  // Scrolls only when another span is chosen, not when rows around it change.
-  const scrolled = useRef<string>(undefined);
-  useEffect(() => {
-    if (at === -1 || scrolled.current === cursor.at) return;
-    virtual.scrollToIndex(at, { align: scrolled.current === undefined ? "center" : "auto" });
-    scrolled.current = cursor.at;
-  }, [virtual, at, cursor.at]);
+  useScrollTo(virtual, at, cursor.at);
   const times = useStretch(tree, row ?? rows[visible[virtual.range?.startIndex ?? 0] ?? -1]);
 
   const search = useRef<HTMLInputElement>(null);
@@ -124,18 +118,7 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
         fits={times.stretch === null}
       />
       <Minimap tree={tree} stretch={times.stretch} onStretch={times.show} />
-      <div className="tree-head small quiet" aria-hidden="true">
-        <span>Span</span>
-        <span>Duration</span>
-        <span className="tree-axis">
-          {tree.spanMs > 0 && (
-            <>
-              <span>{durationText(times.shown.fromMs)}</span>
-              <span>{durationText(times.shown.toMs)}</span>
-            </>
-          )}
-        </span>
-      </div>
+      <TreeHead times={tree.spanMs > 0 ? times.shown : null} />
       {visible.length === 0 && <p className="quiet spans-none">No spans match “{find}”</p>}
       <div
         ref={scroller}
@@ -174,4 +157,36 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
       )}
     </>
   );
+}
+
+/** `times`: those of the axis; null if the trace has none. */
+function TreeHead({ times }: { times: { fromMs: number; toMs: number } | null }) {
+  return (
+    <div className="tree-head small quiet" aria-hidden="true">
+      <span>Span</span>
+      <span>Duration</span>
+      <span className="tree-axis">
+        {times && (
+          <>
+            <span>{durationText(times.fromMs)}</span>
+            <span>{durationText(times.toMs)}</span>
+          </>
+        )}
+      </span>
+    </div>
+  );
+}
+
+/** Scrolls only when another span is chosen, not when rows around it change. */
+function useScrollTo(
+  virtual: Pick<Virtualizer<HTMLDivElement, Element>, "scrollToIndex">,
+  at: number,
+  spanId: string | undefined,
+): void {
+  const scrolled = useRef<string>(undefined);
+  useEffect(() => {
+    if (at === -1 || scrolled.current === spanId) return;
+    virtual.scrollToIndex(at, { align: scrolled.current === undefined ? "center" : "auto" });
+    scrolled.current = spanId;
+  }, [virtual, at, spanId]);
 }
