@@ -26,7 +26,7 @@ const xml = new XMLBuilder({
 /**
  * A JUnit file: one suite with the agent's name, and one case for each run, named with its input and repeat. A run that
  * did not finish, or whose agent failed, is an error. Each check that the judge was unavailable for is a skipped case of
- * its own, beside its run's.
+ * its own, next to the one of its run.
  */
 export function junitOf({ agent, launch, runs }: Report): string {
   const classname = writable(agent.name);
@@ -42,7 +42,7 @@ export function junitOf({ agent, launch, runs }: Report): string {
   return suiteOf(classname, cases, { "@time": Math.round(ms) / 1_000, properties: { property } });
 }
 
-/** A JUnit file of a command that has no results. */
+/** The JUnit file of a command that ended without results. */
 export function unfinishedJunit(agentName: string, message: string): string {
   const error = { "@message": writable(oneLine(message)), "@type": "unfinished" };
   const name = writable(agentName);

@@ -1,4 +1,4 @@
-// The messages, tool calls and results of a trace, each once, as items that a judge may be shown.
+// The messages, tool calls and results of a trace, each once, as the items that a judge is shown.
 import { speakerOf } from "../model/conversation/conversation.ts";
 import { transcribe } from "../model/conversation/transcript.ts";
 import type { Entry, SourcedValue } from "../model/conversation/transcript-entry.ts";
@@ -27,7 +27,7 @@ function itemsOf(entry: Entry): ConversationItem[] {
   if (entry.kind === "tool_call") return callItems(entry, agent);
   const speaker = speakerOf(entry.role);
   const kind = kindOf[speaker] ?? (isOutput(entry) ? "assistant" : "user");
-  // Parts of unknown types are shown, but are no words of the agent.
+  // Parts of unknown types are shown, but do not count as the agent's words.
   const texts = entry.pieces.flatMap(piece =>
     piece.kind === "text" ? piece.text : piece.kind === "other" && kind !== "assistant" ? piece.text : [],
   );
@@ -66,7 +66,7 @@ function callItems(
     ? { text: textOf(result), ...placeOf(result) }
     : error !== null && { text: error, spanId, attribute: null };
   return [
-    // Of a result whose call is not in the trace, nothing is known of the call.
+    // A result whose call is not in the trace stands alone.
     ...(name === "" && args === null ? [] : [call]),
     ...(outcome ? [{ kind: "tool_result" as const, ...outcome, ...tool }] : []),
   ];
@@ -83,13 +83,13 @@ function placeOf({ spanId, paths }: SourcedValue): Place {
   return { spanId, attribute: root === "attributes" ? String(attribute) : null };
 }
 
-// Calls in one turn are few; without a limit, comparing each with all others would take minutes for a hostile trace.
+// A turn has few calls; without a limit, comparing each with all others would take minutes for a hostile trace.
 const comparedMax = 50;
 const argumentsMax = 10_000;
 
 /**
- * Some agents give a call other ids in their messages than on its span. Until the user speaks again, a call of the same
- * tool with the same arguments is the same.
+ * Some agents give a call one id in their messages and another on its span. Until the user speaks again, two calls of the
+ * same tool with the same arguments are one.
  */
 function mergedCalls(items: ConversationItem[]): ConversationItem[] {
   const dropped = new Set<ConversationItem>();

@@ -7,7 +7,7 @@ const excerptMax = 500;
 /** How many places of evidence, or names, a check keeps at most. */
 export const evidenceMax = 20;
 
-/** The value itself if its JSON is short, else the beginning of that. The work is bounded however large the value. */
+/** The value itself if its JSON is short, else the beginning of its JSON. The work is bounded, however large the value. */
 export function excerpt(value: unknown, max: number = excerptMax): unknown {
   if (typeof value === "string") return shorten(value, max);
   if (typeof value !== "object" || value === null) return value;

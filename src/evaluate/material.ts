@@ -62,7 +62,7 @@ export function summaryOf(material: Material | undefined, context: SemanticConte
   return summary;
 }
 
-/** What users and tools brought in. Instructions often speak of such attempts, and the reply is looked at by itself. */
+/** Only what users and tools wrote: system prompts often mention such attempts, and the reply is checked apart. */
 function suspiciousIn({ items }: Material): MaterialSummary["suspicious"] {
   for (const { kind, text, spanId, attribute } of items) {
     const reason = kind === "tool_result" || kind === "user" ? suspicionOf(quotable(text)) : undefined;
@@ -83,7 +83,7 @@ export function earlierMessages(
   return fitEarlier(before.filter(item => isMessage(item) && normalized(item.text) !== reply));
 }
 
-/** What goes on between the agent and its user; sub-agents count as tools. */
+/** Whether it is part of the talk between the agent and its user; sub-agents count as tools. */
 function isMessage({ kind, agent }: ConversationItem): boolean {
   return agent === undefined && (kind === "system" || kind === "user" || kind === "assistant");
 }
@@ -97,7 +97,7 @@ function around({ found, ofSpan }: JudgedText, view: TraceView): Conversation {
   const own = items.findLastIndex(
     item => isReply(item) && item.spanId === found.spanId && item.attribute === found.attribute,
   );
-  // Of equal texts elsewhere, the first shows the least that came later.
+  // Among equal texts elsewhere, the first is followed by the most, so the least of what came later is shown.
   const at = own !== -1 ? own : ofSpan ? items.findIndex(isReply) : items.findLastIndex(isReply);
   if (ofSpan && at === -1) return { items: [], complete: false };
   const before = at === -1 ? items : items.slice(0, at);
@@ -105,7 +105,7 @@ function around({ found, ofSpan }: JudgedText, view: TraceView): Conversation {
   const marked = items.flatMap((item, index): ConversationItem[] => {
     if (index === at) return [{ ...item, text: "", is: "reply" }];
     if (index === inputAt) return [{ ...item, text: "", is: "user_input" }];
-    // Said again by an outer span or a sub-agent in other spacing.
+    // The same text repeated by an outer span or a sub-agent, with other spacing.
     return index > inputAt && isReply(item) ? [] : [item];
   });
   if (!ofSpan) return { items: marked, complete };
@@ -113,7 +113,7 @@ function around({ found, ofSpan }: JudgedText, view: TraceView): Conversation {
   return { items: withoutLater(marked.slice(0, end + 1), found, view.spans), complete };
 }
 
-/** A result stands beside its call, but may have come after the text of the span. */
+/** A result is listed next to its call, but may have arrived after the text of the span. */
 function withoutLater(items: ConversationItem[], { spanId }: FoundText, spans: Span[]): ConversationItem[] {
   const byId = new Map(spans.map(span => [span.span_id, span]));
   const end = byId.get(spanId)?.end_time_unix_nano ?? null;
@@ -140,7 +140,7 @@ function turnsOf(view: TraceView): Conversation {
   return all;
 }
 
-/** Of a later turn, what its agent was sent again of the turns before is left out. */
+/** Leaves out what the agent was sent again from earlier turns. */
 function withoutHistory(
   items: ConversationItem[],
   { userInput }: Derived,
@@ -167,7 +167,7 @@ function withEnds(items: ConversationItem[], { userInput, judgedText }: Derived)
   ];
 }
 
-/** -1 if it is none of the messages of the user. */
+/** -1 if no message of the user is the input. */
 function indexOfInput(items: ConversationItem[], { text }: FoundText): number {
   const input = normalized(text);
   return items.findLastIndex(

@@ -11,7 +11,7 @@ import { evenly } from "./batches.ts";
 import { identityOf, keysFor } from "./keys.ts";
 import { type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
 
-/** The cached classes; criteria without one are missing. */
+/** The cached classes; criteria without one are omitted. */
 export async function findClasses(
   db: Database,
   access: JudgeAccess,

@@ -84,7 +84,7 @@ function registerLabelsOfRuns(app: App, db: Database): void {
     {
       schema: {
         ...schema,
-        summary: "Say whether the judge was right about a check or a scenario match, or change what was said",
+        summary: "Label a check or a scenario match: whether the judge was right",
         body: LabelBody,
         response: { 200: Label },
       },
@@ -178,7 +178,7 @@ async function label(
   const judged = judgedIn(decodeDetail(run.detail), testId, checkId);
   if (!judged)
     throw new Refusal("NOT_FOUND", {
-      hint: "The judge was asked of no such check or scenario match here.",
+      hint: "The judge was not asked about this check or scenario match in this run.",
     });
   if (kindOf(judged.answer) !== kindOf(answer)) {
     const allowed = checkId === null ? "match or no_match" : "pass or fail";

@@ -261,7 +261,7 @@ async function chosen(
   if (testId !== undefined && saved?.agentId !== agentId) {
     throw refuse("testId", "This agent has no test case with this id.");
   }
-  // A backtest sends nothing, so inputs and repeats make no other version of the test.
+  // A backtest sends nothing, so a change of inputs or repeats does not matter here.
   const tried = draft ?? saved;
   const document = tried && evaluatedDocumentOf(tried);
   if (!document) throw refuse("test", "Pass a test case, or the id of a saved one.");

@@ -228,7 +228,7 @@ test("a failed call fails the test, and the turn shows what the agent's trace sa
   await assertReflows(page);
   await shoot(page, "agent-error-narrow");
   await page.getByRole("link", { name: "Open trace" }).click();
-  await page.getByText("Onlooker received another reply or status than this trace has").waitFor();
+  await page.getByText("The reply or status that Onlooker received differs from this trace.").waitFor();
   await page.getByRole("link", { name: "Compare both in the test run" }).click();
   await heading(page, "Never in Paris").waitFor();
 });

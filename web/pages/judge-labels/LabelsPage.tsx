@@ -1,4 +1,4 @@
-// How well the judge agrees with people's labels: by judge, by test case, what it confused, and where to look first.
+// How often the judge agrees with people's labels: by judge, by test case, by kind of answer, and the answers to look at.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { JudgeAgreement } from "../../../src/http/judge/label-schemas.ts";
@@ -25,7 +25,7 @@ export function LabelsPage() {
     <ProjectFrame part="Labels">
       <p className="quiet">
         On an evaluated trace or a test run, say whether the judge was right about a semantic check or a
-        scenario match. Here you see how often it agrees with people.
+        scenario match. This page shows how often the judge agrees with people.
       </p>
       <Loaded query={agreement}>{data => <Content key={testId ?? ""} data={data} scope={scope} />}</Loaded>
     </ProjectFrame>
@@ -44,10 +44,10 @@ function Content({ data, scope }: { data: JudgeAgreement; scope: LabelScope }) {
     return (
       <EmptyState
         icon="assert"
-        title={testId === undefined ? "No labels yet" : "No labels of this test case"}
+        title={testId === undefined ? "No labels yet" : "No labels for this test case"}
       >
         <p className="quiet">
-          Open an evaluated trace or a test run, and press Right or Wrong below a judged check.
+          Open an evaluated trace or a test run, and click Right or Wrong below a judged check.
         </p>
         {all}
       </EmptyState>

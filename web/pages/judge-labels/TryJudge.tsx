@@ -26,8 +26,8 @@ export function TryJudge({ scope, labels }: { scope: LabelScope; labels: number 
       <div className="stack-tight">
         <h2 id="labels-try">Try a judge</h2>
         <p className="quiet">
-          Asks another model what was asked when the labels were given. The cost is estimated first. Nothing
-          is switched; calls count for the agents of the labels.
+          Asks another model the questions behind these labels. The cost is estimated first. The project keeps
+          its judge; calls count toward the usage of the labeled agents.
         </p>
       </div>
       <Loaded query={judge}>{data => <TryForm judge={data} scope={scope} labels={labels} />}</Loaded>
@@ -159,7 +159,7 @@ function Estimated({ estimate, labels, all, onStart, onCancel }: EstimatedProps)
       <p role="status">
         {labels < all && `${labels} of ${counted(all, "label")} can be asked again. `}
         {estimate.calls === 0
-          ? "All answers of this judge are known already, so it costs nothing."
+          ? "All answers of this judge are cached, so this costs nothing."
           : `The judge needs ${estimateText(estimate)}`}
       </p>
       <div className="line">

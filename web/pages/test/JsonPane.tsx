@@ -26,8 +26,8 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
   const [hasFocus, setHasFocus] = useState(false);
   const deferred = useDeferredValue(editing);
   const paused = useDebounced(editing);
-  // Laying out a long text is slow, so typing in the form does not wait for it, and with a very long one it waits for a
-  // pause: a thousand inputs are a million characters.
+  // Laying out a long text is slow, so typing in the form does not wait for it. A very long one is laid out once typing
+  // pauses: a thousand inputs are a million characters.
   const later = editing.text.length < veryLongMin ? deferred : paused;
   const { text, fault } = hasFocus || editing.text.length < longMin ? editing : later;
   const id = useId();

@@ -58,8 +58,8 @@ const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean)
     const run = trace.runs.find(({ launchId }) => launchId !== null);
     return (
       <>
-        <b>Onlooker received another reply or status than this trace has</b>, and evaluated what it received.{" "}
-        {run && <RunLink run={run} />}
+        <b>The reply or status that Onlooker received differs from this trace.</b> Onlooker evaluated what it
+        received. {run && <RunLink run={run} />}
       </>
     );
   },

@@ -1,8 +1,9 @@
-// Events and links of a span, what its SDK dropped, and what is known of its scope, resource and trace.
+// Events and links of a span, what its SDK dropped, and its scope, context, resource and metadata.
 import type { ReactNode } from "react";
 import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import { durationText, numberText } from "../../../format.ts";
-import { counted, droppedAttributes, droppedText } from "./dropped.ts";
+import { isRecord } from "../../../record.ts";
+import { countedIfAny, droppedAttributes, droppedText } from "./dropped.ts";
 import { SpanValue } from "./SpanValue.tsx";
 import { millisecondsBetween } from "./times.ts";
 
@@ -46,11 +47,10 @@ const eventsMax = 200;
 
 /** Events are stored unchecked; most have a name, a time and attributes. */
 function Event({ event, start }: { event: unknown; start: string | null }) {
-  const known = typeof event === "object" && event !== null ? (event as Record<string, unknown>) : {};
-  const { name, time_unix_nano: time, attributes } = known;
+  const { name, time_unix_nano: time, attributes } = isRecord(event) ? event : {};
   const offset = typeof time === "string" ? millisecondsBetween(start, time) : null;
   const isPlain = typeof name === "string" && name !== "";
-  const dropped = counted(droppedAttributes(event), "attribute");
+  const dropped = countedIfAny(droppedAttributes(event), "attribute");
   const title = isPlain ? name : "Event";
   return (
     <li className="span-event">

@@ -1,6 +1,7 @@
 // Says what an SDK left out of a span, its events and links, its scope and its resource because of its own limits.
 import type { SpanDetail } from "../../../../src/http/traces/schemas.ts";
 import { numberText } from "../../../format.ts";
+import { isRecord } from "../../../record.ts";
 
 type Counts = Pick<
   SpanDetail["span"],
@@ -16,28 +17,25 @@ export function droppedText(span: Counts): string | null {
   const { events = [], links = [] } = span;
   const parts = [
     placed("this span", [
-      counted(span.dropped_attributes_count, "attribute"),
-      counted(span.dropped_events_count, "event"),
-      counted(span.dropped_links_count, "link"),
+      countedIfAny(span.dropped_attributes_count, "attribute"),
+      countedIfAny(span.dropped_events_count, "event"),
+      countedIfAny(span.dropped_links_count, "link"),
     ]),
-    placed("its events", [counted(sumOf(events), "attribute")]),
-    placed("its links", [counted(sumOf(links), "attribute")]),
-    placed("its scope", [counted(span.scope?.dropped_attributes_count, "attribute")]),
-    placed("its resource", [counted(span.resource_dropped_attributes_count, "attribute")]),
+    placed("its events", [countedIfAny(sumOf(events), "attribute")]),
+    placed("its links", [countedIfAny(sumOf(links), "attribute")]),
+    placed("its scope", [countedIfAny(span.scope?.dropped_attributes_count, "attribute")]),
+    placed("its resource", [countedIfAny(span.resource_dropped_attributes_count, "attribute")]),
   ].filter(part => part !== null);
   return parts.length === 0 ? null : `The SDK dropped ${listed(parts)} because of its limits.`;
 }
 
 /** The attributes that the SDK dropped from one event or link; 0 if none. Both are stored unchecked. */
 export function droppedAttributes(one: unknown): number {
-  const count =
-    typeof one === "object" && one !== null && "dropped_attributes_count" in one
-      ? one.dropped_attributes_count
-      : 0;
+  const count = isRecord(one) ? one["dropped_attributes_count"] : 0;
   return typeof count === "number" ? count : 0;
 }
 
-export function counted(count: number | undefined, noun: string): string | null {
+export function countedIfAny(count: number | undefined, noun: string): string | null {
   return count ? `${numberText(count)} ${noun}${count === 1 ? "" : "s"}` : null;
 }
 
