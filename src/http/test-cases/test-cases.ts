@@ -19,7 +19,7 @@ import {
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, pageSchema } from "../schemas.ts";
-import { testParserOf } from "./parse.ts";
+import { type TestParser, testParserOf } from "./parse.ts";
 import { ListedTest, Status, testBytesMax, ValidatedTest } from "./schemas.ts";
 
 // Only for OpenAPI: the model validates test cases and reports every issue itself.
@@ -34,12 +34,16 @@ const change = { ...description, properties: { ...description.properties, ...add
 const Replacement = z.unknown().meta({ ...change, required: ["name"] });
 const DocumentChange = z.unknown().meta(change);
 
-export function registerTestCases(app: App, deps: Deps): void {
-  const { db } = deps;
-  const tags = ["tests"];
-  const params = z.object({ id: z.string() });
-  const parser = testParserOf(app, deps);
+const tags = ["tests"];
+const params = z.object({ id: z.string() });
 
+export function registerTestCases(app: App, deps: Deps): void {
+  const parser = testParserOf(app, deps);
+  registerTestsOfAgent(app, deps, parser);
+  registerSingleTests(app, deps, parser);
+}
+
+function registerTestsOfAgent(app: App, { db }: Deps, parser: TestParser): void {
   app.get(
     "/api/agents/:id/tests",
     {
@@ -112,7 +116,9 @@ export function registerTestCases(app: App, deps: Deps): void {
       return { items: (await updateTestCases(db, params.id, testIds, change)).map(testView) };
     },
   );
+}
 
+function registerSingleTests(app: App, { db }: Deps, parser: TestParser): void {
   app.get(
     "/api/tests/:id",
     { schema: { tags, summary: "Get a test case", params, response: { 200: ListedTest } } },

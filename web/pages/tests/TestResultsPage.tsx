@@ -22,6 +22,7 @@ import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
 import { rangeText } from "../insights/utc-times.ts";
 import { ManualResults } from "./ManualResults.tsx";
+import { OutcomeTabs, outcomeOf } from "./OutcomeTabs.tsx";
 import { ResultTable } from "./ResultTable.tsx";
 import { Versions } from "./Versions.tsx";
 import "../../styles/tests.css";
@@ -40,29 +41,13 @@ export function TestResultsPage() {
   const queries = useQueryClient();
   const { data: test } = useSuspenseQuery(testQuery(testId));
   const days = useQuery(testDaysQuery(agentId, testId));
-  const runs = useInfiniteQuery({
-    ...testRunsQuery(testId, outcome, period),
-    placeholderData: keepPreviousData,
-  });
-  const { data: pages } = useInfiniteQuery({ ...testRunsQuery(testId, outcome, period), select: pageCount });
+  const { runs, isSearching } = useTestRuns(testId, outcome, period, isManual);
   const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: testQuery(testId).queryKey }));
   useLive({ agentId }, event => {
     const isOver = event.type === "launch" || (event.type === "run" && event.state === "completed");
     if (isOver || event.type === "refresh" || (event.type === "trace" && event.change === "deleted"))
       refresh();
   });
-  const { isFetching, hasNextPage, fetchNextPage, isFetchNextPageError } = runs;
-  const isEmpty = runs.data?.length === 0;
-  const isSearching =
-    !isManual &&
-    isEmpty &&
-    hasNextPage &&
-    !isFetchNextPageError &&
-    pages !== undefined &&
-    pages < emptyPagesMax;
-  useEffect(() => {
-    if (isSearching && !isFetching) void fetchNextPage();
-  }, [isSearching, isFetching, fetchNextPage]);
 
   return (
     <Page
@@ -90,33 +75,7 @@ export function TestResultsPage() {
           <Loaded query={days}>{found => <Days days={found} />}</Loaded>
         </div>
         <Versions testId={testId} current={test.version} />
-        <nav className="tabs tests-outcomes" aria-label="Results by outcome">
-          {[undefined, ...order].map(one => (
-            <Link
-              key={one ?? "all"}
-              to="/projects/$projectId/agents/$agentId/tests/$testId/results"
-              params={params}
-              search={{ ...period, outcome: one }}
-              resetScroll={false}
-              className="tab"
-              aria-current={one === outcome && !isManual ? "page" : undefined}
-              activeOptions={{ exact: true, includeSearch: true }}
-            >
-              {one ? outcomes[one].text : "All results"}
-            </Link>
-          ))}
-          <Link
-            to="/projects/$projectId/agents/$agentId/tests/$testId/results"
-            params={params}
-            search={{ kind: "manual" }}
-            resetScroll={false}
-            className="tab"
-            aria-current={isManual ? "page" : undefined}
-            activeOptions={{ exact: true, includeSearch: true }}
-          >
-            Test runs
-          </Link>
-        </nav>
+        <OutcomeTabs params={params} outcome={outcome} period={period} isManual={isManual} />
         {isManual ? (
           <ManualResults params={params} />
         ) : (
@@ -128,7 +87,7 @@ export function TestResultsPage() {
                   <ResultTable runs={items} test={test} params={params} />
                 ) : (
                   !isSearching && (
-                    <NoResult test={test} outcome={outcome} isComplete={!hasNextPage} params={params} />
+                    <NoResult test={test} outcome={outcome} isComplete={!runs.hasNextPage} params={params} />
                   )
                 )
               }
@@ -142,10 +101,28 @@ export function TestResultsPage() {
   );
 }
 
-const order: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
-
-function outcomeOf(text: string | undefined): Outcome | undefined {
-  return order.find(outcome => outcome === text);
+/** Evaluations of the test. Pages without a match are followed automatically, up to a limit. */
+function useTestRuns(
+  testId: string,
+  outcome: Outcome | undefined,
+  period: Within | undefined,
+  isManual: boolean,
+) {
+  const query = testRunsQuery(testId, outcome, period);
+  const runs = useInfiniteQuery({ ...query, placeholderData: keepPreviousData });
+  const { data: pages } = useInfiniteQuery({ ...query, select: pageCount });
+  const { isFetching, hasNextPage, fetchNextPage, isFetchNextPageError } = runs;
+  const isSearching =
+    !isManual &&
+    runs.data?.length === 0 &&
+    hasNextPage &&
+    !isFetchNextPageError &&
+    pages !== undefined &&
+    pages < emptyPagesMax;
+  useEffect(() => {
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
+  return { runs, isSearching };
 }
 
 /** Undefined unless both ends are valid dates. */
