@@ -18,7 +18,7 @@ import { Actions } from "./Actions.tsx";
 import { BacktestPanel } from "./BacktestPanel.tsx";
 import { DryRunPanel } from "./DryRunPanel.tsx";
 import { useDebounced, useSame } from "./debounced.ts";
-import { assertionsOf, begin, criteriaLeftToJudge, edit, freeId } from "./document.ts";
+import { assertionsOf, begin, criteriaLeftToJudge, type Doc, edit, freeId } from "./document.ts";
 import { EditorContext, type EditorFacts, fieldOf } from "./editor-context.ts";
 import { Form } from "./Form.tsx";
 import { IssueList } from "./IssueList.tsx";
@@ -48,14 +48,7 @@ export function Editor({ origin }: { origin: Origin }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
 
-  const text = JSON.stringify(editing.document);
-  const checked = useQuery(validateQuery(agentId, useDebounced(text)));
-  const criteria = useSame(criteriaLeftToJudge(editing.document));
-  const { data: restsOn = noneKnown } = useQuery(restsOnQuery(agentId, useDebounced(criteria)));
-  const { data: vocabulary } = useQuery(vocabularyQuery(agentId));
-  const issues = useSame(checked.data && !checked.data.valid ? checked.data.issues : []);
-  const warnings = useSame(checked.data?.valid ? checked.data.warnings : []);
-
+  const { validated, issues, warnings, restsOn, vocabulary } = useFindings(agentId, editing.document);
   useDraftParametersDropped(search);
   useRequestedFocus(form, editing.focus);
 
@@ -118,18 +111,8 @@ export function Editor({ origin }: { origin: Origin }) {
     <div className="editor page-wide" data-view={view}>
       <Page
         title={name}
-        about={eligibilityText(checked.data, save.stored === null, save.isDirty)}
-        actions={
-          <>
-            <span className="quiet small" role="status">
-              {save.isDirty ? "Unsaved changes" : save.stored ? "Saved" : ""}
-            </span>
-            {save.stored && <Actions stored={save.stored} isDirty={save.isDirty} save={save} />}
-            <Button look="main" busy={save.busy} onClick={trySave}>
-              Save
-            </Button>
-          </>
-        }
+        about={eligibilityText(validated, save.stored === null, save.isDirty)}
+        actions={<SaveActions save={save} onSave={trySave} />}
       >
         <div className="stack">
           {origin.failure && <FailureNotice failure={origin.failure} />}
@@ -187,6 +170,31 @@ export function Editor({ origin }: { origin: Origin }) {
       <LeaveGuard isDirty={save.isDirty} leaving={save.leaving} />
     </div>
   );
+}
+
+function SaveActions({ save, onSave }: { save: ReturnType<typeof useSave>; onSave: () => void }) {
+  return (
+    <>
+      <span className="quiet small" role="status">
+        {save.isDirty ? "Unsaved changes" : save.stored ? "Saved" : ""}
+      </span>
+      {save.stored && <Actions stored={save.stored} isDirty={save.isDirty} save={save} />}
+      <Button look="main" busy={save.busy} onClick={onSave}>
+        Save
+      </Button>
+    </>
+  );
+}
+
+/** What the service says about the document as typed, and the names that fields complete. */
+function useFindings(agentId: string, document: Doc) {
+  const { data: validated } = useQuery(validateQuery(agentId, useDebounced(JSON.stringify(document))));
+  const criteria = useSame(criteriaLeftToJudge(document));
+  const { data: restsOn = noneKnown } = useQuery(restsOnQuery(agentId, useDebounced(criteria)));
+  const { data: vocabulary } = useQuery(vocabularyQuery(agentId));
+  const issues = useSame(validated && !validated.valid ? validated.issues : []);
+  const warnings = useSame(validated?.valid ? validated.warnings : []);
+  return { validated, issues, warnings, restsOn, vocabulary };
 }
 
 type Search = ReturnType<typeof route.useSearch>;

@@ -6,6 +6,7 @@ import {
   type KeyboardEvent,
   type MouseEvent,
   memo,
+  type Ref,
   useEffect,
   useLayoutEffect,
   useRef,
@@ -47,17 +48,8 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
 
   useEffect(() => list.setVisible(first, last), [list, first, last]);
-  const near = virtualizer.range !== null && virtualizer.range.endIndex + ahead >= rows.length;
-  useEffect(() => {
-    if (near && !shown.busy) void list.more();
-  });
-  useEffect(() => {
-    // The virtualizer's own reading, because reading scrollY again would force a layout.
-    const update = () => list.setAtTop((virtualizer.scrollOffset ?? 0) < topPx);
-    update();
-    addEventListener("scroll", update, { passive: true });
-    return () => removeEventListener("scroll", update);
-  }, [list, virtualizer]);
+  useMoreRows(list, shown, virtualizer);
+  useAtTop(list, virtualizer);
 
   const focusRow = useFocusRow(body, initial);
   const move = (step: number) => {
@@ -102,17 +94,7 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
         style={tracksOf(columns)}
         onKeyDown={onKeyDown}
       >
-        <div role="rowgroup" className="traces-head">
-          <div className="traces-headings" role="presentation" ref={headings}>
-            <div role="row" aria-rowindex={1} className="traces-row">
-              {columns.map(({ id, label, from, end }) => (
-                <div key={id} role="columnheader" data-from={from} data-end={end}>
-                  {label}
-                </div>
-              ))}
-            </div>
-          </div>
-        </div>
+        <Head columns={columns} ref={headings} />
         <div
           role="rowgroup"
           ref={body}
@@ -140,6 +122,45 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
         </div>
       </div>
     </>
+  );
+}
+
+type Virtualized = ReturnType<typeof useRows>;
+
+/** Loads more rows before the user reaches the last one. */
+function useMoreRows(list: Traces, { rows, busy }: ShownTraces, { range }: Virtualized): void {
+  const near = range !== null && range.endIndex + ahead >= rows.length;
+  useEffect(() => {
+    if (near && !busy) void list.more();
+  });
+}
+
+/** New traces appear immediately only while the list is at its top. */
+function useAtTop(list: Traces, virtualizer: Virtualized): void {
+  useEffect(() => {
+    // The virtualizer's own reading, because reading scrollY again would force a layout.
+    const update = () => list.setAtTop((virtualizer.scrollOffset ?? 0) < topPx);
+    update();
+    addEventListener("scroll", update, { passive: true });
+    return () => removeEventListener("scroll", update);
+  }, [list, virtualizer]);
+}
+
+type HeadProps = { columns: ReturnType<typeof useColumns>; ref: Ref<HTMLDivElement> };
+
+function Head({ columns, ref }: HeadProps) {
+  return (
+    <div role="rowgroup" className="traces-head">
+      <div className="traces-headings" role="presentation" ref={ref}>
+        <div role="row" aria-rowindex={1} className="traces-row">
+          {columns.map(({ id, label, from, end }) => (
+            <div key={id} role="columnheader" data-from={from} data-end={end}>
+              {label}
+            </div>
+          ))}
+        </div>
+      </div>
+    </div>
   );
 }
 
