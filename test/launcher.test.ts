@@ -436,7 +436,7 @@ test("a conversation that becomes too long ends, and no trace repeats all of it"
   assert.ok(rows[0].bytes < 1_200_000, `a trace of ${rows[0].bytes} bytes`);
 });
 
-test("a conversation whose traces are larger than one trace may be ends as an error that says so", async () => {
+test("a conversation whose traces together exceed the limit of one trace ends as an error that says so", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.end("a".repeat(1_000)));
   const { stop } = startLauncher(agent, { traceBytesMax: 3_000 });

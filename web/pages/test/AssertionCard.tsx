@@ -13,7 +13,7 @@ import { TextLine } from "./fields.tsx";
 import { RowTools } from "./RowTools.tsx";
 
 type CardProps = {
-  /** Any JSON value: the JSON tab may hold something that is no assertion. */
+  /** Any JSON value: the JSON tab may contain something that is not an assertion. */
   assertion: unknown;
   identity: number;
   at: number;
