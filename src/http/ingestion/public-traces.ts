@@ -192,6 +192,14 @@ const reasonHintMax = 120;
 
 /** The standard phrase, code and hint: Python's exporter prints nothing else of an error. */
 function reasonPhrase({ status, code, hint = "" }: Refusal): string {
-  const ascii = hint.slice(0, reasonHintMax).replace(/[^\x20-\x7e]/g, "?");
+  const ascii = shortened(hint).replace(/[^\x20-\x7e]/g, "?");
   return `${STATUS_CODES[status]}: ${[code, ascii].filter(Boolean).join(", ")}`;
+}
+
+/** The whole sentences that fit, or else the whole words. */
+function shortened(hint: string): string {
+  if (hint.length <= reasonHintMax) return hint;
+  const start = hint.slice(0, reasonHintMax);
+  const sentences = start.slice(0, start.lastIndexOf(". ") + 1);
+  return sentences || start.slice(0, start.lastIndexOf(" "));
 }

@@ -15,11 +15,16 @@ export type Need =
   | "registry"
   | "python"
   | "pypi"
+  | "go"
+  | "go-modules"
   | "openssl"
   | "nginx"
   | "caddy"
   | "haproxy"
   | "apache";
+
+/** What the modules of OpenTelemetry's SDK for Go need. */
+const goMinorMin = 26;
 
 /** Each returns true, or the words that follow "left out: <test>:". */
 const checks: Record<Need, () => true | string | Promise<true | string>> = {
@@ -81,6 +86,14 @@ const checks: Record<Need, () => true | string | Promise<true | string>> = {
       "--quiet",
       "sniffio==1.3.1",
     ) || "the Python package index cannot be reached",
+  go() {
+    const { stdout } = spawnSync("go", ["env", "GOVERSION"], { encoding: "utf8" });
+    const minor = Number(/^go1\.(\d+)/.exec(stdout ?? "")?.[1] ?? 0);
+    return minor >= goMinorMin || `needs Go 1.${goMinorMin} or newer (https://go.dev/dl)`;
+  },
+  "go-modules": () =>
+    succeeds("go", "list", "-m", "go.opentelemetry.io/proto/otlp@v1.11.0") ||
+    "the Go module proxy cannot be reached",
   openssl: () => succeeds("openssl", "version") || "needs openssl (apt-get install openssl)",
   nginx: () => succeeds("nginx", "-v") || "needs nginx (apt-get install nginx-light)",
   caddy: () => succeeds("caddy", "version") || "needs Caddy (apt-get install caddy)",
