@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { newClient, type Owner } from "../support/app.ts";
 import { childEnv } from "../support/child-env.ts";
+import { variablesOf } from "../support/postgres.ts";
 
 const source = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url));
 
@@ -31,8 +32,10 @@ export async function startProcess(
   { launched = false }: { launched?: boolean } = {},
 ): Promise<ServiceProcess> {
   const args = launched ? [source("../scripts/launch.mjs"), "src/main.ts"] : [source("main.ts")];
+  const { DATABASE_URL: databaseUrl } = env;
+  const database = databaseUrl && !env["SVC_DATABASE_POOLER"] ? variablesOf(databaseUrl) : {};
   const child = spawn(process.execPath, args, {
-    env: { ...childEnv, PORT: "0", SVC_EVALUATORS: "1", ...env },
+    env: { ...childEnv, PORT: "0", SVC_EVALUATORS: "1", ...env, ...database },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);

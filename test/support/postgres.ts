@@ -39,6 +39,22 @@ export async function freshDatabase(): Promise<{ url: string; drop(): Promise<vo
   };
 }
 
+/**
+ * Variables of a service that uses this database: through the PgBouncer at SVC_TEST_POOLER, such as 127.0.0.1:6432, if
+ * there is one.
+ */
+export function variablesOf(databaseUrl: string): Record<string, string> {
+  const pooler = process.env.SVC_TEST_POOLER;
+  if (!pooler) return { DATABASE_URL: databaseUrl };
+  const url = new URL(databaseUrl);
+  url.host = pooler;
+  return {
+    DATABASE_URL: url.href,
+    SVC_DATABASE_POOLER: "transaction",
+    SVC_DATABASE_DIRECT_URL: databaseUrl,
+  };
+}
+
 /** Its name contains a hash of the migrations, so a template of other migrations is never used. */
 async function migratedTemplate(): Promise<string> {
   const folder = new URL("../../src/store/migrations/", import.meta.url);

@@ -10,7 +10,7 @@ import { verifyAccount } from "../../src/store/accounts/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { type Client, makeAgent, makeKey, newClient, type Owner } from "./app.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
-import { freshDatabase } from "./postgres.ts";
+import { freshDatabase, variablesOf } from "./postgres.ts";
 
 /** The OTLP service name of the first agent. */
 export const serviceName = "support-agent";
@@ -53,8 +53,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const dataDir = await mkdtemp(join(tmpdir(), "onlooker-service-"));
   const logs: string[] = [];
   const config = { ...readConfig({}), port: 0, evaluators: 1, logLevel: "silent" as const, dataDir };
+  const { databaseUrl: reached, databasePooler, databaseDirectUrl } = readConfig(variablesOf(databaseUrl));
   const service = await startService(
-    { ...config, ...options.config, databaseUrl },
+    { ...config, ...options.config, databaseUrl: reached, databasePooler, databaseDirectUrl },
     openLog("debug", { write: line => void logs.push(line) }),
     { passwordHashing: cheapPasswords, limitAccounts: options.limitAccounts ?? false },
   );

