@@ -4,8 +4,10 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
+import { canonicalBody } from "../../support/bodies.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
+import { send } from "../../support/send.ts";
 
 const browser = useBrowser();
 
@@ -94,6 +96,25 @@ test("the full key and its environment variables can be copied", async () => {
         `OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf\nOTEL_EXPORTER_OTLP_HEADERS=x-api-key=${text}\n`,
     ),
   );
+});
+
+test("revoking a key shows when it was last used, also if that was after the list was loaded", async () => {
+  const { page, owner } = await openKeys();
+  const { key } = await makeKey(owner, { name: "in use" });
+  const agent = await makeAgent(owner);
+  await page.reload();
+  const revoke = page.getByRole("button", { name: "Revoke in use" });
+  await revoke.click();
+  await page.getByRole("alertdialog").getByText("has not been used so far.").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  const sent = await send({ url: browser.service.url, key }, { body: canonicalBody(agent.id) });
+  assert.equal(sent.status, 201);
+  await eventually(async () => {
+    const { body } = await owner.client.get(`/api/projects/${owner.projectId}/keys`).expect(200);
+    assert.ok(body.items[0].lastUsedAt);
+  });
+  await revoke.click();
+  await page.getByRole("alertdialog").getByText("was last used").waitFor();
 });
 
 test("a key can have Granular Access and an expiry date, and a key that never expires shows a warning", async () => {

@@ -23,13 +23,19 @@ import { toast } from "../../ui/Toast.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/keys");
 const soonMs = 7 * 86_400_000;
+/** No event tells that a key was used. */
+const pollMs = 10_000;
 
 type Open = { what: "new" } | { what: "created"; key: CreatedKey } | { what: "revoke"; key: Key } | undefined;
 
 export function KeysPage() {
   const { projectId } = route.useParams();
   const queries = useQueryClient();
-  const keys = useInfiniteQuery(keysQuery(projectId));
+  const keys = useInfiniteQuery({
+    ...keysQuery(projectId),
+    refetchOnMount: "always",
+    refetchInterval: pollMs,
+  });
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
   const newKey = (
@@ -55,7 +61,10 @@ export function KeysPage() {
               <KeyTable
                 projectId={projectId}
                 keys={items}
-                onRevoke={key => setOpen({ what: "revoke", key })}
+                onRevoke={key => {
+                  setOpen({ what: "revoke", key });
+                  void keys.refetch();
+                }}
               />
               <MorePages query={keys} />
             </>
@@ -79,7 +88,7 @@ export function KeysPage() {
       {open?.what === "revoke" && (
         <ConfirmDialog
           title="Revoke key"
-          about={<RevokeAbout revoked={open.key} />}
+          about={<RevokeAbout revoked={keys.data?.find(({ id }) => id === open.key.id) ?? open.key} />}
           name={open.key.name}
           send={() => revokeKey(open.key.id)}
           action="Revoke key"
@@ -200,7 +209,7 @@ function RevokeAbout({ revoked }: { revoked: Key }) {
           was last used <RelativeTime at={revoked.lastUsedAt} />.
         </>
       ) : (
-        "was never used."
+        "has not been used so far."
       )}{" "}
       Requests with this key will be rejected immediately. This cannot be undone.
     </>
