@@ -196,11 +196,11 @@ describe("a worker", () => {
   it("extends its lease while a run takes long, so no other worker takes the run over", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
-    const worker = startWorker({ judge: slow.judge, leaseMs: 600 });
+    const worker = startWorker({ judge: slow.judge, leaseMs: 2_000 });
     await slow.asked;
     const other = startWorker();
     const first = await leaseEnd(runId);
-    await eventually(async () => assert.ok((await leaseEnd(runId)) > first + 600));
+    await eventually(async () => assert.ok((await leaseEnd(runId)) > first + 2_000));
     slow.release();
     const run = await ended(runId);
     assert.equal(run.attempts, 1);

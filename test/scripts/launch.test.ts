@@ -377,11 +377,12 @@ suite("packages", () => {
     assert.match(readFileSync(join(root, "npm-arguments"), "utf8"), / --cache \S+onlooker-npm-/);
   });
 
-  /** Plays npm: fetches a package, takes longer than a short step, complains, and fails or not. */
+  /** Plays npm: fetches a package, waits until the test creates the file "shown", complains, and fails or not. */
   const slowNpm = (installs: Packages, exitCode: number) => `
     console.error("npm http fetch GET 200 https://registry.example/lib/-/lib-1.2.3.tgz 12ms");
     console.error("npm warn something odd");
-    await new Promise(resolve => setTimeout(resolve, 2500));
+    const { existsSync } = await import("node:fs");
+    while (!existsSync("shown")) await new Promise(resolve => setTimeout(resolve, 20));
     ${npm(installs)}
     process.exit(${exitCode});
   `;
@@ -393,12 +394,13 @@ suite("packages", () => {
       const root = project({ files, wanted: { "": {}, ...installs } });
       const command = [process.execPath, join(root, "scripts/launch.mjs"), "src/cli.ts"];
       const { output, ended } = runOnTerminal(command, { HOME: scratch, ...withNpm(root) });
+      await eventually(() => assert.match(output(), /Installing packages 1 of 1… \d+ s/));
+      writeFileSync(join(root, "shown"), "");
       assert.equal(await ended, exitCode, output());
-      assert.match(output(), /Installing packages 1 of 1… \d s/);
       const shown = output()
         .split("\n")
         .map(line => line.split("\u001b[K").at(-1));
-      if (exitCode === 0) assert.match(shown.join("\n"), /^Packages installed \(\d s\)\nran\n$/);
+      if (exitCode === 0) assert.match(shown.join("\n"), /^Packages installed \(\d+ s\)\nran\n$/);
       else
         assert.deepEqual(shown.slice(0, 2), [
           "npm warn something odd",

@@ -191,7 +191,7 @@ async function openReading(minRate: MinRate) {
 }
 
 test("large bodies that stall are rejected as retryable, and release their slots", async () => {
-  const { upload, close } = await openReading({ bytes: 100_000, ms: 50 });
+  const { upload, close } = await openReading({ bytes: 100_000, ms: 500 });
   for (const headers of [{ "content-length": 10_000_000 }, { "transfer-encoding": "chunked" }]) {
     const stalled = [1, 2, 3, 4].map(() => upload(headers));
     for (const { outgoing } of stalled) outgoing.write(Buffer.alloc(2_000_000));
