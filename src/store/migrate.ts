@@ -17,15 +17,15 @@ const options = `${noTimeouts} -c enable_seqscan=on -c enable_bitmapscan=on`;
 
 type Tables = { migrations: { name: string } };
 
-/** The database is unusable for this version: the server is too old, or the schema was migrated by a newer version. */
+/** The database is unusable: the server is too old, the encoding is not UTF8, or a newer version migrated it. */
 export class UnfitDatabaseError extends Error {
   override name = "UnfitDatabaseError";
 }
 
 /**
  * Applies the missing migrations in order, all or none, and returns their names. Several processes may call it at the
- * same time, and again after being killed. Throws UnfitDatabaseError if the server is older than PostgreSQL 15 or the
- * schema is newer than this version.
+ * same time, and again after being killed. Throws UnfitDatabaseError if the server is older than PostgreSQL 15, the
+ * encoding is not UTF8, or the schema is newer than this version.
  */
 export async function migrate(url: string, folder = migrations): Promise<string[]> {
   const pool = openPool(url, { max: 1, connectionTimeoutMillis: 5_000, options });
@@ -57,13 +57,23 @@ export async function migrate(url: string, folder = migrations): Promise<string[
 }
 
 async function requireServer(db: Kysely<Tables>): Promise<void> {
-  const { rows } = await sql<{ version: number; name: string }>`
-    select current_setting('server_version_num')::int as version, current_setting('server_version') as name
+  const { rows } = await sql<{ version: number; name: string; encoding: string }>`
+    select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
+      current_setting('server_encoding') as encoding
   `.execute(db);
-  if (rows[0]!.version >= oldestServer * 10_000) return;
-  throw new UnfitDatabaseError(
-    `The server at DATABASE_URL is PostgreSQL ${rows[0]!.name}; Onlooker needs ${oldestServer} or newer. Upgrade the server, use another, or unset DATABASE_URL for the embedded PostgreSQL.`,
-  );
+  const { version, name, encoding } = rows[0]!;
+  if (version < oldestServer * 10_000) {
+    throw new UnfitDatabaseError(
+      `The server at DATABASE_URL is PostgreSQL ${name}; Onlooker needs ${oldestServer} or newer. Upgrade the server, use another, or unset DATABASE_URL for the embedded PostgreSQL.`,
+    );
+  }
+  // Debian's PostgreSQL has SQL_ASCII when it was installed without a locale, as in containers: texts would be cut within
+  // a character.
+  if (encoding !== "UTF8") {
+    throw new UnfitDatabaseError(
+      `The database at DATABASE_URL has the encoding ${encoding}; Onlooker needs UTF8. Create another with: createdb --template=template0 --encoding=UTF8 --locale=C.UTF-8 onlooker`,
+    );
+  }
 }
 
 /**

@@ -151,6 +151,27 @@ test("a server older than PostgreSQL 15 is refused before anything is created, w
   await drop();
 });
 
+test("a database with another encoding than UTF8 is refused before anything is created, with what to do", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  const name = `${new URL(url).pathname.slice(1)}_ascii`;
+  await client.query(
+    `create database ${name} template template0 encoding SQL_ASCII locale 'C' locale_provider libc`,
+  );
+  const ascii = new URL(url);
+  ascii.pathname = `/${name}`;
+  await assert.rejects(migrate(ascii.href), (error: unknown) => {
+    assert.ok(error instanceof UnfitDatabaseError);
+    assert.match(error.message, /encoding SQL_ASCII; Onlooker needs UTF8\. Create another with: createdb /);
+    return true;
+  });
+  const other = new pg.Client({ connectionString: ascii.href });
+  await other.connect();
+  assert.equal((await other.query("select from pg_class where relname = 'migrations'")).rowCount, 0);
+  await other.end();
+  await client.query(`drop database ${name}`);
+  await drop();
+});
+
 test("a process waits for the lock of another process that is migrating", async () => {
   const { url, client, drop } = await emptyDatabase();
   await client.query("select pg_advisory_lock(4826170391)");

