@@ -1,7 +1,8 @@
 // Starts a throwaway server of Debian's PostgreSQL: as an ordinary user, on the loopback interface, in a temporary folder.
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serverEnvironment } from "../../../src/embedded/folder.ts";
@@ -33,12 +34,19 @@ export async function startDebianPostgresql(
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const user = serverUser([]);
   const folder = mkdtempSync(join(tmpdir(), "onlooker-postgresql-"));
-  if (user.switched) chownSync(folder, user.uid, user.gid);
+  const password = randomBytes(12).toString("hex");
+  const passwordFile = join(folder, "password");
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (user.switched) for (const path of [folder, passwordFile]) chownSync(path, user.uid, user.gid);
   const options = { cwd: folder, env: serverEnvironment, ...asUser(user) };
   const data = ["-D", join(folder, "data")];
   const shape = ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"];
-  const initdb = [...data, ...shape, "--username=onlooker", "--auth=trust", "--no-sync"];
-  await requireCommand(join(programs(version), "initdb"), initdb, options);
+  const access = ["--username=onlooker", "--auth=scram-sha-256", `--pwfile=${passwordFile}`];
+  await requireCommand(
+    join(programs(version), "initdb"),
+    [...data, ...shape, ...access, "--no-sync"],
+    options,
+  );
 
   const port = await freePort();
   const settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: "", fsync: "off" };
@@ -67,5 +75,5 @@ export async function startDebianPostgresql(
     await stop();
     throw error;
   });
-  return { url: `postgresql://onlooker@127.0.0.1:${port}/postgres`, stop };
+  return { url: `postgresql://onlooker:${password}@127.0.0.1:${port}/postgres`, stop };
 }
