@@ -139,7 +139,7 @@ async function bootstrap(db: Database, options: Options): Promise<Created> {
 
 /** Signs up without sending the verification email or keeping a session. */
 async function createAccount(db: Database, { email, password }: Options): Promise<Account> {
-  const mailer = { send: async () => {} };
+  const mailer = { send: async () => {}, forget: async () => {} };
   const config = { baseUrl: "http://localhost" };
   const auth = await openAuth({ db, mailer, log, config, limitAccounts: false }, openBackground(log));
   try {

@@ -208,7 +208,7 @@ export function limitTables(): string {
       ["Judge answers", "30 days", ""],
       ["Ingestion log", "7 days", ""],
       ["Runs waiting for the judge", duration(judgeDeadlineMs), set("SVC_JUDGE_DEADLINE_MS")],
-      ["Emails in the outbox", "until deleted by hand", ""],
+      ["Emails in the outbox", "until deleted by hand, or with their account", ""],
     ]),
   ].join("\n\n");
 }

@@ -21,7 +21,7 @@ export type Deps = {
     readonly trustedProxies?: readonly string[];
   };
   db: Database;
-  mailer: Pick<Mailer, "send">;
+  mailer: Pick<Mailer, "send" | "forget">;
   log: FastifyBaseLogger;
   /** Whether to rate-limit sign-up, sign-in and resets by account and client IP address. Default: true. */
   limitAccounts?: boolean;

@@ -12,7 +12,7 @@ import type { ManualRun } from "../store/runs/manual-claims.ts";
 import { beginTurn, type LeasedRun, traceDeleted } from "../store/runs/manual-runs.ts";
 import { findArrived, listWholeTurns, saveTurn } from "../store/runs/turns.ts";
 import { insertTraces } from "../store/traces/insert.ts";
-import { findTraceSize } from "../store/traces/read.ts";
+import { deleteTrace, findTraceSize } from "../store/traces/read.ts";
 import { type OpenDeps, openTraces } from "./open-traces.ts";
 import { retryTransient } from "./retry.ts";
 
@@ -128,7 +128,11 @@ async function sendTurn(
     ? { traceId: arrived, arrived: true }
     : await storeObserved(deps, run, turn, sent, reply, signal);
   Object.assign(turn, stored);
-  await retryTransient(signal, () => saveTurn(db, run.id, turn));
+  if (!(await retryTransient(signal, () => saveTurn(db, run.id, turn)))) {
+    // A trace that was built here contains the history, and so what was deleted.
+    if (!stored.arrived) await retryTransient(signal, () => deleteTrace(db, stored.traceId));
+    return undefined;
+  }
   deps.onTurn(run, turn);
   const { traceId } = stored;
   return { turn, bytes: await retryTransient(signal, () => sizeOf(db, traceId, bytesLeft)) };

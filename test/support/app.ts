@@ -223,6 +223,7 @@ export type RecordingMailer = {
   /** While true, every email is refused. */
   down: boolean;
   send(mail: Mail): Promise<void>;
+  forget(): Promise<void>;
   /** The first email to the address that was not returned before; waits for it. */
   next(to: string): Promise<Mail>;
 };
@@ -240,6 +241,7 @@ function recordingMailer(): RecordingMailer {
       if (index < 0) unread.push(mail);
       else waiting.splice(index, 1)[0]!.resolve(mail);
     },
+    async forget() {},
     next(to) {
       const index = unread.findIndex(mail => mail.to === to);
       if (index >= 0) return Promise.resolve(unread.splice(index, 1)[0]!);

@@ -1,6 +1,6 @@
-// Starting and cancelling launches.
+// Starting, cancelling and deleting launches.
 import type { Launch, LaunchDetail, LaunchEstimate } from "../../src/http/test-cases/launch-schemas.ts";
-import { type Answer, ask } from "../api.ts";
+import { type Answer, ask, remove } from "../api.ts";
 
 /** Runs these tests, or every Active one. */
 export const startLaunch = (agentId: string, testIds?: readonly string[]): Promise<Answer<Launch>> =>
@@ -17,3 +17,6 @@ export const estimateLaunch = (
 
 export const cancelLaunch = (id: string): Promise<Answer<LaunchDetail>> =>
   ask("POST", `/api/launches/${id}/cancel`);
+
+/** Also deletes its test runs and their traces. */
+export const deleteLaunch = (id: string) => remove(`/api/launches/${id}`);

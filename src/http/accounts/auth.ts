@@ -36,6 +36,7 @@ export async function openAuth(deps: Deps, background: Background) {
       deleteUser: {
         enabled: true,
         beforeDelete: async ({ id }) => deleteTracesOf(db, [...(await listOwnIds(db, id)).agents]),
+        afterDelete: async ({ email }) => mailer.forget(email),
       },
     },
     session: {

@@ -1,4 +1,4 @@
-// Launches: start manual runs of an agent's test cases, get their progress, compare them, and cancel them.
+// Launches: start manual runs of an agent's test cases, get their progress, compare, cancel and delete them.
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { launchChanges, runResults } from "../../model/run/launch.ts";
@@ -6,6 +6,7 @@ import { repeatsSchema } from "../../model/test-case/test-case.ts";
 import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { compareLaunches } from "../../store/runs/launch-comparison.ts";
+import { deleteLaunch } from "../../store/runs/launch-deletion.ts";
 import { findPreviousLaunch, findWaitingRuns, listTestsOfLaunch } from "../../store/runs/launch-tests.ts";
 import { listRunsOfLaunch } from "../../store/runs/launched-runs.ts";
 import {
@@ -220,6 +221,28 @@ function registerCancel(app: App, { db, events }: LaunchesDeps): void {
       const launch = await detailOf(db, id);
       events.publish({ type: "launch", agentId: launch.agentId, launchId: launch.id, runId: null });
       return launch;
+    },
+  );
+
+  app.delete(
+    "/api/launches/:id",
+    {
+      schema: {
+        tags,
+        summary: "Delete a finished launch with its runs and their traces",
+        params,
+        response: { 204: z.undefined() },
+      },
+    },
+    async ({ params: { id } }, reply) => {
+      const { agentId, state } = found(await findLaunch(db, id));
+      if (state === "queued" || state === "running") {
+        throw new Refusal("CONFLICT", { message: "This run has not finished.", hint: "Cancel it first." });
+      }
+      await deleteLaunch(db, id);
+      // Lists of launches and of traces have changed.
+      events.publish({ type: "refresh", agentId });
+      return reply.code(204).send();
     },
   );
 }

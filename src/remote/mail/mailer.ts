@@ -1,6 +1,6 @@
 // Sends email by SMTP; without a mail server, writes it to the outbox and logs its link.
-import { randomBytes } from "node:crypto";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { hash, randomBytes } from "node:crypto";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import type { Logger } from "pino";
@@ -12,6 +12,8 @@ export type Mail = { to: string; subject: string; text: string; html: string; li
 export type Mailer = {
   /** Resolves once the mail server has accepted the email, or it is on disk; otherwise rejects with `UNAVAILABLE`. */
   send(mail: Mail): Promise<void>;
+  /** Deletes the emails to this address from this process's outbox; does nothing with a mail server. */
+  forget(to: string): Promise<void>;
   close(): void;
 };
 
@@ -39,6 +41,7 @@ export function openMailer({ smtpUrl, from, outboxDir, log }: MailerConfig): Mai
         });
       });
     },
+    forget: deliver.forget,
     close: deliver.close,
   };
 }
@@ -57,6 +60,7 @@ function bySmtp(from: string, url: string): Mailer {
     async send(mail) {
       await transport.sendMail({ ...message(from, mail), signal: AbortSignal.timeout(30_000) });
     },
+    async forget() {},
     close: () => transport.close(),
   };
 }
@@ -68,7 +72,7 @@ function toOutbox(from: string, dir: string, log: Pick<Logger, "info">): Mailer 
     async send(mail) {
       const { message: eml } = await transport.sendMail(message(from, mail));
       written += 1;
-      const file = join(dir, outboxName(new Date(), written));
+      const file = join(dir, outboxName(new Date(), written, mail.to));
       await mkdir(dir, { recursive: true, mode: 0o700 });
       // Renamed into place, so that a program that watches the folder never reads half an email.
       await writeFile(`${file}.part`, eml, { mode: 0o600, flag: "wx" });
@@ -79,14 +83,25 @@ function toOutbox(from: string, dir: string, log: Pick<Logger, "info">): Mailer 
         `No mail server configured: "${mail.subject}" to ${mail.to} was written to the outbox${link}`,
       );
     },
+    async forget(to) {
+      const names = await readdir(dir).catch(() => []); // not created yet
+      const theirs = names.filter(name => name.endsWith(`-${recipientHash(to)}.eml`));
+      await Promise.all(theirs.map(name => rm(join(dir, name), { force: true })));
+    },
     close: () => transport.close(),
   };
 }
 
-// Sorting by name sorts by time, even within a millisecond; the random part keeps names of several processes apart.
-function outboxName(at: Date, count: number): string {
+// Sorting by name sorts by time, even within a millisecond; the random part keeps names of several processes apart, and the
+// hash finds the emails of an account.
+function outboxName(at: Date, count: number, to: string): string {
   const time = at.toISOString().replace(/[-:.]/g, "");
-  return `${time}-${String(count).padStart(6, "0")}-${randomBytes(4).toString("hex")}.eml`;
+  const random = randomBytes(4).toString("hex");
+  return `${time}-${String(count).padStart(6, "0")}-${random}-${recipientHash(to)}.eml`;
+}
+
+function recipientHash(to: string): string {
+  return hash("sha256", to.toLowerCase()).slice(0, 16);
 }
 
 // The address is passed as an object, so that a comma in it cannot add a second recipient.

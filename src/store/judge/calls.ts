@@ -49,6 +49,15 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
       ),
       -- Locked until the commit, so that a deletion of the trace deletes this call too.
       trace as (select id from traces where id = $3 for key share),
+      -- The run too: a manual run quotes the traces of all its turns, and is deleted, or ends, with any of them.
+      run as (
+        select id from runs where id = $4 and (kind <> 'manual' or state = 'running')
+          and exists (select from trace) for share
+      ),
+      quoted as (
+        select where ($3::uuid is null or exists (select from trace))
+          and ($4::uuid is null or exists (select from run))
+      ),
       day as (
         insert into judge_days as known
             (agent_id, day, calls, cached, input_tokens, output_tokens, cost_usd, unpriced_tokens, estimated_tokens)
@@ -84,7 +93,7 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
           select item.key, p.id, item.answer, case when $6 = 'classify' then null else $3::uuid end,
             case when $6 = 'classify' then 'infinity' else now() end
           from ${answerRows.from} join projects p on p.id = $2
-          where $3::uuid is null or exists (select from trace)
+          where exists (select from quoted)
         on conflict (key) do update set answer = excluded.answer, made_at = excluded.made_at,
           trace_id = excluded.trace_id
       )
@@ -92,7 +101,7 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
           mode, state, reason, ms, input_tokens, output_tokens, tokens_estimated, cost_usd, detail)
         select $22, agent.id, $3, $4, to_timestamp($5::float8 / 1000), $6, $7, $8, $9, $10, $11, $12, $16::int,
           $13::int, $14::int, $23::boolean, $15::float8, $21
-        from agent where $3::uuid is null or exists (select from trace)`,
+        from agent where exists (select from quoted)`,
     values: [
       agentId,
       projectId,

@@ -6,10 +6,13 @@ import type { Database } from "../db.ts";
 /** As SQL over `run_turns u`. Quotes inside JSON strings are escaped, so only the keys themselves match. */
 export const differingTurn = `strpos(u.document, '"statusInTrace":') > 0 or strpos(u.document, '"replyInTrace":') > 0`;
 
-/** Updates a turn with its reply or its trace. A longer text is stored whole, but `listTurns` reads the start of it. */
-export async function saveTurn(db: Database, runId: string, turn: RunTurn): Promise<void> {
+/**
+ * Updates a turn with its reply or its trace. A longer text is stored whole, but `listTurns` reads the start of it. False
+ * if the turn was deleted, with the run or with the trace of another turn.
+ */
+export async function saveTurn(db: Database, runId: string, turn: RunTurn): Promise<boolean> {
   const text = turn.text && cutReply(turn.text);
-  await db.pool.query(
+  const { rowCount } = await db.pool.query(
     "update run_turns set document = $3, trace_id = $4, reply = $5 where run_id = $1 and turn = $2",
     [
       runId,
@@ -19,6 +22,7 @@ export async function saveTurn(db: Database, runId: string, turn: RunTurn): Prom
       text === turn.text ? null : zstdCompressSync(JSON.stringify(turn.text)),
     ],
   );
+  return rowCount === 1;
 }
 
 /** The turns of a run in their order, with the whole text of each reply. */

@@ -1,14 +1,15 @@
-// Page of one run (a launch): progress, the test runs compared with the previous ones, cancel and rerun.
+// Page of one run (a launch): progress, the test runs compared with the previous ones, cancel, rerun and delete.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { LaunchDetail, LaunchTest } from "../../../src/http/test-cases/launch-schemas.ts";
 import { type Failure, failureOf } from "../../api.ts";
+import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { counted, launchSources } from "../../labels.ts";
 import { useLive } from "../../live.ts";
-import { cancelLaunch } from "../../mutations/launches.ts";
+import { cancelLaunch, deleteLaunch } from "../../mutations/launches.ts";
 import { launchesQuery, launchQuery, launchRunsQuery } from "../../queries/launches.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
@@ -18,6 +19,7 @@ import { Page } from "../../ui/Page.tsx";
 import { PassRateLine } from "../../ui/PassRate.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
+import { toast } from "../../ui/Toast.tsx";
 import { PlainRuns } from "./PlainRuns.tsx";
 import { countsOfLaunch, hasOneRunPerTest, LaunchStateBadge, Progress, ProgressNews } from "./Progress.tsx";
 import { TestsOfLaunch } from "./TestsOfLaunch.tsx";
@@ -156,6 +158,7 @@ function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
 
 function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
   const rerun = useLaunch(params);
+  const [deleting, setDeleting] = useState(false);
   const runnable = launch.tests.filter(({ testDeleted }) => !testDeleted);
   const testIds = runnable.map(({ testId }) => testId);
   const failedIds = runnable.filter(mayPassOnRerun).map(({ testId }) => testId);
@@ -180,6 +183,39 @@ function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
           Rerun all
         </Button>
       )}
+      <Button icon="trash" onClick={() => setDeleting(true)}>
+        Delete
+      </Button>
+      {deleting && <DeleteRun launch={launch} params={params} onClose={() => setDeleting(false)} />}
     </>
+  );
+}
+
+function DeleteRun({
+  launch,
+  params: { launchId, ...params },
+  onClose,
+}: {
+  launch: LaunchDetail;
+  params: Params;
+  onClose: () => void;
+}) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  return (
+    <ConfirmDialog
+      title="Delete run"
+      about="Also deletes its test runs and their traces. Other runs are then compared without it. This cannot be undone."
+      name="delete"
+      send={() => deleteLaunch(launchId)}
+      action="Delete run"
+      onClose={onClose}
+      onDone={async () => {
+        await navigate({ to: "/projects/$projectId/agents/$agentId/runs", params });
+        toast("Run deleted");
+        queries.removeQueries({ queryKey: launchQuery(launchId).queryKey });
+        await queries.invalidateQueries({ queryKey: ["agents", launch.agentId] });
+      }}
+    />
   );
 }

@@ -134,7 +134,7 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
       {run.notices.includes("no_trace_arrived") && <NoTrace single={run.turnCount === 1} params={params} />}
       <section className="stack-tight" aria-labelledby="turns">
         <h2 id="turns">Turns</h2>
-        <TurnList run={run} gone={goneOf(run, traces)} params={params} />
+        <TurnList run={run} params={params} />
       </section>
       {result && result.checks.length > 0 && (
         <section className="stack-tight" aria-labelledby="result">
@@ -222,30 +222,20 @@ function useTurnTraces({ turns, results }: ManualRun): TurnTraces {
   });
 }
 
-const isGone = ({ error }: TurnTraces[number]) => error !== null && failureOf(error).code === "NOT_FOUND";
-
-/** The turns whose trace was deleted. */
-function goneOf({ turns }: ManualRun, traces: TurnTraces): number[] {
-  return turns.flatMap(({ turn }, at) => (traces[at] && isGone(traces[at]) ? turn : []));
-}
-
 type ChecksProps = { run: ManualRun; traces: TurnTraces; params: Params };
 
 /** Loads the traces of all turns, so that each check can link to its span. */
 function Checks({ run, traces, params }: ChecksProps) {
-  const failed = traces.find(trace => trace.error && trace.data === undefined && !isGone(trace));
+  const failed = traces.find(trace => trace.error && trace.data === undefined);
   if (failed) return <Loaded query={failed}>{() => null}</Loaded>;
-  if (traces.some(({ isLoading }) => isLoading)) return <Skeleton />;
-  if (traces.every(({ data }) => data === undefined))
-    return <p className="quiet">The traces were deleted, so the evidence is gone.</p>;
-  // Labels are deleted with the trace of the last turn.
-  const canLabel = run.state === "completed" && traces.at(-1)?.data !== undefined;
+  const loaded = traces.flatMap(({ data }) => data ?? []);
+  if (loaded.length < run.turns.length) return <Skeleton />;
   return (
     <CheckList
       result={run.results[0]!}
-      traces={traces.map(({ data }) => data)}
+      traces={loaded}
       params={params}
-      runId={canLabel ? run.id : undefined}
+      runId={run.state === "completed" ? run.id : undefined}
     />
   );
 }

@@ -13,12 +13,11 @@ type Params = { projectId: string; agentId: string };
 type TurnListProps = {
   run: ManualRun;
   /** Numbers of the turns whose trace was deleted. */
-  gone: readonly number[];
   params: Params;
 };
 
 /** Also counts the turns that are not sent yet: their number is known from the test. */
-export function TurnList({ run, gone, params }: TurnListProps) {
+export function TurnList({ run, params }: TurnListProps) {
   // A run that is evaluated again sends nothing.
   const isOpen = run.finishedAt === null && (run.state === "pending" || run.state === "running");
   const left = run.turnCount - run.turns.length;
@@ -26,7 +25,7 @@ export function TurnList({ run, gone, params }: TurnListProps) {
     <ol className="runs-turns">
       {run.turns.map(turn => (
         <li key={turn.turn} className="card stack-tight">
-          <TurnItem turn={turn} isOpen={isOpen} isGone={gone.includes(turn.turn)} params={params} />
+          <TurnItem turn={turn} isOpen={isOpen} params={params} />
         </li>
       ))}
       {left > 0 && (
@@ -44,7 +43,6 @@ type TurnItemProps = {
   turn: RunTurn;
   isOpen: boolean;
   /** The trace was deleted. */
-  isGone: boolean;
   params: Params;
 };
 
@@ -118,8 +116,7 @@ function Differences({ turn: { turn, status, statusInTrace, replyInTrace } }: { 
   );
 }
 
-function TraceLine({ turn: { turn, ms, arrived, traceId }, isOpen, isGone, params }: TurnItemProps) {
-  if (isGone) return <p className="quiet small">Trace deleted</p>;
+function TraceLine({ turn: { turn, ms, arrived, traceId }, isOpen, params }: TurnItemProps) {
   if (traceId === null) {
     if (!isOpen || ms === null) return null;
     return (

@@ -9,7 +9,7 @@ const kept = [
   {
     what: "Test cases and agents",
     until: "Until deleted",
-    how: "Each result keeps a copy of the test as evaluated, until its trace is deleted.",
+    how: "Each result keeps a copy of the test as evaluated, until its trace or run is deleted.",
   },
   {
     what: "Insights statistics",

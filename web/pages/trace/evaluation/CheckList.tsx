@@ -11,8 +11,8 @@ import "../../../styles/evaluation.css";
 
 type CheckListProps = {
   result: Result;
-  /** One per turn; undefined if deleted. At least one exists. */
-  traces: readonly (TraceOutline | undefined)[];
+  /** One per turn, and at least one. */
+  traces: readonly TraceOutline[];
   params: { projectId: string; agentId: string };
   /** The run whose checks can be labeled; absent where none can be. */
   runId?: string | undefined;
@@ -22,11 +22,12 @@ export function CheckList({ result, traces, params: { projectId, agentId }, runI
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const { data: labels } = useQuery({ ...runLabelsQuery(runId ?? ""), enabled: runId !== undefined });
   const shared = useMemo((): Shared => {
-    const places = traces.map(
-      trace => trace && { trace, spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])) },
-    );
+    const places = traces.map(trace => ({
+      trace,
+      spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])),
+    }));
     return {
-      ...places.findLast(place => place !== undefined)!,
+      ...places.at(-1)!,
       ofTurn: turn => places[turn - 1],
       selected: undefined,
       onSelect: undefined,

@@ -1,0 +1,22 @@
+// Deletes a launch with its runs, and the traces of their turns.
+import type { Database } from "../db.ts";
+
+const deletedAtOnce = 1_000;
+
+/**
+ * Deletes the traces first, 1,000 at a time, and most runs with them: one statement for 10,000 runs and their traces could
+ * time out. The launch is deleted last, so that a deletion that was interrupted can be repeated.
+ */
+export async function deleteLaunch(db: Database, id: string): Promise<void> {
+  for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
+    const { rowCount } = await db.pool.query(
+      `delete from traces where id = any (array(
+         select distinct t.id from runs r join run_turns u on u.run_id = r.id join traces t on t.id = u.trace_id
+         where r.launch_id = $1 limit $2
+       ))`,
+      [id, deletedAtOnce],
+    );
+    deleted = rowCount ?? 0;
+  }
+  await db.pool.query("delete from launches where id = $1", [id]);
+}

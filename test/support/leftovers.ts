@@ -1,0 +1,45 @@
+// Searches a whole database, compressed values included, and a folder of files for a text that must be gone.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { zstdDecompressSync } from "node:zlib";
+import pg from "pg";
+
+/** The columns, as `table.column`, that contain the text in any case. Covers every table of the schema, new ones too. */
+export async function columnsWith(databaseUrl: string, text: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select table_name as name from information_schema.tables
+       where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`,
+    );
+    const found = new Set<string>();
+    for (const { name } of tables) {
+      const { rows } = await client.query<Record<string, unknown>>(`select * from "${name}"`);
+      for (const row of rows) {
+        for (const [column, value] of Object.entries(row)) {
+          if (textOf(value).toLowerCase().includes(text.toLowerCase())) found.add(`${name}.${column}`);
+        }
+      }
+    }
+    return [...found].sort();
+  } finally {
+    await client.end();
+  }
+}
+
+const zstdMagic = Buffer.from("28b52ffd", "hex");
+
+function textOf(value: unknown): string {
+  if (!Buffer.isBuffer(value)) return typeof value === "string" ? value : JSON.stringify(value);
+  const isCompressed = value.subarray(0, 4).equals(zstdMagic);
+  return (isCompressed ? zstdDecompressSync(value) : value).toString("latin1");
+}
+
+/** The files of the folder, at any depth, that contain the text or have it in their names. */
+export function filesWith(folder: string, text: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+    .filter(path => path.includes(text) || readFileSync(path, "latin1").includes(text));
+}
