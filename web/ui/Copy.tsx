@@ -3,11 +3,17 @@ import { useEffect, useState } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
 import { toast } from "./Toast.tsx";
 
-type CopyProps = { text: string; children: string; look?: ButtonProps["look"]; small?: boolean };
+type CopyProps = {
+  text: string;
+  children: string;
+  look?: ButtonProps["look"];
+  small?: boolean;
+  onCopied?: () => void;
+};
 
 /** A button that copies `text`. */
-export function Copy({ text, children, look, small = false }: CopyProps) {
-  const [copied, copy] = useCopy(text);
+export function Copy({ text, children, look, small = false, onCopied }: CopyProps) {
+  const [copied, copy] = useCopy(text, onCopied);
   return (
     <Button {...(look && { look })} small={small} icon={copied ? "check" : "copy"} onClick={copy}>
       {copied ? "Copied" : children}
@@ -32,7 +38,7 @@ export function CopyText({ text, label }: { text: string; label: string }) {
   );
 }
 
-function useCopy(text: string): [copied: boolean, copy: () => void] {
+function useCopy(text: string, onCopied?: () => void): [copied: boolean, copy: () => void] {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -43,6 +49,7 @@ function useCopy(text: string): [copied: boolean, copy: () => void] {
     try {
       await navigator.clipboard.writeText(text);
       setCopied(true);
+      onCopied?.();
     } catch {
       // Browsers offer no clipboard on plain HTTP from another machine.
       toast("The browser blocked copying. Select the text instead.");

@@ -82,6 +82,27 @@ test("a new user sees why the first trace is rejected, verifies the email, and s
   assert.deepEqual(complaints, []);
 });
 
+test("a new key stays on Get started while other pages are open, and a reload asks until it is copied", async () => {
+  const { page } = await newcomer();
+  const key = await makeKeyHere(page);
+  await page.getByRole("link", { name: "run test cases" }).click();
+  await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
+  await page.goBack();
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("API key", { exact: true }).inputValue(), key),
+  );
+  const asked = page.waitForEvent("dialog");
+  const reloading = page.reload().catch(() => {}); // ends with an error, since the page stays
+  const dialog = await asked;
+  assert.equal(dialog.type(), "beforeunload");
+  await dialog.dismiss();
+  await reloading;
+  assert.ok((await copySnippet(page)).includes(key));
+  await page.reload();
+  await page.getByLabel("API key to use").waitFor();
+  assert.equal((await page.content()).includes(key), false);
+});
+
 test("signing up with the email of an account signs in if the password is right, and otherwise says neither", async () => {
   const owner = await browser.service.signUp();
   const { page, complaints } = await browser.open();

@@ -20,6 +20,7 @@ import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
 import { DayTime, RelativeTime, relativeText } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
+import { forgetCreatedKey } from "../start/created-key.ts";
 
 const route = getRouteApi("/member/projects/$projectId/keys");
 const soonMs = 7 * 86_400_000;
@@ -96,6 +97,7 @@ export function KeysPage() {
           onDone={async () => {
             close();
             toast(`“${open.key.name}” revoked`);
+            forgetCreatedKey(queries, projectId, open.key.id);
             await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
           }}
         />

@@ -14,16 +14,17 @@ type KeyStepProps = {
   canWrite: boolean;
   onChoose: (id: string) => void;
   onNewKey: () => void;
+  onCopied: () => void;
 };
 
-export function KeyStep({ keys, chosen, created, canWrite, onChoose, onNewKey }: KeyStepProps) {
+export function KeyStep({ keys, chosen, created, canWrite, onChoose, onNewKey, onCopied }: KeyStepProps) {
   const id = useId();
   if (created) {
     return (
       <>
         <Notice tone={canWrite ? "good" : "warn"} role="status">
           {canWrite
-            ? `“${created.name}” is filled in below. Store it now: the key is shown only until you leave this page.`
+            ? `“${created.name}” is filled in below. Copy it now: the key is shown only until you reload or close this tab.`
             : `“${created.name}” cannot write to this agent. Traces sent with this key will be rejected.`}
         </Notice>
         <textarea
@@ -35,7 +36,7 @@ export function KeyStep({ keys, chosen, created, canWrite, onChoose, onNewKey }:
           onFocus={event => event.currentTarget.select()}
         />
         <div className="line">
-          <Copy text={created.key} look="main">
+          <Copy text={created.key} look="main" onCopied={onCopied}>
             Copy key
           </Copy>
           <Button onClick={onNewKey}>New key</Button>

@@ -12,9 +12,9 @@ const route = getRouteApi("/member/projects/$projectId/agents/$agentId/start");
 const namePlaceholder = "your-service-name";
 
 /** `hasKey`: `keyText` is a key, possibly masked, and not a placeholder. */
-type SendStepProps = { agent: Agent; keyText: string; hasKey: boolean };
+type SendStepProps = { agent: Agent; keyText: string; hasKey: boolean; onCopied: () => void };
 
-export function SendStep({ agent, keyText, hasKey }: SendStepProps) {
+export function SendStep({ agent, keyText, hasKey, onCopied }: SendStepProps) {
   const params = route.useParams();
   const { tab } = route.useSearch();
   const sender = senders.find(name => name === tab) ?? "curl";
@@ -56,7 +56,9 @@ export function SendStep({ agent, keyText, hasKey }: SendStepProps) {
         <pre>
           <code>{text(given)}</code>
         </pre>
-        <Copy text={text(given)}>Copy</Copy>
+        <Copy text={text(given)} onCopied={onCopied}>
+          Copy
+        </Copy>
       </figure>
       {after && (
         <p className="small">

@@ -2,7 +2,6 @@
 import { useInfiniteQuery, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { CreatedKey, Key } from "../../../src/http/projects/schemas.ts";
 import { KeyForm } from "../../forms/KeyForm.tsx";
 import { ServiceNameForm } from "../../forms/ServiceNameForm.tsx";
 import { verificationQuery } from "../../queries/account.ts";
@@ -14,6 +13,7 @@ import { Dialog } from "../../ui/Dialog.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { NoJudgeYet } from "../judge-usage/NoJudge.tsx";
+import { canWrite, useCreatedKey } from "./created-key.ts";
 import { KeyStep } from "./KeyStep.tsx";
 import { Live } from "./Live.tsx";
 import { useLatestRequests } from "./latest-requests.ts";
@@ -25,7 +25,7 @@ const keyPlaceholder = "svc_…";
 
 export function StartPage() {
   const { projectId, agentId } = route.useParams();
-  // The key resets the state, a created key included, when another agent is opened.
+  // The key resets the state when another agent is opened.
   return <Start key={agentId} projectId={projectId} agentId={agentId} />;
 }
 
@@ -33,7 +33,7 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
   const { data: agent } = useSuspenseQuery(agentQuery(agentId));
   const { data: keys } = useInfiniteQuery(keysQuery(projectId));
   const [creating, setCreating] = useState(false);
-  const [created, setCreated] = useState<CreatedKey>();
+  const { created, keep, onCopied } = useCreatedKey(projectId, agentId);
   const [chosenId, setChosenId] = useState<string>();
   const latest = useLatestRequests(agent);
   const usable = keys?.filter(key => key.status === "active" && canWrite(key, agentId));
@@ -71,6 +71,7 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
               canWrite={created === undefined || canWrite(created, agentId)}
               onChoose={setChosenId}
               onNewKey={() => setCreating(true)}
+              onCopied={onCopied}
             />
           </section>
           <section className="card stack" aria-labelledby="start-send">
@@ -80,6 +81,7 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
               agent={agent}
               keyText={created?.key ?? chosen?.masked ?? keyPlaceholder}
               hasKey={(created ?? chosen) !== undefined}
+              onCopied={onCopied}
             />
           </section>
         </div>
@@ -97,7 +99,7 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
           <KeyForm
             projectId={projectId}
             onDone={key => {
-              setCreated(key);
+              keep(key);
               setCreating(false);
             }}
           />
@@ -124,10 +126,6 @@ function ManualRuns({ params }: { params: { projectId: string; agentId: string }
       </p>
     </section>
   );
-}
-
-function canWrite({ access, agentIds }: Key, agentId: string): boolean {
-  return access === "full" || agentIds.includes(agentId);
 }
 
 const pollMs = 5_000;
