@@ -1,13 +1,15 @@
-// The app with every API resource and no external services, for tests that must cover every endpoint.
+// The app with every route of the service and no external services, for tests that must cover every endpoint.
 import type { Logger } from "pino";
 import { openEditor } from "../../src/editor.ts";
 import type { App, Deps } from "../../src/http/deps.ts";
 import { EventHub } from "../../src/http/events.ts";
-import { resources } from "../../src/http/routes.ts";
+import { serviceRoutes } from "../../src/http/routes.ts";
 import { Preparer } from "../../src/ingest/preparer.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { ThreadedTraceReader } from "../../src/service/threaded-trace-reader.ts";
+import { findAgentsByIds, findAgentsByServiceName, serviceKey } from "../../src/store/accounts/agents.ts";
+import { admitKeys } from "../../src/store/accounts/keys.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
@@ -16,6 +18,9 @@ import { openTestJudges } from "./judges.ts";
 
 /** Reads small traces, which need no thread. */
 export const writerLimits = { debounceMs: 0, debounceCapMs: 0, traceSpansMax: 10, traceBytesMax: 1000 };
+
+/** A folder that does not exist: the dashboard is not built. */
+const noDashboard = "no dashboard";
 
 /** Without a judge and without events; every agent counts as callable, and launches never run. */
 export async function startWholeApp(): Promise<TestApp> {
@@ -44,9 +49,12 @@ export async function startWholeApp(): Promise<TestApp> {
       onLaunch: () => {},
       judgeDeadlineMs: 900_000,
       ingest: {
-        findKey: none,
-        findAgent: none,
-        findAgentByServiceName: none,
+        findKey: async (hash: string) => (await admitKeys(db, [Buffer.from(hash, "hex")])).get(hash),
+        findAgent: async (id: string) => (await findAgentsByIds(db, [id])).get(id),
+        findAgentByServiceName: async (projectId: string, serviceName: string) =>
+          (await findAgentsByServiceName(db, [{ projectId, serviceName }])).get(
+            serviceKey(projectId, serviceName),
+          ),
         listAgentsOfKey: async () => [],
         preparer,
         writer: new TraceWriter(db, writerLimits),
@@ -54,7 +62,7 @@ export async function startWholeApp(): Promise<TestApp> {
         onAnswered: () => {},
       },
     };
-    for (const register of resources) register(app, whole);
+    for (const register of serviceRoutes(noDashboard)) void register(app, whole);
     closing.push(
       () => events.close(),
       () => outbound.close(),
