@@ -23,6 +23,7 @@ export type Node = {
   kill(): Promise<void>;
   /** As if its machine hung: connections stay, and nobody answers. */
   freeze(): void;
+  thaw(): void;
   /** Starts it again after `kill`, as what it was. */
   restart(): Promise<void>;
   promote(): Promise<void>;
@@ -95,6 +96,7 @@ async function openNode(dataDir: string, source?: string) {
     }
   };
 
+  const thaw = () => signalAll("SIGCONT");
   const node = (): Node => ({
     url: urlOf(folder, context.port!, "postgres"),
     async kill() {
@@ -104,6 +106,7 @@ async function openNode(dataDir: string, source?: string) {
       rmSync(join(folder.cluster, "postmaster.pid"), { force: true });
     },
     freeze: () => signalAll("SIGSTOP"),
+    thaw,
     restart: up,
     async promote() {
       const client = new pg.Client({ connectionString: urlOf(folder, context.port!, "postgres") });
@@ -117,7 +120,7 @@ async function openNode(dataDir: string, source?: string) {
     cluster: folder.cluster,
     up,
     down: () => shutDown(context),
-    thaw: () => signalAll("SIGCONT"),
+    thaw,
     node,
     port: () => context.port!,
     password: () => new URL(urlOf(folder, 1, "postgres")).password,
