@@ -15,7 +15,12 @@ before(async () => {
   database = await freshDatabase();
   name = new URL(database.url).pathname.slice(1);
 });
-after(() => database.drop());
+/** Closed at the end too: after a failed test, an open one would keep the process alive. */
+const lines: { close(): void }[] = [];
+after(async () => {
+  for (const line of lines) line.close();
+  await database.drop();
+});
 
 /** A way to the test's server, or to nowhere: then it accepts connections and says nothing. */
 async function startLine(open = true) {
@@ -33,7 +38,7 @@ async function startLine(open = true) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  return {
+  const line = {
     port,
     clients,
     /** No new connection is accepted; those that there are stay. */
@@ -43,6 +48,8 @@ async function startLine(open = true) {
       for (const client of clients) client.destroy();
     },
   };
+  lines.push(line);
+  return line;
 }
 
 async function closedPort(): Promise<number> {
