@@ -54,3 +54,21 @@ test("as text, a warning has its cause and its fields, and an error also its sta
 test("text is colored only on a terminal", () => {
   assert.match(formatLine({ level: 40, time, msg: "Waiting" }, true), /\u001b\[33mWarning:/);
 });
+
+test("control characters are escaped in both formats, so that no text can fake a line or move the cursor", () => {
+  const hostile = "one\n12:00:00  two\u001b[2J\r\u009b\u2028\u0000";
+  const lines: string[] = [];
+  const log = openLog("info", { write: line => void lines.push(line) });
+  log.error({ err: Object.assign(new Error(hostile), { stack: `Error: ${hostile}` }), hostile }, hostile);
+  assert.equal(lines.length, 1);
+  assert.equal(lines[0]!.trimEnd().includes("\n"), false);
+  const line = JSON.parse(lines[0]!);
+  assert.equal(line.msg, hostile);
+  const text = formatLine(line, false);
+  // Only a stack has several lines; its message is one of them.
+  assert.doesNotMatch(text.replaceAll("\n", ""), /[\p{Cc}\u2028]/u);
+  assert.match(text, /one\\u000a12:00:00 {2}two\\u001b\[2J/);
+  const [first, ...stack] = text.trimEnd().split("\n");
+  assert.match(first!, /^\d\d:\d\d:\d\d {2}Error: one/);
+  assert.deepEqual(stack, ["Error: one", "12:00:00  two\\u001b[2J\\u000d\\u009b\\u2028\\u0000"]);
+});

@@ -34,13 +34,21 @@ export function formatLine(line: Line, isColored: boolean): string {
     isColored ? styleText(format, text, { validateStream: false }) : text;
   const clock = new Date(time).toTimeString().slice(0, 8);
   const cause = causeOf(err);
-  const message = msg ?? cause.message;
+  const message = onOneLine(msg ?? cause.message);
   if (level < 40) return `${clock}  ${message}\n`;
   const word = level < 50 ? style("yellow", "Warning:") : style("red", "Error:");
-  const why = cause.message && cause.message !== msg ? ` (${cause.message})` : "";
-  const about = Object.keys(fields).length > 0 ? ` ${style("dim", JSON.stringify(fields))}` : "";
-  const stack = level < 50 || !cause.stack ? "" : `\n${style("dim", cause.stack)}`;
+  const why = cause.message && cause.message !== msg ? ` (${onOneLine(cause.message)})` : "";
+  const about = Object.keys(fields).length > 0 ? ` ${style("dim", onOneLine(JSON.stringify(fields)))}` : "";
+  const frames = cause.stack?.split("\n").map(onOneLine).join("\n");
+  const stack = level < 50 || !frames ? "" : `\n${style("dim", frames)}`;
   return `${clock}  ${word} ${message}${why}${about}${stack}\n`;
+}
+
+/** Escapes control characters: an error may repeat a text that moves the cursor, or looks like another line. */
+function onOneLine(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, char => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }
 
 function causeOf(err: unknown): { message: string; stack?: string } {

@@ -1,4 +1,5 @@
 // The whole service on a free port with its own database, an account, an agent and a key.
+import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,6 +79,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const owner = await signUp();
   const agent = await makeAgent(owner, { otlpServiceName: serviceName });
   const { key } = await makeKey(owner);
+  const secrets = [key, owner.password, decodeURIComponent(owner.client.cookie.split("=")[1]!)];
   let stopped: Promise<void> | undefined;
 
   const closing: TestService["closing"] = [];
@@ -87,6 +89,12 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     await service.stop();
     await database?.drop();
     await rm(dataDir, { recursive: true, force: true });
+    // Whatever a test did: test/flow/log-canaries.test.ts searches for more.
+    for (const secret of secrets)
+      assert.equal(
+        logs.find(line => line.includes(secret)),
+        undefined,
+      );
   }
 
   return {
