@@ -45,7 +45,8 @@ export async function registerOpenapi(app: App, baseUrl: string): Promise<void> 
       const security = securityOf(route);
       return security ? { ...transformed, schema: { ...transformed.schema, security } } : transformed;
     },
-    transformObject: document => describeProtobuf(markOptionalBodies(jsonSchemaTransformObject(document))),
+    transformObject: document =>
+      describeProtobuf(markOptionalBodies(nameSchemas(jsonSchemaTransformObject(document)))),
   });
 
   app.get("/api/openapi.json", { config: { open: true }, schema: { hide: true } }, async () => app.swagger());
@@ -56,6 +57,41 @@ function securityOf(route: RouteOptions): Record<string, string[]>[] | undefined
   if (route.config?.open === true) return [];
   const isApi = route.url.startsWith("/api/");
   return isApi && admitsTokens(route) ? [{ session: [] }, { token: [] }] : undefined;
+}
+
+/**
+ * Leaves out schemas that nothing refers to: the library describes each twice, as a request and as a response. Removes
+ * the ending "Input" of those that are only used in requests.
+ */
+function nameSchemas<D extends object>(document: D): D {
+  const { paths, components } = document as {
+    paths: object;
+    components: { schemas: Record<string, object> };
+  };
+  const { schemas } = components;
+  const used = new Set<string>();
+  const follow = (part: object): void => {
+    for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used.has(name!)) continue;
+      used.add(name!);
+      follow(schemas[name!]!);
+    }
+  };
+  follow(paths);
+  const nameOf = (name: string) => {
+    const plain = name.replace(/Input$/, "");
+    return used.has(plain) ? name : plain;
+  };
+  const names = Object.keys(schemas).filter(name => used.has(name));
+  components.schemas = Object.fromEntries(names.map(name => [nameOf(name), schemas[name]!]));
+  return JSON.parse(JSON.stringify(document), (key, value) => {
+    if (key !== "$ref" || typeof value !== "string") return value;
+    const [path, name] = [
+      value.slice(0, value.lastIndexOf("/") + 1),
+      value.slice(value.lastIndexOf("/") + 1),
+    ];
+    return `${path}${nameOf(name)}`;
+  });
 }
 
 type Content = Record<string, { schema?: { anyOf?: { type?: string }[] } }>;

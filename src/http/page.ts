@@ -15,6 +15,7 @@ const Cursor = z
     context.addIssue("Must be the nextCursor of an earlier page.");
     return z.NEVER;
   })
+  .meta({ pattern: "^[A-Za-z0-9_-]{21}[AQgw]$" })
   .optional()
   .describe("`nextCursor` of the previous page.");
 

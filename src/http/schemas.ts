@@ -7,26 +7,40 @@ export const Id = z.guid().toLowerCase();
 // A text column cannot hold U+0000, and an unpaired surrogate would be stored as another character.
 const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
 const storableRule = "Must not contain U+0000 or unpaired surrogates.";
+// JSON Schema cannot exclude unpaired surrogates: no text of its own has any.
+const storable = (text: z.ZodString) =>
+  text.refine(isStorable, storableRule).meta({ pattern: "^[^\\x00]*$" });
 
 /** A display name: trimmed, 1 to 200 characters. */
-export const Name = z.string().trim().min(1).max(200).refine(isStorable, storableRule);
+export const Name = storable(z.string().trim().min(1).max(200)).meta({
+  pattern: "^[^\\x00]*[^\\x00\\s][^\\x00]*$",
+});
 
 /** A name that is stored exactly as given: 1 to 255 characters. */
-export const ExactName = z.string().min(1).max(255).refine(isStorable, storableRule);
+export const ExactName = storable(z.string().min(1).max(255));
 
 /** What a person writes beside a label or a state; may be empty. */
-export const Note = z.string().trim().max(2_000).refine(isStorable, storableRule);
+export const Note = storable(z.string().trim().max(2_000));
+
+/** A text in a query, which is compared with stored texts. */
+export const searchText = (max: number) => storable(z.string().max(max));
 
 /** A day in UTC, such as 2026-01-31. Years before 2000 are rejected. */
 export const Day = z.iso
   .date("Must be a day, as in 2026-01-31.")
-  .refine(day => day >= "2000-01-01", "Must not be before 2000-01-01.");
+  .refine(day => day >= "2000-01-01", "Must not be before 2000-01-01.")
+  .meta({ pattern: "^[2-9][0-9]{3}-[0-9]{2}-[0-9]{2}$" });
 
 /** A time in a reply: ISO 8601, UTC. */
 export const Time = z.iso.datetime();
 
 /** A time in a query, in any zone. */
 export const Instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
+
+/** A boolean in a query: `true` or `false`. */
+export const Flag = z
+  .stringbool({ truthy: ["true"], falsy: ["false"], case: "sensitive", error: "Must be true or false." })
+  .meta({ type: "boolean" });
 
 export const FieldIssue = z.object({ path: z.string(), message: z.string() });
 

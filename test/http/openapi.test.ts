@@ -117,6 +117,54 @@ test("bodies of test cases are described field by field", () => {
   }
 });
 
+test("each schema is described once, and used", () => {
+  const text = JSON.stringify(described);
+  for (const name of Object.keys(described.components.schemas)) {
+    assert.equal(text.includes(`"#/components/schemas/${name}"`), true, name);
+  }
+  assert.deepEqual(
+    Object.keys(described.components.schemas).filter(name => name.endsWith("Input")),
+    [],
+  );
+});
+
+test("patterns use nothing that regex engines of other languages lack", () => {
+  const patterns = [...JSON.stringify(described).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)];
+  assert.equal(patterns.length > 20, true);
+  for (const [, pattern] of patterns) assert.doesNotMatch(JSON.parse(pattern!), /\\[pPu]|\(\?<|\\[1-9]/);
+});
+
+test("what requests must be is described: cursors, booleans of queries, and fields that concern each other", async () => {
+  const { client, projectId } = await service.verifiedAccount();
+  type Described = { parameters: { name: string; schema: { type: string; pattern: string } }[] };
+  const query = (path: string, name: string) =>
+    (described.paths[path]!["get"] as unknown as Described).parameters.find(one => one.name === name)!.schema;
+  const cursor = new RegExp(query("/api/projects", "cursor").pattern);
+  await client.post("/api/projects", { name: "Second" }).expect(201);
+  const { body } = await client.get("/api/projects?limit=1").expect(200);
+  assert.match(body.nextCursor, cursor);
+  for (const wrong of ["", "A", `${body.nextCursor}A`, `${body.nextCursor.slice(0, 21)}B`]) {
+    assert.doesNotMatch(wrong, cursor);
+    await client.get(`/api/projects?cursor=${wrong}`).expect(400);
+  }
+  assert.equal(query("/api/projects/{id}/labels", "agrees").type, "boolean");
+  await client.get(`/api/projects/${projectId}/labels?agrees=true`).expect(200);
+  for (const other of ["", "1", "yes", "True"]) {
+    await client.get(`/api/projects/${projectId}/labels?agrees=${other}`).expect(400);
+  }
+  const keySchema = (described.paths["/api/projects/{id}/keys"]!["post"]!.requestBody as unknown as Body)
+    .content["application/json"]!.schema as { if?: object; dependentSchemas?: object };
+  assert.notEqual(keySchema.if, undefined);
+  assert.deepEqual(Object.keys(keySchema.dependentSchemas ?? {}), ["expiresInDays", "expiresAt"]);
+});
+
+test("what a check found may be anything", () => {
+  const { Check } = described.components.schemas as unknown as {
+    Check: { properties: { actual: { anyOf: object[] } } };
+  };
+  assert.deepEqual(Check.properties.actual.anyOf[1], { description: "Of other types of checks." });
+});
+
 test("every reference in the description resolves", () => {
   const names = [...JSON.stringify(described).matchAll(/"\$ref":"([^"]*)"/g)].map(([, target]) => target!);
   assert.equal(names.length > 0, true);

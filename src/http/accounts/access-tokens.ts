@@ -26,7 +26,8 @@ const NewAccessToken = z
     if (!value.expiresInDays || !value.neverExpires) return;
     const message = "Cannot be combined with expiresInDays.";
     issues.push({ code: "custom", path: ["neverExpires"], message, input: value.neverExpires });
-  });
+  })
+  .meta({ dependentSchemas: { expiresInDays: { properties: { neverExpires: { const: false } } } } });
 
 export function registerAccessTokens(app: App, { db }: Deps): void {
   const tags = ["access tokens"];

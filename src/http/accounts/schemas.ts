@@ -5,7 +5,13 @@ import { Id, Time } from "../schemas.ts";
 export const passwordLengthMin = 8;
 export const passwordLengthMax = 128;
 
-export const Email = z.email().max(254);
+/** Of letters, digits and `_ + - . '`, with at most 64 characters before the @, and labels of at most 63 after it. */
+export const Email = z
+  .email({
+    pattern:
+      /^(?=[^@]{1,64}@)(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/,
+  })
+  .max(254);
 export const Password = z.string().min(1).max(passwordLengthMax);
 export const NewPassword = z.string().min(passwordLengthMin).max(passwordLengthMax);
 export const Token = z.string().regex(/^[\w-]{1,200}$/, "Must be a token from the email or from a session.");

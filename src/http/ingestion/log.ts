@@ -3,7 +3,7 @@ import { z } from "zod";
 import { listIngestion, summarizeIngestion } from "../../store/ingestion/minutes.ts";
 import type { App, Deps } from "../deps.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
-import { Id, Instant, pageSchema } from "../schemas.ts";
+import { Id, Instant, pageSchema, searchText } from "../schemas.ts";
 import { Code, IngestionMinute, IngestionSummary } from "./schemas.ts";
 
 const Range = {
@@ -15,11 +15,7 @@ const IngestionQuery = PageQuery.extend({
   ...Range,
   code: Code.optional(),
   keyId: Id.optional(),
-  serviceName: z
-    .string()
-    .max(500)
-    .refine(text => !text.includes("\0"))
-    .optional(),
+  serviceName: searchText(500).optional(),
 });
 
 export function registerIngestionLog(app: App, { db }: Deps): void {

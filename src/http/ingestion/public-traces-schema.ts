@@ -1,34 +1,36 @@
 // The OpenAPI description of ingestion. Validates nothing: wire/ decodes bodies after the key is checked.
 import { z } from "zod";
 
-const nanoseconds = z
-  .string()
-  .regex(/^\d{1,20}$/)
-  .describe("Decimal uint64 nanoseconds since 1970.");
+const nanoseconds = z.unknown().meta({
+  type: ["string", "integer"],
+  pattern: "^[0-9]{1,20}$",
+  minimum: 0,
+  description: "Nanoseconds since 1970, a uint64: as text, since many JSON libraries round such numbers.",
+});
 
 const Span = z
   .looseObject({
     span_id: z.string().min(1),
-    parent_span_id: z.string().nullable().optional(),
+    parent_span_id: z.string().nullish(),
     name: z.string().min(1),
-    attributes: z.record(z.string(), z.unknown()).optional(),
-    start_time_unix_nano: nanoseconds.optional(),
-    end_time_unix_nano: nanoseconds.optional(),
-    status: z.looseObject({ code: z.number().int().optional(), message: z.string().optional() }).optional(),
-    events: z.array(z.unknown()).optional(),
+    attributes: z.record(z.string(), z.unknown()).nullish(),
+    start_time_unix_nano: nanoseconds.nullish(),
+    end_time_unix_nano: nanoseconds.nullish(),
+    status: z.looseObject({ code: z.int().nullish(), message: z.string().nullish() }).nullish(),
+    events: z.array(z.unknown()).nullish(),
   })
   .meta({ id: "Span" });
 
 const CanonicalTrace = z
   .looseObject({
     spans: z.array(Span).min(1),
-    metadata: z.record(z.string(), z.unknown()).optional(),
+    metadata: z.record(z.string(), z.unknown()).nullish(),
     platformId: z.guid().optional().describe("The agent's id; optional with a key limited to one agent."),
   })
   .meta({ id: "CanonicalTrace" });
 
 const OtlpExport = z
-  .looseObject({ resourceSpans: z.array(z.unknown()).min(1) })
+  .looseObject({ resourceSpans: z.array(z.looseObject({})).min(1) })
   .meta({ id: "OtlpExport" })
   .describe("An ExportTraceServiceRequest in JSON; in protobuf with Content-Type application/x-protobuf.");
 

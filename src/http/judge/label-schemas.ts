@@ -1,8 +1,9 @@
-// The response schemas of labels, and of how well the judge agrees with them.
+// The schemas of labels, and of how well the judge agrees with them.
 import { z } from "zod";
+import { ifThen } from "../../model/if-then.ts";
 import { judgeProviders } from "../../model/judge/call.ts";
 import { judgedAnswers, type LabelQuestion, labelAnswers } from "../../model/judge/label.ts";
-import { Id, Time, typed } from "../schemas.ts";
+import { Id, Note, Time, typed } from "../schemas.ts";
 import { estimatedCalls } from "./schemas.ts";
 
 const Judged = z.enum(judgedAnswers);
@@ -41,6 +42,21 @@ const label = {
   createdAt: Time,
   updatedAt: Time,
 };
+
+export const LabelBody = z
+  .object({
+    testId: Id,
+    checkId: z.string().max(200).nullable().describe("A semantic check; null: the scenario match."),
+    answer: z.enum(labelAnswers).describe("What the judge should have said."),
+    note: Note.default(""),
+  })
+  .meta(
+    ifThen(
+      { properties: { checkId: { const: null } } },
+      { properties: { answer: { enum: ["match", "no_match"] } } },
+      { properties: { answer: { enum: ["pass", "fail"] } } },
+    ),
+  );
 
 export const Label = z.object(label).meta({ id: "Label" });
 export type Label = z.output<typeof Label>;

@@ -4,14 +4,7 @@ import { withReceived } from "../../evaluate/received.ts";
 import { HeapSemaphore } from "../../load/heap-semaphore.ts";
 import { withTrace } from "../../load.ts";
 import type { JudgedBy } from "../../model/judge/judge.ts";
-import {
-  agreementOf,
-  agrees,
-  kindOf,
-  type LabelJudge,
-  type LabelQuestion,
-  labelAnswers,
-} from "../../model/judge/label.ts";
+import { agreementOf, agrees, kindOf, type LabelJudge, type LabelQuestion } from "../../model/judge/label.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { Database } from "../../store/db.ts";
 import {
@@ -34,10 +27,10 @@ import { findTraceSize } from "../../store/traces/read.ts";
 import { traceLimits } from "../../threads/heap.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Id, Note, pageSchema } from "../schemas.ts";
+import { Flag, Id, pageSchema } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { type Judged, judgedIn, questionOf } from "./label-question.ts";
-import { JudgeAgreement, Label, LabelSet, ListedLabel } from "./label-schemas.ts";
+import { JudgeAgreement, Label, LabelBody, LabelSet, ListedLabel } from "./label-schemas.ts";
 
 // Larger traces are not opened on the main thread: their labels count, but the judge cannot be asked the same again.
 const traceBytesMax = 32 * 1024 * 1024;
@@ -48,13 +41,6 @@ const setMax = 1_000;
 const Filters = z.object({
   agentId: Id.optional(),
   testId: Id.optional(),
-});
-
-const LabelBody = z.object({
-  testId: Id,
-  checkId: z.string().max(200).nullable().describe("A semantic check; null: the scenario match."),
-  answer: z.enum(labelAnswers).describe("What the judge should have said."),
-  note: Note.default(""),
 });
 
 const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
@@ -114,7 +100,7 @@ function registerLabelsOfProjects(app: App, db: Database): void {
         summary: "List the labels of a project, newest first",
         querystring: PageQuery.extend({
           ...Filters.shape,
-          agrees: z.stringbool().optional().describe("Whether the judge was right."),
+          agrees: Flag.optional().describe("Whether the judge was right."),
         }),
         response: { 200: pageSchema(ListedLabel) },
       },

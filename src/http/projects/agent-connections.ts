@@ -30,7 +30,14 @@ export type ConnectionDeps = {
   outbound: Pick<Outbound, "fetch">;
 };
 
-const { $schema: _, ...description } = z.toJSONSchema(connectionInputSchema, { io: "input" });
+const { $schema: _, ...description } = z.toJSONSchema(connectionInputSchema, {
+  io: "input",
+  override({ jsonSchema }) {
+    // Absent, it is the agent's.
+    if (jsonSchema.properties?.["type"])
+      jsonSchema.required = jsonSchema.required!.filter(name => name !== "type");
+  },
+});
 const ConnectionBody = z.unknown().meta(description);
 
 export function registerAgentConnections(app: App, { db, vault, outbound }: Deps & ConnectionDeps): void {

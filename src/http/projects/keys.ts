@@ -1,5 +1,6 @@
 // /api/keys: API keys of a project. Shown in full once, then masked; revoking is permanent.
 import { z } from "zod";
+import { ifThen } from "../../model/if-then.ts";
 import { hashKey, makeKey, maskKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { deleteKey, findKey, insertKey, listKeys, type Key as StoredKey } from "../../store/accounts/keys.ts";
@@ -34,6 +35,17 @@ const NewKey = z
     }
     const given = (["expiresInDays", "expiresAt", "neverExpires"] as const).filter(field => value[field]);
     for (const field of given.slice(1)) refuse(field, `Cannot be combined with ${given[0]}.`);
+  })
+  .meta({
+    ...ifThen(
+      { properties: { access: { const: "granular" } } },
+      { properties: { agentIds: { minItems: 1 } }, required: ["agentIds"] },
+      { properties: { agentIds: { maxItems: 0 } } },
+    ),
+    dependentSchemas: {
+      expiresInDays: { properties: { expiresAt: false, neverExpires: { const: false } } },
+      expiresAt: { properties: { neverExpires: { const: false } } },
+    },
   });
 
 export function registerKeys(app: App, { db }: Deps): void {

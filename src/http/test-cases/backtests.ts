@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
+import { ifThen } from "../../model/if-then.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { backtestTracesMax } from "../../model/run/backtest.ts";
 import { scoreOf } from "../../model/run/run.ts";
@@ -39,7 +40,7 @@ import {
 } from "./backtest-schemas.ts";
 import { type TestParser, testParserOf } from "./parse.ts";
 import { testBytesMax } from "./schemas.ts";
-import { testCaseBody } from "./test-cases.ts";
+import { triedTestBody } from "./test-cases.ts";
 
 const versionsMax = 100;
 const params = z.object({ id: z.string() });
@@ -47,7 +48,7 @@ const tags = ["backtests"];
 const estimatesPerMinute = 30;
 
 const tried = {
-  test: testCaseBody.optional().describe("The test case to try, saved or not. Default: the saved test."),
+  test: triedTestBody.optional().describe("The test case to try, saved or not. Default: the saved test."),
   testId: Id.optional().describe("A saved test of this agent, to compare its results with."),
   traces: z
     .int()
@@ -56,6 +57,7 @@ const tried = {
     .default(100)
     .describe("How many of the latest live traces to try it on."),
 };
+const testOrId = ifThen({ not: { required: ["test"] } }, { required: ["testId"] });
 type Tried = { test?: unknown; testId?: string | undefined };
 
 export function registerBacktests(app: App, deps: Deps & { editor: Editor }): void {
@@ -87,7 +89,7 @@ function registerStart(app: App, deps: Deps & { editor: Editor }, loop: Backtest
         tags,
         summary: "Estimate a backtest: its traces, and the judge's calls, tokens and cost",
         params,
-        body: z.strictObject(tried),
+        body: z.strictObject(tried).meta(testOrId),
         response: { 200: BacktestEstimate },
       },
     },
@@ -109,13 +111,15 @@ function registerStart(app: App, deps: Deps & { editor: Editor }, loop: Backtest
         tags,
         summary: "Start a backtest: try a test case on past traces, without evaluating them",
         params,
-        body: z.strictObject({
-          ...tried,
-          judge: z
-            .boolean()
-            .default(false)
-            .describe("True confirms the cost. False: the judge is not called; cached answers are used."),
-        }),
+        body: z
+          .strictObject({
+            ...tried,
+            judge: z
+              .boolean()
+              .default(false)
+              .describe("True confirms the cost. False: the judge is not called; cached answers are used."),
+          })
+          .meta(testOrId),
         response: { 201: BacktestDetail },
       },
     },

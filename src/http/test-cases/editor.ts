@@ -7,7 +7,7 @@ import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { holdersOfAccount, placesOfAccounts, takePlace } from "../places.ts";
 import { limitTrials } from "../rate-limit.ts";
-import { Id } from "../schemas.ts";
+import { Flag, Id } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import {
   DraftedAssertion,
@@ -63,7 +63,7 @@ function registerTrials(app: App, deps: EditorDeps, places: FairSemaphore): void
         summary: "Evaluate a past trace with a draft test case; stores nothing",
         params,
         querystring: z.object({
-          routing: z.stringbool().optional().describe("Whether to match the scenario, too."),
+          routing: Flag.optional().describe("Whether to match the scenario, too."),
         }),
         body: z.object({
           test: testCaseBody,

@@ -19,7 +19,7 @@ import {
 import { listRunnable } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Id, pageSchema } from "../schemas.ts";
+import { Flag, Id, pageSchema } from "../schemas.ts";
 import { requireVerified } from "../session.ts";
 import { chooseTests, estimateOf, testsMax } from "./launch-choice.ts";
 import { Launch, LaunchComparison, LaunchDetail, LaunchEstimate, LaunchedRun } from "./launch-schemas.ts";
@@ -188,7 +188,7 @@ function registerComparison(app: App, { db }: LaunchesDeps): void {
           with: Id.describe("The other launch, as a rule an earlier one: changes are from that to this."),
           testId: Id.optional().describe("Only items of this test."),
           change: z.enum(launchChanges).optional().describe("Only items with this change."),
-          changed: z.stringbool().optional().describe("Only items whose change is not `same`."),
+          changed: Flag.optional().describe("Only items whose change is not `same`."),
         }),
         response: { 200: LaunchComparison },
       },

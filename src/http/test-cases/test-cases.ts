@@ -1,5 +1,6 @@
 // /api/tests: the test cases of an agent, each one JSON document with an id.
 import { z } from "zod";
+import { ifThen } from "../../model/if-then.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import {
   type TestCaseDocument as Document,
@@ -26,12 +27,34 @@ import { ListedTest, Status, testBytesMax, ValidatedTest } from "./schemas.ts";
 const { $schema: _, required: __, ...description } = z.toJSONSchema(testCaseInputSchema, { io: "input" });
 export const testCaseBody = z.unknown().meta({ ...description, required: ["name"] });
 
+const { assertions, ...otherProperties } = description.properties!;
+/** With at least one assertion. */
+export const triedTestBody = z.unknown().meta({
+  ...description,
+  properties: { ...otherProperties, assertions: { ...(assertions as object), minItems: 1 } },
+  required: ["name", "assertions"],
+});
+
+/** What an active test must have, which a draft may lack. */
+const ready = ifThen(
+  { properties: { status: { const: "active" } } },
+  {
+    required: ["turns", "assertions"],
+    properties: { turns: { minItems: 1 }, assertions: { minItems: 1 } },
+    ...ifThen(
+      { properties: { passiveBehavior: { const: "run_when_relevant" } } },
+      { required: ["scenario"], properties: { scenario: { pattern: "\\S" } } },
+    ),
+  },
+);
+const savedBody = z.unknown().meta({ ...description, required: ["name"], ...ready });
+
 /** Fields that responses add to the document. */
 const addedFields = ["id", "agentId", "version", "eligibility"];
 const ignored = { readOnly: true, description: "Ignored; accepted so that a response can be sent back." };
 const added = Object.fromEntries(addedFields.map(name => [name, ignored]));
 const change = { ...description, properties: { ...description.properties, ...added } };
-const Replacement = z.unknown().meta({ ...change, required: ["name"] });
+const Replacement = z.unknown().meta({ ...change, required: ["name"], ...ready });
 const DocumentChange = z.unknown().meta(change);
 
 const tags = ["tests"];
@@ -69,7 +92,7 @@ function registerTestsOfAgent(app: App, { db }: Deps, parser: TestParser): void 
         tags,
         summary: "Create a test case",
         params,
-        body: testCaseBody,
+        body: savedBody,
         response: { 201: ListedTest },
       },
     },
@@ -89,7 +112,7 @@ function registerTestsOfAgent(app: App, { db }: Deps, parser: TestParser): void 
         tags,
         summary: "Validate a test case without saving it",
         params,
-        body: testCaseBody,
+        body: savedBody,
         response: { 200: ValidatedTest },
       },
     },

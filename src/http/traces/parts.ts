@@ -12,6 +12,7 @@ import type { App, Deps } from "../deps.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "../ingestion/min-rate.ts";
 import { found } from "../page.ts";
 import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "../places.ts";
+import { Flag } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { Conversation } from "./conversation-schemas.ts";
 import { RawTrace, SpanDetail, TraceDetail, TraceOutline } from "./schemas.ts";
@@ -91,7 +92,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
         tags,
         summary: "Get a span, with its longest texts and lists truncated",
         params: params.extend({ spanId: z.string() }),
-        querystring: z.object({ whole: z.stringbool().optional().describe("Truncate nothing.") }),
+        querystring: z.object({ whole: Flag.optional().describe("Truncate nothing.") }),
         response: { 200: SpanDetail },
       },
     },

@@ -93,7 +93,10 @@ const Check = z
     reason: z.string().describe("Why, in one sentence."),
     ...reasonParts,
     expected: z.unknown(),
-    actual: z.union([SemanticActual, z.unknown()]).describe("What was found, by type of check."),
+    actual: z
+      // The description keeps the second one in OpenAPI, from which the library removes empty schemas of a union.
+      .union([SemanticActual, z.unknown().describe("Of other types of checks.")])
+      .describe("What was found, by type of check."),
     evidence: z.array(
       z.looseObject({
         spanId: z.string(),

@@ -12,13 +12,12 @@ import { deleteTrace, findTrace } from "../../store/traces/read.ts";
 import { traceLimits } from "../../threads/heap.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Id, Instant, pageSchema } from "../schemas.ts";
+import { Flag, Id, Instant, pageSchema, searchText } from "../schemas.ts";
 import { ListedTrace } from "./schemas.ts";
 import { listedTraceView } from "./view.ts";
 
 const number = z.coerce.number().nonnegative();
 const count = number.int();
-const noNul = (text: string) => !text.includes("\0");
 
 const TraceQuery = PageQuery.extend({
   kind: z.enum(["live", "test_run"]).optional(),
@@ -31,17 +30,16 @@ const TraceQuery = PageQuery.extend({
     ),
   verdict: z.enum(["passed", "failed", "skipped", "missing_instrumentation"]).optional(),
   routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).optional(),
-  failed: z.stringbool().optional(),
-  outage: z
-    .stringbool()
-    .optional()
-    .describe("Whether checks were skipped because the judge was unavailable, and not judged since."),
+  failed: Flag.optional(),
+  outage: Flag.optional().describe(
+    "Whether checks were skipped because the judge was unavailable, and not judged since.",
+  ),
   resultState: z
     .enum(resultStates)
     .optional()
     .describe("Failed traces with a failed result that is open, known or resolved."),
   httpStatus: z.coerce.number().int().min(100).max(999).optional(),
-  externalId: z.string().max(255).refine(noNul).optional(),
+  externalId: searchText(255).optional(),
   testId: Id.optional().describe("Traces on which this test has a result."),
   checkType: z
     .enum(assertionTypes)
@@ -53,7 +51,7 @@ const TraceQuery = PageQuery.extend({
   durationMaxMs: number.optional(),
   tokensMin: count.optional(),
   tokensMax: count.optional(),
-  text: z.string().max(200).refine(noNul).optional().describe("Text in the name, user input or response."),
+  text: searchText(200).optional().describe("Text in the name, user input or response."),
 });
 
 // On the main thread a list refreshes stale rows of at most 1 MB, which block other requests for 5 ms each; idle workers

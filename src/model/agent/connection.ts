@@ -63,7 +63,14 @@ export const webhookTemplate = '{\n  "chatInput": "{{input}}",\n  "sessionId": "
 
 const headersMax = 30;
 
-const url = z.string().trim().max(2_000).superRefine(checkUrl);
+/** How a URL that may be called begins, for OpenAPI: only `URL` knows all that follows. */
+export const urlPattern = "^\\s*[Hh][Tt][Tt][Pp][Ss]?:";
+const url = z
+  .string()
+  .trim()
+  .max(2_000)
+  .superRefine(checkUrl)
+  .meta({ pattern: urlPattern, examples: ["https://agent.example/chat"] });
 const pointer = z
   .string()
   .max(1_000)
@@ -74,6 +81,11 @@ const bodyTemplate = z
   .superRefine((template, context) => {
     const message = templateFault(template);
     if (message !== undefined) context.addIssue({ code: "custom", message });
+  })
+  .meta({
+    pattern: "\\{\\{\\s*(input|messages)\\s*\\}\\}",
+    examples: ['{ "message": "{{input}}" }'],
+    description: "JSON with placeholders within double quotes.",
   });
 
 const json = z.strictObject({ kind: z.literal("json"), pointer });

@@ -1,6 +1,7 @@
 // Validates a project's judge connection: required fields by provider, and the origin its stored key may be sent to.
 import { z } from "zod";
-import { headerName, headerValue } from "../agent/connection.ts";
+import { headerName, headerValue, urlPattern } from "../agent/connection.ts";
+import { ifThen } from "../if-then.ts";
 import { pathText } from "../path.ts";
 import { type Issue, Refusal } from "../refusal.ts";
 import { type JudgeConnection, type JudgeHeader, type JudgeProvider, judgeProviders } from "./call.ts";
@@ -24,42 +25,58 @@ export const modelName = z
   .trim()
   .min(1, "Must not be empty.")
   .max(200)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "Not a valid model name.");
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "Not a valid model name.")
+  // Not every regex engine has Unicode classes.
+  .meta({ pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*[^\\x00-\\x1f\\x7f-\\x9f\\s][^\\x00-\\x1f\\x7f-\\x9f]*$" });
 
 /** The input of clients. An absent `apiKey` keeps the stored key, null removes it. */
-export const judgeConnectionSchema = z.strictObject({
-  provider: z.enum(judgeProviders),
-  url: z.string().trim().max(2_000).superRefine(checkUrl).nullable().default(null),
-  model: modelName,
-  apiKey: z
-    .string()
-    .trim()
-    .min(1, "Must not be empty. Send null to remove the key.")
-    .max(2_000)
-    .regex(/^[\x21-\x7e]*$/, "Contains a character that is not allowed in an API key.")
-    .nullish()
-    .describe("Never returned. Absent keeps the stored key, null removes it."),
-  headers: z
-    .array(
-      z.strictObject({
-        name: headerName,
-        value: headerValue
-          .nullish()
-          .describe("Never returned. Absent or null keeps the stored value of this header."),
-      }),
-    )
-    .max(30)
-    .optional()
-    .describe("Sent with every call, such as x-portkey-provider. Absent keeps the stored headers."),
-  concurrency: z.int().min(1).max(100).default(8).describe("Concurrent calls per process."),
-  tokensPerMinute: z
-    .int()
-    .min(1_000)
-    .max(1_000_000_000)
-    .nullable()
-    .default(null)
-    .describe("Input and output tokens together, per process; null: unlimited."),
-});
+export const judgeConnectionSchema = z
+  .strictObject({
+    provider: z.enum(judgeProviders),
+    url: z
+      .string()
+      .trim()
+      .max(2_000)
+      .superRefine(checkUrl)
+      .meta({ pattern: urlPattern, examples: ["https://judge.example/v1"] })
+      .nullable()
+      .default(null),
+    model: modelName,
+    apiKey: z
+      .string()
+      .trim()
+      .min(1, "Must not be empty. Send null to remove the key.")
+      .max(2_000)
+      .regex(/^[\x21-\x7e]*$/, "Contains a character that is not allowed in an API key.")
+      .nullish()
+      .describe("Never returned. Absent keeps the stored key, null removes it."),
+    headers: z
+      .array(
+        z.strictObject({
+          name: headerName,
+          value: headerValue
+            .nullish()
+            .describe("Never returned. Absent or null keeps the stored value of this header."),
+        }),
+      )
+      .max(30)
+      .optional()
+      .describe("Sent with every call, such as x-portkey-provider. Absent keeps the stored headers."),
+    concurrency: z.int().min(1).max(100).default(8).describe("Concurrent calls per process."),
+    tokensPerMinute: z
+      .int()
+      .min(1_000)
+      .max(1_000_000_000)
+      .nullable()
+      .default(null)
+      .describe("Input and output tokens together, per process; null: unlimited."),
+  })
+  .meta(
+    ifThen(
+      { properties: { provider: { const: "openai_compatible" } } },
+      { required: ["url"], properties: { url: { type: "string" } } },
+    ),
+  );
 
 export type TypedJudge = Omit<JudgeConnection, "timeoutMs">;
 

@@ -1,5 +1,6 @@
 // The nine types of assertions, in the form that is stored and exported.
 import { z } from "zod";
+import { ifThen } from "../if-then.ts";
 import { type RestsOn, restsOnWords } from "../judge/call.ts";
 import { criteriaMax } from "../judge/judge.ts";
 import { type SemanticContext, semanticContexts } from "../judge/material.ts";
@@ -75,6 +76,8 @@ const turn = z.union([z.int().min(1, turnExpected).max(100, turnExpected), z.lit
   error: turnExpected,
 });
 
+const tokenLimits = ["max_total", "max_input", "max_output", "max_reasoning"];
+
 const stored = { id, negate: z.boolean().default(false), depends_on: z.array(id).default([]) };
 const written = {
   id: id.exactOptional(),
@@ -107,14 +110,16 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
       arguments_mode: z.enum(["partial", "exact"]).default("partial"),
       ...range,
     }),
-    z.strictObject({
-      type: z.literal("token_limit"),
-      ...base,
-      max_total: count.exactOptional(),
-      max_input: count.exactOptional(),
-      max_output: count.exactOptional(),
-      max_reasoning: count.exactOptional(),
-    }),
+    z
+      .strictObject({
+        type: z.literal("token_limit"),
+        ...base,
+        max_total: count.exactOptional(),
+        max_input: count.exactOptional(),
+        max_output: count.exactOptional(),
+        max_reasoning: count.exactOptional(),
+      })
+      .meta(ifThen({ not: { anyOf: tokenLimits.map(name => ({ required: [name] })) } }, false)),
     z.strictObject({
       type: z.literal("http_status"),
       ...base,
@@ -130,7 +135,12 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
       type: z.literal("response_regex"),
       ...base,
       pattern: text(1000),
-      flags: z.string().max(10).exactOptional(),
+      flags: z
+        .string()
+        .max(10)
+        // Each flag at most once.
+        .meta({ pattern: "^(?:i?m?s?|i?s?m?|m?i?s?|m?s?i?|s?i?m?|s?m?i?)$" })
+        .exactOptional(),
       target_node: targetNode.exactOptional(),
     }),
     z.strictObject({
@@ -162,7 +172,7 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
       ...base,
       target_node: targetNode,
       field: text(500),
-      schema: z.unknown(),
+      schema: z.unknown().meta({ type: ["object", "boolean"] }),
     }),
   ]);
 }

@@ -47,7 +47,8 @@ export const testCaseInputSchema = z.strictObject({
     .string()
     .max(200)
     .regex(/\S/, "Must not be blank.")
-    .refine(isStorable, "Contains a character that cannot be displayed."),
+    .refine(isStorable, "Contains a character that cannot be displayed.")
+    .meta({ pattern: "^[^\\x00]*[^\\x00\\s][^\\x00]*$" }),
   status: z.enum(["active", "disabled"]).default("active"),
   passiveBehavior: z.enum(["always_run", "run_when_relevant", "manual_only"]).default("run_when_relevant"),
   scenario: z.string().max(20_000).default(""),
