@@ -1,5 +1,6 @@
 // Runs one process of the service: opens the database, starts its roles, and stops without losing anything.
 import type { Logger } from "pino";
+import { AlertSender } from "./alerts.ts";
 import type { Config } from "./config.ts";
 import { openEmbedded } from "./embedded/database.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
@@ -181,6 +182,11 @@ async function serve(
   closing.push(() => reader.close());
   const outbound = openOutbound({ allow: config.allowPrivateTargets });
   closing.push(() => outbound.close());
+  const alerts = new AlertSender({
+    ...{ db, vault, outbound, config, log },
+    mailer: config.smtpUrl === undefined ? null : mailer,
+  });
+  closing.push(() => alerts.stop());
   const hub = new EventHub();
   const subscription = subscribe(addresses.directUrl, event => hub.publish(event));
   closing.push(() => subscription.close());
@@ -223,6 +229,7 @@ async function serve(
     ...options,
     requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
     onLaunch: () => evaluators?.wake(),
+    onAlert: () => alerts.wake(),
     judgeDeadlineMs: config.judgeDeadlineMs,
   };
   const app = await buildApp(deps, serviceRoutes(config.dashboardDir));

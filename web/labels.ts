@@ -1,5 +1,6 @@
 // Labels of every state: word, icon and tone, complete by their types. The only source of state words.
 
+import type { Delivery } from "../src/http/alerts/schemas.ts";
 import type { Key } from "../src/http/projects/schemas.ts";
 import type { TestOnTrace } from "../src/http/traces/schemas.ts";
 import type { AgentType } from "../src/model/agent/agent.ts";
@@ -98,6 +99,15 @@ export const launchSources: Record<LaunchSource, string> = {
   api: "over the API",
   cli: "from the command line",
 };
+
+/** `pending`: an attempt is under way, or has failed and will be repeated. */
+export function deliveryWord({ state, error }: Pick<Delivery, "state" | "error">): Word {
+  if (state === "delivered") return { text: "Delivered", icon: "check", tone: "good" };
+  if (state === "failed") return { text: "Failed", icon: "cross", tone: "bad" };
+  return error === null
+    ? { text: "Sending", icon: "spin", tone: "info" }
+    : { text: "Retrying", icon: "clock", tone: "warn" };
+}
 
 export const keyStates: Record<Key["status"], Word> = {
   active: { text: "Active", icon: "check", tone: "good" },

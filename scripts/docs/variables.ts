@@ -65,7 +65,7 @@ const described: Record<string, Described> = {
   },
   SVC_SMTP_URL: {
     about:
-      "The mail server. Without one, emails are files in `outbox/` and their links are printed in the log.",
+      "The mail server. Without one, emails are files in `outbox/` and their links are printed in the log; [alerts](alerts.md) are not emailed.",
     default: "none",
     accepts: "`smtp://user:password@host:587`, or `smtps://`",
   },

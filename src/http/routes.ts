@@ -4,6 +4,8 @@ import { registerAccessTokens } from "./accounts/access-tokens.ts";
 import { registerAccounts } from "./accounts/accounts.ts";
 import type { Auth } from "./accounts/auth.ts";
 import { registerVerification } from "./accounts/verification.ts";
+import { registerEmailAlerts } from "./alerts/email.ts";
+import { registerWebhooks } from "./alerts/webhooks.ts";
 import type { Background } from "./background.ts";
 import { registerDashboard } from "./dashboard.ts";
 import type { App, Deps } from "./deps.ts";
@@ -72,6 +74,8 @@ export const resources = [
   registerSampleTrace,
   registerAccessTokens,
   registerLaunches,
+  registerWebhooks,
+  registerEmailAlerts,
 ];
 
 /** Ingestion, the API and the dashboard, for `buildApp`. `dashboardDir` is the folder of the built dashboard. */

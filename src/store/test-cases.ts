@@ -1,7 +1,9 @@
 // Test cases: each is one JSON document, beside its inputs and the columns that ingestion filters by.
 import type pg from "pg";
 import { type Issue, Refusal } from "../model/refusal.ts";
+import { whyNotEligible } from "../model/test-case/eligibility.ts";
 import { documentOf, type TestCase, type TestCaseDocument } from "../model/test-case/test-case.ts";
+import { forgetTestState } from "./alerts/test-states.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
 import { newId } from "./new-id.ts";
@@ -176,6 +178,8 @@ async function rewrite(
      version = version + 1, updated_at = now() where id = $1`,
     [id, ...columnsOf(document)],
   );
+  // Nothing would end its state; once it evaluates live traffic again, its results are counted from there.
+  if (whyNotEligible(document) !== null) await forgetTestState(client, id);
   return { id, agentId, version: version + 1, ...document };
 }
 

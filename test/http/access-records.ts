@@ -21,6 +21,7 @@ export async function storeRecords(
   const agent = await makeAgent(owner, { otlpServiceName: "shop" });
   const tests = (await makeTest(owner, agent.id)).id;
   const keys = (await makeKey(owner)).id;
+  await owner.client.put(`/api/agents/${agent.id}/webhook`, { url: "https://example.com/hook" }).expect(200);
   const stored = await storeTrace(service, agent.id, keys);
   const made = async (path: string, body?: object) =>
     (await owner.client.post(path, body).expect(201)).body.id as string;

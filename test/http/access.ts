@@ -23,6 +23,7 @@ const routes: Record<Caller, string> = {
     POST /api/auth/reset-password
     POST /api/verification/confirm
     POST /api/verification/link
+    POST /alerts/off
   `,
   key: `
     POST /public/traces
@@ -82,6 +83,11 @@ const routes: Record<Caller, string> = {
     PUT /api/agents/:id/judge-settings
     POST /api/agents/:id/sample-trace
     POST /api/agents/:id/launches/estimate
+    PUT /api/agents/:id/webhook
+    DELETE /api/agents/:id/webhook
+    POST /api/agents/:id/webhook/secret
+    POST /api/agents/:id/webhook/test
+    PUT /api/email-alerts
   `,
   "session or token": `
     GET /api/projects
@@ -130,6 +136,10 @@ const routes: Record<Caller, string> = {
     GET /api/launches/:id/runs
     GET /api/launches/:id/compare
     POST /api/launches/:id/cancel
+    GET /api/agents/:id/webhook
+    GET /api/agents/:id/webhook/deliveries
+    GET /api/tests/:id/state
+    GET /api/email-alerts
   `,
 };
 

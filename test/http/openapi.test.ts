@@ -26,10 +26,10 @@ before(async () => {
 });
 after(() => service.close());
 
-test("every endpoint under /api is described, with a summary, a response and the format of errors", () => {
+test("every endpoint under /api, and the link in emails that turns alerts off, is described, with a summary, a response and the format of errors", () => {
   assert.match(described.openapi, /^3\.1/);
   const routes = service.app.routeTable.filter(
-    ({ method, url }) => url.startsWith("/api/") && method !== "HEAD" && url !== "/api/openapi.json",
+    ({ method, url }) => /^\/(?:api|alerts)\//.test(url) && method !== "HEAD" && url !== "/api/openapi.json",
   );
   for (const { method, url } of routes) {
     const operation = described.paths[url.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
@@ -45,7 +45,7 @@ test("every endpoint under /api is described, with a summary, a response and the
     }
   }
   const operations = Object.entries(described.paths)
-    .filter(([path]) => path.startsWith("/api/"))
+    .filter(([path]) => /^\/(?:api|alerts)\//.test(path))
     .flatMap(([, path]) => Object.values(path));
   assert.equal(operations.length, routes.length);
 });
@@ -60,6 +60,7 @@ test("the session cookie is described by its name, over http and over https", as
 
 test("endpoints that need no session say so", () => {
   assert.deepEqual(described.paths["/api/auth/sign-in/email"]?.["post"]?.security, []);
+  assert.deepEqual(described.paths["/alerts/off"]?.["post"]?.security, []);
   assert.equal(described.paths["/api/projects"]?.["post"]?.security, undefined);
 });
 

@@ -59,6 +59,11 @@ export function decoded(source: string): string {
   return Buffer.from(bytes, "latin1").toString();
 }
 
+/** The emails that can be turned off: alerts, unlike those about the account. */
+export function alertsIn({ mails }: MailServer): ReceivedMail[] {
+  return mails.filter(({ source }) => /^List-Unsubscribe:/m.test(source));
+}
+
 /** The first link in an email's source. */
 export function linkIn(source: string): string {
   const link = decoded(source).match(/https?:\/\/[^\s"<>]+/)?.[0];

@@ -47,6 +47,7 @@ export async function startWholeApp(): Promise<TestApp> {
       openProbe: () => Promise.reject(new Error("never asked")),
       requireCallable: none,
       onLaunch: () => {},
+      onAlert: () => {},
       judgeDeadlineMs: 900_000,
       ingest: {
         findKey: async (hash: string) => (await admitKeys(db, [Buffer.from(hash, "hex")])).get(hash),

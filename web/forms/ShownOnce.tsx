@@ -10,14 +10,16 @@ type ShownOnceProps = {
   secret: string;
   /** Lines of environment variables, including the secret. */
   environment: string;
+  /** Stored encrypted, because it is needed again; otherwise only a hash is stored. */
+  isEncrypted?: boolean;
   onClose: () => void;
 };
 
-export function ShownOnce({ noun, name, secret, environment, onClose }: ShownOnceProps) {
+export function ShownOnce({ noun, name, secret, environment, isEncrypted = false, onClose }: ShownOnceProps) {
   return (
     <Dialog
       title={`Your ${noun} “${name}”`}
-      about={`Copy the ${noun} now: it is shown only once. Onlooker stores only a hash.`}
+      about={`Copy the ${noun} now: it is shown only once. Onlooker stores ${isEncrypted ? "it encrypted" : "only a hash"}.`}
       dismissible={false}
       onClose={onClose}
     >

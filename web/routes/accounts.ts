@@ -57,6 +57,13 @@ const resetPassword = createRoute({
   component: lazyRouteComponent(() => import("../pages/accounts/ResetPasswordPage.tsx"), "ResetPasswordPage"),
 });
 
+const alertsOff = createRoute({
+  path: "/alerts/off",
+  getParentRoute: () => root,
+  validateSearch: textsOf("token"),
+  component: lazyRouteComponent(() => import("../pages/accounts/AlertsOffPage.tsx"), "AlertsOffPage"),
+});
+
 // Signed-in users only; others are sent to the sign-in page, which returns here.
 export const member = createRoute({
   id: "member",
@@ -70,4 +77,4 @@ export const member = createRoute({
 });
 
 export const signedOutRoutes = signedOut.addChildren([signIn, signUp, forgotPassword]);
-export const emailRoutes = [verifyEmail, resetPassword] as const;
+export const emailRoutes = [verifyEmail, resetPassword, alertsOff] as const;

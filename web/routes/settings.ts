@@ -30,6 +30,11 @@ const settingsJudge = createRoute({
   getParentRoute: () => settings,
   component: lazyRouteComponent(() => import("../pages/settings/SettingsJudge.tsx"), "SettingsJudge"),
 });
+const settingsAlerts = createRoute({
+  path: "/alerts",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("../pages/settings/SettingsAlerts.tsx"), "SettingsAlerts"),
+});
 const settingsRetention = createRoute({
   path: "/retention",
   getParentRoute: () => settings,
@@ -54,6 +59,7 @@ export const settingsTree = settings.addChildren([
   settingsSessions,
   settingsTokens,
   settingsJudge,
+  settingsAlerts,
   settingsRetention,
   settingsAppearance,
   settingsShortcuts,

@@ -118,6 +118,7 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
       .filter(({ id }) => id !== project?.id)
       .map(({ id, name }) => go(id, "project", `Project: ${name}`, `/projects/${id}/agents`)),
     go("profile", "person", "Settings: profile", "/settings/profile"),
+    go("alerts", "info", "Settings: alerts", "/settings/alerts"),
     go("sessions", "screen", "Settings: sessions", "/settings/sessions"),
     go("tokens", "key", "Settings: access tokens", "/settings/tokens"),
     go("judge", "gear", "Settings: judge", "/settings/judge"),

@@ -31,6 +31,11 @@ export function RelativeTime({ at }: TimeProps) {
   return <Time at={at} text={isNear ? relativeText(Date.parse(at), now) : momentText(at)} />;
 }
 
+/** "Nov 21, 2026, 11:34 PM". */
+export function MomentTime({ at }: TimeProps) {
+  return <Time at={at} text={momentText(at)} />;
+}
+
 /** "Nov 21, 2026". */
 export function DayTime({ at }: TimeProps) {
   return <Time at={at} text={dateText(at)} />;

@@ -1,5 +1,6 @@
 // The response schemas of insights: pass rates, durations and tokens over time.
 import { z } from "zod";
+import { Failing } from "../alerts/schemas.ts";
 import { Id, Time } from "../schemas.ts";
 import { PassRate } from "../test-cases/launch-schemas.ts";
 import { Counts, Outcome } from "../traces/result-schemas.ts";
@@ -80,6 +81,7 @@ export const TestInsights = z
     lastManualPassRate: PassRate.nullable().describe(
       "Of the same launch, if several runs of the test have completed in it.",
     ),
+    failing: Failing.nullable().describe("Null unless the test is failing on live traffic."),
     days: z.array(Day).describe(`The last ${stripDays} days, UTC, today last; days without a run included.`),
   })
   .meta({ id: "TestInsights" });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { addTo, type Histogram, percentile } from "../../model/run/histogram.ts";
 import { type Counts, scoreOf } from "../../model/run/run.ts";
+import { findFailing } from "../../store/alerts/test-states.ts";
 import {
   type AgentPoint,
   listAgentCards,
@@ -13,6 +14,7 @@ import {
   type Span,
   type TestPoint,
 } from "../../store/runs/insights.ts";
+import { failingView } from "../alerts/view.ts";
 import type { App, Deps } from "../deps.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, Instant, pageSchema } from "../schemas.ts";
@@ -106,12 +108,17 @@ export function registerInsights(app: App, { db }: Deps): void {
       const today = floorTo(Date.now(), dayMs).getTime();
       const first = today - (stripDays - 1) * dayMs;
       const strips = await listTestStrips(db, id, new Date(first), listingOf(query));
+      const failing = await findFailing(
+        db,
+        strips.map(({ id }) => id),
+      );
       const views = strips.map(({ lastRunAt, lastManualRunAt, days, ...strip }) => {
         const known = new Map(days.map(day => [new Date(day.at).getTime(), day]));
         return {
           ...strip,
           lastRunAt: lastRunAt?.toISOString() ?? null,
           lastManualRunAt: lastManualRunAt?.toISOString() ?? null,
+          failing: failingView(failing.get(strip.id)),
           days: Array.from({ length: stripDays }, (_, day) => first + day * dayMs).map(at => ({
             at: new Date(at).toISOString(),
             ...countsView(known.get(at) ?? nothing),

@@ -65,7 +65,8 @@ const headersMax = 30;
 
 /** How a URL that may be called begins, for OpenAPI: only `URL` knows all that follows. */
 export const urlPattern = "^\\s*[Hh][Tt][Tt][Pp][Ss]?:";
-const url = z
+/** The URL of a server that users may have called. */
+export const callableUrl = z
   .string()
   .trim()
   .max(2_000)
@@ -131,17 +132,17 @@ const schemas = {
   http_api: z.strictObject({
     type: z.literal("http_api"),
     method: z.enum(["POST", "PUT", "PATCH"]).default("POST"),
-    url,
+    url: callableUrl,
     bodyTemplate,
     reply: z.discriminatedUnion("kind", [json, text, trace]),
     ...common,
   }),
   workflow: z.discriminatedUnion("kind", [
-    z.strictObject({ type: z.literal("workflow"), kind: z.literal("chat"), url, ...common }),
+    z.strictObject({ type: z.literal("workflow"), kind: z.literal("chat"), url: callableUrl, ...common }),
     z.strictObject({
       type: z.literal("workflow"),
       kind: z.literal("webhook"),
-      url,
+      url: callableUrl,
       bodyTemplate: bodyTemplate.default(webhookTemplate),
       reply: z.discriminatedUnion("kind", [auto, json, text, trace]).default({ kind: "auto" }),
       ...common,
@@ -150,7 +151,7 @@ const schemas = {
   flow_builder: z.strictObject({
     type: z.literal("flow_builder"),
     product: z.enum(["flowise", "langflow"]),
-    baseUrl: url.refine(
+    baseUrl: callableUrl.refine(
       text => !/\/api\/v1\b/.test(text) && !/[?#]/.test(text),
       "Enter only the server's URL: the path /api/v1/… and the flow's ID are added.",
     ),

@@ -6,8 +6,19 @@ import { createTransport } from "nodemailer";
 import type { Logger } from "pino";
 import { Refusal } from "../../model/refusal.ts";
 
-/** `to` is one address. `link` is the link in the email, which is logged if there is no mail server. */
-export type Mail = { to: string; subject: string; text: string; html: string; link?: string };
+export type Mail = {
+  /** One address. */
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  /** The link in the email, which is logged if there is no mail server. */
+  link?: string;
+  /** Makes the Message-ID; an email that is sent again with the same id can be recognized. */
+  id?: string;
+  /** A URL that turns such emails off when it is opened, or without a page when it is posted to (RFC 8058). */
+  unsubscribe?: string;
+};
 
 export type Mailer = {
   /** Resolves once the mail server has accepted the email, or it is on disk; otherwise rejects with `UNAVAILABLE`. */
@@ -105,14 +116,19 @@ function recipientHash(to: string): string {
 }
 
 // The address is passed as an object, so that a comma in it cannot add a second recipient.
-function message(from: string, { to, subject, text, html }: Mail) {
+function message(from: string, { to, subject, text, html, id, unsubscribe }: Mail) {
   return {
     from,
+    ...(id !== undefined && { messageId: `<${id}@${/@([^\s>]+)/.exec(from)?.[1] ?? "onlooker"}>` }),
+    ...(unsubscribe !== undefined && { list: { unsubscribe: { url: unsubscribe } } }),
     to: { name: "", address: to },
     subject,
     text,
     html,
     textEncoding: "quoted-printable" as const,
-    headers: { "Auto-Submitted": "auto-generated" },
+    headers: {
+      "Auto-Submitted": "auto-generated",
+      ...(unsubscribe !== undefined && { "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }),
+    },
   };
 }

@@ -1,4 +1,5 @@
 // Email templates: plain text, and simple HTML without external resources.
+import { button, page, paragraph, small } from "./layout.ts";
 import type { Mail } from "./mailer.ts";
 
 export type LinkMail = { to: string; link: string; validHours: number };
@@ -38,8 +39,8 @@ export function signUpNoticeMail({ to, baseUrl }: { to: string; baseUrl: string 
       paragraph(line),
       paragraph("You already have an account: sign in, or reset your password."),
       button(signIn, "Sign in"),
-      `<p style="${quiet}">Forgot it? Reset your password:<br><a href="${escaped(reset)}">${escaped(reset)}</a></p>`,
-      `<p style="${quiet}">${escaped(ending)}</p>`,
+      small(`Forgot it? Reset your password:\n${reset}`, reset),
+      small(ending),
     ]),
   };
 }
@@ -57,40 +58,8 @@ function linkMail({ to, link, validHours }: LinkMail, { subject, lines, action, 
       ...lines.map(paragraph),
       button(link, action),
       paragraph(validity),
-      `<p style="${quiet}">If the button does not work, open this link:<br>${escaped(link)}</p>`,
-      `<p style="${quiet}">${escaped(ending)}</p>`,
+      small(`If the button does not work, open this link:\n${link}`),
+      small(ending),
     ]),
   };
-}
-
-const buttonStyle =
-  "display:inline-block;padding:12px 20px;border-radius:8px;background:#1f4fd8;color:#ffffff;" +
-  "font-weight:600;text-decoration:none";
-const quiet = "margin:0 0 16px;color:#5b6270;font-size:14px;overflow-wrap:anywhere";
-
-function button(link: string, action: string): string {
-  return `<p style="margin:24px 0"><a href="${escaped(link)}" style="${buttonStyle}">${escaped(action)}</a></p>`;
-}
-
-function paragraph(line: string): string {
-  return `<p style="margin:0 0 16px">${escaped(line)}</p>`;
-}
-
-function page(title: string, body: string[]): string {
-  return `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head>
-<body style="margin:0;padding:24px;background:#f4f5f7;color:#1b1f27;font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
-<div style="max-width:520px;margin:0 auto;padding:32px;background:#ffffff;border:1px solid #e1e4ea;border-radius:12px">
-<p style="margin:0 0 24px;font-weight:700">Onlooker</p>
-<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${escaped(title)}</h1>
-${body.join("\n")}
-</div>
-</body>
-</html>
-`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);
 }

@@ -2,9 +2,10 @@
 import type pg from "pg";
 import type { Reason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
-import type { RunState, Verdict } from "../../model/run/run.ts";
+import type { RunCause, RunState, Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 import { accountOf } from "../accounts/ownership.ts";
+import { addTestResults } from "../alerts/test-states.ts";
 import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
@@ -180,11 +181,14 @@ export async function completeRuns(
   return transaction(db, async client => {
     const kept = await storeResults(client, lease, completed);
     if (kept.some(run => run.outageBefore || byId.get(run.id)!.outage)) await closeOutages(client, kept);
-    if (kept.length > 0)
-      await addRollups(
+    if (kept.length > 0) {
+      const stored = kept.map(run => ({ ...byId.get(run.id)!, ...run }));
+      await addRollups(client, stored);
+      await addTestResults(
         client,
-        kept.map(run => ({ ...byId.get(run.id)!, ...run })),
+        stored.filter(({ cause }) => cause === "traffic"),
       );
+    }
     return new Set(kept.map(run => run.id));
   });
 }
@@ -193,6 +197,8 @@ type Kept = {
   id: string;
   traceId: string;
   agentId: string;
+  /** Runs that were asked for again do not count toward the state of a test. */
+  cause: RunCause;
   /** The hour in which the run was created. */
   hour: Date;
   /** Whether an earlier run of the trace had skipped checks because the judge was unavailable. */
@@ -240,7 +246,7 @@ async function storeResults(
         detail = ${results.bytes("detail")}, outage_open = item.outage
       from ${results.from}
       where runs.id = item.id and runs.lease = $1 and runs.state = 'running'
-      returning runs.id, runs.trace_id as "traceId", runs.agent_id as "agentId",
+      returning runs.id, runs.trace_id as "traceId", runs.agent_id as "agentId", runs.cause,
         date_trunc('hour', runs.created_at, 'UTC') as hour,
         (
           select true from runs earlier

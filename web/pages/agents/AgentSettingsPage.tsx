@@ -1,4 +1,4 @@
-// Settings of an agent: name, service name, connection, judge sampling and budget, and deletion.
+// Settings of an agent: name, service name, connection, alerts, judge sampling and budget, and deletion.
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { AgentForm } from "../../forms/AgentForm.tsx";
@@ -13,6 +13,7 @@ import { CopyText } from "../../ui/Copy.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
+import { AlertsSection } from "./AlertsSection.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/settings");
 
@@ -45,6 +46,7 @@ export function AgentSettingsPage() {
           <AgentForm key={agent.id} projectId={projectId} agent={agent} onDone={() => toast("Agent saved")} />
         </section>
         <ConnectionSection key={`${agent.id} connection`} agent={agent} />
+        <AlertsSection key={`${agent.id} alerts`} agent={agent} />
         <JudgeSettingsSection projectId={projectId} agentId={agentId} />
         <DeleteSection
           noun="agent"

@@ -7,6 +7,7 @@ const tabs = [
   { to: "/settings/sessions", label: "Sessions" },
   { to: "/settings/tokens", label: "Access tokens" },
   { to: "/settings/judge", label: "Judge" },
+  { to: "/settings/alerts", label: "Alerts" },
   { to: "/settings/retention", label: "Retention" },
   { to: "/settings/appearance", label: "Appearance" },
   { to: "/settings/shortcuts", label: "Shortcuts" },

@@ -32,6 +32,11 @@ const kept = [
     how: "Counts per minute, code, key and service name, without payloads.",
   },
   {
+    what: "Webhook deliveries",
+    until: "30 days",
+    how: "Names, counts and links, no text of traces. Deleted with the webhook.",
+  },
+  {
     what: "Sessions",
     until: "7 days without use",
     how: "Extended once a day by use. Signing out, ending a session, or a new password ends them immediately.",

@@ -14,6 +14,7 @@ import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
+import { FailingNotice } from "../tests/Failing.tsx";
 import { Actions } from "./Actions.tsx";
 import { BacktestPanel } from "./BacktestPanel.tsx";
 import { DryRunPanel } from "./DryRunPanel.tsx";
@@ -117,6 +118,7 @@ export function Editor({ origin }: { origin: Origin }) {
         <div className="stack">
           {origin.failure && <FailureNotice failure={origin.failure} />}
           <FailureNotice failure={save.failure} />
+          {save.stored && <FailingNotice params={{ projectId, agentId, testId: save.stored.id }} />}
           {save.tried && issues.length > 0 && (
             <Notice tone="bad" role="alert">
               <p>Not saved. Fix these first:</p>

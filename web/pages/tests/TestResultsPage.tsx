@@ -21,6 +21,7 @@ import { evaluatedText, isEvaluated, OutcomeLegend, OutcomeStrip } from "../../u
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
 import { rangeText } from "../insights/utc-times.ts";
+import { FailingNotice } from "./Failing.tsx";
 import { ManualResults } from "./ManualResults.tsx";
 import { OutcomeTabs, outcomeOf } from "./OutcomeTabs.tsx";
 import { ResultTable } from "./ResultTable.tsx";
@@ -71,6 +72,7 @@ export function TestResultsPage() {
       }
     >
       <div className="stack">
+        <FailingNotice params={params} />
         <div className="tests-days-place">
           <Loaded query={days}>{found => <Days days={found} />}</Loaded>
         </div>

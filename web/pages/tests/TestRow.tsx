@@ -17,6 +17,7 @@ import { Badge } from "../../ui/Badge.tsx";
 import { Menu, type MenuEntry } from "../../ui/Menu.tsx";
 import { OutcomeStrip } from "../../ui/OutcomeStrip.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
+import { FailingSince } from "./Failing.tsx";
 import { behaviorOf, type Row } from "./rows.ts";
 import type { Selection } from "./selection.ts";
 
@@ -61,6 +62,7 @@ export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
           {name}
         </Link>
         <span className="tests-under">{checksText(test.assertions)}</span>
+        {insights?.failing && <FailingSince failing={insights.failing} />}
       </th>
       <td data-label="Passive behavior" className="tests-behavior">
         <Behavior test={test} />

@@ -1,0 +1,124 @@
+// Deliveries of alerts by email and webhook: claimed by one process at a time, retried for a day, listed for 30 days.
+
+import { type DeliveryKind, type DeliveryState, retryDelaysS } from "../../model/alert/alert.ts";
+import type { Database } from "../db.ts";
+import type { Listing } from "../listing.ts";
+import { newId } from "../new-id.ts";
+
+export type Delivery = {
+  id: string;
+  kind: DeliveryKind;
+  state: DeliveryState;
+  attempts: number;
+  createdAt: Date;
+  triedAt: Date | null;
+  /** Null once it is over. */
+  nextTryAt: Date | null;
+  /** Status of the last answer; null without one. */
+  status: number | null;
+  error: string | null;
+};
+
+const columns = `id, kind, state, attempts, created_at as "createdAt", tried_at as "triedAt",
+  next_try_at as "nextTryAt", status, error`;
+
+/** A delivery to attempt now. The account is that of the project's owner. */
+export type DueDelivery = Pick<Delivery, "id" | "kind" | "attempts"> & {
+  agentId: string;
+  channel: "email" | "webhook";
+  body: string;
+  accountId: string;
+  email: string;
+  /** Whether the account still has a verified email and wants alerts. */
+  wantsEmail: boolean;
+};
+
+/**
+ * Claims due deliveries. Each is tried again after its pause, unless its end is recorded before: also if this process
+ * dies, so a recipient may get a message twice, always with the same id.
+ */
+export async function claimDeliveries(db: Database, rowsMax: number): Promise<DueDelivery[]> {
+  const { rows } = await db.pool.query<DueDelivery>({
+    name: "claim_deliveries",
+    text: `with due as (
+        select id from alert_deliveries where state = 'pending' and next_try_at <= now()
+        order by next_try_at limit $1 for update skip locked
+      ), claimed as (
+        update alert_deliveries d set attempts = attempts + 1, tried_at = now(),
+          next_try_at = now() + ($2::int[])[least(attempts + 1, cardinality($2::int[]))] * interval '1 second'
+        from due where d.id = due.id returning d.*
+      )
+      select c.id, c.kind, c.attempts, c.agent_id as "agentId", c.channel, c.body, o.id as "accountId", o.email,
+        o.email_verified and not exists (select from alert_opt_outs where account_id = o.id) as "wantsEmail"
+      from claimed c join agents a on a.id = c.agent_id join projects p on p.id = a.project_id
+        join accounts o on o.id = p.account_id`,
+    values: [rowsMax, retryDelaysS],
+  });
+  return rows;
+}
+
+/** The ms until a delivery or a digest is due; undefined if none is scheduled. */
+export async function nextAlertMs(db: Database): Promise<number | undefined> {
+  const { rows } = await db.pool.query<{ ms: number | null }>({
+    name: "next_alert",
+    text: `select extract(epoch from least(
+        (select min(next_try_at) from alert_deliveries where state = 'pending'),
+        (select min(due_at) from alert_schedules where due_at is not null)
+      ) - now())::float8 * 1000 as ms`,
+  });
+  return rows[0]?.ms ?? undefined;
+}
+
+export type Attempt = { state: DeliveryState; status: number | null; error: string | null };
+
+/** Records how an attempt ended; a later attempt is not overwritten. */
+export async function recordAttempt(
+  db: Database,
+  { id, attempts }: Pick<DueDelivery, "id" | "attempts">,
+  { state, status, error }: Attempt,
+): Promise<void> {
+  await db.pool.query(
+    `update alert_deliveries set state = $3, status = $4, error = $5,
+      next_try_at = case when $3 = 'pending' then next_try_at end
+    where id = $1 and attempts = $2 and state = 'pending'`,
+    [id, attempts, state, status, error],
+  );
+}
+
+/** Undefined if the agent has no webhook. */
+export async function insertTestDelivery(
+  db: Database,
+  agentId: string,
+  body: string,
+): Promise<Delivery | undefined> {
+  const { rows } = await db.pool.query<Delivery>(
+    `insert into alert_deliveries (id, agent_id, channel, kind, body)
+      select $1, agent_id, 'webhook', 'test', $3 from alert_webhooks where agent_id = $2 returning ${columns}`,
+    [newId(), agentId, body],
+  );
+  return rows[0];
+}
+
+/** The webhook deliveries of an agent, newest first. */
+export async function listDeliveries(
+  db: Database,
+  agentId: string,
+  { before, rowsMax }: Listing,
+): Promise<Delivery[]> {
+  const { rows } = await db.pool.query<Delivery>(
+    `select ${columns} from alert_deliveries where agent_id = $1 and channel = 'webhook' and id < $2
+      order by id desc limit $3`,
+    [agentId, before, rowsMax],
+  );
+  return rows;
+}
+
+/** For how long deliveries are listed once they are over. */
+export const deliveryDays = 30;
+
+export async function deleteOldDeliveries(db: Database): Promise<void> {
+  await db.pool.query(
+    `delete from alert_deliveries where state <> 'pending' and created_at < now() - $1::int * interval '1 day'`,
+    [deliveryDays],
+  );
+}

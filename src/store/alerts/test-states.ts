@@ -1,0 +1,96 @@
+// Whether each test is failing on live traffic: three failures in a row, in the order in which traces arrived.
+import type pg from "pg";
+import type { TestState } from "../../model/alert/alert.ts";
+import type { Outcome, Verdict } from "../../model/run/run.ts";
+import type { Database } from "../db.ts";
+
+/** A run that traffic caused and that was just completed. */
+export type TrafficRun = {
+  id: string;
+  traceId: string;
+  agentId: string;
+  /** The evaluated revision of the trace. */
+  revision: number;
+  verdict: Pick<Verdict, "results">;
+};
+
+/** The first change of an agent is told after this; further ones wait until an hour after the last message. */
+const gatherMinutes = 5;
+
+type Added = { agentId: string; items: { traceId: string; runId: string; failed: boolean | null }[] };
+
+/**
+ * Updates the states of the tests that evaluated these runs, and schedules an alert if one changed. Call it in the
+ * transaction that completes the runs, after `addRollups`, which locks the tests: whoever changes a test locks it first,
+ * too.
+ */
+export async function addTestResults(client: pg.PoolClient, runs: TrafficRun[]): Promise<void> {
+  const tests = new Map<string, Added>();
+  for (const { id: runId, traceId, agentId, revision, verdict } of runs) {
+    for (const { testId, outcome } of verdict.results) {
+      const failed = failedOf(outcome);
+      // Only takes back an earlier result of the trace, which revision 1 cannot have.
+      if (failed === null && revision === 1) continue;
+      const added = tests.get(testId) ?? { agentId, items: [] };
+      added.items.push({ traceId, runId, failed });
+      tests.set(testId, added);
+    }
+  }
+  if (tests.size === 0) return;
+  // In the order in which `addRollups` locks, so that concurrent transactions never deadlock.
+  const ordered = [...tests].sort(([one], [other]) => (one < other ? 1 : -1));
+  const { rows } = await client.query<{ changes: number }>({
+    name: "add_test_results",
+    text: `select add_test_results(test_id, traces, runs, failures) as changes
+      from json_to_recordset($1) as item (test_id uuid, traces uuid[], runs uuid[], failures boolean[])`,
+    values: [JSON.stringify(ordered.map(([testId, { items }]) => rowOf(testId, items)))],
+  });
+  const changed = new Set(ordered.filter((_, at) => rows[at]!.changes > 0).map(([, { agentId }]) => agentId));
+  if (changed.size > 0) await scheduleAlerts(client, [...changed].sort());
+}
+
+function failedOf(outcome: Outcome): boolean | null {
+  return outcome === "failed" || outcome === "passed" ? outcome === "failed" : null;
+}
+
+function rowOf(testId: string, items: Added["items"]) {
+  const sorted = items.toSorted((a, b) => (`${a.traceId} ${a.runId}` < `${b.traceId} ${b.runId}` ? -1 : 1));
+  return {
+    test_id: testId,
+    traces: sorted.map(({ traceId }) => traceId),
+    runs: sorted.map(({ runId }) => runId),
+    failures: sorted.map(({ failed }) => failed),
+  };
+}
+
+async function scheduleAlerts(client: pg.PoolClient, agentIds: string[]): Promise<void> {
+  await client.query({
+    name: "schedule_alerts",
+    text: `insert into alert_schedules (agent_id, due_at)
+      select id, now() + $2::int * interval '1 minute' from unnest($1::uuid[]) as agent (id)
+      on conflict (agent_id) do update set due_at = coalesce(alert_schedules.due_at,
+        greatest(excluded.due_at, alert_schedules.sent_at + interval '1 hour'))`,
+    values: [agentIds, gatherMinutes],
+  });
+}
+
+/** Forgets the state of a test that evaluates no live traffic any more, and changes that were not told yet. */
+export async function forgetTestState(client: pg.PoolClient, testId: string): Promise<void> {
+  await client.query("delete from test_states where test_id = $1", [testId]);
+  await client.query("delete from test_state_changes where test_id = $1", [testId]);
+}
+
+/** Since when a test is failing, by the arrival of the first trace of the three, and that trace if it still exists. */
+export type Failing = { since: Date; traceId: string | null };
+
+/** The failing tests among these. */
+export async function findFailing(db: Database, testIds: string[]): Promise<Map<string, Failing>> {
+  const { rows } = await db.pool.query<Failing & { id: string }>({
+    name: "find_failing",
+    text: `select s.test_id as id, s.since, t.id as "traceId" from test_states s
+      left join traces t on t.id = s.first_trace_id
+      where s.test_id = any ($1::uuid[]) and s.state = $2`,
+    values: [testIds, "failing" satisfies TestState],
+  });
+  return new Map(rows.map(({ id, ...failing }) => [id, failing]));
+}

@@ -1,0 +1,228 @@
+// A test is failing after three failures in a row, by arrival of their traces, and fine again after three passes.
+import assert from "node:assert/strict";
+import { after, beforeEach, describe, it } from "node:test";
+import { mergeTestCase } from "../../../src/model/test-case/test-case.ts";
+import { closeDigest } from "../../../src/store/alerts/digests.ts";
+import { deleteTestCase, updateTestCase, updateTestCases } from "../../../src/store/test-cases.ts";
+import { storeJudgedRun } from "../../support/judged-runs.ts";
+import { storeTrace } from "../../support/stored-traces.ts";
+import { makeSender, makeTestCase, openTwice } from "../traces/make-write.ts";
+import { addInTurn, addResults, changesOf, type Given, stateOf } from "./make-results.ts";
+
+const { db, other, close } = await openTwice();
+after(close);
+
+let test: { agentId: string; testId: string };
+beforeEach(async () => {
+  const { agentId } = await makeSender(db, { judged: false });
+  test = { agentId, testId: (await makeTestCase(db, agentId)).id };
+});
+
+const state = () => stateOf(db, test.testId);
+const changes = () => changesOf(db, test.testId);
+const inTurn = (letters: string, from = 1) => addInTurn(db, test, letters, from);
+const add = (...given: Omit<Given, "agentId" | "testId">[]) =>
+  addResults(
+    db,
+    given.map(one => ({ ...test, ...one })),
+  );
+
+describe("in a row", () => {
+  const rows: [letters: string, state: "fine" | number, changes: string[]][] = [
+    ["", "fine", []],
+    ["FF", "fine", []],
+    ["FFPFF", "fine", []],
+    ["PPFFF", 3, ["failing"]],
+    ["FFFFFF", 1, ["failing"]],
+    ["FFFPPFPP", 1, ["failing"]],
+    ["FFFPPP", "fine", ["failing", "fine"]],
+    ["PPPPPP", "fine", []],
+    ["FFFPPPFFF", 7, ["failing", "fine", "failing"]],
+    // What is skipped or cannot be checked neither counts nor ends a row.
+    ["FSFMSF", 1, ["failing"]],
+    ["FFFPSPMP", "fine", ["failing", "fine"]],
+    ["SSSMMM", "fine", []],
+    [`${"P".repeat(40)}FF${"S".repeat(40)}F`, 41, ["failing"]],
+  ];
+  for (const [letters, expected, told] of rows) {
+    it(`${letters || "nothing"} is ${expected}`, async () => {
+      await inTurn(letters);
+      assert.deepEqual([await state(), await changes()], [expected, told]);
+    });
+  }
+
+  for (const [letters, expected, told] of rows) {
+    it(`${letters || "nothing"}, stored at once, is the same`, async () => {
+      await add(...[...letters].map((outcome, place) => ({ at: place + 1, outcome })));
+      assert.deepEqual([await state(), await changes()], [expected, told]);
+    });
+  }
+});
+
+describe("out of order", () => {
+  it("results count in the order in which their traces arrived, not in which evaluations end", async () => {
+    for (const at of [5, 1, 3]) await add({ at, outcome: "F" });
+    assert.equal(await state(), 1);
+  });
+
+  it("a late pass between failures keeps the test from failing if it comes before the third", async () => {
+    await add({ at: 1, outcome: "F" }, { at: 4, outcome: "F" });
+    await add({ at: 2, outcome: "P" });
+    await add({ at: 5, outcome: "F" });
+    assert.equal(await state(), "fine");
+    await add({ at: 6, outcome: "F" });
+    assert.equal(await state(), 4);
+  });
+
+  it("late results of earlier traces never bring an old state back", async () => {
+    await add({ at: 1, outcome: "F" }, { at: 2, outcome: "F" });
+    await inTurn("FPPP", 10);
+    assert.deepEqual(await changes(), ["failing", "fine"]);
+    await add({ at: 3, outcome: "F" }, { at: 4, outcome: "F" }, { at: 5, outcome: "F" });
+    assert.deepEqual([await state(), await changes()], ["fine", ["failing", "fine"]]);
+  });
+
+  it("a result that comes after 32 later ones does not count", async () => {
+    await add({ at: 2, outcome: "F" }, { at: 3, outcome: "F" });
+    await inTurn("P".repeat(30), 10);
+    await add({ at: 1, outcome: "F" });
+    assert.deepEqual(await changes(), []);
+    await add({ at: 4, outcome: "F" });
+    assert.deepEqual(await changes(), ["failing", "fine"], "those of the 32 still do");
+  });
+
+  it("two workers that store results at once miss none, and change the state once", async () => {
+    const both = [db, other].flatMap((pool, worker) =>
+      Array.from({ length: 12 }, (_, place) =>
+        addResults(pool, [{ ...test, at: 1 + worker + 2 * place, outcome: "F" }]),
+      ),
+    );
+    await Promise.all(both);
+    assert.deepEqual([await state(), await changes()], [1, ["failing"]]);
+    const { rows } = await db.pool.query("select cardinality(traces) as kept from test_states");
+    assert.ok(rows.some(({ kept }) => kept === 24));
+  });
+});
+
+describe("evaluated again", () => {
+  it("a trace counts once, with the result of its latest run", async () => {
+    await inTurn("FF");
+    for (const run of [2, 3, 4]) await add({ at: 2, outcome: "F", run });
+    assert.equal(await state(), "fine");
+    await add({ at: 2, outcome: "P", run: 5 });
+    await inTurn("FF", 3);
+    assert.equal(await state(), "fine");
+    await add({ at: 2, outcome: "F", run: 6 });
+    assert.equal(await state(), 1);
+  });
+
+  it("an earlier run that ends later changes nothing", async () => {
+    await add({ at: 1, outcome: "P", run: 2 });
+    await add({ at: 1, outcome: "F", run: 1 });
+    await inTurn("FF", 2);
+    assert.equal(await state(), "fine");
+  });
+
+  it("both runs of a trace can end in one transaction", async () => {
+    await inTurn("FF");
+    await add({ at: 3, outcome: "P", run: 2 }, { at: 3, outcome: "F", run: 1 });
+    assert.equal(await state(), "fine");
+  });
+
+  it("a later result that counts neither way takes the earlier one back", async () => {
+    await inTurn("FF");
+    await add({ at: 2, outcome: "S", run: 2 });
+    await inTurn("F", 3);
+    assert.equal(await state(), "fine");
+    await inTurn("F", 4);
+    assert.equal(await state(), 1);
+  });
+
+  it("a run that somebody asked for does not count", async () => {
+    const results = [{ testId: test.testId, outcome: "failed", testVersion: null, checks: [] }] as never;
+    for (const cause of ["traffic", "again", "traffic", "again"] as const) {
+      const traceId = await storeTrace(db, test.agentId);
+      await storeJudgedRun(db, { agentId: test.agentId, traceId }, { results, cause });
+    }
+    assert.equal(await state(), "fine");
+    const traceId = await storeTrace(db, test.agentId);
+    await storeJudgedRun(db, { agentId: test.agentId, traceId }, { results });
+    assert.notEqual(await state(), "fine");
+  });
+});
+
+describe("when the test changes", () => {
+  const change = (fields: object) =>
+    updateTestCase(db, test.testId, current => mergeTestCase(current, fields));
+
+  it("an edit keeps the state and the results so far", async () => {
+    await inTurn("FFFPP");
+    await change({ name: "Answers politely" });
+    assert.equal(await state(), 1);
+    await inTurn("P", 6);
+    assert.equal(await state(), "fine");
+  });
+
+  for (const fields of [
+    { status: "disabled" },
+    { passiveBehavior: "manual_only" },
+    { turns: [{ input: "Hello" }, { input: "And?" }] },
+  ]) {
+    it(`${JSON.stringify(fields)} forgets the state and what was not told yet`, async () => {
+      await inTurn("FFF");
+      await change(fields);
+      assert.deepEqual([await state(), await changes()], ["fine", []]);
+      await inTurn("FFF", 4);
+      assert.equal(await state(), "fine", "runs that began before bring nothing back");
+      await change({ status: "active", passiveBehavior: "always_run", turns: [{ input: "Hello" }] });
+      await inTurn("FF", 7);
+      assert.equal(await state(), "fine", "counted from there");
+      await inTurn("F", 9);
+      assert.equal(await state(), 7);
+    });
+  }
+
+  it("disabling several at once forgets the state of each", async () => {
+    await inTurn("FFF");
+    await updateTestCases(db, test.agentId, [test.testId], current =>
+      mergeTestCase(current, { status: "disabled" }),
+    );
+    assert.equal(await state(), "fine");
+  });
+
+  it("a deleted test has no state, and results of it are ignored", async () => {
+    await inTurn("FFF");
+    await deleteTestCase(db, test.testId);
+    await inTurn("FFF", 4);
+    assert.deepEqual([await state(), await changes()], ["fine", []]);
+  });
+});
+
+describe("the schedule", () => {
+  const dueIn = async () => {
+    const { rows } = await db.pool.query<{ s: number | null }>(
+      "select extract(epoch from due_at - now())::float8 as s from alert_schedules where agent_id = $1",
+      [test.agentId],
+    );
+    const s = rows[0]?.s ?? null;
+    return s === null ? null : Math.round(s / 60);
+  };
+
+  it("the first change is told after 5 minutes; later ones wait with it, and an hour after a message", async () => {
+    assert.equal(await dueIn(), null);
+    await inTurn("FFF");
+    assert.equal(await dueIn(), 5);
+    await db.pool.query("update alert_schedules set due_at = due_at - interval '3 minutes'");
+    await inTurn("PPP", 4);
+    assert.equal(await dueIn(), 2);
+    await db.pool.query(
+      "insert into alert_webhooks (agent_id, url, secret) values ($1, 'https://example.com', '')",
+      [test.agentId],
+    );
+    await db.pool.query("update alert_schedules set due_at = now()");
+    while (await closeDigest(db, { email: false, bodyOf: () => "{}" }));
+    assert.equal(await dueIn(), null);
+    await inTurn("FFF", 7);
+    assert.equal(await dueIn(), 60);
+  });
+});
