@@ -107,7 +107,7 @@ function accepted(schema: Schema): string {
   if (schema.anyOf) return schema.anyOf.map(accepted).join(", or ");
   if (schema.const !== undefined) return code(JSON.stringify(schema.const));
   if (schema.enum) return schema.enum.map(value => code(JSON.stringify(value))).join(" or ");
-  if (schema.pattern) return "text such as `2xx`";
+  if (schema.pattern && schema.maxLength === undefined) return "text such as `2xx`";
   switch (schema.type) {
     case "integer":
     case "number": {

@@ -75,6 +75,7 @@ const routes: Record<Caller, string> = {
     POST /api/agents/:id/backtests
     POST /api/backtests/:id/cancel
     DELETE /api/backtests/:id
+    DELETE /api/launches/:id
     POST /api/judge/test
     PUT /api/projects/:id/judge
     DELETE /api/projects/:id/judge
