@@ -101,6 +101,25 @@ test("saving an invalid test lists every error and focuses the first field", asy
   assert.deepEqual(await world.counts(), { tests: 0, runs: 0 });
 });
 
+test("leaving an empty field by a click on a button shows its error after the click", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await world.open("/new");
+  await addAssertion(page, "Node call");
+  await card(page, 1).getByLabel("Step name").focus();
+  await page.getByText("assertions[0].expected_name").waitFor(); // the list of errors
+  const add = page.getByRole("button", { name: "Add assertion" });
+  await add.scrollIntoViewIfNeeded();
+  await add.hover();
+  await page.mouse.down();
+  // One frame, in which the error would be shown, and the button would move down from under the pointer.
+  await page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  await page.mouse.up();
+  await page.getByRole("button", { name: /^JSON schema/ }).click();
+  await card(page, 2).getByLabel("JSON schema", { exact: true }).waitFor();
+  await card(page, 1).getByText("Must not be empty.").waitFor();
+});
+
 test("a template fills a new test", async () => {
   const world = await openWorld(browser);
   const { page } = world;

@@ -30,6 +30,7 @@ import { useScenarioTrial } from "./scenario-trial.ts";
 import type { Origin } from "./TestPage.tsx";
 import { TryScenario, tryScenarioId } from "./TryScenario.tsx";
 import { isWide, useView, Views } from "./views.tsx";
+import { useVisited } from "./visited.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
 
@@ -229,16 +230,6 @@ function eligibilityText(checked: Validated | undefined, isNew: boolean, isDirty
 function focusField(field: HTMLElement): void {
   field.closest("details")?.setAttribute("open", "");
   field.focus();
-}
-
-/** The fields that the user has left at least once: before that, an empty field shows no error. */
-function useVisited() {
-  const [visited, setVisited] = useState<ReadonlySet<string>>(new Set());
-  const visit = ({ target }: { target: Element }) => {
-    const path = target instanceof HTMLElement ? target.dataset["path"] : undefined;
-    if (path !== undefined && !visited.has(path)) setVisited(new Set([...visited, path]));
-  };
-  return { visited, visit };
 }
 
 /** Drafts an assertion once: removes from the URL what asked for it, and keeps the trace. */
