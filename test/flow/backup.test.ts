@@ -39,7 +39,7 @@ test("a copy of the stopped data folder restores everything in another folder", 
   after(() => filled.close());
   // Stopped under load: whatever was acknowledged is in the copy.
   const load = startLoad({ url: first.url, ...made }, { retries: false });
-  while (load.acknowledged.size < 100) await new Promise(resolve => setImmediate(resolve));
+  while (load.acknowledged.size < 20) await new Promise(resolve => setImmediate(resolve));
   assert.equal(await stopProcess(first), 0);
   await load.stop();
   runIn("first", commandsWith(page, "tar -czf"));

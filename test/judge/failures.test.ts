@@ -41,6 +41,7 @@ import {
   testVault,
 } from "../support/judges.ts";
 import { makeAgentRow, makeProject } from "../support/rows.ts";
+import { storeRunning } from "../support/stored-traces.ts";
 
 const { url, db, other, close } = await openTwice();
 const server = await startJudgeServer();
@@ -328,7 +329,8 @@ describe("a judge that is away", () => {
       scenario: `Scenario ${at}.`,
     }));
     server.script = (request, index) => (index === 0 ? refusal(503) : obliging()(request, index));
-    const waiting = judges.judgeOf(contextOf(agentId, { runId: randomUUID(), deadlineAt: now + 900_000 }));
+    const run = await storeRunning(db, agentId);
+    const waiting = judges.judgeOf(contextOf(agentId, { ...run, deadlineAt: now + 900_000 }));
     assert.ok(isWaiting(await waiting.route({ userInput: "Hello", scenarios })));
     const answer = await waiting.route({ userInput: "Hello", scenarios });
     assert.equal(answer.code === "ok" && answer.labels.size, 17);

@@ -23,6 +23,7 @@ import {
   verdictsOf,
 } from "../support/judge-server.ts";
 import { contextOf, makeJudgedAgent, openTestJudges, semanticQuestion } from "../support/judges.ts";
+import { storeRunning } from "../support/stored-traces.ts";
 
 const { db, other, close } = await openTwice();
 const server = await startJudgeServer();
@@ -394,7 +395,7 @@ describe("semantic checks", () => {
       [completion("", "content_filter"), 2],
     ] as const) {
       server.requests.length = 0;
-      const behalf = { runId: randomUUID(), deadlineAt: Date.now() + 900_000 };
+      const behalf = { ...(await storeRunning(db, agentId)), deadlineAt: Date.now() + 900_000 };
       server.script = (request, index) => {
         if (index === 1 && second) return second;
         return index === 2 ? refusal(503) : obliging({ verdict: () => "mostly" })(request, index);

@@ -95,6 +95,16 @@ export async function storeRun(
   );
 }
 
+/** A trace whose run is being evaluated, and the run. */
+export async function storeRunning(
+  db: Database,
+  agentId: string,
+): Promise<{ traceId: string; runId: string }> {
+  const traceId = await storeTrace(db, agentId, { run: { state: "running" } });
+  const { rows } = await db.pool.query<{ id: string }>("select id from runs where trace_id = $1", [traceId]);
+  return { traceId, runId: rows[0]!.id };
+}
+
 /** This many traces, one second apart, the newest received now and named "Question 1". */
 export async function storeTraces(db: Database, agentId: string, count: number): Promise<void> {
   await db.pool.query(

@@ -28,7 +28,16 @@ async function memberScreens(): Promise<Screen[]> {
     title: `${title} · ${agent.name} · Onlooker`,
     heading,
   });
-  const tabs = ["Profile", "Sessions", "Access tokens", "Judge", "Retention", "Appearance", "Shortcuts"];
+  const tabs = [
+    "Profile",
+    "Sessions",
+    "Access tokens",
+    "Alerts",
+    "Judge",
+    "Retention",
+    "Appearance",
+    "Shortcuts",
+  ];
   const settings = tabs.map(tab => ({
     path: `/settings/${tab.toLowerCase().split(" ").at(-1)}`,
     title: `${tab} · Settings · Onlooker`,
@@ -153,6 +162,11 @@ test("the screens for signed-out users and the links of emails are complete page
       title: "Invalid link · Onlooker",
       heading: "Invalid link",
     },
+    {
+      path: "/alerts/off?token=x",
+      title: "Turn off email alerts · Onlooker",
+      heading: "Turn off email alerts",
+    },
   ];
   const { page, complaints } = await browser.open();
   for (const screen of screens) {
@@ -188,7 +202,7 @@ test("every route of the router is listed in this test", async () => {
   const pages = sources.join("").match(/lazyRouteComponent\(/g)!.length;
   // The layouts of settings and of an agent have no URL of their own.
   const frames = 2;
-  const outside = 5;
+  const outside = 6;
   const unknown = 1;
   assert.equal(
     (await memberScreens()).length - unknown + outside,
