@@ -51,7 +51,9 @@ export async function saveJudgeConnection(
   change: (current: StoredJudge | undefined) => TypedJudge,
 ): Promise<StoredJudge | undefined> {
   return transaction(db, async client => {
-    const projects = await client.query("select 1 from projects where id = $1 for update", [projectId]);
+    const projects = await client.query("select 1 from projects where id = $1 for no key update", [
+      projectId,
+    ]);
     if (projects.rowCount === 0) return undefined;
     const found = await client.query<Row>(`select ${columns} from judge_connections where project_id = $1`, [
       projectId,

@@ -26,7 +26,7 @@ const priceRows = multiRow<OwnPrice>(2, {
 export async function replaceJudgePrices(db: Database, projectId: string, prices: OwnPrice[]): Promise<void> {
   await transaction(db, async client => {
     // Locks the project, so that concurrent saves take turns.
-    await client.query("select 1 from projects where id = $1 for update", [projectId]);
+    await client.query("select 1 from projects where id = $1 for no key update", [projectId]);
     await client.query("delete from judge_prices where project_id = $1", [projectId]);
     await client.query(
       `insert into judge_prices (project_id, model, valid_from, input_usd, output_usd)

@@ -13,7 +13,9 @@ import {
   listIngestion,
   summarizeIngestion,
 } from "../../../src/store/ingestion/minutes.ts";
+import { replaceJudgePrices } from "../../../src/store/judge/prices.ts";
 import { newest } from "../../../src/store/listing.ts";
+import { begun, waiting } from "../locks.ts";
 import { makeSender, openTwice, type Sender } from "../traces/make-write.ts";
 
 const { url, db, other, close } = await openTwice();
@@ -111,6 +113,20 @@ describe("counts", () => {
     one.record([answer()], keyOf(stays));
     await one.close();
     assert.deepEqual([await sums(gone), await sums(stays)], [[], [["OK", 1, 1]]]);
+  });
+
+  it("are kept while the project's prices are saved", async () => {
+    const sender = await makeSender(db);
+    const lock = await begun(db);
+    await lock.query("lock table judge_prices in exclusive mode", []);
+    const saved = replaceJudgePrices(other, sender.projectId, []);
+    await waiting(db, "delete from judge_prices");
+    const one = openLog();
+    one.record([answer()], keyOf(sender));
+    await one.close();
+    await lock.rollback();
+    await saved;
+    assert.deepEqual(await sums(sender), [["OK", 1, 1]]);
   });
 
   it("are deleted with their project", async () => {
