@@ -132,6 +132,10 @@ export async function fillAccount(
   const [resourceSpans] = shared["resourceSpans"] as Read[];
   resourceSpans.resource.attributes.push({ key: "text", value: { stringValue: content.repeat(200) } });
   assert.equal((await send(to, { body: shared })).status, 200);
+  await eventually(async () => {
+    const { items } = await get(`/api/projects/${projectId}/ingestion`);
+    assert.ok(items.some(({ serviceName }: Read) => serviceName === setting));
+  });
 
   const traceIds = async () => {
     const lists = await Promise.all(

@@ -140,7 +140,9 @@ export async function startOtherPostgres(machine: Machine): Promise<void> {
   const programs = "/opt/other-postgresql";
   await requireCommand("cp", ["-a", native, join(machine.root, programs)]);
   const user = { user: "dev" } as const;
-  const made = await machine.run(`${programs}/bin/initdb -D /tmp/other --username=dev --auth=trust`, user);
+  // A bare machine sets no locale, and initdb would choose SQL_ASCII.
+  const cluster = "-D /tmp/other --username=dev --auth=trust --encoding=UTF8 --no-locale";
+  const made = await machine.run(`${programs}/bin/initdb ${cluster}`, user);
   assert.equal(made.code, 0, made.stderr);
   // Without the workers that come and go, so that processes can be compared.
   const settings = "-c autovacuum=off -c max_logical_replication_workers=0 -c io_method=sync";
