@@ -1,5 +1,6 @@
 // Calls the API. Errors and network failures are returned as values; only `read`, for queries, throws them.
 import type { Issue, RefusalCode } from "../src/model/refusal.ts";
+import { pageSession } from "./session.ts";
 
 /** Why a request failed. `OFFLINE`: no response; `UNREADABLE`: the response came from something else, such as a proxy. */
 export type Failure = {
@@ -17,6 +18,14 @@ export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure }
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/** The one place where requests are sent. They wait while the user signs in again after the session has ended. */
+function send(path: string, init: RequestInit): Promise<Response> {
+  const attempt = () => fetch(path, init);
+  // Signing in and out, and asking who is signed in, need no session.
+  if (/^\/api\/auth\/(sign-|get-session)/.test(path)) return attempt();
+  return pageSession.send(attempt, { changes: init.method !== "GET", signal: init.signal ?? undefined });
+}
+
 /** Throws only if the signal is aborted. */
 export async function ask<T>(
   method: Method,
@@ -25,7 +34,7 @@ export async function ask<T>(
 ): Promise<Answer<T>> {
   let response: Response;
   try {
-    response = await fetch(path, {
+    response = await send(path, {
       method,
       headers: {
         accept: "application/json",
@@ -96,7 +105,7 @@ export async function readStart(
   bytesMax: number,
   signal: AbortSignal,
 ): Promise<{ text: string; complete: boolean }> {
-  const response = await fetch(path, { signal }).catch(error => {
+  const response = await send(path, { method: "GET", signal }).catch(error => {
     throw signal.aborted ? error : new Failed(offline);
   });
   if (!response.ok || !response.body) {

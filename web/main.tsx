@@ -4,9 +4,9 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { sessionQuery } from "./queries/account.ts";
 import { makeQueryClient } from "./queries/client.ts";
 import { makeRouter } from "./routes.tsx";
+import { SignInAgain } from "./shell/SignInAgain.tsx";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/ui.css";
@@ -14,11 +14,7 @@ import "./styles/shell.css";
 import { followTheme } from "./theme.ts";
 import { Toasts } from "./ui/Toast.tsx";
 
-const queries = makeQueryClient(() => {
-  // The routes' session check then redirects to the sign-in page, which returns here.
-  queries.setQueryData(sessionQuery.queryKey, null);
-  void router.invalidate();
-});
+const queries = makeQueryClient();
 const router = makeRouter(queries);
 followTheme();
 
@@ -27,6 +23,7 @@ createRoot(document.getElementById("app")!).render(
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
+        <SignInAgain />
         <Toasts />
       </QueryClientProvider>
     </CSPProvider>

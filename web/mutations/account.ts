@@ -2,6 +2,7 @@
 import type {
   PasswordChanged,
   PasswordReset,
+  SignedIn,
   SignedUp,
   Verification,
   VerificationLink,
@@ -9,7 +10,7 @@ import type {
 import { type Answer, ask } from "../api.ts";
 
 export const signIn = (body: { email: string; password: string }) =>
-  ask("POST", "/api/auth/sign-in/email", { body });
+  ask<SignedIn>("POST", "/api/auth/sign-in/email", { body });
 
 type NewAccount = { email: string; password: string; name?: string };
 

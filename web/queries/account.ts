@@ -4,11 +4,18 @@ import { queryOptions } from "@tanstack/react-query";
 import type { CurrentSession, Session, Verification } from "../../src/http/accounts/schemas.ts";
 import { Failed, read } from "../api.ts";
 import { checkVerificationLink } from "../mutations/account.ts";
+import { pageSession } from "../session.ts";
 
-/** The signed-in account; null: nobody. */
+const sessionKey = ["session"];
+
+/** The signed-in account; null: nobody. On a page whose session has ended, the account of the page. */
 export const sessionQuery = queryOptions({
-  queryKey: ["session"],
-  queryFn: ({ signal }) => read<CurrentSession>("/api/auth/get-session", signal),
+  queryKey: sessionKey,
+  queryFn: async ({ client, signal }) => {
+    const current = await read<CurrentSession>("/api/auth/get-session", signal);
+    if (pageSession.saw(current?.user ?? null)) return current;
+    return client.getQueryData<CurrentSession>(sessionKey) ?? current;
+  },
   staleTime: 60_000,
 });
 

@@ -35,7 +35,9 @@ export function Dialog({ title, about, onClose, dismissible = true, drawer, aler
         <Base.Backdrop className="backdrop" />
         <Base.Popup
           ref={popup}
-          initialFocus={() => popup.current?.querySelector<HTMLElement>("input, textarea") ?? true}
+          initialFocus={() =>
+            popup.current?.querySelector<HTMLElement>("input:not([readonly]), textarea") ?? true
+          }
           finalFocus={() => {
             // The opener was removed by the action, and not as part of a previous dialog.
             const isGone = opener?.isConnected === false && opener.closest("[role$=dialog]") === null;

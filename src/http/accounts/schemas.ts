@@ -38,6 +38,7 @@ export const Session = z.looseObject({
 export type Session = z.output<typeof Session>;
 
 export const SignedIn = z.looseObject({ user: User });
+export type SignedIn = z.output<typeof SignedIn>;
 
 export const SignedUp = z.looseObject({
   user: User.nullable().describe("null if a mail server is configured: sign in next."),

@@ -1,6 +1,7 @@
 // The frame of the dashboard in a browser: accounts, keys, settings, deep links, the keyboard.
 import "./shell.ts";
 import "./sign-up.ts";
+import "./session-end.ts";
 import "./access-tokens.ts";
 import "./keys.ts";
 import "./keyboard.ts";

@@ -9,6 +9,7 @@ import { textOf, useSubmit } from "../../forms/submit.ts";
 import { changePassword, deleteAccount, renameAccount } from "../../mutations/account.ts";
 import { accessTokensQuery } from "../../queries/access-tokens.ts";
 import { sessionQuery, sessionsQuery, verificationQuery } from "../../queries/account.ts";
+import { pageSession } from "../../session.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
@@ -113,6 +114,7 @@ function DeleteAccount() {
   const { form, busy, faults, failure } = useSubmit({
     send: fields => deleteAccount(textOf(fields, "password")),
     done: async () => {
+      pageSession.signedOut();
       queries.setQueryData(sessionQuery.queryKey, null);
       toast("Account deleted");
       await navigate({ to: "/sign-up" });
