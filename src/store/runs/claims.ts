@@ -10,6 +10,7 @@ import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
 import { encodeDetail } from "./detail.ts";
+import { findReplacements } from "./replacements.ts";
 import { addRollups, type CountedRun } from "./rollups.ts";
 
 export type ClaimedRun = {
@@ -182,7 +183,8 @@ export async function completeRuns(
     const kept = await storeResults(client, lease, completed);
     if (kept.some(run => run.outageBefore || byId.get(run.id)!.outage)) await closeOutages(client, kept);
     if (kept.length > 0) {
-      const stored = kept.map(run => ({ ...byId.get(run.id)!, ...run }));
+      const replacements = await findReplacements(client, kept);
+      const stored = kept.map(run => ({ ...byId.get(run.id)!, ...run, ...replacements.get(run.id)! }));
       await addRollups(client, stored);
       await addTestResults(
         client,
@@ -199,8 +201,11 @@ type Kept = {
   agentId: string;
   /** Runs that were asked for again do not count toward the state of a test. */
   cause: RunCause;
-  /** The hour in which the run was created. */
+  /** The hours in which the run was created and its trace was received. */
   hour: Date;
+  traceHour: Date;
+  /** Whether the trace has other runs. */
+  hasOthers: boolean;
   /** Whether an earlier run of the trace had skipped checks because the judge was unavailable. */
   outageBefore: boolean;
 };
@@ -248,6 +253,10 @@ async function storeResults(
       where runs.id = item.id and runs.lease = $1 and runs.state = 'running'
       returning runs.id, runs.trace_id as "traceId", runs.agent_id as "agentId", runs.cause,
         date_trunc('hour', runs.created_at, 'UTC') as hour,
+        date_trunc('hour', (select received_at from traces where id = runs.trace_id), 'UTC') as "traceHour",
+        (
+          select true from runs other where other.trace_id = runs.trace_id and other.id <> runs.id limit 1
+        ) is not null as "hasOthers",
         (
           select true from runs earlier
           where earlier.agent_id = runs.agent_id and earlier.trace_id = runs.trace_id and earlier.outage_open limit 1

@@ -5,10 +5,17 @@ import type { Counts, Outcome, Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/columns.ts";
 import type { Derived } from "../../model/trace/trace.ts";
 
-/** A run that was just completed, with the hour in which it was created. */
+/** A run that was just completed. */
 export type CountedRun = {
   agentId: string;
+  /** The hour in which the run was created: its tests and checks count there. */
   hour: Date;
+  /** The hour in which its trace was received: its verdict counts there. */
+  traceHour: Date;
+  /** Whether no later run of the trace has completed: only the latest verdict of a trace counts. */
+  isLatest: boolean;
+  /** The verdict of the trace that this run replaces. */
+  replaces: Pick<Verdict, "verdict" | "routing"> | null;
   verdict: Verdict;
   durationMs: Derived["durationMs"];
   tokens: Derived["tokens"];
@@ -109,7 +116,7 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
 const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
 
 function addRun(agents: Map<string, AgentHour>, run: CountedRun): void {
-  const { agentId, hour, verdict, durationMs, tokens } = run;
+  const { agentId, traceHour: hour, isLatest, replaces, verdict, durationMs, tokens } = run;
   const agent = entry(agents, `${agentId} ${hour.getTime()}`, () => ({
     ...nothing,
     agent_id: agentId,
@@ -120,12 +127,23 @@ function addRun(agents: Map<string, AgentHour>, run: CountedRun): void {
     output_tokens: 0,
     durations: [],
   }));
-  agent.runs++;
-  if (verdict.verdict) agent[verdict.verdict]++;
-  if (verdict.routing === "unavailable") agent.routing_unavailable++;
+  if (isLatest) {
+    addVerdict(agent, verdict, 1);
+    if (replaces) addVerdict(agent, replaces, -1);
+  }
   agent.input_tokens += countable(tokens.input);
   agent.output_tokens += countable(tokens.output);
   if (durationMs !== null) count(agent.durations, durationMs);
+}
+
+function addVerdict(
+  agent: AgentHour,
+  { verdict, routing }: Pick<Verdict, "verdict" | "routing">,
+  by: 1 | -1,
+): void {
+  agent.runs += by;
+  if (verdict) agent[verdict] += by;
+  if (routing === "unavailable") agent.routing_unavailable += by;
 }
 
 // Senders may report any number; absurd ones must not overflow the column.

@@ -8,6 +8,7 @@ import type { Counts, Outcome, Routing, Verdict } from "../../../src/model/run/r
 import { deleteAgent } from "../../../src/store/accounts/agents.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { newest } from "../../../src/store/listing.ts";
+import { newId } from "../../../src/store/new-id.ts";
 import { claimRuns, completeRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { listAgentHours, listTestStrips } from "../../../src/store/runs/insights.ts";
@@ -193,6 +194,94 @@ describe("hourly counts", () => {
       assert.deepEqual(kept, recounted);
       assert.equal(kept.get(judged.sender.agentId)!.failed, 40);
     }
+  });
+
+  it("count a trace once, by its latest evaluation, in the hour in which it arrived", async () => {
+    const judged = await makeJudged();
+    const { traceId } = await storeDueRun(db, judged.sender);
+    await db.pool.query("update traces set received_at = now() - interval '3 hours' where id = $1", [
+      traceId,
+    ]);
+    const result = (verdict: Outcome | null, routing: Routing): Judgement => {
+      return { outcomes: [], verdict, routing, durationMs: null, tokens: null };
+    };
+    const again = async () => {
+      const id = newId();
+      await db.pool.query(
+        "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
+        [id, traceId, judged.sender.agentId],
+      );
+      return id;
+    };
+    const counted = async () => {
+      const hours = await listAgentHours(db, judged.sender.agentId, whenever);
+      return hours.map(({ at, runs, passed, failed, skipped, routingUnavailable }) => ({
+        hoursAgo: Math.round((Date.now() - at.getTime()) / 3_600_000 - 0.5),
+        counts: [runs, passed, failed, skipped, routingUnavailable],
+      }));
+    };
+    await complete(db, judged, result("failed", "unavailable"), randomUUID());
+    assert.deepEqual(await counted(), [{ hoursAgo: 3, counts: [1, 0, 1, 0, 1] }]);
+    await again();
+    await complete(db, judged, result("passed", "ok"), randomUUID());
+    assert.deepEqual(await counted(), [{ hoursAgo: 3, counts: [1, 1, 0, 0, 0] }]);
+    // Several at once, the later one first: the latest counts.
+    const runs = [];
+    for (let run = 0; run < 2; run++) {
+      const id = await again();
+      const lease = randomUUID();
+      await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 });
+      runs.push({ id, lease });
+    }
+    const [earlier, later] = runs;
+    await completeRuns(db, later!.lease, [completed(later!.id, judged, result("skipped", "ok"))]);
+    await completeRuns(db, earlier!.lease, [completed(earlier!.id, judged, result("failed", "ok"))]);
+    assert.deepEqual(await counted(), [{ hoursAgo: 3, counts: [1, 0, 0, 1, 0] }]);
+    // Two runs of the trace in one batch.
+    const lease = randomUUID();
+    const ids = [];
+    for (let run = 0; run < 2; run++) {
+      ids.push(await again());
+      await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 });
+    }
+    const verdicts: (Outcome | null)[] = ["failed", null];
+    await completeRuns(
+      db,
+      lease,
+      ids.map((id, at) => completed(id, judged, result(verdicts[at]!, "ok"))),
+    );
+    assert.deepEqual(await counted(), [{ hoursAgo: 3, counts: [1, 0, 0, 0, 0] }]);
+  });
+
+  it("count a trace once when two of its runs complete at the same time", async () => {
+    const judged = await makeJudged();
+    const one: Judgement = {
+      outcomes: ["failed"],
+      verdict: "failed",
+      routing: "ok",
+      durationMs: null,
+      tokens: null,
+    };
+    for (let round = 0; round < 10; round++) {
+      const { traceId, runId } = await storeDueRun(db, judged.sender);
+      const [lease, otherLease] = [randomUUID(), randomUUID()];
+      await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 });
+      const otherId = newId();
+      await db.pool.query(
+        "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
+        [otherId, traceId, judged.sender.agentId],
+      );
+      await claimRuns(db, { lease: otherLease, leaseMs: 60_000, runsMax: 1 });
+      await Promise.all([
+        completeRuns(db, lease, [completed(runId, judged, one)]),
+        completeRuns(other, otherLease, [completed(otherId, judged, one)]),
+      ]);
+    }
+    const hours = await listAgentHours(db, judged.sender.agentId, whenever);
+    assert.deepEqual(
+      [hours.reduce((sum, { runs }) => sum + runs, 0), hours.reduce((sum, { failed }) => sum + failed, 0)],
+      [10, 10],
+    );
   });
 
   it("exclude results that were not kept", async () => {

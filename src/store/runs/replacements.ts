@@ -1,0 +1,49 @@
+// Finds which verdict of its trace a completed run replaces, so that the rollups count each trace once.
+import type pg from "pg";
+import type { Outcome, Routing } from "../../model/run/run.ts";
+import type { CountedRun } from "./rollups.ts";
+
+/** `hasOthers`: whether the trace has other runs. */
+type Completed = { id: string; traceId: string; hasOthers: boolean };
+
+type Replacement = Pick<CountedRun, "isLatest" | "replaces">;
+
+/** By run: whether it is its trace's latest completed one, and the verdict that it replaces. */
+export async function findReplacements(
+  client: pg.PoolClient,
+  completed: Completed[],
+): Promise<Map<string, Replacement>> {
+  const found = new Map<string, Replacement>(
+    completed.map(({ id }) => [id, { isLatest: true, replaces: null }]),
+  );
+  const repeated = completed.filter(({ hasOthers }) => hasOthers);
+  if (repeated.length === 0) return found;
+  const traceIds = [...new Set(repeated.map(({ traceId }) => traceId))].sort();
+  // Without the locks, two runs of a trace that complete at the same time would not see each other, and both would count.
+  await client.query(
+    "select pg_advisory_xact_lock(hashtextextended(id, 27)) from unnest($1::text[]) as trace (id)",
+    [traceIds],
+  );
+  const { rows } = await client.query<{ latestId: string; routing: Routing | null; verdict: Outcome | null }>(
+    {
+      name: "find_replacements",
+      text: `select latest.id as "latestId", previous.routing, previous.verdict
+      from unnest($1::uuid[]) as trace (id)
+      cross join lateral (
+        select id from runs where trace_id = trace.id and state = 'completed' order by id desc limit 1
+      ) latest
+      left join lateral (
+        select routing, verdict from runs
+        where trace_id = trace.id and state = 'completed' and id <> all ($2::uuid[]) order by id desc limit 1
+      ) previous on true`,
+      values: [traceIds, repeated.map(({ id }) => id)],
+    },
+  );
+  const latest = new Map(rows.map(row => [row.latestId, row]));
+  for (const { id } of repeated) {
+    const row = latest.get(id);
+    const replaces = row?.routing ? { routing: row.routing, verdict: row.verdict } : null;
+    found.set(id, { isLatest: row !== undefined, replaces });
+  }
+  return found;
+}
