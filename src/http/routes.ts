@@ -27,6 +27,7 @@ import { registerAgentConnections } from "./projects/agent-connections.ts";
 import { registerAgents } from "./projects/agents.ts";
 import { registerInsights } from "./projects/insights.ts";
 import { registerKeys } from "./projects/keys.ts";
+import { registerOverview } from "./projects/overview.ts";
 import { registerProjects } from "./projects/projects.ts";
 import { registerSession } from "./session.ts";
 import { registerBacktests } from "./test-cases/backtests.ts";
@@ -63,6 +64,7 @@ export const resources = [
   registerOutages,
   registerIngestionLog,
   registerInsights,
+  registerOverview,
   registerAgentConnections,
   registerEvents,
   registerEditor,

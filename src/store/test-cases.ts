@@ -14,6 +14,15 @@ export const eligibleSql = "status = 'active' and passive_behavior <> 'manual_on
 // A page of 200 tests with all the inputs that they may have would have 200 million characters.
 const pageBytesMax = 8_000_000;
 
+/** The names of those tests that exist, by id. */
+export async function namesOfTests(db: Database, ids: string[]): Promise<Map<string, string>> {
+  const { rows } = await db.pool.query<{ id: string; name: string }>(
+    "select id, name from test_cases where id = any ($1::uuid[])",
+    [ids],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 /**
  * The test cases of an agent, newest first. Fewer than `rowsMax` once they have 8 MB: then `scannedTo` is the last one.
  */

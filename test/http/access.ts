@@ -119,6 +119,7 @@ const routes: Record<Caller, string> = {
     GET /api/projects/:id/ingestion
     GET /api/projects/:id/ingestion/summary
     GET /api/agents/:id/insights
+    GET /api/agents/:id/overview
     GET /api/projects/:id/insights/agents
     GET /api/agents/:id/tests/insights
     GET /api/agents/:id/connection

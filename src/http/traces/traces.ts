@@ -28,7 +28,10 @@ const TraceQuery = PageQuery.extend({
     .describe(
       "State of the run shown in the list; waiting: running, and waiting for the judge; none: not evaluated.",
     ),
-  verdict: z.enum(["passed", "failed", "skipped", "missing_instrumentation"]).optional(),
+  verdict: z
+    .enum(["passed", "failed", "skipped", "missing_instrumentation", "none"])
+    .optional()
+    .describe("none: evaluated, but no test applied."),
   routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).optional(),
   failed: Flag.optional(),
   outage: Flag.optional().describe(

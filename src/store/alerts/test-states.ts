@@ -94,3 +94,32 @@ export async function findFailing(db: Database, testIds: string[]): Promise<Map<
   });
   return new Map(rows.map(({ id, ...failing }) => [id, failing]));
 }
+
+/** A failing test, and how often it failed in the hours asked for. */
+export type FailingTest = Failing & { testId: string; name: string; failures: number };
+
+/** The failing tests of an agent, those that began to fail last first, at most `rowsMax`; and how many there are. */
+export async function listFailing(
+  db: Database,
+  agentId: string,
+  { from, to }: { from: Date; to: Date },
+  rowsMax: number,
+): Promise<{ tests: FailingTest[]; total: number }> {
+  const { rows } = await db.pool.query<FailingTest & { total: number }>({
+    name: "list_failing",
+    text: `with failing as (
+        select c.id, c.name, s.since, s.first_trace_id, count(*) over ()::int as total
+        from test_cases c join test_states s on s.test_id = c.id
+        where c.agent_id = $1 and s.state = $2
+        order by s.since desc, c.id desc limit $5
+      )
+      select f.id as "testId", f.name, f.since, f.total, t.id as "traceId",
+        coalesce((
+          select sum(failed) from test_hours where test_id = f.id and hour >= $3 and hour < $4
+        ), 0)::int as failures
+      from failing f left join traces t on t.id = f.first_trace_id
+      order by f.since desc, f.id desc`,
+    values: [agentId, "failing" satisfies TestState, from, to, rowsMax],
+  });
+  return { tests: rows.map(({ total: _, ...test }) => test), total: rows[0]?.total ?? 0 };
+}

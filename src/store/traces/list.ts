@@ -16,7 +16,8 @@ export type TraceFilters = {
   path?: TracePath | undefined;
   /** `waiting`: running, but waiting for the judge. `none`: traces without a run. */
   state?: RunState | "waiting" | "none" | undefined;
-  verdict?: Outcome | undefined;
+  /** `none`: completed, but no test applied. */
+  verdict?: Outcome | "none" | undefined;
   routing?: Routing | undefined;
   failed?: boolean | undefined;
   /** Whether checks were skipped because the judge was unavailable, and not evaluated since. */
@@ -153,6 +154,8 @@ function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Pat
   if (httpStatus !== undefined && httpStatus !== 200) {
     return traces(httpStatus, p => `t.http_status <> 200 and t.http_status = ${p}`);
   }
+  if (verdict === "none")
+    return runs("completed", p => `s.verdict is null and s.state = 'completed' and s.state = ${p}`);
   if (verdict) return runs(verdict, p => `s.state = 'completed' and s.verdict = ${p}`);
   return traces();
 }
@@ -187,7 +190,8 @@ function addRunFilters(conditions: Conditions, filters: TraceFilters): void {
   else if (filters.state === "waiting")
     conditions.where.push(`r.state = 'running' and r."nextTryAt" is not null`);
   else add(conditions, filters.state, p => `r.state = ${p}`);
-  add(conditions, filters.verdict, p => `r.verdict = ${p}`);
+  if (filters.verdict === "none") conditions.where.push("r.state = 'completed' and r.verdict is null");
+  else add(conditions, filters.verdict, p => `r.verdict = ${p}`);
   add(conditions, filters.routing, p => `r.routing = ${p}`);
   add(conditions, filters.outage, p => `coalesce(r.outage, false) = ${p}`);
   addResultState(conditions, filters.resultState);

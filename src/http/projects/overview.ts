@@ -1,0 +1,162 @@
+// /api/agents/:id/overview: the last 24 hours of an agent against the same hours a week before, and what to look at.
+import { z } from "zod";
+import { type Counts, scoreOf } from "../../model/run/run.ts";
+import { listFailing } from "../../store/alerts/test-states.ts";
+import type { Database } from "../../store/db.ts";
+import { hourMs, newest } from "../../store/listing.ts";
+import { listAgentHours } from "../../store/runs/insights.ts";
+import {
+  countNotEvaluated,
+  countOpen,
+  countTraffic,
+  listMissing,
+  listSlowest,
+  readAgentFacts,
+  searchedMax,
+  type Within,
+} from "../../store/runs/overview.ts";
+import { namesOfTests } from "../../store/test-cases.ts";
+import { listTraces } from "../../store/traces/list.ts";
+import { failingView } from "../alerts/view.ts";
+import type { App, Deps } from "../deps.ts";
+import { Overview, type Results, type TraceBrief } from "./overview-schemas.ts";
+
+const dayMs = 24 * hourMs;
+const weekMs = 7 * dayMs;
+const rowsMax = 5;
+const inputMax = 200;
+
+export function registerOverview(app: App, { db }: Deps): void {
+  app.get(
+    "/api/agents/:id/overview",
+    {
+      schema: {
+        tags: ["insights"],
+        summary: "Get an agent's last 24 hours, compared with a week before",
+        description:
+          "From a full hour on. Each number equals the length of the list that its filters give; see docs/api.md.",
+        params: z.object({ id: z.string() }),
+        response: { 200: Overview },
+      },
+    },
+    ({ params: { id } }) => readOverview(db, id, Date.now()),
+  );
+}
+
+/** Work is bounded by the rows of 25 hours and the limits of `store/runs/overview.ts`, whatever the agent's traffic. */
+export async function readOverview(db: Database, agentId: string, nowMs: number): Promise<Overview> {
+  const now = { from: floorToHour(nowMs - dayMs), to: new Date(nowMs) };
+  const before = { from: weekEarlier(now.from), to: weekEarlier(now.to) };
+  // Rollups have whole hours.
+  const hours = { from: now.from, to: new Date(floorToHour(nowMs).getTime() + hourMs) };
+  const [facts, traffic, trafficBefore, results, resultsBefore] = await Promise.all([
+    readAgentFacts(db, agentId),
+    countTraffic(db, agentId, now),
+    countTraffic(db, agentId, before),
+    readResults(db, agentId, { from: now.from, to: now.to }),
+    readResults(db, agentId, { from: before.from, to: weekEarlier(hours.to) }),
+  ]);
+  const [open, failing, failures, slowest, missing] = await Promise.all([
+    countOpen(db, agentId, now),
+    listFailing(db, agentId, hours, rowsMax),
+    listFailures(db, agentId, now),
+    listSlowest(db, agentId, now, rowsMax),
+    listMissing(db, agentId, hours, rowsMax),
+  ]);
+  // The search takes up to 16 ms, so it is left out where the counts show that there is nothing to find, or nothing else.
+  const known = results.evaluated + open.pending.count + open.running.count + open.error.count;
+  const notEvaluated =
+    known === 0
+      ? traffic
+      : traffic.count === known && !traffic.atLeast
+        ? { count: 0, atLeast: false }
+        : await countNotEvaluated(db, agentId, now);
+  return {
+    lastTraceAt: facts.lastTraceAt?.toISOString() ?? null,
+    tests: facts.tests,
+    eligibleTests: facts.eligibleTests,
+    traffic: {
+      now: { ...withinView(now), traces: traffic },
+      before: { ...withinView(before), traces: trafficBefore },
+    },
+    results: { now: results, before: resultsBefore },
+    open,
+    notEvaluated,
+    failing: {
+      total: failing.total,
+      tests: failing.tests.map(({ since: _, traceId: __, ...test }, at) => ({
+        ...test,
+        ...failingView(failing.tests[at])!,
+      })),
+    },
+    failures,
+    slowest: { searched: searchedMax, traces: slowest.map(briefView) },
+    missing: missing.map(({ count, ...test }) => ({ ...test, results: count })),
+  };
+}
+
+async function readResults(db: Database, agentId: string, within: Within): Promise<Results> {
+  const hours = await listAgentHours(db, agentId, within);
+  const sum = (name: keyof Counts | "runs" | "routingUnavailable") =>
+    // A verdict counted before a deletion or an upgrade may be taken back twice.
+    Math.max(
+      hours.reduce((total, hour) => total + hour[name], 0),
+      0,
+    );
+  const counts: Counts = {
+    passed: sum("passed"),
+    failed: sum("failed"),
+    skipped: sum("skipped"),
+    missing_instrumentation: sum("missing_instrumentation"),
+  };
+  const evaluated = sum("runs");
+  const verdicts = Object.values(counts).reduce((total, count) => total + count, 0);
+  return {
+    ...withinView(within),
+    evaluated,
+    counts,
+    passRate: scoreOf(counts),
+    noVerdict: Math.max(evaluated - verdicts, 0),
+    routingUnavailable: sum("routingUnavailable"),
+  };
+}
+
+async function listFailures(db: Database, agentId: string, { from, to }: Within) {
+  const filters = { kind: "live", verdict: "failed", receivedFrom: from, receivedTo: to } as const;
+  const { rows } = await listTraces(db, agentId, filters, { before: newest, rowsMax });
+  const names = await namesOfTests(
+    db,
+    rows.flatMap(({ run }) => run?.failedTestIds ?? []),
+  );
+  return rows.map(trace => ({
+    ...briefView(trace),
+    failedTests: (trace.run?.failedTestIds ?? []).flatMap(testId => {
+      const name = names.get(testId);
+      return name === undefined ? [] : [{ testId, name }];
+    }),
+  }));
+}
+
+type Brief = Omit<TraceBrief, "receivedAt"> & { receivedAt: Date };
+
+function briefView({ id, name, userInput, receivedAt, durationMs }: Brief): TraceBrief {
+  return {
+    id,
+    name,
+    userInput: userInput?.slice(0, inputMax).toWellFormed() ?? null,
+    receivedAt: receivedAt.toISOString(),
+    durationMs,
+  };
+}
+
+function withinView({ from, to }: Within): { from: string; to: string } {
+  return { from: from.toISOString(), to: to.toISOString() };
+}
+
+function floorToHour(timeMs: number): Date {
+  return new Date(Math.floor(timeMs / hourMs) * hourMs);
+}
+
+function weekEarlier(time: Date): Date {
+  return new Date(time.getTime() - weekMs);
+}
