@@ -1,7 +1,9 @@
-// npm run bench -- lists: measures the time to list a page of an agent's traces among a million, for each filter.
+// npm run bench -- lists: measures the time to list a page of an agent's traces among a million, for each filter, and to
+// read its overview.
 import { zstdCompressSync } from "node:zlib";
 import type pg from "pg";
-import { openDatabase } from "../src/store/db.ts";
+import { readOverview } from "../src/http/projects/overview.ts";
+import { type Database, openDatabase } from "../src/store/db.ts";
 import { newest } from "../src/store/listing.ts";
 import { listRunsOfTest } from "../src/store/runs/read.ts";
 import { listTraces, type TraceFilters } from "../src/store/traces/list.ts";
@@ -74,8 +76,14 @@ export async function listTimes(database: pg.Client, url: string, traces: number
     const test = { agentId, testId, outcome };
     lines.push(await measure(name, before => listRunsOfTest(db, test, { before, rowsMax })));
   }
+  lines.push(await measure("overview", () => overviewOf(db, agentId)));
   await db.close();
   return lines;
+}
+
+async function overviewOf(db: Database, agentId: string): Promise<{ rows: { id: string }[]; reach: null }> {
+  const { failures } = await readOverview(db, agentId, Date.now());
+  return { rows: failures, reach: null };
 }
 
 type Page = (before: string) => Promise<{ rows: { id: string }[]; reach: string | null }>;
@@ -169,7 +177,15 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
     from runs, unnest(test_ids) as tested (id) where agent_id = $1 group by 1, 2`,
     [agentId, dense],
   );
-  await database.query("vacuum analyze traces, runs, test_hours");
+  await database.query(
+    `insert into agent_hours
+    select agent_id, date_trunc('hour', created_at, 'UTC'), count(*), count(*) filter (where verdict = 'passed'), 0, 0,
+      count(*) filter (where verdict = 'missing_instrumentation'), count(*) filter (where routing = 'unavailable'),
+      count(*) * 640, count(*) * 118, array[0, count(*)]
+    from runs where agent_id = $1 group by 1, 2`,
+    [agentId],
+  );
+  await database.query("vacuum analyze traces, runs, test_hours, agent_hours");
 }
 
 /** The stored detail of a run with these outcomes, as large as that of a test with two checks. */

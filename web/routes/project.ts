@@ -36,7 +36,7 @@ const agent = createRoute({
   getParentRoute: () => project,
   beforeLoad: ({ params, location }) => {
     if (location.pathname === `/projects/${params.projectId}/agents/${params.agentId}`) {
-      throw redirect({ to: "/projects/$projectId/agents/$agentId/traces", params });
+      throw redirect({ to: "/projects/$projectId/agents/$agentId/overview", params });
     }
   },
   loader: async ({ context, params }) => {
@@ -44,6 +44,11 @@ const agent = createRoute({
     if (agent.projectId !== params.projectId) throw notFound();
   },
   component: lazyRouteComponent(() => import("../pages/agents/AgentLayout.tsx"), "AgentLayout"),
+});
+const overview = createRoute({
+  path: "/overview",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("../pages/overview/OverviewPage.tsx"), "OverviewPage"),
 });
 const traces = createRoute({
   path: "/traces",
@@ -167,6 +172,7 @@ const projectPrices = createRoute({
 export const projectTree = project.addChildren([
   agents,
   agent.addChildren([
+    overview,
     traces,
     trace,
     tests,

@@ -63,7 +63,7 @@ export async function readOverview(db: Database, agentId: string, nowMs: number)
     listSlowest(db, agentId, now, rowsMax),
     listMissing(db, agentId, hours, rowsMax),
   ]);
-  // The search takes up to 16 ms, so it is left out where the counts show that there is nothing to find, or nothing else.
+  // The search takes 8 ms, so it is left out where the counts show that there is nothing to find, or nothing else.
   const known = results.evaluated + open.pending.count + open.running.count + open.error.count;
   const notEvaluated =
     known === 0

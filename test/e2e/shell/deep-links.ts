@@ -64,6 +64,7 @@ async function memberScreens(): Promise<Screen[]> {
       title: "Labels · Project settings · Onlooker",
       heading: "Project settings",
     },
+    { ...own("Overview"), path: `${base}/overview` },
     { ...own("Traces"), path: `${base}/traces?text=a+b%26c` },
     { ...own("Answer a question"), path: `${base}/traces/${traceId}?view=spans&span=1` },
     { ...own("Test cases"), path: `${base}/tests?text=x&status=active` },
@@ -189,7 +190,7 @@ test("short URLs redirect to their screen", async () => {
     [`/projects/${owner.projectId}`, `/projects/${owner.projectId}/agents`],
     [
       `/projects/${owner.projectId}/agents/${agent.id}`,
-      `/projects/${owner.projectId}/agents/${agent.id}/traces`,
+      `/projects/${owner.projectId}/agents/${agent.id}/overview`,
     ],
   ] as const) {
     await page.goto(short);

@@ -9,6 +9,7 @@ import { TitleOf } from "../../ui/Title.tsx";
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId");
 
 const tabs = [
+  { to: "/projects/$projectId/agents/$agentId/overview", text: "Overview" },
   { to: "/projects/$projectId/agents/$agentId/traces", text: "Traces" },
   { to: "/projects/$projectId/agents/$agentId/tests", text: "Test cases" },
   { to: "/projects/$projectId/agents/$agentId/runs", text: "Runs" },
@@ -22,6 +23,7 @@ export function AgentLayout() {
   const { data: agent } = useSuspenseQuery(agentQuery(params.agentId));
   const row = useScrollToCurrentTab();
   const base = `/projects/${params.projectId}/agents/${params.agentId}`;
+  useGo("g o", "Go to overview", `${base}/overview`);
   useGo("g t", "Go to traces", `${base}/traces`);
   useGo("g c", "Go to test cases", `${base}/tests`);
   useGo("g r", "Go to runs", `${base}/runs`);

@@ -76,6 +76,7 @@ export function AgentsPage() {
 }
 
 const pages = [
+  { to: "/projects/$projectId/agents/$agentId/overview", text: "Overview" },
   { to: "/projects/$projectId/agents/$agentId/traces", text: "Traces" },
   { to: "/projects/$projectId/agents/$agentId/tests", text: "Test cases" },
   { to: "/projects/$projectId/agents/$agentId/runs", text: "Runs" },

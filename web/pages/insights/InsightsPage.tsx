@@ -79,7 +79,7 @@ function Results({ insights, view, search, params }: ResultsProps) {
       {testId !== undefined && <OneTest testId={testId} params={params} search={search} />}
       <p className="quiet small">
         {rangeText(Date.parse(from), Date.parse(to), interval)} UTC,{" "}
-        {interval === "hour" ? "hourly" : "daily"}. Shows {countedTexts[by]}; re-evaluated traces count again.
+        {interval === "hour" ? "hourly" : "daily"}. Shows {countedTexts[by]}.
       </p>
       {isEmpty ? (
         <NoEvaluations params={params} search={search} view={view} />
@@ -110,9 +110,9 @@ function Results({ insights, view, search, params }: ResultsProps) {
 }
 
 const countedTexts: Record<View["by"], string> = {
-  agent: "evaluations by verdict",
-  test: "results of test cases",
-  check: "outcomes of checks",
+  agent: "traces by the verdict of their latest evaluation",
+  test: "results of test cases; re-evaluated traces count again",
+  check: "outcomes of checks; re-evaluated traces count again",
 };
 
 function totalOf({ total, series }: Insights): Tally & Partial<AgentTally> {

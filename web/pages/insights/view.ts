@@ -99,7 +99,8 @@ export function countedUrl(
       return `${agent}/tests/${testId}/results?${search}`;
     }
     const filters = { ...(outcome && { verdict: outcome }), ...(routing && { routing }) };
-    return `${agent}/traces?${new URLSearchParams({ receivedFrom: from, receivedTo: to, ...filters })}`;
+    // Traces of manual runs are in no rollup.
+    return `${agent}/traces?${new URLSearchParams({ kind: "live", receivedFrom: from, receivedTo: to, ...filters })}`;
   };
 }
 

@@ -12,7 +12,7 @@ type TestFiltersProps = {
   children: ReactNode;
 };
 
-const lastVerdicts = { ...mapTexts(outcomes), none: "Not evaluated yet" };
+const lastVerdicts = { ...mapTexts(outcomes), none: "Not evaluated yet", failing: "Failing on live traffic" };
 
 export function TestFilters({ filters, onFilter, children }: TestFiltersProps) {
   const { text, status, behavior, last } = filters;

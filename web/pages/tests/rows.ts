@@ -83,13 +83,14 @@ export function behaviorOf({ turns, passiveBehavior }: ListedTest): PassiveBehav
 export function shownRows(rows: readonly Row[], filters: ListFilters): Row[] {
   const { text = "", status, behavior, last: outcome } = filters;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const shown = rows.filter(({ test, last }) => {
+  const shown = rows.filter(({ test, insights, last }) => {
     const searched = `${test.name}\n${test.scenario}`.toLowerCase();
     return (
       words.every(word => searched.includes(word)) &&
       (status === undefined || test.status === status) &&
       (behavior === undefined || behaviorOf(test) === behavior) &&
-      (outcome === undefined || (last?.outcome ?? "none") === outcome)
+      (outcome === undefined ||
+        (outcome === "failing" ? insights?.failing != null : (last?.outcome ?? "none") === outcome))
     );
   });
   return sorted(shown, sortOf(filters));

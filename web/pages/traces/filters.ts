@@ -38,7 +38,7 @@ const range = (
 ): Filter => ({ label, names, by: { kind: "range", names, unit, step } });
 
 export const filters: readonly Filter[] = [
-  choice("Verdict", "verdict", choicesOf(outcomes)),
+  choice("Verdict", "verdict", [...choicesOf(outcomes), { value: "none", label: "No test applied" }]),
   choice("Evaluation", "state", choicesOf(runStates)),
   choice("Failures", "resultState", choicesOf(resultStates)),
   choice("Routing", "routing", choicesOf(routings)),
