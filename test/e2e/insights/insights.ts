@@ -69,7 +69,9 @@ test("each part of a bar links to its traces of that hour, and Back returns to t
   ] as const) {
     await chart.getByRole("link", { name }).click();
     await page.waitForURL(`**${base}/traces?*`);
-    await eventually(() => assert.deepEqual(searchOf(page), { receivedFrom, receivedTo, verdict }));
+    await eventually(() =>
+      assert.deepEqual(searchOf(page), { kind: "live", receivedFrom, receivedTo, verdict }),
+    );
     await page.goBack();
   }
   const unrouted = page.locator("dl").getByRole("link", { name: "4", exact: true });
@@ -181,6 +183,7 @@ test("a chart is one Tab stop; arrow keys move between bars, and Enter opens the
   await keyboard.press("Enter");
   await page.waitForURL(`**${base}/traces?*`);
   const hour = {
+    kind: "live",
     receivedFrom: new Date(now - 4 * hourMs).toISOString(),
     receivedTo: new Date(now - 3 * hourMs).toISOString(),
   };

@@ -32,7 +32,8 @@ const overviewOf = async (agentId: string): Promise<Overview> =>
 async function count(path: string, query: URLSearchParams): Promise<number> {
   let items = 0;
   for (let cursor: string | null = ""; cursor !== null; ) {
-    const page = new URLSearchParams([...query, ...(cursor ? [["cursor", cursor]] : [])]);
+    const page = new URLSearchParams(query);
+    if (cursor) page.set("cursor", cursor);
     const { body } = await service.client.get(`${path}?${page}`).expect(200);
     items += body.items.length;
     cursor = body.nextCursor;

@@ -1,7 +1,6 @@
 // The words beside the overview's numbers: when there is too little data for a rate, and comparisons with a week before.
 import type { BoundedCount, Overview, Results } from "../../../src/http/projects/overview-schemas.ts";
 import { numberText, rateText } from "../../format.ts";
-import { counted } from "../../labels.ts";
 import { type ListName, numbersOf } from "./lists.ts";
 
 /** With fewer passes and failures than this, a percentage says more than is known. */
@@ -85,7 +84,8 @@ export function traceTitle({ userInput, name }: { userInput: string | null; name
   return userInput?.trim() || name;
 }
 
-/** "Evaluation unavailable" once for all: "Routing was unavailable for 3 traces." */
+/** Said once: "Routing was unavailable for 3 traces." */
 export function unroutedText(count: number): string {
-  return `Routing was unavailable for ${counted(count, "trace")}: “Run when relevant” tests did not run on ${count === 1 ? "it" : "them"}.`;
+  const traces = count === 1 ? "1 trace" : `${numberText(count)} traces`;
+  return `Routing was unavailable for ${traces}: “Run when relevant” tests did not run on ${count === 1 ? "it" : "them"}.`;
 }
