@@ -4,7 +4,7 @@ import { answersOf } from "./ingest/answers.ts";
 import type { PreparedBatch, PreparedBody, PreparedResource, RefusedGroup } from "./ingest/prepare.ts";
 import type { Preparer } from "./ingest/preparer.ts";
 import { readRequestId } from "./ingest/request-id.ts";
-import { agentOfGroup, agentOfHint, type FindAgents } from "./ingest/resolve-agent.ts";
+import { agentOfGroup, agentOfHint, type FindAgents, namedAgent } from "./ingest/resolve-agent.ts";
 import { sampleBody } from "./ingest/sample.ts";
 import { type IngestionAnswer, refusedWhole } from "./model/ingestion.ts";
 import { type AdmittedKey, hashKey } from "./model/key.ts";
@@ -26,6 +26,8 @@ export type IngestRequest = {
   key: string | undefined;
   contentType: string | undefined;
   contentEncoding: string | undefined;
+  /** The service's own id of the request. */
+  id: string;
   /** Every x-request-id header of the request. */
   requestIds: string[];
   readBody: (
@@ -65,7 +67,7 @@ export type IngestDeps = FindAgents & {
 export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<IngestOutcome> {
   try {
     const key = await findKey(deps, request.key);
-    return await withReport(deps, key, receive(deps, key, request));
+    return await withReport(deps, key, request.id, receive(deps, key, request));
   } catch (error) {
     throw asUnavailable(error);
   }
@@ -98,16 +100,18 @@ async function receive(deps: IngestDeps, key: AdmittedKey, request: IngestReques
 async function withReport(
   deps: IngestDeps,
   key: AdmittedKey,
+  requestId: string,
   request: Promise<IngestOutcome>,
 ): Promise<IngestOutcome> {
-  const outcome = await request.catch((error: unknown) => {
-    const refusal = asUnavailable(error);
-    deps.onAnswered([refusedWhole(refusal instanceof Refusal ? refusal.code : "INTERNAL")], key);
+  const outcome = await request.catch(async (error: unknown) => {
+    const unavailable = asUnavailable(error);
+    const refusal = unavailable instanceof Refusal ? unavailable : new Refusal("INTERNAL");
+    deps.onAnswered([refusedWhole(refusal, requestId, await namedAgent(deps, key, refusal))], key);
     throw error;
   });
-  if (outcome.path === "canonical") deps.onAnswered(answersOf([outcome.trace], []), key);
+  if (outcome.path === "canonical") deps.onAnswered(answersOf([outcome.trace], [], requestId), key);
   else {
-    deps.onAnswered(answersOf(outcome.stored, outcome.refused), key);
+    deps.onAnswered(answersOf(outcome.stored, outcome.refused, requestId), key);
     if (outcome.stored.length === 0) throw outcome.refused[0]!.refusal;
   }
   return outcome;
@@ -154,7 +158,11 @@ async function storeCanonical(
   const externalId = readRequestId(request.requestIds) ?? newId();
   const agentId = await agentOfHint(deps, key, body.platformHint);
   const identity = { agentId, externalId, path: "canonical" as const, serviceName: null };
-  return { path: "canonical", trace: await store(deps, key, identity, body.batch) };
+  const trace = await store(deps, key, identity, body.batch).catch(error => {
+    if (error instanceof Refusal) error.agentId = agentId;
+    throw error;
+  });
+  return { path: "canonical", trace };
 }
 
 /** Groups succeed or fail independently; an error that is not specific to one group fails the whole request. */
@@ -168,14 +176,16 @@ async function storeOtlp(
   const outcomes = await inTurns(groups, async (group): Promise<StoredTrace | RefusedGroup> => {
     if ("refusal" in group) return group;
     const { serviceName, spanCount, traceId, batch } = group;
+    let agentId: string | undefined;
     try {
-      const agentId = await agentOfGroup(deps, key, serviceName);
+      agentId = await agentOfGroup(deps, key, serviceName);
       const identity = { agentId, externalId: requestId ?? traceId, path: "otlp" as const, serviceName };
       const resource =
         group.resource === null ? undefined : sharedResource(agentId, resources[group.resource]!);
       return await store(deps, key, identity, { ...batch, resource });
     } catch (error) {
       if (error instanceof Refusal && refusesGroup.has(error.code)) {
+        error.agentId ??= agentId;
         return { serviceName, spanCount, refusal: error };
       }
       throw error;

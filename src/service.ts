@@ -151,7 +151,14 @@ async function serve(
   closing.push(() => events.close());
   const keyUses = new KeyUses(db);
   closing.push(() => keyUses.close());
-  const ingestionLog = new IngestionLog(db, log);
+  const ingestionLog = new IngestionLog(db, log, counts => {
+    for (const count of counts) {
+      const { projectId, serviceName, keyId } = count;
+      for (const code of refusalsOf(count)) {
+        events.publish({ type: "ingestion", agentId: null, projectId, code, serviceName, keyId });
+      }
+    }
+  });
   closing.push(() => ingestionLog.close());
   const preparer = new Preparer({
     limits: {
@@ -200,16 +207,7 @@ async function serve(
       if (key) keyUses.record(key.id);
       if (evaluation === "scheduled" && path === "canonical") evaluators?.wake();
     },
-    onAnswered(answers, key) {
-      ingestionLog.record(answers, key);
-      const { id: keyId, projectId } = key;
-      for (const answer of answers) {
-        const { serviceName } = answer;
-        for (const code of refusalsOf(answer)) {
-          events.publish({ type: "ingestion", agentId: null, projectId, code, serviceName, keyId });
-        }
-      }
-    },
+    onAnswered: (answers, key) => ingestionLog.record(answers, key),
   };
   const deps = {
     config,

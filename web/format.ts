@@ -6,7 +6,16 @@ const three = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const moment = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "short" });
 const date = new Intl.DateTimeFormat("en-US", { dateStyle: "medium" });
 const clock = new Intl.DateTimeFormat("en-US", { timeStyle: "short" });
-const utcDay = new Intl.DateTimeFormat("en-US", { day: "numeric", month: "short", timeZone: "UTC" });
+const exactMoment = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "medium" });
+const exactClock = new Intl.DateTimeFormat("en-US", { timeStyle: "medium" });
+const utc = (options: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat("en-US", { timeZone: "UTC", ...options });
+const utcDay = utc({ day: "numeric", month: "short" });
+
+// For charts, whose hours and days are those of UTC.
+export const utcDate = utc({ dateStyle: "medium" });
+export const utcMoment = utc({ dateStyle: "medium", timeStyle: "short" });
+export const utcHour = utc({ hour: "numeric" });
 
 /** "12,345". */
 export function numberText(value: number): string {
@@ -49,7 +58,7 @@ export function dayText(at: string | number): string {
   return utcDay.format(new Date(at));
 }
 
-/** "Nov 21, 2026, 11:34 PM", in the viewer's time zone, as the next two; `at` is ISO 8601 or milliseconds. */
+/** "Nov 21, 2026, 11:34 PM", in the viewer's time zone, as the next four; `at` is ISO 8601 or milliseconds. */
 export function momentText(at: string | number): string {
   return moment.format(new Date(at));
 }
@@ -62,4 +71,20 @@ export function dateText(at: string | number): string {
 /** "11:34 PM". */
 export function clockText(at: string | number): string {
   return clock.format(new Date(at));
+}
+
+/** "Nov 21, 2026, 11:34:56 PM", where seconds matter. */
+export function exactMomentText(at: string | number): string {
+  return exactMoment.format(new Date(at));
+}
+
+/** The same, with a fraction of the second: "Nov 21, 2026, 11:34:56.123456789 PM". */
+export function fractionText(at: number, fraction: string): string {
+  const parts = exactMoment.formatToParts(at);
+  return parts.map(({ type, value }) => (type === "second" ? `${value}.${fraction}` : value)).join("");
+}
+
+/** "11:34:56 PM". */
+export function exactClockText(at: string | number): string {
+  return exactClock.format(new Date(at));
 }

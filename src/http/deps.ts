@@ -15,6 +15,8 @@ export type Deps = {
   config: {
     /** The origin of links in emails and of the Origin check. Read per request: it is set once the port is known. */
     readonly baseUrl: string;
+    /** Where the service listens. */
+    readonly host?: string;
     /** Without one, emails are written to the outbox, and their links to the log. */
     readonly smtpUrl?: string | null | undefined;
     /** Addresses and networks of proxies whose X-Forwarded-For and Forwarded headers are believed. */

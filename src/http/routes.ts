@@ -3,6 +3,7 @@
 import { registerAccessTokens } from "./accounts/access-tokens.ts";
 import { registerAccounts } from "./accounts/accounts.ts";
 import type { Auth } from "./accounts/auth.ts";
+import { LocalLinks } from "./accounts/local-links.ts";
 import { registerVerification } from "./accounts/verification.ts";
 import { registerEmailAlerts } from "./alerts/email.ts";
 import { registerWebhooks } from "./alerts/webhooks.ts";
@@ -44,8 +45,9 @@ export async function registerBase(app: App, deps: Deps, auth: Auth, background:
   registerHealth(app, deps);
   await registerOpenapi(app, deps.config.baseUrl);
   registerSession(app, deps, auth);
-  registerAccounts(app, deps, auth, background);
-  registerVerification(app, deps);
+  const localLinks = new LocalLinks(deps.config);
+  registerAccounts(app, deps, auth, { background, localLinks });
+  registerVerification(app, deps, localLinks);
   registerProjects(app, deps);
   registerAgents(app, deps);
   registerKeys(app, deps);

@@ -14,6 +14,18 @@ export type FindAgents = {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** The agent of the project that a refused request names, if it names one. */
+export async function namedAgent(
+  { findAgent }: FindAgents,
+  { projectId }: AdmittedKey,
+  { agentId }: Refusal,
+): Promise<string | null> {
+  if (agentId === undefined || !uuid.test(agentId)) return null;
+  // The answer is the same without the log, such as while the database is down.
+  const agent = await findAgent(agentId.toLowerCase()).catch(() => undefined);
+  return agent?.projectId === projectId ? agent.id : null;
+}
+
 /** The agent's id, or the Refusal CUSTOM_API_PLATFORM_NOT_FOUND. */
 export async function agentOfHint(
   deps: FindAgents,
@@ -24,7 +36,12 @@ export async function agentOfHint(
   const [onlyAgent] = key.access === "granular" && key.agentIds.length === 1 ? key.agentIds : [];
   if (onlyAgent) {
     if (id === undefined || id === onlyAgent) return onlyAgent;
-    throw await platformNotFound(deps, key, "This key may not write to the agent that the request names.");
+    throw await platformNotFound(
+      deps,
+      key,
+      "This key may not write to the agent that the request names.",
+      id,
+    );
   }
   if (!hint) {
     throw await platformNotFound(
@@ -38,7 +55,12 @@ export async function agentOfHint(
   }
   const agent = await deps.findAgent(id);
   if (agent?.projectId !== key.projectId || !allowsAgent(key, id)) {
-    throw await platformNotFound(deps, key, `This key has access to no agent with the id in ${hint.field}.`);
+    throw await platformNotFound(
+      deps,
+      key,
+      `This key has access to no agent with the id in ${hint.field}.`,
+      id,
+    );
   }
   return agent.id;
 }
@@ -56,16 +78,23 @@ export async function agentOfGroup(deps: FindAgents, key: AdmittedKey, serviceNa
   if (!allowsAgent(key, agent.id)) {
     throw new Refusal("OTLP_PLATFORM_NOT_ALLOWED", {
       hint: "Use a key with access to this agent, or another service name.",
+      agentId: agent.id,
     });
   }
   return agent.id;
 }
 
-async function platformNotFound(deps: FindAgents, key: AdmittedKey, message: string): Promise<Refusal> {
+async function platformNotFound(
+  deps: FindAgents,
+  key: AdmittedKey,
+  message: string,
+  agentId?: string,
+): Promise<Refusal> {
   const agents = await deps.listAgentsOfKey(key);
   const ids = agents.map(agent => agent.id).join(", ");
   return new Refusal("CUSTOM_API_PLATFORM_NOT_FOUND", {
     message,
+    agentId,
     hint: ids
       ? `Send platformId with the id of an agent that this key may write to: ${ids}.`
       : "Create an agent first, then send its id as platformId.",

@@ -1,5 +1,5 @@
 // Results of ingestion requests, counted for the project's owners. Payloads are never kept.
-import { type RefusalCode, refusals } from "./refusal.ts";
+import { type Refusal, type RefusalCode, refusals } from "./refusal.ts";
 
 /** The result of a request with a valid key. PARTIAL: some traces were stored, others refused. */
 export type IngestionCode = "OK" | "PARTIAL" | RefusalCode;
@@ -11,19 +11,63 @@ export type IngestionAnswer = {
   code: IngestionCode;
   /** Shortened by `storable`; null on the canonical path, and if no name could be read. */
   serviceName: string | null;
-  /** The agent of the stored traces; null if none was stored. */
+  /** The agent of the stored traces, or that a refused request names; null if none is known. */
   agentId: string | null;
   /** Number of stored spans. */
   spans: number;
   /** PARTIAL: the number of refused traces of this service by code. Otherwise empty. */
   reasons: Reasons;
+  /** Null if nothing was refused. */
+  rejection: Rejection | null;
+};
+
+/** One refusal as the log keeps it. */
+export type Rejection = {
+  code: RefusalCode;
+  /** The service's id of the request, as in its error response. */
+  requestId: string;
+  /** Where the request is invalid, at most `pathsMax`: fields and positions, nothing that the sender chose. */
+  paths: string[];
 };
 
 export type Reasons = Partial<Record<RefusalCode, number>>;
 
 /** The result of a request that was refused as a whole. */
-export function refusedWhole(code: RefusalCode): IngestionAnswer {
-  return { code, serviceName: null, agentId: null, spans: 0, reasons: {} };
+export function refusedWhole(
+  refusal: Refused,
+  requestId: string,
+  agentId: string | null = null,
+): IngestionAnswer {
+  const rejection = rejectionOf(refusal, requestId);
+  return { code: refusal.code, serviceName: null, agentId, spans: 0, reasons: {}, rejection };
+}
+
+type Refused = Pick<Refusal, "code"> & Partial<Pick<Refusal, "issues">>;
+
+const pathsMax = 3;
+
+export function rejectionOf({ code, issues = [] }: Refused, requestId: string): Rejection {
+  return { code, requestId, paths: issues.slice(0, pathsMax).map(({ path }) => withoutContent(path)) };
+}
+
+/** Names of fields in both formats, and of the header whose issues have a path. Other names may be a user's text. */
+const fieldNames = new Set(
+  `headers x-request-id spans span_id parent_span_id name start_time_unix_nano end_time_unix_nano attributes events
+  metadata status code message kind links resourceSpans resource scopeSpans scope version traceId spanId parentSpanId
+  traceState flags startTimeUnixNano endTimeUnixNano timeUnixNano droppedAttributesCount droppedEventsCount
+  droppedLinksCount schemaUrl key value`.split(/\s+/),
+);
+const stepPattern = /\.?(?<name>[A-Za-z_]\w*)|\[\d{1,9}\]|\['(?<quoted>[\w-]*)'\]/y;
+
+/** The path of an issue up to its first step that is not a field or a position. */
+export function withoutContent(path: string): string {
+  stepPattern.lastIndex = 0;
+  for (let end = 0; end < path.length; end = stepPattern.lastIndex) {
+    const step = stepPattern.exec(path);
+    const name = step?.groups?.["name"] ?? step?.groups?.["quoted"];
+    if (!step || (name !== undefined && !fieldNames.has(name))) return `${path.slice(0, end)}…`;
+  }
+  return path;
 }
 
 /** The distinct codes of refusals. */

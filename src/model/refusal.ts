@@ -44,6 +44,8 @@ export type RefusalDetail = {
   retryAfterSeconds?: number;
   /** Private: logged, never sent. */
   cause?: unknown;
+  /** Private: the agent that a request for ingestion names, as sent. */
+  agentId?: string | undefined;
 };
 
 /** Thrown, or returned as a value, for expected errors. Never echoes a key or a payload. */
@@ -53,12 +55,14 @@ export class Refusal extends Error {
   readonly hint: string | undefined;
   readonly issues: Issue[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  agentId: string | undefined;
 
   constructor(code: RefusalCode, detail: RefusalDetail = {}) {
     super(detail.message ?? refusals[code][1], { cause: detail.cause });
     this.code = code;
     this.hint = detail.hint;
     this.issues = detail.issues;
+    this.agentId = detail.agentId;
     const retryable = code === "UNAVAILABLE" || code === "RATE_LIMITED";
     this.retryAfterSeconds = detail.retryAfterSeconds ?? (retryable ? soon() : undefined);
   }

@@ -4,12 +4,20 @@ import { Refusal, type RefusalCode, type RefusalDetail } from "../model/refusal.
 export type RefusalMessage = { code: RefusalCode; detail: RefusalDetail };
 
 /** Omits the cause, which the thread that threw the Refusal logs. */
-export function messageOf({ code, message, hint, issues, retryAfterSeconds }: Refusal): RefusalMessage {
+export function messageOf({
+  code,
+  message,
+  hint,
+  issues,
+  retryAfterSeconds,
+  agentId,
+}: Refusal): RefusalMessage {
   const detail = {
     message,
     ...(hint !== undefined && { hint }),
     ...(issues && { issues }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(agentId !== undefined && { agentId }),
   };
   return { code, detail };
 }

@@ -20,14 +20,16 @@ export function readCanonical(
   const issues: Issue[] = [];
   const metadata = readObject(body, "metadata", "", issues);
   const spans = readSpans(body["spans"], limits, issues);
+  const platformHint = findPlatformHint(body, metadata);
   if (issues.length > 0) {
     throw new Refusal("VALIDATION_ERROR", {
       message: "The trace has invalid fields.",
+      agentId: typeof platformHint?.value === "string" ? platformHint.value : undefined,
       issues: issues.slice(0, issuesMax),
     });
   }
   if (exact) plainNumbers(body);
-  return { batch: { spans, resource: null, metadata }, platformHint: findPlatformHint(body, metadata) };
+  return { batch: { spans, resource: null, metadata }, platformHint };
 }
 
 function readSpans(list: unknown, limits: DecodeLimits, issues: Issue[]): Span[] {

@@ -117,6 +117,7 @@ const routes: Record<Caller, string> = {
     GET /api/projects/:id/labels/set
     GET /api/agents/:id/outages
     GET /api/projects/:id/ingestion
+    GET /api/agents/:id/last-rejection
     GET /api/projects/:id/ingestion/summary
     GET /api/agents/:id/insights
     GET /api/agents/:id/overview

@@ -68,6 +68,7 @@ function play({ admitted = key, ...played }: Played = {}) {
     key: "right",
     contentType: json,
     contentEncoding: undefined,
+    id: "request-1",
     requestIds: [],
     readBody: async () => {
       steps.push("read");

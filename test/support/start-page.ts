@@ -27,19 +27,30 @@ export function openStartPages(browser: TestBrowser) {
 export const startOf = ({ projectId, id }: Agent) => `/projects/${projectId}/agents/${id}/start`;
 
 /** Shows the result of the latest request. */
-export const panel = (page: Page) => page.getByRole("region", { name: "4. See it arrive" });
+export const panel = (page: Page) => page.getByRole("region", { name: "Latest request" });
+/** One of the five steps, such as "4. First test". */
+export const step = (page: Page, name: string) => page.getByRole("region", { name });
 export const snippet = (page: Page) => page.locator("figure pre");
 
 export const isListening = (page: Page) =>
   panel(page).getByText("requests appear here immediately").waitFor();
 
-/** Creates a key on the page. Returns the key. */
+/** Creates a key on the page, with the form if the agent has one already. Returns the key. */
 export async function makeKeyHere(page: Page): Promise<string> {
-  await page.getByRole("button", { name: "New key", exact: true }).click();
+  const key = page.getByLabel("API key", { exact: true });
+  const [quick, form] = ["Create key", "New key"].map(name =>
+    page.getByRole("button", { name, exact: true }),
+  );
+  await quick!.or(form!).waitFor();
+  if (await quick!.isVisible()) {
+    await quick!.click();
+    return key.inputValue();
+  }
+  await form!.click();
   const dialog = page.getByRole("dialog", { name: "New key" });
   await dialog.getByLabel("Name", { exact: true }).fill("first");
   await dialog.getByRole("button", { name: "Create key" }).click();
-  return page.getByLabel("API key", { exact: true }).inputValue();
+  return key.inputValue();
 }
 
 /** Copies the snippet with its button. Returns the copied text. */

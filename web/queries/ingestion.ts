@@ -1,7 +1,7 @@
 // Queries for the ingestion log: results of a project's requests, by minute and in total.
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { IngestionMinute, IngestionSummary } from "../../src/http/ingestion/schemas.ts";
+import type { IngestionMinute, IngestionSummary, LastRejection } from "../../src/http/ingestion/schemas.ts";
 import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
 
@@ -44,19 +44,14 @@ export const ingestionSummaryQuery = (projectId: string, hours: Hours) =>
 /** The log lags behind requests by about two seconds. */
 export const logDelayMs = 2_500;
 
-/**
- * Requests of the last hour that were rejected in whole or in part, newest first. Refetched once, for requests that were
- * not in the log yet.
- */
-export const recentRejectionsQuery = (projectId: string) =>
+/** The latest rejected request of the last seven days that concerns the agent; null: none. */
+export const lastRejectionQuery = (agentId: string) =>
   queryOptions({
-    queryKey: [...ingestionKey(projectId), "refusals"],
+    queryKey: ["agents", agentId, "last-rejection"],
     queryFn: async ({ signal }) => {
-      const query = queryOf({ from: sinceOf(1), limit: "200" });
-      const page = await read<Page<IngestionMinute>>(`/api/projects/${projectId}/ingestion?${query}`, signal);
-      return page.items.filter(({ code }) => code !== "OK");
+      const path = `/api/agents/${agentId}/last-rejection`;
+      return (await read<{ rejection: LastRejection | null }>(path, signal)).rejection;
     },
-    refetchInterval: ({ state }) => state.dataUpdateCount < 2 && logDelayMs,
   });
 
 function sinceOf(hours: Hours): string | undefined {

@@ -32,8 +32,19 @@ export function VerificationBanner() {
 }
 
 /** One sentence: the email that received the link, or where to find the link without a mail server. */
-export function WhereTheLinkIs({ verification: { email, mailServer } }: { verification: Verification }) {
+export function WhereTheLinkIs({
+  verification: { email, mailServer, link },
+}: {
+  verification: Verification;
+}) {
   const recipient = <strong className="break">{email}</strong>;
+  if (link !== null) {
+    return (
+      <>
+        No mail server is configured, so here is the link for {recipient}: <a href={link}>Verify email</a>
+      </>
+    );
+  }
   if (mailServer) return <>The link was sent to {recipient}.</>;
   return (
     <>No mail server is configured: the link for {recipient} is in the service’s log and outbox folder.</>
@@ -69,7 +80,9 @@ export function VerificationActions({ verification }: { verification: Verificati
       return setResult(
         answer.value.mailServer
           ? `Sent to ${answer.value.email}. Check your spam folder too.`
-          : "A new link is in the service’s log",
+          : answer.value.link === null
+            ? "A new link is in the service’s log"
+            : "New link created",
       );
     }
     const { code, retryAfterSeconds } = answer.failure;

@@ -8,6 +8,7 @@ import type { App, Deps } from "../deps.ts";
 import { Name } from "../schemas.ts";
 import { limitAttempts } from "./attempt-limits.ts";
 import { type Auth, authOrigin, clientIpHeader } from "./auth.ts";
+import type { LocalLinks } from "./local-links.ts";
 import { callLibrary } from "./outages.ts";
 import { registerPasswords } from "./password-changes.ts";
 import { CurrentSession, Done, Email, Password, Session, SignedIn, Token } from "./schemas.ts";
@@ -78,7 +79,9 @@ const forwarded: Forwarded[] = [
   },
 ];
 
-export function registerAccounts(app: App, deps: Deps, auth: Auth, background: Background): void {
+export type SignUpDeps = { background: Background; localLinks: LocalLinks };
+
+export function registerAccounts(app: App, deps: Deps, auth: Auth, signUp: SignUpDeps): void {
   const forward = forwarder(deps, auth);
   for (const { method, path, summary, open = false, body, answer } of forwarded) {
     app.route({
@@ -90,7 +93,7 @@ export function registerAccounts(app: App, deps: Deps, auth: Auth, background: B
     });
   }
   registerPasswords(app, deps, forward);
-  registerSignUp(app, deps, background, forward);
+  registerSignUp(app, deps, signUp, forward);
 }
 
 export type Forward = (

@@ -64,6 +64,10 @@ export const Verification = z.object({
     .boolean()
     .describe("Whether emails are sent. Without a mail server, their links are in the service log."),
   baseUrl: z.string().describe("The origin of the links in emails, set by SVC_BASE_URL."),
+  link: z
+    .string()
+    .nullable()
+    .describe("The latest link, where only this machine can see it: no mail server, everything on loopback."),
 });
 export type Verification = z.output<typeof Verification>;
 

@@ -8,18 +8,24 @@ import { createFirstProject } from "../../store/accounts/projects.ts";
 import type { Background } from "../background.ts";
 import type { App, Deps } from "../deps.ts";
 import { Name } from "../schemas.ts";
-import type { Forward } from "./accounts.ts";
+import type { Forward, SignUpDeps } from "./accounts.ts";
 import { mayNotify } from "./attempt-limits.ts";
 import { Email, NewPassword, SignedUp } from "./schemas.ts";
-import { deliverLink, newLink } from "./verification-mail.ts";
+import { deliverLink, linkOf, newLink } from "./verification-mail.ts";
 
-export function registerSignUp(app: App, deps: Deps, background: Background, forward: Forward): void {
+export function registerSignUp(
+  app: App,
+  deps: Deps,
+  { background, localLinks }: SignUpDeps,
+  forward: Forward,
+): void {
   const { db, config } = deps;
 
   async function welcome(accountId: string): Promise<void> {
     await createFirstProject(db, accountId);
     const link = await newLink(deps, accountId);
     if (link.state === "inserted") {
+      localLinks.keep(accountId, linkOf(deps, link));
       background.start(() => deliverLink(deps, link), "failed to send a verification email");
     }
   }

@@ -20,13 +20,16 @@ export async function deliverLink(
   deps: Deps,
   { email, token }: { email: string; token: string },
 ): Promise<void> {
-  const link = `${deps.config.baseUrl}/verify-email?token=${token}`;
   try {
-    await deps.mailer.send(verificationMail({ to: email, link, validHours: 24 }));
+    await deps.mailer.send(verificationMail({ to: email, link: linkOf(deps, { token }), validHours: 24 }));
   } catch (error) {
     await markUnsent(deps.db, hashToken(token));
     throw error;
   }
+}
+
+export function linkOf({ config }: Deps, { token }: { token: string }): string {
+  return `${config.baseUrl}/verify-email?token=${token}`;
 }
 
 /** Only this hash of a token is stored. */

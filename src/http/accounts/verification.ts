@@ -1,4 +1,5 @@
 // /api/verification: the verification state of the email, resending the email, and confirming its link.
+import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { LinkState } from "../../model/account.ts";
 import { Refusal } from "../../model/refusal.ts";
@@ -7,22 +8,28 @@ import { confirmEmailLink, findLinkState } from "../../store/accounts/email-link
 import type { App, Deps } from "../deps.ts";
 import { requireAccount } from "../session.ts";
 import { limitAttempts } from "./attempt-limits.ts";
+import type { LocalLinks } from "./local-links.ts";
 import { Verification, VerificationLink, Verified } from "./schemas.ts";
-import { deliverLink, hashToken, newLink } from "./verification-mail.ts";
+import { deliverLink, hashToken, linkOf, newLink } from "./verification-mail.ts";
 
 const Token = z.string().min(1).max(200);
-export function registerVerification(app: App, deps: Deps): void {
+export function registerVerification(app: App, deps: Deps, localLinks: LocalLinks): void {
   const tags = ["accounts"];
-  const stateOf = async (accountId: string) => ({
-    ...(await getVerification(deps.db, accountId)),
-    mailServer: Boolean(deps.config.smtpUrl),
-    baseUrl: deps.config.baseUrl,
-  });
+  const stateOf = async (request: FastifyRequest) => {
+    const { id } = requireAccount(request);
+    const verification = await getVerification(deps.db, id);
+    return {
+      ...verification,
+      mailServer: Boolean(deps.config.smtpUrl),
+      baseUrl: deps.config.baseUrl,
+      link: verification.verified ? null : localLinks.find(id, request.raw),
+    };
+  };
 
   app.get(
     "/api/verification",
     { schema: { tags, summary: "Get the verification state of the email", response: { 200: Verification } } },
-    async request => stateOf(requireAccount(request).id),
+    async request => stateOf(request),
   );
 
   app.post(
@@ -42,7 +49,8 @@ export function registerVerification(app: App, deps: Deps): void {
         });
       }
       await deliverLink(deps, link);
-      return stateOf(account.id);
+      localLinks.keep(account.id, linkOf(deps, link));
+      return stateOf(request);
     },
   );
 

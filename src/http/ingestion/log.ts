@@ -1,10 +1,10 @@
-// /api/projects/:id/ingestion: results of ingestion requests in the last seven days, per minute and in total.
+// /api/projects/:id/ingestion and /api/agents/:id/last-rejection: results of ingestion requests in the last seven days.
 import { z } from "zod";
-import { listIngestion, summarizeIngestion } from "../../store/ingestion/minutes.ts";
+import { findLastRejection, listIngestion, summarizeIngestion } from "../../store/ingestion/minutes.ts";
 import type { App, Deps } from "../deps.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, Instant, pageSchema, searchText } from "../schemas.ts";
-import { Code, IngestionMinute, IngestionSummary } from "./schemas.ts";
+import { Code, IngestionMinute, IngestionSummary, LastRejection } from "./schemas.ts";
 
 const Range = {
   from: Instant.optional().describe("Starts with the minute that contains this time."),
@@ -37,13 +37,30 @@ export function registerIngestionLog(app: App, { db }: Deps): void {
       const { cursor, limit, ...filters } = query;
       const minutes = await listIngestion(db, params.id, filters, listingOf({ cursor, limit }));
       return pageOf(
-        minutes.map(({ at, reasons, ...minute }) => ({
+        minutes.map(({ at, reasons, rejection, rejectedAt, ...minute }) => ({
           ...minute,
           at: at.toISOString(),
           reasons: Object.entries(reasons).map(([code, traces]) => ({ code: code as Code, traces })),
+          rejection: rejection && rejectedAt && { ...rejection, at: rejectedAt.toISOString() },
         })),
         query,
       );
+    },
+  );
+
+  app.get(
+    "/api/agents/:id/last-rejection",
+    {
+      schema: {
+        tags,
+        summary: "Get the latest rejected request that concerns an agent",
+        params,
+        response: { 200: z.object({ rejection: LastRejection.nullable() }) },
+      },
+    },
+    async ({ params }) => {
+      const last = await findLastRejection(db, params.id);
+      return { rejection: last ? { ...last, at: last.at.toISOString() } : null };
     },
   );
 

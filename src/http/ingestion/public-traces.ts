@@ -69,12 +69,12 @@ async function refuseWrongPath(
 }
 
 /** Enters a request to a wrong path in the ingestion log of its key's project. */
-async function report({ findKey, onAnswered }: IngestDeps, request: FastifyRequest, { code }: Refusal) {
+async function report({ findKey, onAnswered }: IngestDeps, request: FastifyRequest, refusal: Refusal) {
   const text = request.headers["x-api-key"];
   if (typeof text !== "string" || text === "") return;
   // The answer is the same without the log, such as while the database is down.
   const key = await findKey(hashKey(text).toString("hex")).catch(() => undefined);
-  if (key) onAnswered([refusedWhole(code)], key);
+  if (key) onAnswered([refusedWhole(refusal, request.id)], key);
 }
 
 type Receiving = { reader: BodyReader; places: FairSemaphore; wrongKeys: LimitWrongKeys };
@@ -93,6 +93,7 @@ async function receive(
       key: typeof key === "string" ? key : undefined,
       contentType: headers["content-type"],
       contentEncoding: headers["content-encoding"],
+      id: request.id,
       requestIds: headersDistinct["x-request-id"] ?? [],
       async readBody(encoding, mediaType, key) {
         const holders = holdersOf(key);

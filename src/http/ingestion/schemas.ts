@@ -7,6 +7,22 @@ export const Code = z.enum(ingestionCodes);
 export type Code = z.output<typeof Code>;
 const count = z.number().int();
 
+const Rejection = z.object({
+  code: Code,
+  requestId: z.string().describe("As in the error response and the service log."),
+  paths: z
+    .array(z.string())
+    .describe("Where the request is invalid, such as spans[0].name; at most three, without content."),
+});
+
+export const LastRejection = Rejection.extend({
+  at: Time,
+  serviceName: z.string().nullable(),
+  keyId: Id,
+  keyName: z.string().nullable().describe("Null once the key is revoked."),
+}).meta({ id: "LastRejection" });
+export type LastRejection = z.output<typeof LastRejection>;
+
 export const IngestionMinute = z
   .object({
     id: Id,
@@ -15,12 +31,13 @@ export const IngestionMinute = z
     keyId: Id,
     keyName: z.string().nullable().describe("Null once the key is revoked."),
     serviceName: z.string().nullable(),
-    agentId: Id.nullable().describe("The agent whose traces were stored."),
+    agentId: Id.nullable().describe("The agent whose traces were stored, or that rejected requests name."),
     requests: count,
     spans: count.describe("Spans stored."),
     reasons: z
       .array(z.object({ code: Code, traces: count }))
       .describe("For PARTIAL: rejected traces by code."),
+    rejection: Rejection.extend({ at: Time }).nullable().describe("The latest rejected one of the requests."),
   })
   .meta({ id: "IngestionMinute" });
 export type IngestionMinute = z.output<typeof IngestionMinute>;

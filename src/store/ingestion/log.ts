@@ -7,6 +7,8 @@ import { type Database, isTransient } from "../db.ts";
 import { addIngestion, deleteOldIngestion, type IngestionCount } from "./minutes.ts";
 
 const writeAfterMs = 2_000;
+// A rejection is waited for: Get started shows it once it is written.
+const writeRejectionAfterMs = 250;
 const deleteEveryMs = 600_000;
 const minuteMs = 60_000;
 // Service names are the sender's choice: this many a minute are counted separately per project, and in total; requests
@@ -25,21 +27,31 @@ export class IngestionLog {
   #nameCount = 0;
   #namesUntil = 0;
   #timer: NodeJS.Timeout | undefined;
+  #writesAt = 0;
   #working: Promise<void> = Promise.resolve();
 
-  constructor(db: Database, log: Pick<Logger, "error">) {
+  readonly #onWritten: (counts: IngestionCount[]) => void;
+
+  /** `onWritten`: what was just written. */
+  constructor(
+    db: Database,
+    log: Pick<Logger, "error">,
+    onWritten: (counts: IngestionCount[]) => void = () => {},
+  ) {
     this.#db = db;
     this.#log = log;
+    this.#onWritten = onWritten;
     this.#deleting = setInterval(() => this.#deleteOld(), deleteEveryMs).unref();
     this.#deleteOld();
   }
 
   record(answers: IngestionAnswer[], { id: keyId, projectId }: Pick<AdmittedKey, "id" | "projectId">): void {
+    const rejectedAt = performance.now();
     for (const { serviceName, ...answer } of answers) {
       const name = serviceName === null ? null : this.#admitName(projectId, serviceName);
-      this.#add({ ...answer, projectId, keyId, serviceName: name, requests: 1 });
+      this.#add({ ...answer, projectId, keyId, serviceName: name, requests: 1, rejectedAt });
     }
-    this.#timer ??= setTimeout(() => this.#write(), writeAfterMs);
+    this.#writeAfter(answers.some(({ rejection }) => rejection) ? writeRejectionAfterMs : writeAfterMs);
   }
 
   /** Writes the remaining counts. */
@@ -62,6 +74,10 @@ export class IngestionLog {
     }
     known.requests += count.requests;
     known.spans += count.spans;
+    if (count.rejection && (!known.rejection || count.rejectedAt >= known.rejectedAt)) {
+      known.rejection = count.rejection;
+      known.rejectedAt = count.rejectedAt;
+    }
     addReasons(known.reasons, count.reasons);
   }
 
@@ -80,6 +96,15 @@ export class IngestionLog {
     return name;
   }
 
+  /** Writes after this time at the latest. */
+  #writeAfter(ms: number): void {
+    const at = performance.now() + ms;
+    if (this.#timer && this.#writesAt <= at) return;
+    clearTimeout(this.#timer);
+    this.#writesAt = at;
+    this.#timer = setTimeout(() => this.#write(), ms);
+  }
+
   #write(): void {
     this.#timer = undefined;
     this.#then(async () => {
@@ -88,11 +113,12 @@ export class IngestionLog {
       this.#counts = new Map();
       try {
         await addIngestion(this.#db, [...counts.values()]);
+        this.#onWritten([...counts.values()]);
       } catch (error) {
         if (!isTransient(error)) throw error;
         // The database is unavailable: written with the next counts.
         for (const count of counts.values()) this.#add(count);
-        this.#timer ??= setTimeout(() => this.#write(), writeAfterMs);
+        this.#writeAfter(writeAfterMs);
       }
     });
   }

@@ -1,12 +1,18 @@
 // The ingestion log: a row per minute, code, key, service name and agent, kept for seven days.
-import type { IngestionAnswer, IngestionCode, Reasons } from "../../model/ingestion.ts";
+import type { IngestionAnswer, IngestionCode, Reasons, Rejection } from "../../model/ingestion.ts";
 import type { Database } from "../db.ts";
 import { idAt, type Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 
 /** Requests that have everything but their sums in common. */
-export type IngestionCount = IngestionAnswer & { projectId: string; keyId: string; requests: number };
+export type IngestionCount = IngestionAnswer & {
+  projectId: string;
+  keyId: string;
+  requests: number;
+  /** When the latest of them was refused, by `performance.now()`. */
+  rejectedAt: number;
+};
 
 const items = multiRow<IngestionCount>(1, {
   id: ["uuid", newId],
@@ -18,6 +24,8 @@ const items = multiRow<IngestionCount>(1, {
   requests: ["bigint", count => count.requests],
   spans: ["bigint", count => count.spans],
   reasons: ["text", count => JSON.stringify(count.reasons)],
+  rejection: ["text", ({ rejection }) => rejection && JSON.stringify(rejection)],
+  rejected_ms_ago: ["float8", ({ rejectedAt }) => performance.now() - rejectedAt],
 });
 
 /**
@@ -29,9 +37,12 @@ export async function addIngestion(db: Database, counts: IngestionCount[]): Prom
     name: "add-ingestion",
     // Sorted, so that two processes that add to the same rows never deadlock.
     text: `insert into ingestion_minutes
-        (id, project_id, at, code, key_id, service_name, agent_id, requests, spans, reasons)
+        (id, project_id, at, code, key_id, service_name, agent_id, requests, spans, reasons, rejection,
+          rejected_at)
       select id_at(date_trunc('minute', now()), item.id), item.project_id, date_trunc('minute', now()), item.code,
-        item.key_id, item.service_name, item.agent_id, item.requests, item.spans, item.reasons::jsonb
+        item.key_id, item.service_name, item.agent_id, item.requests, item.spans, item.reasons::jsonb,
+        item.rejection::jsonb,
+        case when item.rejection is not null then now() - item.rejected_ms_ago * interval '1 ms' end
       from ${items.from}
       join projects p on p.id = item.project_id
       order by item.project_id, item.code, item.key_id, item.service_name, item.agent_id
@@ -40,7 +51,10 @@ export async function addIngestion(db: Database, counts: IngestionCount[]): Prom
         requests = ingestion_minutes.requests + excluded.requests,
         spans = ingestion_minutes.spans + excluded.spans,
         reasons = case when excluded.reasons = '{}' then ingestion_minutes.reasons
-          else add_counts(ingestion_minutes.reasons, excluded.reasons) end`,
+          else add_counts(ingestion_minutes.reasons, excluded.reasons) end,
+        rejection = case when excluded.rejected_at >= coalesce(ingestion_minutes.rejected_at, '-infinity')
+          then excluded.rejection else ingestion_minutes.rejection end,
+        rejected_at = greatest(ingestion_minutes.rejected_at, excluded.rejected_at)`,
     values: items.values(counts),
   });
 }
@@ -65,6 +79,9 @@ export type IngestionMinute = {
   requests: number;
   spans: number;
   reasons: Reasons;
+  /** The latest rejected one of the requests; null if none was, or if an earlier version logged it. */
+  rejection: Rejection | null;
+  rejectedAt: Date | null;
 };
 
 /** Minutes that begin within: `from` counts from the beginning of its minute, `to` is exclusive. */
@@ -86,7 +103,8 @@ export async function listIngestion(
 ): Promise<IngestionMinute[]> {
   const { rows } = await db.pool.query<IngestionMinute>(
     `select m.id, m.at, m.code, m.key_id as "keyId", k.name as "keyName", m.service_name as "serviceName",
-        m.agent_id as "agentId", m.requests, m.spans, m.reasons
+        m.agent_id as "agentId", m.requests, m.spans, m.reasons,
+        m.rejection, m.rejected_at as "rejectedAt"
       from ingestion_minutes m left join keys k on k.id = m.key_id
       where m.project_id = $1 and m.id < $2 and m.id < $3 and m.id >= $4
         and m.id >= (select id_at(now() - interval '7 days'))
@@ -105,6 +123,43 @@ export async function listIngestion(
     ],
   );
   return rows;
+}
+
+/** `keyName` is null once the key is revoked. */
+export type LastRejection = Rejection & {
+  at: Date;
+  serviceName: string | null;
+  keyId: string;
+  keyName: string | null;
+};
+
+/**
+ * The latest rejected request of the last seven days that concerns the agent: one that names it, by id or by the service
+ * name that it has now, or one that names no agent, with a key that may write to this one.
+ */
+export async function findLastRejection(db: Database, agentId: string): Promise<LastRejection | undefined> {
+  const { rows } = await db.pool.query<Omit<LastRejection, keyof Rejection> & { rejection: Rejection }>({
+    name: "last-rejection",
+    text: `select m.rejection, m.rejected_at as at, m.service_name as "serviceName", m.key_id as "keyId", k.name as "keyName"
+      from agents own
+      join ingestion_minutes m on m.project_id = own.project_id
+      left join keys k on k.id = m.key_id
+      left join agents named on named.project_id = m.project_id and named.otlp_service_name = m.service_name
+      where own.id = $1 and m.rejection is not null and m.rejected_at >= now() - interval '7 days'
+        and case
+          when m.agent_id is not null then m.agent_id = own.id
+          when named.id is not null then named.id = own.id
+          else k.access = 'full'
+            or exists (select from key_agents a where a.key_id = m.key_id and a.agent_id = own.id)
+        end
+      order by m.rejected_at desc limit 1`,
+    values: [agentId],
+  });
+  return rows[0] && splitRejection(rows[0]);
+}
+
+function splitRejection<T extends { rejection: Rejection }>({ rejection, ...rest }: T) {
+  return { ...rest, ...rejection };
 }
 
 /** `requests`: a request that names several services counts once for each. `spans` were stored. */

@@ -100,7 +100,7 @@ test("deleting an agent asks for its name, and its URL is not found afterwards",
   const dialog = page.getByRole("alertdialog");
   await dialog.getByLabel(/to confirm/).fill("Doomed");
   await dialog.getByRole("button", { name: "Delete agent" }).click();
-  await page.getByRole("heading", { name: "No agents yet" }).waitFor();
+  await page.getByRole("heading", { name: "Create your first agent" }).waitFor();
   await page.goto(`/projects/${owner.projectId}/agents/${agent.id}`);
   await page.getByRole("heading", { name: "Not found" }).waitFor();
   await assertAccessible(page);

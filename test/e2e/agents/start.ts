@@ -16,6 +16,7 @@ import {
   openStartPages,
   panel,
   startOf,
+  step,
 } from "../../support/start-page.ts";
 
 let mails: MailServer;
@@ -35,8 +36,7 @@ test("a new user sees why the first trace is rejected, verifies the email, and s
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill("correct horse battery");
   await page.getByRole("button", { name: "Create account" }).click();
-  await page.getByRole("button", { name: "New agent" }).click();
-  await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("Shop");
+  await page.getByLabel("Name", { exact: true }).fill("Shop");
   await page.getByRole("button", { name: "Create agent" }).click();
   await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
   await page.getByText("Traces are rejected (403 EMAIL_NOT_VERIFIED) until").waitFor();
@@ -68,16 +68,17 @@ test("a new user sees why the first trace is rejected, verifies the email, and s
   await panel(page).getByText("2 spans").waitFor();
   await panel(page).getByText("Not evaluated", { exact: true }).waitFor();
   await assertAccessible(page);
-  await panel(page).getByRole("link", { name: "“Gives a reply”" }).click();
-  await page.getByRole("heading", { level: 1, name: "New test case" }).waitFor();
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Applies to new traces only.").waitFor();
-  await page.keyboard.press("g");
-  await page.keyboard.press("g");
-  await panel(page).getByText("Active test cases apply to new traces only.").waitFor();
+  await step(page, "4. First test").getByRole("button", { name: "Create test" }).click();
+  await step(page, "4. First test").getByRole("link", { name: "Gives a reply" }).waitFor();
+  const verdict = step(page, "5. First verdict");
+  await verdict.getByText("Active test cases apply to new traces only.").waitFor();
+  await assertAccessible(page);
   assert.match(await runInShell(command), /^HTTP\/1.1 201 /);
   await panel(page).getByText("Passed").waitFor();
-  await panel(page).getByRole("link", { name: "Open trace" }).click();
+  await verdict.getByText("Passed").waitFor();
+  const steps = page.getByRole("list", { name: "Steps" }).getByRole("listitem");
+  assert.equal(await steps.filter({ hasText: "Done" }).count(), 5);
+  await verdict.getByRole("link", { name: "Open evaluation" }).click();
   await page.waitForURL(/\/traces\/[0-9a-f-]{36}$/);
   assert.deepEqual(complaints, []);
 });
@@ -169,6 +170,8 @@ test("a request rejected before the page was opened is shown, unless it concerns
   });
   const { page } = await open(other, owner);
   await panel(page).getByText("OTLP_PLATFORM_NOT_ALLOWED").waitFor();
+  await page.reload();
+  await panel(page).getByText("OTLP_PLATFORM_NOT_ALLOWED").waitFor();
   await panel(page).getByText("svc_...").waitFor();
   await panel(page).getByRole("button", { name: "New key for this agent" }).waitFor();
   await assertAccessible(page);
@@ -179,6 +182,27 @@ test("a request rejected before the page was opened is shown, unless it concerns
     assert.equal(await panel(page).getByText("OTLP_PLATFORM_NOT_ALLOWED").count(), 0),
   );
   await exporter.shutdown();
+});
+
+test("a request with invalid fields shows where they are and its request ID, here and in the ingestion log", async () => {
+  const { page, owner, agent } = await newcomer();
+  await isListening(page);
+  const { key } = await makeKey(owner);
+  const body = { platformId: agent.id, spans: [{ span_id: "1", name: 7, attributes: { "secret name": 1 } }] };
+  const { bytes } = await send({ url: browser.service.url, key }, { body });
+  const { requestId } = JSON.parse(bytes.toString());
+  await panel(page).getByText("spans[0].name").waitFor();
+  await panel(page).getByText(requestId).waitFor();
+  assert.equal((await page.content()).includes("secret name"), false);
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  await panel(page).getByRole("link", { name: "Open in ingestion log" }).click();
+  await page.getByText("Latest request").click();
+  await page.getByText(requestId).waitFor();
+  await page.getByText("spans[0].name").waitFor();
+  await assertReflows(page);
+  await assertAccessible(page);
 });
 
 test("every kind of rejected request is explained", async () => {
@@ -218,7 +242,7 @@ test("a sample trace can be sent before any integration, and turned into a test 
   await panel(page).getByText("Sample trace received").waitFor();
   await panel(page).getByText("3 spans").waitFor();
   await panel(page).getByText("Not evaluated", { exact: true }).waitFor();
-  await panel(page).getByRole("link", { name: "Create test from this trace" }).click();
+  await step(page, "4. First test").getByRole("link", { name: "Create test from this trace" }).click();
   await page.waitForURL(/\/tests\/new\?trace=[0-9a-f-]{36}$/);
   assert.deepEqual(complaints, []);
 });
@@ -227,8 +251,9 @@ test("an agent whose test cases are all disabled shows a link to activate one", 
   const { page, owner, agent } = await newcomer();
   await makeTest(owner, agent.id, { status: "disabled" });
   await panel(page).getByRole("button", { name: "Send sample trace" }).click();
-  await panel(page).getByText("This agent has 1 test case, but none applies to live traffic.").waitFor();
+  const test = step(page, "4. First test");
+  await test.getByText("This agent has 1 test case, but none applies to live traffic.").waitFor();
   await assertAccessible(page);
-  await panel(page).getByRole("link", { name: "Activate one" }).click();
+  await test.getByRole("link", { name: "Activate one" }).click();
   await page.getByRole("heading", { level: 1, name: "Test cases" }).waitFor();
 });

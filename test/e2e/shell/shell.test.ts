@@ -2,6 +2,7 @@
 import "./shell.ts";
 import "./sign-up.ts";
 import "./session-end.ts";
+import "./first-minutes.ts";
 import "./access-tokens.ts";
 import "./keys.ts";
 import "./keyboard.ts";

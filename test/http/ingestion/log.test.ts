@@ -52,7 +52,10 @@ describe("the ingestion log", { concurrency: true }, () => {
     await send({ body: exportOf([exportedSpan()]) });
     await send(encodings.protobuf(exportOf([exportedSpan(), exportedSpan()])));
     const items = await logged(owner, 3);
-    const common = { code: "OK", keyId, keyName: "Production", agentId: agent.id, reasons: [] };
+    const common = {
+      ...{ code: "OK", keyId, keyName: "Production", agentId: agent.id },
+      ...{ reasons: [], rejection: null },
+    };
     const sums = new Map<string | null, { requests: number; spans: number }>();
     for (const { id, at, serviceName, requests, spans, ...rest } of items) {
       assert.match(id, /^[0-9a-f-]{36}$/);
@@ -102,8 +105,13 @@ describe("the ingestion log", { concurrency: true }, () => {
       said(items.map(item => [item.code, item.serviceName])),
       said(requests.map(([code, name]) => [code, name])),
     );
-    for (const item of items) assert.deepEqual([item.spans, item.agentId, item.reasons], [0, null, []]);
-    assert.notEqual(other.id, agent.id);
+    const isNamed = (code: string) => code === "OTLP_PLATFORM_NOT_ALLOWED";
+    for (const { code, spans, agentId, reasons, rejection } of items) {
+      const named = isNamed(code) ? other.id : null;
+      if (code !== "VALIDATION_ERROR") assert.deepEqual([spans, agentId, reasons], [0, named, []], code);
+      assert.equal(rejection.code, code);
+      assert.match(rejection.requestId, /^[0-9a-f-]{36}$/);
+    }
   });
 
   test("requests of an unverified account are in the log, and requests without a valid key are in no log", async () => {
@@ -139,6 +147,47 @@ describe("the ingestion log", { concurrency: true }, () => {
     );
   });
 
+  test("an agent's last rejection is the latest request that names it, or names none, with a key that may write to it", async () => {
+    const { owner, agent, send } = await newSender();
+    const other = await makeAgent(owner, { otlpServiceName: "other-agent" });
+    const { key: narrow } = await makeKey(owner, { access: "granular", agentIds: [other.id] });
+    const lastOf = async ({ id }: { id: string }): Promise<Read> =>
+      (await owner.client.get(`/api/agents/${id}/last-rejection`).expect(200)).body.rejection;
+    assert.deepEqual([await lastOf(agent), await lastOf(other)], [null, null]);
+
+    const invalid = [canonicalSpan({ name: 7, attributes: { secret: 1 } }), { span_id: "b", attributes: [] }];
+    const { bytes, status } = await send({ body: canonicalBody(agent.id, { spans: invalid }) });
+    assert.equal(status, 400);
+    const first = await eventually(async () => {
+      const last = await lastOf(agent);
+      assert.ok(last);
+      return last;
+    });
+    assert.equal(first.requestId, JSON.parse(bytes.toString()).requestId);
+    assert.deepEqual(first.paths, ["spans[0].name", "spans[1].name", "spans[1].attributes"]);
+    assert.ok(Math.abs(Date.now() - Date.parse(first.at)) < 60_000);
+    assert.equal(await lastOf(other), null, "the request names the other agent");
+
+    const wait = (of: { id: string }, code: string) =>
+      eventually(async () => assert.equal((await lastOf(of))?.code, code));
+    await send({ key: narrow, body: "{" });
+    await wait(other, "VALIDATION_ERROR");
+    assert.equal((await lastOf(agent)).requestId, first.requestId, "the key may not write to this one");
+    await send({ key: narrow, body: exportOf([exportedSpan()]) });
+    await wait(agent, "OTLP_PLATFORM_NOT_ALLOWED");
+    await send({ key: narrow, body: canonicalBody(agent.id) });
+    await wait(agent, "CUSTOM_API_PLATFORM_NOT_FOUND");
+    assert.equal((await lastOf(other)).code, "VALIDATION_ERROR");
+    await send({ body: exportOf([exportedSpan()], "shop-bot") });
+    await wait(other, "OTLP_PLATFORM_NOT_FOUND");
+    await wait(agent, "OTLP_PLATFORM_NOT_FOUND");
+    await owner.client.patch(`/api/agents/${other.id}`, { otlpServiceName: "shop-bot" }).expect(200);
+    await wait(agent, "CUSTOM_API_PLATFORM_NOT_FOUND");
+    await send({ path: "/v1/traces", body: "" });
+    await wait(agent, "NOT_FOUND");
+    await wait(other, "NOT_FOUND");
+  });
+
   test("the table contains no payload and no key", async () => {
     const { owner, agent, key, send } = await newSender();
     const secret = "the customer's secret";
@@ -149,7 +198,13 @@ describe("the ingestion log", { concurrency: true }, () => {
     await send({ headers, body: canonicalBody(secret) });
     await send({ headers, body: exportOf([exportedSpan({ name: secret, attributes })], "nobody") });
     await send({ headers, body: secret });
-    await logged(owner, 5);
+    const attribute = { [secret]: secret };
+    await send({
+      headers,
+      body: canonicalBody(agent.id, { spans: [{ name: 1, attributes: attribute }], metadata: secret }),
+    });
+    await send({ body: exportOf([exportedSpan({ attributes: [{ [secret]: secret }] })]) });
+    await logged(owner, 7);
     const { rows } = await service.db.pool.query<{ row: string }>(
       "select m::text as row from ingestion_minutes m where project_id = $1",
       [owner.projectId],

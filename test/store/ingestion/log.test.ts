@@ -9,6 +9,7 @@ import { IngestionLog } from "../../../src/store/ingestion/log.ts";
 import {
   addIngestion,
   deleteOldIngestion,
+  findLastRejection,
   type IngestionCount,
   listIngestion,
   summarizeIngestion,
@@ -30,6 +31,7 @@ const answer = (more: Partial<IngestionAnswer> = {}): IngestionAnswer => ({
   agentId: null,
   spans: 1,
   reasons: {},
+  rejection: null,
   ...more,
 });
 const keyOf = ({ keyId: id, projectId }: Sender) => ({ id, projectId });
@@ -60,6 +62,7 @@ describe("counts", () => {
       projectId: sender.projectId,
       keyId: sender.keyId,
       requests: 3,
+      rejectedAt: 0,
     });
     const counts = senders.flatMap(sender => [null, "a", "b", "c"].map(name => count(sender, name)));
     await Promise.all(
@@ -103,6 +106,28 @@ describe("counts", () => {
       for (const [code, traces] of Object.entries(row.reasons)) total[code] = (total[code] ?? 0) + traces;
     }
     assert.deepEqual(total, { OTLP_ID_INVALID: 3, PAYLOAD_TOO_LARGE: 1 });
+  });
+
+  it("of rejections keep the latest of the minute, whichever process saw it, and when it came", async () => {
+    const sender = await makeSender(db);
+    const rejected = (requestId: string, agoMs: number): IngestionCount => ({
+      ...answer({
+        code: "VALIDATION_ERROR",
+        agentId: sender.agentId,
+        rejection: { code: "VALIDATION_ERROR", requestId, paths: ["spans"] },
+      }),
+      ...{ projectId: sender.projectId, keyId: sender.keyId, requests: 1 },
+      rejectedAt: performance.now() - agoMs,
+    });
+    await addIngestion(db, [rejected("middle", 20_000)]);
+    await addIngestion(other, [rejected("latest", 10_000)]);
+    await addIngestion(db, [rejected("oldest", 30_000)]);
+    await addIngestion(db, [{ ...rejected("", 0), code: "OK", rejection: null }]);
+    const { rows } = await db.pool.query<{ now: Date }>("select now()");
+    const last = await findLastRejection(db, sender.agentId);
+    assert.deepEqual([last?.requestId, last?.paths], ["latest", ["spans"]]);
+    const ago = rows[0]!.now.getTime() - last!.at.getTime();
+    assert.ok(ago >= 10_000 && ago < 20_000, String(ago));
   });
 
   it("of a deleted project do not delay those of others", async () => {

@@ -14,8 +14,9 @@ import { CopyText } from "../../ui/Copy.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
-import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
+import { Loaded, MorePages } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
+import { FirstAgent } from "./FirstAgent.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents");
 
@@ -30,6 +31,8 @@ export function AgentsPage() {
     return agents.fetchNextPage();
   };
   const [isCreating, setCreating] = useState(false);
+  const openStart = ({ id }: Agent) =>
+    void navigate({ to: "/projects/$projectId/agents/$agentId/start", params: { projectId, agentId: id } });
   const newAgent = (
     <Button look="main" icon="plus" onClick={() => setCreating(true)}>
       New agent
@@ -40,10 +43,7 @@ export function AgentsPage() {
       <Loaded query={agents}>
         {items =>
           items.length === 0 ? (
-            <EmptyState icon="agent" title="No agents yet">
-              <p className="quiet">An agent is an AI system whose traces are stored and evaluated.</p>
-              {newAgent}
-            </EmptyState>
+            <FirstAgent projectId={projectId} onDone={openStart} />
           ) : (
             <>
               <ul className="agents">
@@ -60,15 +60,7 @@ export function AgentsPage() {
       </Loaded>
       {isCreating && (
         <Dialog title="New agent" onClose={() => setCreating(false)}>
-          <AgentForm
-            projectId={projectId}
-            onDone={({ id }) =>
-              void navigate({
-                to: "/projects/$projectId/agents/$agentId/start",
-                params: { projectId, agentId: id },
-              })
-            }
-          />
+          <AgentForm projectId={projectId} onDone={openStart} />
         </Dialog>
       )}
     </Page>

@@ -2,12 +2,13 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { IngestionMinute } from "../../../src/http/ingestion/schemas.ts";
-import { momentText } from "../../format.ts";
+import { exactMomentText, momentText } from "../../format.ts";
 import { counted } from "../../labels.ts";
 import { agentsQuery } from "../../queries/agents.ts";
 import { explained, ingestionWord } from "../../refusals.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { EmptyState } from "../../ui/State.tsx";
+import { Paths } from "./Paths.tsx";
 
 type MinutesProps = { projectId: string; items: IngestionMinute[]; isFiltered: boolean };
 
@@ -43,51 +44,77 @@ export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
           </tr>
         </thead>
         <tbody>
-          {items.map(({ id, at, code, requests, spans, serviceName, keyName, agentId, reasons }) => (
-            <tr key={id}>
-              <td data-label="Minute">
-                <time dateTime={at}>{momentText(at)}</time>
-              </td>
-              <td data-label="Result" className="wide">
-                <div className="ingestion-result">
-                  <div className="line" title={explained[code].why}>
-                    <Badge word={ingestionWord(code)} />
-                    {code !== "OK" && code !== "PARTIAL" && <code className="break">{code}</code>}
-                  </div>
-                  {reasons.map(reason => (
-                    <div key={reason.code} className="small" title={explained[reason.code].why}>
-                      {counted(reason.traces, "trace")} rejected: <code className="break">{reason.code}</code>
+          {items.map(
+            ({ id, at, code, requests, spans, serviceName, keyName, agentId, reasons, rejection }) => (
+              <tr key={id}>
+                <td data-label="Minute">
+                  <time dateTime={at}>{momentText(at)}</time>
+                </td>
+                <td data-label="Result" className="wide">
+                  <div className="ingestion-result">
+                    <div className="line" title={explained[code].why}>
+                      <Badge word={ingestionWord(code)} />
+                      {code !== "OK" && code !== "PARTIAL" && <code className="break">{code}</code>}
                     </div>
-                  ))}
-                </div>
-              </td>
-              <td data-label="Requests" className="cell-end">
-                {requests}
-              </td>
-              <td data-label="Spans stored" className="cell-end">
-                {spans}
-              </td>
-              <td data-label="Service name" className="wide">
-                {serviceName === null ? (
-                  <span className="quiet">None</span>
-                ) : (
-                  <code className="ingestion-name">{serviceName}</code>
-                )}
-              </td>
-              <td data-label="Key" className="wide">
-                {keyName ?? <span className="quiet">Revoked</span>}
-              </td>
-              <td data-label="Agent" className="wide">
-                {agentId === null ? (
-                  <span className="quiet">None</span>
-                ) : (
-                  <Link to="/projects/$projectId/agents/$agentId" params={{ projectId, agentId }}>
-                    {agents.find(agent => agent.id === agentId)?.name ?? "Deleted"}
-                  </Link>
-                )}
-              </td>
-            </tr>
-          ))}
+                    {rejection && (
+                      <details className="small">
+                        <summary>Latest request</summary>
+                        <dl className="facts">
+                          <dt>Time</dt>
+                          <dd>
+                            <time dateTime={rejection.at}>{exactMomentText(rejection.at)}</time>
+                          </dd>
+                          <dt>Request</dt>
+                          <dd>
+                            <code className="break">{rejection.requestId}</code>
+                          </dd>
+                          {rejection.paths.length > 0 && (
+                            <>
+                              <dt>Invalid</dt>
+                              <dd>
+                                <Paths paths={rejection.paths} />
+                              </dd>
+                            </>
+                          )}
+                        </dl>
+                      </details>
+                    )}
+                    {reasons.map(reason => (
+                      <div key={reason.code} className="small" title={explained[reason.code].why}>
+                        {counted(reason.traces, "trace")} rejected:{" "}
+                        <code className="break">{reason.code}</code>
+                      </div>
+                    ))}
+                  </div>
+                </td>
+                <td data-label="Requests" className="cell-end">
+                  {requests}
+                </td>
+                <td data-label="Spans stored" className="cell-end">
+                  {spans}
+                </td>
+                <td data-label="Service name" className="wide">
+                  {serviceName === null ? (
+                    <span className="quiet">None</span>
+                  ) : (
+                    <code className="ingestion-name">{serviceName}</code>
+                  )}
+                </td>
+                <td data-label="Key" className="wide">
+                  {keyName ?? <span className="quiet">Revoked</span>}
+                </td>
+                <td data-label="Agent" className="wide">
+                  {agentId === null ? (
+                    <span className="quiet">None</span>
+                  ) : (
+                    <Link to="/projects/$projectId/agents/$agentId" params={{ projectId, agentId }}>
+                      {agents.find(agent => agent.id === agentId)?.name ?? "Deleted"}
+                    </Link>
+                  )}
+                </td>
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
     </div>

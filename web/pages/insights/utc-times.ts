@@ -1,14 +1,9 @@
 // Dates and times of the insights, in UTC: the server counts by hour and day of UTC.
-import { dayText } from "../../format.ts";
+import { utcDate as date, dayText, utcHour as hour, utcMoment as moment } from "../../format.ts";
 import type { Interval } from "../../queries/insights.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const utc = (options: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat("en-US", { timeZone: "UTC", ...options });
-const date = utc({ dateStyle: "medium" });
-const moment = utc({ dateStyle: "medium", timeStyle: "short" });
-const hour = utc({ hour: "numeric" });
 
 /** "Nov 20, 2026, 2 PM – 3 PM" or "Nov 20, 2026". */
 export function intervalText(at: number, interval: Interval): string {

@@ -1,9 +1,10 @@
 // The key for the first trace: a new one, filled in below, or an existing one, of which only the end is stored.
 import { useId } from "react";
 import type { CreatedKey, Key } from "../../../src/http/projects/schemas.ts";
+import type { Failure } from "../../api.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Copy } from "../../ui/Copy.tsx";
-import { Notice } from "../../ui/Notice.tsx";
+import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 
 type KeyStepProps = {
   /** The keys that can write to the agent; undefined while loading. */
@@ -14,10 +15,14 @@ type KeyStepProps = {
   canWrite: boolean;
   onChoose: (id: string) => void;
   onNewKey: () => void;
+  /** Creates a key for this agent without asking. */
+  onQuickKey: () => void;
+  quickKey: { busy: boolean; failure: Failure | undefined };
   onCopied: () => void;
 };
 
-export function KeyStep({ keys, chosen, created, canWrite, onChoose, onNewKey, onCopied }: KeyStepProps) {
+export function KeyStep(props: KeyStepProps) {
+  const { keys, chosen, created, canWrite, onChoose, onNewKey, onQuickKey, quickKey, onCopied } = props;
   const id = useId();
   if (created) {
     return (
@@ -48,12 +53,19 @@ export function KeyStep({ keys, chosen, created, canWrite, onChoose, onNewKey, o
   if (!chosen) {
     return (
       <>
-        <p className="quiet">No key can write to this agent yet.</p>
-        <div>
-          <Button look="main" icon="plus" onClick={onNewKey}>
-            New key
+        <p className="quiet">
+          No key can write to this agent yet. Create one for this agent only (Granular Access), valid for 90
+          days.
+        </p>
+        <div className="line">
+          <Button look="main" icon="plus" busy={quickKey.busy} onClick={onQuickKey}>
+            Create key
+          </Button>
+          <Button look="link" onClick={onNewKey}>
+            Choose name, access and expiry
           </Button>
         </div>
+        <FailureNotice failure={quickKey.failure} />
       </>
     );
   }

@@ -16,7 +16,6 @@ import { Button } from "../../ui/Button.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import type { LatestRequests } from "./latest-requests.ts";
-import { NotEvaluatedHint } from "./NotEvaluatedHint.tsx";
 import { Rejection } from "./Rejection.tsx";
 
 type LiveProps = { agent: Agent; latest: LatestRequests; onNewKey: () => void };
@@ -30,8 +29,7 @@ export function Live({ agent, latest, onNewKey }: LiveProps) {
         <h3 className="line">
           {rejected && !receivedSince ? (
             <>
-              <Badge word={ingestionWord(rejected.code)} />{" "}
-              <RelativeTime at={new Date(rejected.at).toISOString()} />
+              <Badge word={ingestionWord(rejected.code)} /> <RelativeTime at={rejected.at} />
             </>
           ) : received ? (
             <>
@@ -50,14 +48,13 @@ export function Live({ agent, latest, onNewKey }: LiveProps) {
       {rejected && receivedSince && (
         <details>
           <summary>
-            A request was rejected <RelativeTime at={new Date(rejected.at).toISOString()} />:{" "}
-            <code>{rejected.code}</code>
+            A request was rejected <RelativeTime at={rejected.at} />: <code>{rejected.code}</code>
           </summary>
           <div className="start-inner">{rejection}</div>
         </details>
       )}
       <p className="small quiet">{liveTexts[live]}</p>
-      {received === null && <NothingHere />}
+      {received === null && !rejected && <NothingHere />}
       {!received && <SendSample agent={agent} />}
     </div>
   );
@@ -86,7 +83,6 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
           <Verdict run={trace.run} />
         </dd>
       </dl>
-      {trace.run === null && <NotEvaluatedHint agent={agent} />}
       <div className="line">
         <Link
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
@@ -95,14 +91,6 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
           data-look="main"
         >
           Open trace
-        </Link>
-        <Link
-          to="/projects/$projectId/agents/$agentId/tests/$testId"
-          params={{ ...params, testId: "new" }}
-          search={{ trace: trace.id }}
-          className="button"
-        >
-          Create test from this trace
         </Link>
         {isSample(trace.externalId) && <SendSample agent={agent} again />}
       </div>
@@ -126,7 +114,7 @@ function NothingHere() {
   );
 }
 
-function SendSample({ agent, again = false }: { agent: Agent; again?: boolean }) {
+export function SendSample({ agent, again = false }: { agent: Agent; again?: boolean }) {
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();

@@ -1,7 +1,9 @@
 // One rejected request: its service name, key and code, the reason, and the fix.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { LastRejection } from "../../../src/http/ingestion/schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
+import { exactMomentText } from "../../format.ts";
 import { oldNameRejected, useSetServiceName } from "../../forms/service-name.ts";
 import { verificationQuery } from "../../queries/account.ts";
 import { keysQuery } from "../../queries/keys.ts";
@@ -11,13 +13,13 @@ import { verifiedText, WhereTheLinkIs } from "../../shell/VerificationBanner.tsx
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
-import type { Rejected } from "./latest-requests.ts";
+import { Paths } from "../ingestion/Paths.tsx";
 import { environmentOf } from "./snippets.ts";
 
-type RejectionProps = { rejected: Rejected; agent: Agent; onNewKey: () => void };
+type RejectionProps = { rejected: LastRejection; agent: Agent; onNewKey: () => void };
 
 export function Rejection({ rejected, agent, onNewKey }: RejectionProps) {
-  const { code, serviceName, keyId } = rejected;
+  const { at, code, serviceName, keyId, keyName, paths, requestId } = rejected;
   const { data: keys = [] } = useInfiniteQuery(keysQuery(agent.projectId));
   const key = keys.find(({ id }) => id === keyId);
   const { why, remedy } = explained[code];
@@ -33,10 +35,26 @@ export function Rejection({ rejected, agent, onNewKey }: RejectionProps) {
           </>
         )}
         <dt>Key</dt>
-        <dd>{key ? <KeyName name={key.name} masked={key.masked} /> : "Revoked"}</dd>
+        <dd>{keyName === null ? "Revoked" : <KeyName name={keyName} masked={key?.masked} />}</dd>
         <dt>Code</dt>
         <dd>
           <code>{code}</code>
+        </dd>
+        {paths.length > 0 && (
+          <>
+            <dt>Invalid</dt>
+            <dd>
+              <Paths paths={paths} />
+            </dd>
+          </>
+        )}
+        <dt>Time</dt>
+        <dd>
+          <time dateTime={at}>{exactMomentText(at)}</time>
+        </dd>
+        <dt>Request</dt>
+        <dd>
+          <code className="break">{requestId}</code>
         </dd>
       </dl>
       <p>
@@ -56,10 +74,10 @@ export function Rejection({ rejected, agent, onNewKey }: RejectionProps) {
   );
 }
 
-function KeyName({ name, masked }: { name: string; masked: string }) {
+function KeyName({ name, masked }: { name: string; masked: string | undefined }) {
   return (
     <span>
-      <span className="break">{name}</span> <code className="quiet">{masked}</code>
+      <span className="break">{name}</span> {masked && <code className="quiet">{masked}</code>}
     </span>
   );
 }

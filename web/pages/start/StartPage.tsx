@@ -1,12 +1,17 @@
 // Get started: from an agent to its first trace, with the reason and fix for each rejected request.
-import { useInfiniteQuery, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
+import type { CreatedKey } from "../../../src/http/projects/schemas.ts";
+import type { Agent } from "../../../src/model/agent/agent.ts";
+import type { Failure } from "../../api.ts";
 import { KeyForm } from "../../forms/KeyForm.tsx";
 import { ServiceNameForm } from "../../forms/ServiceNameForm.tsx";
+import { createKey } from "../../mutations/keys.ts";
 import { verificationQuery } from "../../queries/account.ts";
 import { agentQuery } from "../../queries/agents.ts";
 import { keysQuery } from "../../queries/keys.ts";
+import { testsQuery } from "../../queries/tests.ts";
 import "../../styles/start.css";
 import { CopyText } from "../../ui/Copy.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
@@ -18,6 +23,9 @@ import { KeyStep } from "./KeyStep.tsx";
 import { Live } from "./Live.tsx";
 import { useLatestRequests } from "./latest-requests.ts";
 import { SendStep } from "./SendStep.tsx";
+import { Steps } from "./Steps.tsx";
+import { TestStep } from "./TestStep.tsx";
+import { VerdictStep } from "./VerdictStep.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/start");
 
@@ -36,10 +44,27 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
   const { created, keep, onCopied } = useCreatedKey(projectId, agentId);
   const [chosenId, setChosenId] = useState<string>();
   const latest = useLatestRequests(agent);
+  const { data: tests } = useInfiniteQuery({ ...testsQuery(agentId), refetchOnMount: "always" });
+  const queries = useQueryClient();
+  const hasTrace = Boolean(latest.received);
+  // Tests may have changed elsewhere since the page was opened.
+  useEffect(() => {
+    if (hasTrace) void queries.invalidateQueries({ queryKey: testsQuery(agentId).queryKey });
+  }, [queries, agentId, hasTrace]);
+  const quickKey = useQuickKey(agent, keep);
   const usable = keys?.filter(key => key.status === "active" && canWrite(key, agentId));
   const chosen = usable?.find(({ id }) => id === chosenId) ?? usable?.[0];
+  const trace = latest.received ?? undefined;
+  const done = {
+    "start-agent": true,
+    "start-key": (created ?? chosen) !== undefined,
+    "start-send": trace !== undefined,
+    "start-test": tests?.some(({ eligibility }) => eligibility === null) ?? false,
+    "start-verdict": trace?.run?.verdict != null,
+  };
   return (
-    <Page title="Get started" about="Send your first trace and see how it is evaluated.">
+    <Page title="Get started" about="From an agent to the first verdict in five steps.">
+      <Steps done={done} />
       <div className="start">
         <div className="stack">
           <section className="card stack" aria-labelledby="start-agent">
@@ -71,6 +96,8 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
               canWrite={created === undefined || canWrite(created, agentId)}
               onChoose={setChosenId}
               onNewKey={() => setCreating(true)}
+              onQuickKey={() => void quickKey.create()}
+              quickKey={quickKey}
               onCopied={onCopied}
             />
           </section>
@@ -84,12 +111,20 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
               onCopied={onCopied}
             />
           </section>
+          <section className="card stack" aria-labelledby="start-test">
+            <h2 id="start-test">4. First test</h2>
+            <TestStep agent={agent} tests={tests} trace={trace} />
+          </section>
+          <section className="card stack" aria-labelledby="start-verdict">
+            <h2 id="start-verdict">5. First verdict</h2>
+            <VerdictStep agent={agent} trace={trace} hasTest={done["start-test"]} />
+            <NoJudgeYet projectId={projectId} />
+          </section>
         </div>
         <div className="stack start-live">
           <section className="card stack" aria-labelledby="start-see">
-            <h2 id="start-see">4. See it arrive</h2>
+            <h2 id="start-see">Latest request</h2>
             <Live agent={agent} latest={latest} onNewKey={() => setCreating(true)} />
-            <NoJudgeYet projectId={projectId} />
           </section>
           <ManualRuns params={{ projectId, agentId }} />
         </div>
@@ -107,6 +142,35 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
       )}
     </Page>
   );
+}
+
+/** Creates a key for this agent alone, with the default expiry. */
+function useQuickKey({ id, projectId, name }: Agent, onCreated: (key: CreatedKey) => void) {
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  async function create(): Promise<void> {
+    setBusy(true);
+    const body = { name: keyName(name), access: "granular" as const, agentIds: [id] };
+    const answer = await createKey(projectId, body);
+    setFailure(answer.ok ? undefined : answer.failure);
+    if (answer.ok) {
+      await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
+      onCreated(answer.value);
+    }
+    setBusy(false);
+  }
+  return { busy, failure, create };
+}
+
+/** Cut to the API's limit of 200 UTF-16 units, never inside a character. */
+function keyName(agentName: string): string {
+  let text = "";
+  for (const character of `Key for ${agentName}`) {
+    if (text.length + character.length > 200) break;
+    text += character;
+  }
+  return text;
 }
 
 function ManualRuns({ params }: { params: { projectId: string; agentId: string } }) {

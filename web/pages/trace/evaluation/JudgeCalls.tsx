@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { JudgeCall } from "../../../../src/http/judge/schemas.ts";
 import type { JudgeUseSum, RunDetail } from "../../../../src/http/traces/schemas.ts";
-import { durationText, numberText } from "../../../format.ts";
+import { durationText, exactClockText, numberText } from "../../../format.ts";
 import { counted, judgeCallStates } from "../../../labels.ts";
 import { moneyText, usedText } from "../../../money.ts";
 import { judgeCallsQuery } from "../../../queries/judging.ts";
@@ -81,8 +81,6 @@ function triesOf(calls: JudgeCall[], at: number): number {
   return before.length - before.findLastIndex(({ state }) => state !== "later");
 }
 
-const time = new Intl.DateTimeFormat("en-US", { timeStyle: "medium" });
-
 function Call({ call, tries, onShow }: { call: JudgeCall; tries: number; onShow: () => void }) {
   const { kind, state, reason, model, provider, promptVersion, mode, startedAt, ms, costUsd } = call;
   const tokens = call.inputTokens + call.outputTokens;
@@ -93,7 +91,7 @@ function Call({ call, tries, onShow }: { call: JudgeCall; tries: number; onShow:
         <strong>{kinds[kind]}</strong>
         {tries > 1 && <span className="quiet small">try {tries}</span>}
         <span className="quiet small">
-          <time dateTime={startedAt}>{time.format(new Date(startedAt))}</time>, {durationText(ms)}
+          <time dateTime={startedAt}>{exactClockText(startedAt)}</time>, {durationText(ms)}
         </span>
         <Button small look="link" className="call-show" onClick={onShow}>
           Prompt and answer

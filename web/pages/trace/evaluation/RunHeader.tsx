@@ -3,7 +3,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
 import type { Counts } from "../../../../src/model/run/run.ts";
-import { durationText } from "../../../format.ts";
+import { durationText, exactMomentText } from "../../../format.ts";
 import { outcomes, routings, runStates } from "../../../labels.ts";
 import { Badge, Verdict } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
@@ -119,10 +119,8 @@ export function RunMenu({ run }: { run: RunDetail }) {
   );
 }
 
-const time = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "medium" });
-
 function timeOf({ finishedAt, createdAt }: RunDetail): string {
-  return time.format(new Date(finishedAt ?? createdAt));
+  return exactMomentText(finishedAt ?? createdAt);
 }
 
 function runText(run: RunDetail): string {

@@ -1,6 +1,5 @@
 // Formats nanosecond timestamps and differences.
-
-const moment = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "medium" });
+import { exactMomentText, fractionText } from "../../../format.ts";
 
 /** From the first to the second in milliseconds; null if either is absent. Negative if the clocks disagree. */
 export function millisecondsBetween(start: string | null, end: string | null): number | null {
@@ -13,11 +12,12 @@ export function nanosText(nanos: string): { text: string; exact: string; iso: st
   if (!isNanos(nanos)) return { text: nanos, exact: nanos, iso: nanos };
   const at = new Date(Number(BigInt(nanos) / 1_000_000n));
   const fraction = (BigInt(nanos) % 1_000_000_000n).toString().padStart(9, "0");
-  const exact = moment
-    .formatToParts(at)
-    .map(({ type, value }) => (type === "second" ? `${value}.${fraction}` : value))
-    .join("");
-  return { text: moment.format(at), exact, iso: at.toISOString().replace(/\.\d+Z$/, `.${fraction}Z`) };
+  const exact = fractionText(at.getTime(), fraction);
+  return {
+    text: exactMomentText(at.getTime()),
+    exact,
+    iso: at.toISOString().replace(/\.\d+Z$/, `.${fraction}Z`),
+  };
 }
 
 function isNanos(nanos: string | null): nanos is string {

@@ -1,0 +1,57 @@
+// Verification links to show on the screen, where nobody else can see it: without a mail server, on the user's own machine.
+import type { IncomingHttpHeaders } from "node:http";
+import ipaddr from "ipaddr.js";
+import type { Deps } from "../deps.ts";
+
+type Asked = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } };
+
+const linksMax = 1_000;
+const validMs = 24 * 3_600_000;
+
+/** The links that this process sent, in memory: only hashes of their tokens are stored. */
+export class LocalLinks {
+  readonly #config: Deps["config"];
+  readonly #links = new Map<string, { link: string; until: number }>();
+
+  constructor(config: Deps["config"]) {
+    this.#config = config;
+  }
+
+  keep(accountId: string, link: string): void {
+    if (!isOwnMachine(this.#config)) return;
+    this.#links.delete(accountId);
+    this.#links.set(accountId, { link, until: Date.now() + validMs });
+    const [oldest] = this.#links.keys();
+    if (this.#links.size > linksMax) this.#links.delete(oldest!);
+  }
+
+  /** The account's latest link, if only the user of this machine can see the response. */
+  find(accountId: string, asked: Asked): string | null {
+    const kept = this.#links.get(accountId);
+    if (!kept || kept.until < Date.now() || !isOwnMachine(this.#config) || !isDirect(asked)) return null;
+    return kept.link;
+  }
+}
+
+/** Whether the service is for this machine alone: it listens on loopback, is opened there, and sends no emails. */
+function isOwnMachine({ host = "", baseUrl, smtpUrl }: Deps["config"]): boolean {
+  return !smtpUrl && isLoopback(host) && isLoopback(new URL(baseUrl).hostname);
+}
+
+/** Whether the request comes from this machine itself, and not through a proxy or tunnel on it. */
+function isDirect({ headers, socket }: Asked): boolean {
+  const names = Object.keys(headers);
+  const host = URL.parse(`http://${headers.host}`)?.hostname ?? "";
+  return isLoopback(socket.remoteAddress ?? "") && isLoopback(host) && !names.some(isForwarding);
+}
+
+/** Set by proxies and tunnels: X-Forwarded-For, X-Real-IP, Forwarded, Via, CF-Connecting-IP and the like. */
+function isForwarding(name: string): boolean {
+  return /^(?:x-forwarded-.*|x-real-ip|forwarded|via|.*-(?:connecting|client)-ip|x-original-.*)$/.test(name);
+}
+
+function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  if (bare === "localhost") return true;
+  return ipaddr.isValid(bare) && ipaddr.process(bare).range() === "loopback";
+}
