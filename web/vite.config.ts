@@ -5,9 +5,12 @@ import { defineConfig, type Plugin } from "vite";
 
 const root = import.meta.dirname;
 
+/** Ids of the modules that every page loads: main.tsx and all that it imports. */
+const firstLoad = new Set<string>();
+
 export default defineConfig({
   root,
-  plugins: [themeFirst()],
+  plugins: [themeFirst(), findFirstLoad()],
   // For "npx vite web": the service answers the API.
   server: { proxy: { "/api": "http://localhost:4000", "/public": "http://localhost:4000" } },
   build: {
@@ -17,6 +20,15 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
+      output: {
+        // By default modules are split by the set of pages that import them: a page took 61 requests, now 23.
+        codeSplitting: {
+          groups: [
+            { name: "index", test: id => firstLoad.has(id) },
+            { name: "shared", test: id => !firstLoad.has(id), minShareCount: 8, maxModuleSize: 40_000 },
+          ],
+        },
+      },
       onLog(level, log, report) {
         // "use client" matters only to server rendering.
         if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);
@@ -42,6 +54,20 @@ function themeFirst(): Plugin {
         )?.fileName;
         return [{ tag: "script", attrs: { src: `/${name ?? "theme-first.js"}` }, injectTo: "head-prepend" }];
       },
+    },
+  };
+}
+
+function findFirstLoad(): Plugin {
+  return {
+    name: "find-first-load",
+    buildEnd() {
+      const visit = (id: string) => {
+        if (firstLoad.has(id)) return;
+        firstLoad.add(id);
+        this.getModuleInfo(id)?.importedIds.forEach(visit);
+      };
+      for (const id of this.getModuleIds()) if (this.getModuleInfo(id)?.isEntry) visit(id);
     },
   };
 }
