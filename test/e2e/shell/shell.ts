@@ -213,11 +213,26 @@ test("at 320 pixels every page reflows, and the navigation drawer closes after n
   await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
   await page.getByRole("dialog", { name: "Navigation" }).waitFor({ state: "detached" });
   const base = `/projects/${owner.projectId}`;
-  const settings = ["profile", "sessions", "judge", "retention", "appearance", "shortcuts"].map(
-    tab => `/settings/${tab}`,
-  );
-  for (const path of [`${base}/agents`, `${base}/keys`, `${base}/settings`, ...settings]) {
+  for (const path of [`${base}/agents`, `${base}/keys`, `${base}/settings`]) {
     await page.goto(path);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await assertReflows(page);
+    await assertAccessible(page);
+  }
+  await page.goto("/settings");
+  const tabs = [
+    "Profile",
+    "Sessions",
+    "Access tokens",
+    "Alerts",
+    "Judge",
+    "Retention",
+    "Appearance",
+    "Shortcuts",
+  ];
+  for (const tab of tabs) {
+    await page.getByRole("main").getByRole("link", { name: tab, exact: true }).click();
+    await becomesTrue(page, `document.title.startsWith(${JSON.stringify(`${tab} · Settings`)})`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await assertReflows(page);
     await assertAccessible(page);
