@@ -7,14 +7,8 @@ import { derive } from "./model/trace/derive.ts";
 import { mergeBatches } from "./model/trace/merge.ts";
 import type { Attributes, Batch, Derived, MergedTrace } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
-import {
-  listStale,
-  loadBatches,
-  type StoredBatch,
-  type StoredBatches,
-  skipRevisions,
-  updateColumns,
-} from "./store/traces/read.ts";
+import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/read.ts";
+import { listStale, skipRevisions, updateColumns } from "./store/traces/stale.ts";
 import { keptValuesBytes, traceHeapBytes } from "./threads/heap.ts";
 import { readBatch, readResource, type Scanned, scan } from "./wire/batch.ts";
 
@@ -198,7 +192,7 @@ async function openOne(
   }
 }
 
-type ScannedTrace = Omit<StoredBatches, "batches"> & { batches: ScannedBatch[]; heapBytes: number };
+export type ScannedTrace = Omit<StoredBatches, "batches"> & { batches: ScannedBatch[]; heapBytes: number };
 
 type ScannedBatch = { spans: Scanned; resource: ScannedResource | null };
 type ScannedResource = Scanned & { value?: Attributes };
@@ -213,13 +207,13 @@ function scanResource(resource: NonNullable<StoredBatch["resource"]>): ScannedRe
   return scanned;
 }
 
-function readStored({ spans, resource }: ScannedBatch): Batch {
+export function readStored({ spans, resource }: ScannedBatch): Batch {
   if (resource) resource.value ??= readResource(resource);
   return readBatch(spans, resource?.value);
 }
 
 /** Checks the size before anything is parsed. Throws PAYLOAD_TOO_LARGE. */
-function scanTrace({ batches, ...trace }: StoredBatches, heap: HeapSemaphore): ScannedTrace {
+export function scanTrace({ batches, ...trace }: StoredBatches, heap: HeapSemaphore): ScannedTrace {
   const scanned: ScannedBatch[] = [];
   let bytes = 0;
   let elements = 0;

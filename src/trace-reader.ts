@@ -1,5 +1,6 @@
 // Reads parts of a stored trace as JSON: its outline, one span, its conversation, or all of it.
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
+import type { SpanSearch, SpansFound } from "./load/search.ts";
 import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
 import { transcribe } from "./model/conversation/transcript.ts";
 import { showConversation } from "./model/conversation/view.ts";
@@ -12,7 +13,12 @@ import type { Database } from "./store/db.ts";
 /** A trace at a revision. `bytes`: JSON in its batches. */
 export type TraceVersion = { traceId: string; revision: number; bytes: number };
 
-export type TraceReader = {
+/** Reads traces, and searches their spans. */
+export type TraceReader = TraceParts & {
+  search(request: SpanSearch, signal?: AbortSignal): Promise<SpansFound>;
+};
+
+export type TraceParts = {
   outline(request: { traceId: string }): Promise<OutlinePart | undefined>;
   /** JSON; undefined if the trace has no such span. `whole`: nothing is truncated. */
   span(request: { traceId: string; spanId: string; whole: boolean }): Promise<Uint8Array | undefined>;
@@ -23,11 +29,11 @@ export type TraceReader = {
   raw(request: { traceId: string; externalId: string; path: TracePath }): Promise<Uint8Array | undefined>;
 };
 
-/** A TraceReader for trace versions that the caller has looked up. */
+/** TraceParts for trace versions that the caller has looked up. */
 export type VersionReader = {
-  [Name in keyof TraceReader]: (
-    request: Parameters<TraceReader[Name]>[0] & { version: TraceVersion },
-  ) => ReturnType<TraceReader[Name]>;
+  [Name in keyof TraceParts]: (
+    request: Parameters<TraceParts[Name]>[0] & { version: TraceVersion },
+  ) => ReturnType<TraceParts[Name]>;
 };
 
 /** The part of a trace that does not depend on its runs. `spans` is a JSON list. */
@@ -217,7 +223,7 @@ function cutSpan({ attributes, ...rest }: Span): { span: Span } & Pick<Cut<unkno
 }
 
 function wholeOf({ trace, derived, revision }: LoadedTrace): WholePart {
-  const { notices, httpStatus, userInput, responseText, judgedText: _, ...values } = derived;
+  const { notices, httpStatus, userInput, responseText, judgedText: _, models: __, ...values } = derived;
   const json = jsonOf({
     ...values,
     httpStatus: httpStatus?.value ?? null,

@@ -9,9 +9,8 @@ import type { Page } from "./schemas.ts";
 const Cursor = z
   .string()
   .transform((text, context) => {
-    const hex = Buffer.from(text, "base64url").toString("hex");
-    const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-    if (isUuid(id) && cursorOf(id) === text) return id;
+    const id = idOfCursor(text);
+    if (id !== undefined) return id;
     context.addIssue("Must be the nextCursor of an earlier page.");
     return z.NEVER;
   })
@@ -50,6 +49,16 @@ export function found<T>(thing: T | undefined): T {
   return thing;
 }
 
-function cursorOf(id: string): string {
+/** The cursor of a page that ended with this id. */
+export function cursorOf(id: string): string {
   return Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url");
+}
+
+export function idOfCursor(cursor: string): string | undefined {
+  const id = uuidOf(Buffer.from(cursor, "base64url"));
+  return isUuid(id) && cursorOf(id) === cursor ? id : undefined;
+}
+
+export function uuidOf(bytes: Buffer): string {
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

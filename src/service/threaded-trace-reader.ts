@@ -5,7 +5,13 @@ import type { Database } from "../store/db.ts";
 import { findTraceSize } from "../store/traces/read.ts";
 import { defaultTraceLimits, readingHeapMb, type TraceLimits } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
-import { loadVersion, openTraceReader, type TraceReader, type VersionReader } from "../trace-reader.ts";
+import {
+  loadVersion,
+  openTraceReader,
+  type TraceParts,
+  type TraceReader,
+  type VersionReader,
+} from "../trace-reader.ts";
 
 export type TraceThreadData = { databaseUrl: string; pooled: boolean; limits: TraceLimits };
 
@@ -31,20 +37,23 @@ export class ThreadedTraceReader implements TraceReader {
   readonly #options: Required<ThreadedTraceReaderOptions>;
   readonly #inline: VersionReader;
   readonly #pool: ThreadPool;
+  /** Apart, so that a search never holds up who reads a trace. */
+  readonly #searches: ThreadPool;
 
   constructor(options: ThreadedTraceReaderOptions) {
     this.#options = { inlineBytesMax, limits: defaultTraceLimits, pooled: false, ...options };
     const { limits, pooled } = this.#options;
     this.#inline = openTraceReader(loadVersion(options.db, new HeapSemaphore(limits)));
-    this.#pool = new ThreadPool({
-      name: "the trace reader thread",
+    const pool = {
       script: new URL("./trace-thread.ts", import.meta.url),
       workerData: { databaseUrl: options.databaseUrl, pooled, limits } satisfies TraceThreadData,
       log: options.log,
       memoryMb: readingHeapMb(limits),
       hangMs,
       callsMax,
-    });
+    };
+    this.#pool = new ThreadPool({ ...pool, name: "the trace reader thread" });
+    this.#searches = new ThreadPool({ ...pool, name: "the span search thread", callsPerThread: 1 });
   }
 
   outline: TraceReader["outline"] = request => this.#read("outline", request);
@@ -53,11 +62,14 @@ export class ThreadedTraceReader implements TraceReader {
   whole: TraceReader["whole"] = request => this.#read("whole", request);
   raw: TraceReader["raw"] = request => this.#read("raw", request);
 
-  close(): Promise<void> {
-    return this.#pool.close();
+  search: TraceReader["search"] = (request, signal) =>
+    this.#searches.call("search", request, signal ? { signal } : {});
+
+  async close(): Promise<void> {
+    await Promise.all([this.#pool.close(), this.#searches.close()]);
   }
 
-  async #read<T>(name: keyof TraceReader, request: { traceId: string }): Promise<T | undefined> {
+  async #read<T>(name: keyof TraceParts, request: { traceId: string }): Promise<T | undefined> {
     const version = await findTraceSize(this.#options.db, request.traceId);
     if (!version) return undefined;
     const inline = this.#inline[name] as (request: object) => Promise<unknown>;

@@ -1,6 +1,7 @@
-// The trace reader thread: reads large traces, with an LRU cache of loaded ones.
+// The trace reader thread: reads large traces, with an LRU cache of loaded ones, or searches the spans of many.
 import { workerData } from "node:worker_threads";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
+import { type SpanSearch, type SpansFound, searchSpans } from "../load/search.ts";
 import { asUnavailable, openDatabase } from "../store/db.ts";
 import { serveThread } from "../threads/serve.ts";
 import {
@@ -21,11 +22,16 @@ const heap = new HeapSemaphore(limits);
 const cache = cacheTraces(acquireVersion(db, heap), cachedBytesMax);
 heap.makeRoom = () => cache.drop();
 
-serveThread(openTraceReader(cache.load), {
+const handlers = {
+  ...openTraceReader(cache.load),
+  search: (request: SpanSearch, signal: AbortSignal) => searchSpans(db, heap, request, signal),
+};
+
+serveThread(handlers, {
   stop: () => db.close(),
   toRefusal: asUnavailable,
-  bytesIn(result: OutlinePart | WholePart | Uint8Array | undefined) {
-    if (!result) return [];
+  bytesIn(result: OutlinePart | WholePart | Uint8Array | SpansFound | undefined) {
+    if (!result || "matching" in result) return [];
     if (result instanceof Uint8Array) return [result];
     return ["json" in result ? result.json : result.spans];
   },

@@ -29,3 +29,8 @@ export function idAt(timeMs: number): string {
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
+
+/** Minutes since 1970 when the id was created, as `minute_of` in SQL. */
+export function minuteOfId(id: string): number {
+  return Math.floor(timeOfId(id) / 60_000);
+}

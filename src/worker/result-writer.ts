@@ -10,7 +10,7 @@ import { type Database, isTransient } from "../store/db.ts";
 import type { EventPublisher } from "../store/events.ts";
 import { type ClaimedRun, completeRuns } from "../store/runs/claims.ts";
 import { savePartial } from "../store/runs/waiting.ts";
-import { updateColumns } from "../store/traces/read.ts";
+import { updateColumns } from "../store/traces/stale.ts";
 
 export type ResultWriterDeps = {
   db: Database;

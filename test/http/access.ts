@@ -101,6 +101,7 @@ const routes: Record<Caller, string> = {
     GET /api/tests/:id
     GET /api/tests/:id/runs
     GET /api/tests/:id/versions
+    GET /api/agents/:id/trace-values
     GET /api/agents/:id/traces
     GET /api/traces/:id
     GET /api/traces/:id/outline

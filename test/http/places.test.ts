@@ -8,7 +8,7 @@ import { streamsMax } from "../../src/http/events.ts";
 import { requestsMax as receivedMax } from "../../src/http/ingestion/public-traces.ts";
 import { requestsMax } from "../../src/http/session.ts";
 import { registerTraceParts } from "../../src/http/traces/parts.ts";
-import type { TraceReader, WholePart } from "../../src/trace-reader.ts";
+import type { TraceParts, WholePart } from "../../src/trace-reader.ts";
 import { type Owner, startTestApp, type TestApp } from "../support/app.ts";
 import { canonicalBody } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
@@ -76,7 +76,7 @@ describe("requests of an account", () => {
 describe("ten reads of a whole large trace at once", () => {
   let app: TestApp;
   const gate = new Gate();
-  const reader: TraceReader = {
+  const reader: TraceParts = {
     async whole({ traceId }): Promise<WholePart> {
       await gate.pass(traceId);
       return { revision: 1, notices: [], json: Buffer.from('{"spans":[]}') };

@@ -2,9 +2,10 @@
 import { randomUUID } from "node:crypto";
 import type { Counts, Outcome, Routing, RunState } from "../../src/model/run/run.ts";
 import type { TraceKind, TracePath } from "../../src/model/trace/trace.ts";
-import type { Database } from "../../src/store/db.ts";
+import { type Database, transaction } from "../../src/store/db.ts";
 import { idAt } from "../../src/store/listing.ts";
 import { newId } from "../../src/store/new-id.ts";
+import { addResultValues, outcomesOf, versionsOf } from "../../src/store/runs/result-values.ts";
 
 export type StoredRun = {
   state: RunState;
@@ -93,6 +94,27 @@ export async function storeRun(
       error ?? null,
     ],
   );
+  if (!completed || !verdict) return;
+  const results = testIds.map(testId => ({ testId, outcome: verdict }));
+  await keepResults(db, { agentId, traceId }, results);
+}
+
+type TestResult = { testId: string; outcome: Outcome; version?: number };
+
+/** What lists find the results of a completed run by. */
+export async function keepResults(
+  db: Database,
+  { agentId, traceId }: { agentId: string; traceId: string },
+  found: TestResult[],
+): Promise<void> {
+  const results = found.map(({ version = 1, ...result }) => ({ ...result, testVersion: version }));
+  await transaction(db, async client => {
+    await client.query(
+      `update runs set test_ids = $2, test_outcomes = $3, test_versions = $4 where trace_id = $1 and state = 'completed'`,
+      [traceId, results.map(({ testId }) => testId), outcomesOf({ results }), versionsOf({ results })],
+    );
+    await addResultValues(client, [{ agentId, traceIds: [traceId], verdict: { results } }]);
+  });
 }
 
 /** A trace whose run is being evaluated, and the run. */

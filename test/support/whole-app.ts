@@ -34,11 +34,14 @@ export async function startWholeApp(): Promise<TestApp> {
     const outbound = openOutbound({ allow: [] });
     const sandbox = new Sandbox();
     const none = async () => undefined;
+    const databaseUrl = (db.pool.options as { connectionString: string }).connectionString;
+    const reader = new ThreadedTraceReader({ db, databaseUrl, log: deps.log as Logger });
+    closing.push(() => reader.close());
     const whole = {
       ...deps,
       events,
       hub: new EventHub(),
-      reader: new ThreadedTraceReader({ db, databaseUrl: "", log: deps.log as Logger }),
+      reader,
       editor: openEditor({ db, judgeOf: openTestJudges(db, null).judgeOf, sandbox }),
       vault: openVault(Buffer.alloc(32)),
       outbound,

@@ -7,7 +7,7 @@ import { listRunsOfTrace } from "../../store/runs/read.ts";
 import { listForAgent } from "../../store/test-cases.ts";
 import { findTrace, findTraceSize } from "../../store/traces/read.ts";
 import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
-import type { TraceReader } from "../../trace-reader.ts";
+import type { TraceParts } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "../ingestion/min-rate.ts";
 import { found } from "../page.ts";
@@ -29,7 +29,7 @@ const wholeBytesMax = 32 * 1024 * 1024;
 /** Outlines of more spans (about 4 MB) need a permit. */
 const spansMax = 20_000;
 
-export function registerTraceParts(app: App, { db, reader }: Deps & { reader: TraceReader }): void {
+export function registerTraceParts(app: App, { db, reader }: Deps & { reader: TraceParts }): void {
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
   const downloads = placesOfAccounts(downloadsMax);

@@ -7,7 +7,7 @@ import type {
   Notice as TraceNotice,
   Span as TraceSpan,
 } from "../../model/trace/trace.ts";
-import { Id, Time, typed } from "../schemas.ts";
+import { Id, pageSchema, Time, typed } from "../schemas.ts";
 import { Counts, Outcome, Result, reasonParts, suspicious } from "./result-schemas.ts";
 
 // Not a record: zod would copy it without its key `__proto__`.
@@ -133,6 +133,35 @@ export type ResultStateView = z.output<typeof ResultStateView>;
 
 export const ListedTrace = z.object(trace).meta({ id: "Trace" });
 export type ListedTrace = z.output<typeof ListedTrace>;
+
+export const TracePage = pageSchema(ListedTrace).extend({
+  knownFrom: Time.nullable().describe(
+    "Set while older traces are prepared for filters by tool, model, test outcome and version: these find traces received from then on.",
+  ),
+  ordered: z
+    .object({
+      traces: z.number().int(),
+      from: Time.nullable().describe("Older ones were left out; null: none were."),
+    })
+    .nullable()
+    .describe("In an order other than time: how many of the newest matching traces were put in order."),
+  searched: z
+    .object({
+      traces: z.number().int(),
+      tooLarge: z.number().int().describe("Traces of more than 32 MB, which are not searched."),
+      from: Time.nullable().describe("How far the search got; null: to the end."),
+    })
+    .nullable()
+    .describe("For filters of spans: how many traces this page looked at."),
+});
+export type TracePage = z.output<typeof TracePage>;
+
+export const TraceValues = z.object({
+  tools: z.array(z.string()).describe("At most 500."),
+  models: z.array(z.string()).describe("At most 500."),
+  knownFrom: Time.nullable().describe("As in the list of traces."),
+});
+export type TraceValues = z.output<typeof TraceValues>;
 
 /** Whether a test of the agent ran on a trace; `pending` and `not_evaluated`: no run has evaluated it yet. */
 export type TestOnTrace = Pick<RunApplicability, "testId" | "name" | "applied" | "reason" | "suspicious"> & {

@@ -2,69 +2,40 @@
 import { z } from "zod";
 import { HeapSemaphore } from "../../load/heap-semaphore.ts";
 import { refreshStale } from "../../load.ts";
-import { resultStates } from "../../model/run/run.ts";
-import { type AssertionType, assertionTypes } from "../../model/test-case/assertion.ts";
+import type { AssertionType } from "../../model/test-case/assertion.ts";
+import { findKnownFrom } from "../../store/backfills.ts";
 import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { listForAgent } from "../../store/test-cases.ts";
-import { listTraces } from "../../store/traces/list.ts";
+import { listTraceValues } from "../../store/traces/list-values.ts";
 import { deleteTrace, findTrace } from "../../store/traces/read.ts";
 import { traceLimits } from "../../threads/heap.ts";
+import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Flag, Id, Instant, pageSchema, searchText } from "../schemas.ts";
-import { ListedTrace } from "./schemas.ts";
-import { listedTraceView } from "./view.ts";
+import { found } from "../page.ts";
+import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "../places.ts";
+import { requireAccount } from "../session.ts";
+import { orderedPage, pageByTime, pageOfSpans } from "./list.ts";
+import { asksForKept, filtersOf, requireConsistent, spanFilterOf, TraceQuery } from "./query.ts";
+import { TracePage, TraceValues } from "./schemas.ts";
 
-const number = z.coerce.number().nonnegative();
-const count = number.int();
-
-const TraceQuery = PageQuery.extend({
-  kind: z.enum(["live", "test_run"]).optional(),
-  path: z.enum(["canonical", "otlp"]).optional(),
-  state: z
-    .enum(["pending", "running", "waiting", "completed", "error", "none"])
-    .optional()
-    .describe(
-      "State of the run shown in the list; waiting: running, and waiting for the judge; none: not evaluated.",
-    ),
-  verdict: z
-    .enum(["passed", "failed", "skipped", "missing_instrumentation", "none"])
-    .optional()
-    .describe("none: evaluated, but no test applied."),
-  routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).optional(),
-  failed: Flag.optional(),
-  outage: Flag.optional().describe(
-    "Whether checks were skipped because the judge was unavailable, and not judged since.",
-  ),
-  resultState: z
-    .enum(resultStates)
-    .optional()
-    .describe("Failed traces with a failed result that is open, known or resolved."),
-  httpStatus: z.coerce.number().int().min(100).max(999).optional(),
-  externalId: searchText(255).optional(),
-  testId: Id.optional().describe("Traces on which this test has a result."),
-  checkType: z
-    .enum(assertionTypes)
-    .optional()
-    .describe("Traces with a result of a test that currently has an assertion of this type."),
-  receivedFrom: Instant.optional(),
-  receivedTo: Instant.optional(),
-  durationMinMs: number.optional(),
-  durationMaxMs: number.optional(),
-  tokensMin: count.optional(),
-  tokensMax: count.optional(),
-  text: searchText(200).optional().describe("Text in the name, user input or response."),
-});
+// Each takes a thread for up to a second; they take turns.
+const searchesMax = 4;
+const waitMs = 4_000;
 
 // On the main thread a list refreshes stale rows of at most 1 MB, which block other requests for 5 ms each; idle workers
 // refresh larger ones.
 const refreshedBytesMax = 1024 * 1024;
 
-export function registerTraces(app: App, { db, events }: Deps & { events: EventPublisher }): void {
+export function registerTraces(
+  app: App,
+  { db, events, reader }: Deps & { events: EventPublisher; reader: TraceReader },
+): void {
   const heap = new HeapSemaphore(traceLimits(refreshedBytesMax));
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
+
+  const searches = placesOfAccounts(searchesMax);
 
   app.get(
     "/api/agents/:id/traces",
@@ -74,16 +45,46 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
         summary: "List an agent's traces, newest first",
         params,
         querystring: TraceQuery,
-        response: { 200: pageSchema(ListedTrace) },
+        response: { 200: TracePage },
       },
     },
-    async ({ params, query }) => {
+    async (request, reply) => {
+      const { params, query } = request;
+      requireConsistent(query);
       await refreshStale(db, { agentId: params.id, bytesMax: refreshedBytesMax, heap });
-      const { cursor, limit, checkType, ...plain } = query;
+      const { checkType, order, limit } = query;
       const testIds = checkType && (await testsWith(db, params.id, checkType));
-      const filters = { ...plain, testIds };
-      const { rows, reach } = await listTraces(db, params.id, filters, listingOf({ cursor, limit }));
-      return pageOf(rows.map(listedTraceView), query, reach);
+      const list = { db, agentId: params.id, filters: { ...filtersOf(query), testIds }, limit };
+      const filter = spanFilterOf(query);
+      const knownFrom = asksForKept(query) ? await findKnownFrom(db) : null;
+      const page = async (): Promise<Omit<TracePage, "knownFrom">> => {
+        if (order !== "newest" && order !== "oldest") return orderedPage(list, order, query.cursor);
+        if (!filter) return pageByTime(list, order, query.cursor);
+        const holders = holdersOfAccount(requireAccount(request));
+        releaseOnClose(reply, await takePlace(searches, { holders, what: "searches of spans", waitMs }));
+        return pageOfSpans({ ...list, reader, filter }, order, query.cursor);
+      };
+      return { ...(await page()), knownFrom: knownFrom?.toISOString() ?? null };
+    },
+  );
+
+  app.get(
+    "/api/agents/:id/trace-values",
+    {
+      schema: {
+        tags,
+        summary: "List the tools and models of an agent's traces, by name",
+        params,
+        response: { 200: TraceValues },
+      },
+    },
+    async ({ params: { id } }) => {
+      const [tools, models, knownFrom] = await Promise.all([
+        listTraceValues(db, id, "tool"),
+        listTraceValues(db, id, "model"),
+        findKnownFrom(db),
+      ]);
+      return { tools, models, knownFrom: knownFrom?.toISOString() ?? null };
     },
   );
 

@@ -67,6 +67,13 @@ export function toolNameOf(span: Span): string | null {
   return typeof name === "string" && name !== "" ? name : null;
 }
 
+/** The name of the model that the span called, else null. */
+export function modelOf(span: Span): string | null {
+  const requested = attributeOf(span, "gen_ai.request.model");
+  const name = requested === undefined ? attributeOf(span, "gen_ai.response.model") : requested;
+  return typeof name === "string" && name !== "" ? name : null;
+}
+
 /** The span's own attribute; undefined when it is absent or null. */
 export function attributeOf(span: Span, key: string): unknown {
   const value = span.attributes[key];

@@ -14,9 +14,15 @@ export type TraceColumns = {
   userInput: string | null;
   /** At most 500 characters. */
   responseText: string | null;
+  /** Names of the tools called and of the models, each once, in the order of the spans, at most 50 each. */
+  tools: string[];
+  models: string[];
 };
 
 const textMax = 500;
+const namesMax = 50;
+/** Separates names in one text: it is replaced in names, as no tool or model has it. */
+export const nameSeparator = "\u001F";
 
 /** The columns of a trace's row. Valid for PostgreSQL whatever the spans contain. */
 export function columnsOf(derived: Derived): TraceColumns {
@@ -31,7 +37,23 @@ export function columnsOf(derived: Derived): TraceColumns {
     spanCount: derived.spanCount,
     userInput: derived.userInput && storable(derived.userInput.text),
     responseText: derived.responseText && storable(derived.responseText.text),
+    tools: names(derived.toolCalls.map(({ name }) => name)),
+    models: names(derived.models),
   };
+}
+
+function names(all: string[]): string[] {
+  const found = new Set<string>();
+  for (const name of all) {
+    if (found.size === namesMax) break;
+    found.add(storableName(name));
+  }
+  return [...found];
+}
+
+/** As `storable`, for a name among others. */
+export function storableName(name: string): string {
+  return storable(name).replaceAll(nameSeparator, "\uFFFD");
 }
 
 /**

@@ -1,5 +1,5 @@
 // Derives input, reply, tokens, duration, status and notices from a trace's spans; never throws.
-import { attributeOf, readConversation, toolCallsOf } from "../conversation/conversation.ts";
+import { attributeOf, modelOf, readConversation, toolCallsOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { observedMark } from "../run/observed-turn.ts";
 import { compareNanos, compareStarts } from "./merge.ts";
@@ -44,9 +44,19 @@ export function derive(trace: MergedTrace, allowance?: ValueAllowance): Derived 
     spanCount: spans.length,
     ...conversation,
     toolCalls,
+    models: modelsOf(spans),
     notices,
     otherConvention,
   };
+}
+
+function modelsOf(spans: Span[]): string[] {
+  const models = new Set<string>();
+  for (const span of spans) {
+    const model = modelOf(span);
+    if (model !== null) models.add(model);
+  }
+  return [...models];
 }
 
 type Timing = Pick<Derived, "startTimeUnixNano" | "endTimeUnixNano" | "durationMs">;

@@ -106,6 +106,8 @@ export type Derived = {
   /** The response that text assertions and the judge use: prefers gen_ai.response.text. */
   judgedText: FoundText | null;
   toolCalls: ToolCall[];
+  /** Names of the models called, each once, in the order of the spans. */
+  models: string[];
   notices: Notice[];
   /** For the notice other_convention: the conventions' names, the attributes found, and what to send. */
   otherConvention: { name: string; found: string[]; send: string } | null;

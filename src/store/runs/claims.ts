@@ -11,6 +11,7 @@ import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
 import { encodeDetail } from "./detail.ts";
 import { findReplacements } from "./replacements.ts";
+import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 import { addRollups, type CountedRun } from "./rollups.ts";
 
 export type ClaimedRun = {
@@ -185,6 +186,10 @@ export async function completeRuns(
     if (kept.length > 0) {
       const replacements = await findReplacements(client, kept);
       const stored = kept.map(run => ({ ...byId.get(run.id)!, ...run, ...replacements.get(run.id)! }));
+      await addResultValues(
+        client,
+        stored.map(run => ({ ...run, traceIds: [run.traceId] })),
+      );
       await addRollups(client, stored);
       await addTestResults(
         client,
@@ -222,6 +227,8 @@ const results = multiRow<CompletedRun>(2, {
   missing: ["int", run => run.verdict.counts.missing_instrumentation],
   test_ids: ["text", run => run.verdict.results.map(result => result.testId).join(" ")],
   failed_ids: ["text", run => failedTestIds(run.verdict).join(" ")],
+  test_outcomes: ["text", run => outcomesOf(run.verdict)],
+  test_versions: ["text", run => versionsOf(run.verdict).join(" ")],
   outage: ["bool", run => run.outage],
   detail: ["bytes", encodeResults],
 });
@@ -248,6 +255,7 @@ async function storeResults(
         missing_instrumentation = item.missing,
         test_ids = string_to_array(nullif(item.test_ids, ''), ' ')::uuid[],
         failed_test_ids = string_to_array(item.failed_ids, ' ')::uuid[],
+        test_outcomes = item.test_outcomes, test_versions = string_to_array(item.test_versions, ' ')::int[],
         detail = ${results.bytes("detail")}, outage_open = item.outage
       from ${results.from}
       where runs.id = item.id and runs.lease = $1 and runs.state = 'running'

@@ -10,6 +10,7 @@ import { type Database, transaction } from "../db.ts";
 import { encodeDetail } from "./detail.ts";
 import { settleLaunches } from "./launches.ts";
 import type { EndedManualRun, ManualRun } from "./manual-claims.ts";
+import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 
 /** A run and the lease under which this worker has it. */
 export type LeasedRun = { lease: string; run: ManualRun };
@@ -96,11 +97,12 @@ export async function completeManualRun(
   return ending(db, run, async client => {
     const trace = await client.query("select from traces where id = $1 for key share", [traceId]);
     if (trace.rowCount === 0) throw traceDeleted();
-    return client.query(
+    const completed = await client.query(
       `update runs set state = 'completed', finished_at = coalesce(finished_at, now()), lease = null, lease_until = null,
         next_try_at = null, waiting_reason = null, trace_id = $3,
         revision = $4, routing = $5, verdict = $6, score = $7, passed = $8, failed = $9, skipped = $10,
-        missing_instrumentation = $11, test_ids = $12, detail = $13, outage_open = $14
+        missing_instrumentation = $11, test_ids = $12, detail = $13, outage_open = $14,
+        test_outcomes = $15, test_versions = $16
        where id = $1 and lease = $2 and state = 'running'`,
       [
         run.id,
@@ -117,8 +119,19 @@ export async function completeManualRun(
         verdict.results.map(result => result.testId),
         encodeDetail({ results: verdict.results, tests: verdict.tests }),
         outage,
+        outcomesOf(verdict),
+        versionsOf(verdict),
       ],
     );
+    if (completed.rowCount === 1) {
+      const turns = await client.query<{ id: string }>(
+        "select trace_id as id from run_turns where run_id = $1 and trace_id is not null",
+        [run.id],
+      );
+      const traceIds = [traceId, ...turns.rows.map(({ id }) => id)];
+      await addResultValues(client, [{ agentId: run.agentId, traceIds, verdict }]);
+    }
+    return completed;
   });
 }
 

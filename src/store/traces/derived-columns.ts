@@ -1,5 +1,6 @@
 // The columns of a trace that are derived from its spans, as statements write them.
-import type { TraceColumns } from "../../model/trace/columns.ts";
+
+import { nameSeparator, type TraceColumns } from "../../model/trace/columns.ts";
 import type { Column } from "../multi-row.ts";
 
 export const derivedColumns = {
@@ -13,12 +14,22 @@ export const derivedColumns = {
   span_count: ["int", ({ columns }) => columns.spanCount],
   user_input: ["text", ({ columns }) => columns.userInput],
   response_text: ["text", ({ columns }) => columns.responseText],
+  tools: ["text", ({ columns }) => columns.tools.join(nameSeparator)],
+  models: ["text", ({ columns }) => columns.models.join(nameSeparator)],
 } satisfies Record<string, Column<{ columns: TraceColumns }>>;
 
 const names = Object.keys(derivedColumns);
+const separator = `E'\\x${nameSeparator.charCodeAt(0).toString(16)}'`;
 
-/** For an insert and its select. */
+const sqlOf = (name: string) =>
+  name === "tools" || name === "models" ? `string_to_array(item.${name}, ${separator})` : `item.${name}`;
+
+/** For an insert, and for its select from a multi-row `item`. */
 export const derivedNames = names.join(", ");
+export const derivedValues = names.map(sqlOf).join(", ");
 
 /** For an update from a multi-row `item`. */
-export const derivedAssignments = names.map(name => `${name} = item.${name}`).join(", ");
+export const derivedAssignments = names.map(name => `${name} = ${sqlOf(name)}`).join(", ");
+
+/** Whether an update from `traces old` leaves out no tool and no model. */
+export const keepsNames = `coalesce(old.tools <@ traces.tools and old.models <@ traces.models, true)`;

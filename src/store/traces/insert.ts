@@ -4,11 +4,17 @@ import { Refusal } from "../../model/refusal.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { eligibleSql } from "../test-cases.ts";
-import { derivedColumns, derivedNames } from "./derived-columns.ts";
+import { addValues, setsOf, valueColumns } from "./call-values.ts";
+import { derivedColumns, derivedNames, derivedValues } from "./derived-columns.ts";
 import { storeResources } from "./shared-resources.ts";
 import type { TraceWrite, WriteOutcome } from "./write.ts";
 
-const items = multiRow<TraceWrite>(3, {
+const calls = multiRow(3, valueColumns);
+
+/** `callSet`: the number of the tools and models that it calls. */
+type Item = TraceWrite & { callSet: number };
+
+const items = multiRow<Item>(3 + Object.keys(valueColumns).length, {
   id: ["uuid", write => write.traceId],
   run_id: ["uuid", write => write.runId],
   key_id: ["uuid", write => write.keyId],
@@ -18,6 +24,7 @@ const items = multiRow<TraceWrite>(3, {
   batch_spans: ["int", write => write.spanCount],
   batch_bytes: ["bigint", write => write.rawLength],
   resource_id: ["uuid", write => write.resource?.id ?? null],
+  call_set: ["int", write => write.callSet],
   ...derivedColumns,
   span_keys: ["bytes", write => write.spanKeys],
   spans: ["bytes", write => write.bytes],
@@ -42,12 +49,14 @@ with item as materialized (
       select from expected_traces e where e.agent_id = item.agent_id and e.external_id = item.external_id
     ) then 'test_run' else 'live' end,
     path, batch_spans, batch_bytes, 1,
-    ${derivedNames}
+    ${derivedValues}
   from item left join live on live.id = item.key_id
   where item.key_id is null or live.id is not null
   order by agent_id, external_id
   on conflict (agent_id, external_id) do nothing
   returning id, agent_id, path, kind
+), added as materialized (
+  ${addValues} from ${calls.from} where set in (select call_set from made join item using (id))
 ), batch as (
   insert into trace_batches (trace_id, seq, raw_length, resource_id, span_keys, spans)
   select item.id, 1, batch_bytes, resource_id, ${items.bytes("span_keys")},
@@ -66,6 +75,7 @@ with item as materialized (
 select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made,
   scheduled.trace_id is not null as scheduled
 from item
+cross join added
 left join live on live.id = item.key_id
 left join made on made.id = item.id
 left join scheduled on scheduled.trace_id = item.id`;
@@ -93,10 +103,12 @@ async function insert(
   writes: TraceWrite[],
   debounceMs: number,
 ): Promise<WriteOutcome[]> {
+  const { sets, values } = setsOf(writes);
+  const sent = writes.map((write, at): Item => ({ ...write, callSet: sets[at]! }));
   const { rows } = await client.query<{ id: string; live: boolean; made: boolean; scheduled: boolean }>({
     name: "insert_traces",
     text: statement,
-    values: [debounceMs, keyIdsOf(writes), ...items.values(writes)],
+    values: [debounceMs, keyIdsOf(writes), ...calls.values(values), ...items.values(sent)],
   });
   const byId = new Map(rows.map(row => [row.id, row]));
   return writes.map(write => {

@@ -3,10 +3,8 @@ import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
-import { type Column, multiRow } from "../multi-row.ts";
-import { derivedAssignments, derivedColumns } from "./derived-columns.ts";
 
-export type TraceRow = TraceColumns & {
+export type TraceRow = Omit<TraceColumns, "tools" | "models"> & {
   id: string;
   agentId: string;
   externalId: string;
@@ -44,6 +42,30 @@ export async function findTraceSize(
     values: [id],
   });
   return rows[0];
+}
+
+/** The size of each trace's batches before compression. */
+export async function findTraceSizes(db: Database, ids: string[]): Promise<Map<string, number>> {
+  const { rows } = await db.pool.query<{ id: string; bytes: number }>({
+    name: "find_trace_sizes",
+    text: "select id, batch_bytes as bytes from traces where id = any ($1::uuid[])",
+    values: [ids],
+  });
+  return new Map(rows.map(({ id, bytes }) => [id, bytes]));
+}
+
+/** The newest traces of all agents below this id; `filled`: the tools and models are known. */
+export async function listUnfilled(
+  db: Database,
+  below: string,
+  rowsMax: number,
+): Promise<{ id: string; revision: number; filled: boolean }[]> {
+  const { rows } = await db.pool.query<{ id: string; revision: number; filled: boolean }>({
+    name: "list_unfilled",
+    text: `select id, revision, tools is not null as filled from traces where id < $1 order by id desc limit $2`,
+    values: [below, rowsMax],
+  });
+  return rows;
 }
 
 /** Deletes the trace with its batches and runs; false if it did not exist. */
@@ -226,59 +248,4 @@ export async function listInputsOfTraces(
     [agentId, ids],
   );
   return rows;
-}
-
-/**
- * Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`, and
- * none larger than `bytesMax`.
- */
-export async function listStale(
-  db: Database,
-  {
-    agentId,
-    quietMs,
-    bytesMax,
-    limit,
-  }: { agentId?: string; quietMs?: number; bytesMax?: number; limit: number },
-): Promise<{ id: string; revision: number }[]> {
-  const { rows } = await db.pool.query<{ id: string; revision: number }>({
-    name: "list_stale",
-    text: `select id, revision from traces
-      where derived_revision <> revision and ($1::uuid is null or agent_id = $1)
-        and updated_at <= now() - $2::float8 * interval '1 ms' and batch_bytes <= $4::float8
-      order by updated_at desc limit $3`,
-    values: [agentId ?? null, quietMs ?? 0, limit, bytesMax ?? Infinity],
-  });
-  return rows;
-}
-
-type AtRevision = { traceId: string; revision: number };
-
-const revisionColumns = {
-  id: ["uuid", ({ traceId }) => traceId],
-  revision: ["int", ({ revision }) => revision],
-} satisfies Record<string, Column<AtRevision>>;
-const revisions = multiRow<AtRevision>(1, revisionColumns);
-const derivations = multiRow<Derivation>(1, { ...revisionColumns, ...derivedColumns });
-
-/** Marks traces that cannot be opened as derived at this revision, so that nobody tries again. */
-export async function skipRevisions(db: Database, skipped: AtRevision[]): Promise<void> {
-  await db.pool.query({
-    name: "skip_revisions",
-    text: `update traces set derived_revision = item.revision from ${revisions.from}
-      where traces.id = item.id and traces.revision = item.revision`,
-    values: revisions.values(skipped),
-  });
-}
-
-export type Derivation = AtRevision & { columns: TraceColumns };
-
-/** Writes the derived columns of those traces that have not changed since they were derived. */
-export async function updateColumns(db: Database, derived: Derivation[]): Promise<void> {
-  await db.pool.query({
-    name: "update_columns",
-    text: `update traces set derived_revision = item.revision, ${derivedAssignments} from ${derivations.from}
-      where traces.id = item.id and traces.revision = item.revision`,
-    values: derivations.values(derived),
-  });
 }

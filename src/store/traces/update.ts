@@ -4,7 +4,8 @@ import { Refusal } from "../../model/refusal.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
-import { derivedAssignments, derivedColumns } from "./derived-columns.ts";
+import { addCalls, deleteUnusedCalls } from "./call-values.ts";
+import { derivedAssignments, derivedColumns, keepsNames } from "./derived-columns.ts";
 import { keyIdsOf, revoked } from "./insert.ts";
 import { findRepeated } from "./repetition.ts";
 import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
@@ -146,14 +147,18 @@ const derived = multiRow<TraceWrite>(4, derivedColumns);
 
 async function replace(client: pg.PoolClient, write: TraceWrite, trace: Locked): Promise<Stored> {
   await client.query("delete from trace_batches where trace_id = $1", [trace.id]);
-  await client.query({
+  const { rows } = await client.query<{ keeps: boolean }>({
     name: "replace_trace",
-    text: `update traces set path = 'canonical', revision = revision + 1, updated_at = now(), batch_count = 1,
-        batch_spans = $2, batch_bytes = $3, derived_revision = revision + 1, ${derivedAssignments}
-      from ${derived.from}
-      where id = $1`,
+    text: `update traces set path = 'canonical', revision = traces.revision + 1, updated_at = now(), batch_count = 1,
+        batch_spans = $2, batch_bytes = $3, derived_revision = traces.revision + 1, ${derivedAssignments}
+      from ${derived.from}, traces old
+      where traces.id = $1 and old.id = traces.id
+      returning ${keepsNames} as keeps`,
     values: [trace.id, write.spanCount, write.rawLength, ...derived.values([write])],
   });
+  const calls = { agentId: trace.agent_id, traceId: trace.id, columns: write.columns };
+  await addCalls(client, [calls]);
+  if (!rows[0]!.keeps) await deleteUnusedCalls(client, [calls]);
   await client.query(
     "insert into trace_batches (trace_id, seq, raw_length, span_keys, spans) values ($1, 1, $2, $3, $4)",
     [trace.id, write.rawLength, write.spanKeys, write.bytes],

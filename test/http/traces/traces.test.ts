@@ -13,6 +13,7 @@ import {
 } from "../../support/bodies.ts";
 import { type Sent, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
+import { keepResults } from "../../support/stored-traces.ts";
 
 let service: TestService;
 before(async () => {
@@ -363,10 +364,14 @@ test("each filter finds its matches and nothing else", async () => {
     await conclude(id, columns);
     return id;
   };
+  const keep = (traceId: string, outcome: "passed" | "failed", version: number) =>
+    keepResults(service.db, { agentId: agent.id, traceId }, [{ testId, outcome, version }]);
   const done = { state: "completed", finished_at: new Date(), revision: 1 };
   const passed = await run({ ...done, verdict: "passed", routing: "not_needed", test_ids: [testId] });
   const unrouted = await run({ ...done, verdict: null, routing: "unavailable", test_ids: [] });
   const failed = await run({ ...done, verdict: "failed", routing: "ok", test_ids: [testId] });
+  await keep(passed, "passed", 1);
+  await keep(failed, "failed", 2);
   const pending = await storeSpans(agent.id, [canonicalSpan()]);
   const all = [pending, failed, unrouted, passed, exported, rich, plain];
   const between = (await detail(exported)).receivedAt;
@@ -388,6 +393,21 @@ test("each filter finds its matches and nothing else", async () => {
     [{ routing: "unavailable" }, [unrouted]],
     [{ testId }, [failed, passed]],
     [{ testId: crypto.randomUUID() }, []],
+    [{ testId, testOutcome: "failed" }, [failed]],
+    [{ testId, testOutcome: "failed", testVersion: 1 }, []],
+    [{ testId, testVersion: 1, verdict: "passed" }, [passed]],
+    [{ tool: "find_order" }, [rich]],
+    [{ tool: "FIND_ORDER" }, []],
+    [{ model: "m", order: "oldest" }, [rich]],
+    [{ order: "oldest" }, all.toReversed()],
+    [{ order: "oldest", path: "canonical", state: "none" }, [plain, rich]],
+    [{ order: "longest", state: "none" }, [rich, exported, plain]],
+    [{ order: "most_tokens", verdict: "passed" }, [passed]],
+    [{ spanName: "50%_\\ O" }, [plain]],
+    [{ spanName: "other", attribute: "service.name", attributeValue: "filtered" }, [exported]],
+    [{ attribute: "service.name", attributeValue: "other" }, []],
+    [{ attribute: "gen_ai.tool.name", order: "oldest" }, [rich]],
+    [{ metadata: "svc" }, []],
     [{ checkType: "response_time" }, [failed, passed]],
     [{ checkType: "response_time", verdict: "passed" }, [passed]],
     [{ checkType: "semantic" }, []],
@@ -435,6 +455,15 @@ for (const query of [
   `text=${"x".repeat(201)}`,
   "text=a%00b",
   "externalId=a%00b",
+  "testOutcome=failed",
+  "testVersion=1",
+  `testVersion=0&testId=${crypto.randomUUID()}`,
+  "attributeValue=1",
+  "metadataValue=1",
+  "order=best",
+  "order=longest&spanName=x",
+  `cursor=${"A".repeat(76)}`,
+  `cursor=${"A".repeat(22)}&order=longest`,
   "limit=0",
   "limit=201",
   "limit=x",
@@ -559,7 +588,7 @@ test("a cursor from another agent's list shows nothing of that list", async () =
   const { body } = await stranger.client
     .get(`/api/agents/${agent.id}/traces?cursor=${nextCursor}`)
     .expect(200);
-  assert.deepEqual(body, { items: [], nextCursor: null });
+  assert.deepEqual([body.items, body.nextCursor], [[], null]);
 });
 
 test("a trace of more than 32 MB is not read whole, and the hint says how to read it", async () => {

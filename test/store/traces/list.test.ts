@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, it } from "node:test";
 import fc from "fast-check";
 import type { Outcome, Routing, RunState } from "../../../src/model/run/run.ts";
-import { idAt, newest, timeOfId } from "../../../src/store/listing.ts";
+import { idAt, minuteOfId, newest, oldest, timeOfId } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { listRunsOfTest } from "../../../src/store/runs/read.ts";
 import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
@@ -27,6 +27,7 @@ type ModelRun = {
   verdict: Outcome;
   routing: Routing;
   test: number;
+  version: number;
   outage: boolean;
   waiting: boolean;
 };
@@ -38,6 +39,8 @@ type ModelTrace = {
   durationMs: number | null;
   tokens: number | null;
   name: string;
+  tools: string[];
+  models: string[];
   /** After `began`; ids follow these times. */
   hour: number;
   runs: ModelRun[];
@@ -48,6 +51,7 @@ const run: fc.Arbitrary<ModelRun> = fc.record({
   verdict: fc.constantFrom(...outcomes),
   routing: fc.constantFrom(...routings),
   test: fc.nat(1),
+  version: fc.integer({ min: 1, max: 2 }),
   outage: fc.boolean(),
   waiting: fc.boolean(),
 });
@@ -59,7 +63,10 @@ const trace: fc.Arbitrary<ModelTrace> = fc.record({
   durationMs: fc.constantFrom(null, 1, 10, 100),
   tokens: fc.constantFrom(null, 1, 10, 100),
   name: fc.constantFrom("Refund", "parcel", "100%"),
-  hour: fc.nat(5),
+  tools: fc.subarray(["search", "refund"]),
+  models: fc.subarray(["m-1", "m-2"]),
+  // A third of them in one hour, some in adjacent minutes.
+  hour: fc.oneof(fc.nat(5), fc.constantFrom(2 + 1 / 60, 2 + 2 / 60)),
   runs: fc.array(run, { maxLength: 3 }),
 });
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
@@ -74,6 +81,10 @@ const filter: fc.Arbitrary<TraceFilters> = fc.record({
   httpStatus: optional(fc.constantFrom(200, 404, 500)),
   externalId: optional(fc.constantFrom("0", "1", "9")),
   testId: optional(fc.constantFrom(...testIds)),
+  tool: optional(fc.constantFrom("search", "refund", "absent")),
+  model: optional(fc.constantFrom("m-1", "m-2")),
+  testOutcome: optional(fc.constantFrom(...outcomes)),
+  testVersion: optional(fc.constantFrom(1, 2)),
   testIds: optional(fc.subarray(testIds)),
   receivedFrom: optional(fc.nat(5).map(hour => new Date(began + hour * hourMs))),
   receivedTo: optional(fc.nat(5).map(hour => new Date(began + hour * hourMs))),
@@ -92,7 +103,11 @@ const fewFilters = fc
       [
         "httpStatus",
         "externalId",
+        "tool",
+        "model",
         "testId",
+        "testOutcome",
+        "testVersion",
         "testIds",
         "receivedFrom",
         "receivedTo",
@@ -102,11 +117,16 @@ const fewFilters = fc
         "tokensMax",
         "text",
       ],
-      { maxLength: 2 },
+      { maxLength: 3 },
     ),
   )
   .map(([all, ...names]) => {
     const kept = new Set<string>(names.flat());
+    // Outcomes and versions are those of a test.
+    if (kept.has("testOutcome") || kept.has("testVersion")) {
+      all.testId ??= testIds[0];
+      kept.add("testId");
+    }
     return Object.fromEntries(Object.entries(all).filter(([name]) => kept.has(name))) as TraceFilters;
   });
 
@@ -121,8 +141,8 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
     const externalId = String(at);
     await db.pool.query(
       `insert into traces (id, agent_id, external_id, kind, path, received_at, batch_spans, batch_bytes,
-        derived_revision, name, duration_ms, http_status, input_tokens, failed, span_count)
-      values ($1, $2, $3, $4, $5, $6, 1, 1, 1, $7, $8, $9, $10, $11, 1)`,
+        derived_revision, name, duration_ms, http_status, input_tokens, failed, tools, models, span_count)
+      values ($1, $2, $3, $4, $5, $6, 1, 1, 1, $7, $8, $9, $10, $11, $12, $13, 1)`,
       [
         id,
         agentId,
@@ -135,14 +155,23 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
         one.httpStatus,
         one.tokens,
         one.failed,
+        one.tools,
+        one.models,
       ],
     );
-    for (const { state, verdict, routing, test, outage, waiting } of one.runs) {
+    const minute = minuteOfId(id);
+    for (const tool of one.tools) await addValue(agentId, "tool", tool, minute);
+    for (const model of one.models) await addValue(agentId, "model", model, minute);
+    for (const { state, verdict, routing, test, version, outage, waiting } of one.runs) {
       const judged = state === "completed";
+      if (judged) {
+        await addValue(agentId, "outcome", `${testIds[test]} ${verdict}`, minute - (minute % 60));
+        await addValue(agentId, "version", `${testIds[test]} ${version}`, minute - (minute % 60));
+      }
       await db.pool.query(
         `insert into runs (id, trace_id, agent_id, kind, state, due_at, verdict, routing, test_ids, outage_open,
-          next_try_at)
-        values ($1, $2, $3, 'passive', $4, now(), $5, $6, $7, $8, $9)`,
+          next_try_at, test_outcomes, test_versions)
+        values ($1, $2, $3, 'passive', $4, now(), $5, $6, $7, $8, $9, $10, $11)`,
         [
           newId(),
           id,
@@ -153,12 +182,23 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
           judged ? [testIds[test]] : null,
           judged && outage,
           state === "running" && waiting ? new Date() : null,
+          judged ? verdict[0] : null,
+          judged ? [version] : null,
         ],
       );
     }
     stored.push({ ...one, id, externalId });
   }
   return stored.reverse();
+}
+
+async function addValue(agentId: string, kind: string, value: string, minute: number): Promise<void> {
+  await db.pool.query("insert into trace_values values ($1, $2, $3, $4) on conflict do nothing", [
+    agentId,
+    kind,
+    value,
+    minute,
+  ]);
 }
 
 function passes(one: Stored, filters: TraceFilters): boolean {
@@ -182,6 +222,10 @@ function passes(one: Stored, filters: TraceFilters): boolean {
     is(filters.routing, judged?.routing) &&
     is(filters.outage, judged?.outage ?? false) &&
     is(filters.testId, judged && testIds[judged.test]) &&
+    is(filters.testOutcome, judged?.verdict) &&
+    is(filters.testVersion, judged?.version) &&
+    (filters.tool === undefined || one.tools.includes(filters.tool)) &&
+    (filters.model === undefined || one.models.includes(filters.model)) &&
     (!filters.testIds || (judged !== undefined && filters.testIds.includes(testIds[judged.test]!))) &&
     within(received, filters.receivedFrom?.getTime(), undefined) &&
     (filters.receivedTo === undefined || received < filters.receivedTo.getTime()) &&
@@ -195,9 +239,10 @@ function passes(one: Stored, filters: TraceFilters): boolean {
 async function walk<Row extends { id: string }>(
   page: (before: string, rowsMax: number) => Promise<{ rows: Row[]; reach: string | null }>,
   limit: number,
+  from = newest,
 ): Promise<{ ids: string[]; pages: number }> {
   const ids: string[] = [];
-  for (let before: string | null = newest, pages = 1; ; pages++) {
+  for (let before: string | null = from, pages = 1; ; pages++) {
     const { rows, reach } = await page(before, limit + 1);
     const shown = rows.slice(0, limit);
     ids.push(...shown.map(row => row.id));
@@ -206,7 +251,7 @@ async function walk<Row extends { id: string }>(
   }
 }
 
-it("the list equals a naive filter, without duplicates and newest first, for any page and scan size", async () => {
+it("the list equals a naive filter, without duplicates and in the order of time, for any page and scan size", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(trace, { maxLength: 10 }),
@@ -223,6 +268,12 @@ it("the list equals a naive filter, without duplicates and newest first, for any
           );
           const expected = stored.filter(one => passes(one, filters)).map(one => one.id);
           assert.deepEqual(ids, expected, JSON.stringify(filters));
+          const upward = await walk(
+            (after, rowsMax) => listTraces(db, agentId, filters, { after, rowsMax }, hurried(stretch)),
+            limit,
+            oldest,
+          );
+          assert.deepEqual(upward.ids, expected.toReversed(), JSON.stringify(filters));
         }
       },
     ),
@@ -237,6 +288,8 @@ it("a list stops scanning when its time is up, and says where", async () => {
     ...plain,
     kind: "live" as const,
     name: "x",
+    tools: [],
+    models: [],
     hour: 0,
     runs: [],
   }));

@@ -7,13 +7,8 @@ import { newest } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { claimRuns, completeRuns } from "../../../src/store/runs/claims.ts";
 import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
-import {
-  deleteTrace,
-  findTrace,
-  listStale,
-  loadBatches,
-  updateColumns,
-} from "../../../src/store/traces/read.ts";
+import { deleteTrace, findTrace, loadBatches } from "../../../src/store/traces/read.ts";
+import { listStale, updateColumns } from "../../../src/store/traces/stale.ts";
 import type { TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { decodeBatch } from "../../support/decode-batch.ts";

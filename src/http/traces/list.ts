@@ -1,0 +1,123 @@
+// Pages of the list of traces: in the order of time, by duration or tokens, and those whose spans match.
+import { Refusal } from "../../model/refusal.ts";
+import type { SpanFilter } from "../../model/trace/span-filter.ts";
+import type { Database } from "../../store/db.ts";
+import { newest, oldest, timeOfId } from "../../store/listing.ts";
+import { listTraces, type TraceFilters } from "../../store/traces/list.ts";
+import { listOrdered, type OrderedCursor, type Sort } from "../../store/traces/list-ordered.ts";
+import type { TraceReader } from "../../trace-reader.ts";
+import { cursorOf, idOfCursor, pageOf, uuidOf } from "../page.ts";
+import type { TracePage } from "./schemas.ts";
+import { listedTraceView } from "./view.ts";
+
+type Page = Omit<TracePage, "knownFrom">;
+type List = { db: Database; agentId: string; filters: TraceFilters; limit: number };
+type TimeOrder = "newest" | "oldest";
+
+const unordered = { ordered: null, searched: null };
+
+export async function pageByTime(
+  { db, agentId, filters, limit }: List,
+  order: TimeOrder,
+  cursor: string | undefined,
+): Promise<Page> {
+  const listing = listingFrom(order, cursor && requireId(cursor), limit + 1);
+  const { rows, reach } = await listTraces(db, agentId, filters, listing);
+  return { ...pageOf(rows.map(listedTraceView), { limit }, reach), ...unordered };
+}
+
+function listingFrom(order: TimeOrder, from: string | undefined, rowsMax: number) {
+  return order === "newest" ? { before: from ?? newest, rowsMax } : { after: from ?? oldest, rowsMax };
+}
+
+export async function orderedPage(
+  { db, agentId, filters, limit }: List,
+  sort: Sort,
+  cursor: string | undefined,
+): Promise<Page> {
+  const after = cursor === undefined ? undefined : requireOrdered(cursor);
+  const found = await listOrdered(db, agentId, filters, { sort, after, rowsMax: limit });
+  return {
+    items: found.rows.map(listedTraceView),
+    nextCursor: found.next && orderedCursor(found.next),
+    ordered: { traces: found.count, from: timeText(found.reach) },
+    searched: null,
+  };
+}
+
+// With what surrounds it, a request takes at most a second.
+const searchMs = 850;
+/** As many are asked for at a time as are searched in a few hundred milliseconds. */
+const candidatesMax = 400;
+
+/** Searches the spans of the traces that pass the other filters, until the page is full or the time is up. */
+export async function pageOfSpans(
+  { db, agentId, filters, limit, reader, filter }: List & { reader: TraceReader; filter: SpanFilter },
+  order: TimeOrder,
+  cursor: string | undefined,
+): Promise<Page> {
+  const begun = performance.now();
+  const items: Page["items"] = [];
+  let traces = 0;
+  let tooLarge = 0;
+  let from = cursor && requireId(cursor);
+  for (;;) {
+    const { rows, reach } = await listTraces(db, agentId, filters, listingFrom(order, from, candidatesMax));
+    const traceIds = rows.map(({ id }) => id);
+    const ms = Math.max(0, searchMs - (performance.now() - begun));
+    const found = traceIds.length > 0 ? await reader.search({ traceIds, filter, ms }) : nothing;
+    const wanted = new Set(found.matching.slice(0, limit - items.length));
+    items.push(...rows.filter(({ id }) => wanted.has(id)).map(listedTraceView));
+    const isFull = items.length === limit;
+    // The rest of what was found is found again by the next page.
+    const last = isFull ? traceIds.indexOf(items.at(-1)!.id) : found.searched - 1;
+    traces += last + 1;
+    tooLarge += found.tooLarge;
+    from = last === traceIds.length - 1 ? (reach ?? undefined) : traceIds[last];
+    if (from !== undefined && !isFull && performance.now() - begun < searchMs) continue;
+    const searched = { traces, tooLarge, from: timeText(from ?? null) };
+    return { items, nextCursor: from === undefined ? null : cursorOf(from), ordered: null, searched };
+  }
+}
+
+const nothing = { matching: [], searched: 0, tooLarge: 0 };
+
+function timeText(id: string | null): string | null {
+  return id && new Date(timeOfId(id)).toISOString();
+}
+
+// A cursor of traces in another order than time: a flag, two bounds, the id and the value of the last row.
+const orderedBytes = 57;
+
+function orderedCursor({ low, high, value, id }: OrderedCursor): string {
+  const bytes = Buffer.alloc(orderedBytes);
+  bytes.writeUInt8(value === null ? 0 : 1, 0);
+  for (const [at, one] of [low, high, id].entries()) {
+    bytes.write(one.replaceAll("-", ""), 1 + at * 16, "hex");
+  }
+  bytes.writeDoubleBE(value ?? 0, 49);
+  return bytes.toString("base64url");
+}
+
+function requireOrdered(cursor: string): OrderedCursor {
+  const bytes = Buffer.from(cursor, "base64url");
+  if (bytes.length !== orderedBytes) throw otherOrder();
+  const [low, high, id] = [0, 1, 2].map(at => uuidOf(bytes.subarray(1 + at * 16, 17 + at * 16))) as [
+    string,
+    string,
+    string,
+  ];
+  const value = bytes.readDoubleBE(49);
+  return { low, high, id, value: bytes[0] === 0 || Number.isNaN(value) ? null : value };
+}
+
+function requireId(cursor: string): string {
+  const id = idOfCursor(cursor);
+  if (id === undefined) throw otherOrder();
+  return id;
+}
+
+function otherOrder(): Refusal {
+  const message = "Must be the nextCursor of an earlier page in the same order.";
+  return new Refusal("VALIDATION_ERROR", { issues: [{ path: "cursor", message }] });
+}

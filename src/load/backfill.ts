@@ -1,0 +1,43 @@
+// Fills, in the background, what lists find old traces by: their tools and models, and the results of their tests.
+import { openEach } from "../load.ts";
+import { columnsOf } from "../model/trace/columns.ts";
+import { claimBackfill, moveBackfill } from "../store/backfills.ts";
+import type { Database } from "../store/db.ts";
+import { backfillResults } from "../store/runs/result-backfill.ts";
+import { listUnfilled } from "../store/traces/read.ts";
+import { skipRevisions, updateColumns } from "../store/traces/stale.ts";
+import type { HeapSemaphore } from "./heap-semaphore.ts";
+
+const tracesMax = 20;
+const leaseMs = 60_000;
+
+/** Fills the newest traces that are left; false if none are, or another process is at work. */
+export async function backfillTraces(
+  db: Database,
+  heap: HeapSemaphore,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const from = await claimBackfill(db, leaseMs);
+  if (from === undefined) return false;
+  const rows = await listUnfilled(db, from, tracesMax);
+  const open = rows.filter(({ filled }) => !filled);
+  const derived: Parameters<typeof updateColumns>[1] = [];
+  const revisions = new Map(open.map(({ id, revision }) => [id, revision]));
+  for await (const outcome of openEach(db, [...revisions.keys()], heap, { signal })) {
+    const { traceId } = outcome;
+    if ("loaded" in outcome) {
+      const { revision, derived: values } = outcome.loaded;
+      derived.push({ traceId, revision, columns: columnsOf(values) });
+      outcome.release();
+    } else if ("error" in outcome) throw outcome.error;
+    else if ("refusal" in outcome) await skipRevisions(db, [{ traceId, revision: revisions.get(traceId)! }]);
+  }
+  if (derived.length > 0) await updateColumns(db, derived);
+  await backfillResults(
+    db,
+    rows.map(({ id }) => id),
+  );
+  if (signal.aborted) return false;
+  await moveBackfill(db.pool, { from, through: rows.length < tracesMax ? null : rows.at(-1)!.id });
+  return true;
+}

@@ -1,0 +1,79 @@
+// Tools and models by the minute in which the traces that call them arrived: added with the traces, deleted with the last.
+import type pg from "pg";
+import type { TraceColumns } from "../../model/trace/columns.ts";
+import { minuteOfId } from "../listing.ts";
+import { multiRow } from "../multi-row.ts";
+
+/** What a trace calls. */
+export type Calls = { agentId: string; traceId: string; columns: Pick<TraceColumns, "tools" | "models"> };
+
+/** A set of values that several traces have in common. */
+type Value = { set: number; agentId: string; minute: number; kind: "tool" | "model"; value: string };
+
+export const valueColumns = {
+  set: ["int", ({ set }: Value) => set],
+  agent_id: ["uuid", ({ agentId }: Value) => agentId],
+  minute: ["bigint", ({ minute }: Value) => minute],
+  kind: ["text", ({ kind }: Value) => kind],
+  value: ["text", ({ value }: Value) => value],
+} as const;
+
+/** Each set of values once, since most traces call the same, and the set of each trace. In the order of locks. */
+export function setsOf(traces: readonly Calls[]): { sets: number[]; values: Value[] } {
+  const known = new Map<string, number>();
+  const values: Value[] = [];
+  const sets = traces.map(({ agentId, traceId, columns: { tools, models } }) => {
+    const minute = minuteOfId(traceId);
+    const key = `${agentId} ${minute} ${tools.join("\n")}\n\n${models.join("\n")}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const set = known.size;
+    known.set(key, set);
+    for (const value of models) values.push({ set, agentId, minute, kind: "model", value });
+    for (const value of tools) values.push({ set, agentId, minute, kind: "tool", value });
+    return set;
+  });
+  return { sets, values: values.sort(compare) };
+}
+
+function compare(a: Value, b: Value): number {
+  if (a.agentId !== b.agentId) return a.agentId < b.agentId ? -1 : 1;
+  if (a.minute !== b.minute) return a.minute - b.minute;
+  if (a.kind !== b.kind) return a.kind < b.kind ? -1 : 1;
+  return a.value < b.value ? -1 : 1;
+}
+
+/** Adds the values of rows `item` with `valueColumns`; for a `from` that is in the order of locks. */
+export const addValues = `select add_trace_values(array_agg(item.agent_id), array_agg(item.kind), array_agg(item.value),
+  array_agg(item.minute))`;
+
+const added = multiRow(1, valueColumns);
+
+/** Adds the tools and models of traces, in the transaction that stores them. */
+export async function addCalls(client: pg.PoolClient, traces: readonly Calls[]): Promise<void> {
+  const { values } = setsOf(traces);
+  if (values.length === 0) return;
+  await client.query({
+    name: "add_calls",
+    text: `${addValues} from ${added.from}`,
+    values: added.values(values),
+  });
+}
+
+const freed = multiRow<{ agentId: string; minute: number }>(1, {
+  agent_id: ["uuid", ({ agentId }) => agentId],
+  minute: ["bigint", ({ minute }) => minute],
+});
+
+/** Deletes the tools and models that no trace has any more, of the minutes in which these arrived. */
+export async function deleteUnusedCalls(
+  client: pg.Pool | pg.PoolClient,
+  traces: Pick<Calls, "agentId" | "traceId">[],
+): Promise<void> {
+  await client.query({
+    name: "delete_unused_values",
+    text: `select delete_unused_values(array_agg(agent_id), array_agg(minute))
+      from (select distinct agent_id, minute from ${freed.from} order by agent_id, minute) freed`,
+    values: freed.values(traces.map(({ agentId, traceId }) => ({ agentId, minute: minuteOfId(traceId) }))),
+  });
+}

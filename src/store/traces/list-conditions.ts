@@ -1,0 +1,106 @@
+// The conditions of a list of traces on the trace and on its run, as SQL with parameters.
+import type { Outcome, ResultState } from "../../model/run/run.ts";
+import { outcomeLetters } from "../runs/result-values.ts";
+import type { TraceFilters } from "./list.ts";
+
+/** Conditions and the values of their parameters, which are numbered from `first`. */
+export class Conditions {
+  readonly #first: number;
+  readonly values: unknown[] = [];
+  readonly where: string[] = [];
+
+  constructor(first: number) {
+    this.#first = first;
+  }
+
+  parameter(value: unknown): string {
+    this.values.push(value);
+    return `$${this.#first + this.values.length - 1}`;
+  }
+
+  /** Adds the condition unless the value is undefined; `condition` gets the value's parameter. */
+  add(value: unknown, condition: (parameter: string) => string): void {
+    if (value !== undefined) this.where.push(condition(this.parameter(value)));
+  }
+}
+
+/** On `traces t`. */
+export function addTraceFilters(conditions: Conditions, filters: TraceFilters): void {
+  conditions.add(filters.kind, p => `t.kind = ${p}`);
+  conditions.add(filters.path, p => `t.path = ${p}`);
+  conditions.add(filters.failed, p => `t.failed = ${p}`);
+  conditions.add(filters.httpStatus, p => `t.http_status = ${p}`);
+  conditions.add(filters.tool, p => `${p}::text = any (t.tools)`);
+  conditions.add(filters.model, p => `${p}::text = any (t.models)`);
+  conditions.add(filters.receivedFrom, p => `t.received_at >= ${p}`);
+  conditions.add(filters.receivedTo, p => `t.received_at < ${p}`);
+  conditions.add(filters.durationMinMs, p => `t.duration_ms >= ${p}`);
+  conditions.add(filters.durationMaxMs, p => `t.duration_ms <= ${p}`);
+  // A trace without token counts matches no bounds.
+  if (filters.tokensMin !== undefined || filters.tokensMax !== undefined) {
+    conditions.where.push("(t.input_tokens is not null or t.output_tokens is not null)");
+  }
+  conditions.add(filters.tokensMin, p => `${tokensSql} >= ${p}`);
+  conditions.add(filters.tokensMax, p => `${tokensSql} <= ${p}`);
+  const pattern = filters.text && `%${filters.text.replace(/[\\%_]/g, "\\$&")}%`;
+  conditions.add(pattern || undefined, p => {
+    return `(t.name ilike ${p} or t.user_input ilike ${p} or t.response_text ilike ${p})`;
+  });
+}
+
+const tokensSql = "coalesce(t.input_tokens, 0) + coalesce(t.output_tokens, 0)";
+
+/** Null for a trace without token counts. */
+export const totalTokensSql = `case when t.input_tokens is not null or t.output_tokens is not null then ${tokensSql} end`;
+
+/** Whether the run of each trace is needed to filter. */
+export function filtersRuns(filters: TraceFilters): boolean {
+  const { state, verdict, routing, outage, resultState, testId, testIds } = filters;
+  return [state, verdict, routing, outage, resultState, testId, testIds].some(value => value !== undefined);
+}
+
+/** On the run `r` that the list shows. */
+export function addRunFilters(conditions: Conditions, filters: TraceFilters): void {
+  // Answered by an index alone, before the run itself is looked up.
+  if (filters.state === "none")
+    conditions.where.push(`(select judged.id from runs judged where judged.trace_id = t.id limit 1) is null
+      and (t.kind <> 'test_run' or not exists (select from run_turns u where u.trace_id = t.id))`);
+  else if (filters.state === "waiting")
+    conditions.where.push(`r.state = 'running' and r."nextTryAt" is not null`);
+  else conditions.add(filters.state, p => `r.state = ${p}`);
+  if (filters.verdict === "none") conditions.where.push("r.state = 'completed' and r.verdict is null");
+  else conditions.add(filters.verdict, p => `r.verdict = ${p}`);
+  conditions.add(filters.routing, p => `r.routing = ${p}`);
+  conditions.add(filters.outage, p => `coalesce(r.outage, false) = ${p}`);
+  addResultState(conditions, filters.resultState);
+  addTest(conditions, filters);
+  conditions.add(filters.testIds, p => `${p}::uuid[] && r.test_ids`);
+}
+
+function addTest(conditions: Conditions, { testId, testOutcome, testVersion }: TraceFilters): void {
+  if (testId === undefined) return;
+  const test = `${conditions.parameter(testId)}::uuid`;
+  conditions.where.push(`${test} = any (r.test_ids)`);
+  const place = `array_position(r.test_ids, ${test})`;
+  conditions.add(testOutcome && letter(testOutcome), p => `substr(r.test_outcomes, ${place}, 1) = ${p}`);
+  conditions.add(testVersion, p => `r.test_versions[${place}] = ${p}`);
+}
+
+const letter = (outcome: Outcome) => outcomeLetters[outcome];
+
+/** Open: some failed test has no other state. Of runs from before failed tests were kept, any test may be the one. */
+function addResultState(conditions: Conditions, resultState: ResultState | undefined): void {
+  if (resultState === undefined) return;
+  const failed = 'coalesce(r."failedTestIds", r.test_ids)';
+  const given = `select from result_states rs where rs.agent_id = t.agent_id and rs.trace_id = r."traceId"`;
+  conditions.where.push("r.verdict = 'failed'");
+  if (resultState === "open") {
+    conditions.where.push(`exists (select from unnest(${failed}) as f (id)
+      where not exists (${given} and rs.test_id = f.id and rs.state <> 'open'))`);
+  } else {
+    conditions.add(
+      resultState,
+      p => `exists (${given} and rs.test_id = any (${failed}) and rs.state = ${p})`,
+    );
+  }
+}

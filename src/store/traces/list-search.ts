@@ -1,0 +1,36 @@
+// One search of a list of traces: its plan, and its looks at ranges of rows.
+import { findKnownFrom } from "../backfills.ts";
+import type { Database } from "../db.ts";
+import type { Look } from "../scan.ts";
+import type { TraceFilters } from "./list.ts";
+import type { Order } from "./list-path.ts";
+import { type Plan, planList } from "./list-sql.ts";
+import { type Value, ValueWalk, valuesOf } from "./list-values.ts";
+
+/** Rows after `from`, through `to`, of which a look reads `stretch` and returns `rowsMax`. */
+export type Bounds = { from: string; to: string; rowsMax: number; stretch: number };
+
+export type Search = {
+  plan: Plan;
+  /** `query` is given the first parameters of the plan's statement. */
+  look<Row>(bounds: Bounds, query: (parameters: unknown[]) => Promise<Look<Row>>): Promise<Look<Row>>;
+};
+
+export async function openSearch(
+  db: Database,
+  agentId: string,
+  filters: TraceFilters,
+  order: Order,
+): Promise<Search> {
+  const allKnown = filters.testId === undefined || (await findKnownFrom(db)) === null;
+  const values = valuesOf(filters, allKnown);
+  const plan = planList(agentId, filters, order, values.length > 0);
+  const walk = plan.hasRanges ? new ValueWalk(db, agentId, values as [Value, ...Value[]], order) : undefined;
+  return {
+    plan,
+    look({ from, to, rowsMax, stretch }, query) {
+      const bounds = [from, to, rowsMax, stretch];
+      return walk ? walk.look({ from, to }, ranges => query([...bounds, ...ranges])) : query(bounds);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// Finds traces whose derived columns are behind their spans, and updates these columns.
+import type { TraceColumns } from "../../model/trace/columns.ts";
+import { type Database, transaction } from "../db.ts";
+import { type Column, multiRow } from "../multi-row.ts";
+import { addCalls, deleteUnusedCalls } from "./call-values.ts";
+import { derivedAssignments, derivedColumns, keepsNames } from "./derived-columns.ts";
+
+/**
+ * Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`, and
+ * none larger than `bytesMax`.
+ */
+export async function listStale(
+  db: Database,
+  {
+    agentId,
+    quietMs,
+    bytesMax,
+    limit,
+  }: { agentId?: string; quietMs?: number; bytesMax?: number; limit: number },
+): Promise<{ id: string; revision: number }[]> {
+  const { rows } = await db.pool.query<{ id: string; revision: number }>({
+    name: "list_stale",
+    text: `select id, revision from traces
+      where derived_revision <> revision and ($1::uuid is null or agent_id = $1)
+        and updated_at <= now() - $2::float8 * interval '1 ms' and batch_bytes <= $4::float8
+      order by updated_at desc limit $3`,
+    values: [agentId ?? null, quietMs ?? 0, limit, bytesMax ?? Infinity],
+  });
+  return rows;
+}
+
+type AtRevision = { traceId: string; revision: number };
+
+const revisionColumns = {
+  id: ["uuid", ({ traceId }) => traceId],
+  revision: ["int", ({ revision }) => revision],
+} satisfies Record<string, Column<AtRevision>>;
+const revisions = multiRow<AtRevision>(1, revisionColumns);
+const derivations = multiRow<Derivation>(1, {
+  ...revisionColumns,
+  ...derivedColumns,
+});
+
+/** Marks traces that cannot be opened as derived at this revision, so that nobody tries again. */
+export async function skipRevisions(db: Database, skipped: AtRevision[]): Promise<void> {
+  await db.pool.query({
+    name: "skip_revisions",
+    text: `update traces set derived_revision = item.revision from ${revisions.from}
+      where traces.id = item.id and traces.revision = item.revision`,
+    values: revisions.values(skipped),
+  });
+}
+
+export type Derivation = AtRevision & { columns: TraceColumns };
+
+/** Writes the derived columns of those traces that have not changed since they were derived. */
+export async function updateColumns(db: Database, derived: Derivation[]): Promise<void> {
+  await transaction(db, async client => {
+    const { rows } = await client.query<{ traceId: string; agentId: string; keeps: boolean }>({
+      name: "update_columns",
+      text: `update traces set derived_revision = item.revision, ${derivedAssignments} from ${derivations.from}, traces old
+        where traces.id = item.id and traces.revision = item.revision and old.id = traces.id
+        returning traces.id as "traceId", traces.agent_id as "agentId", ${keepsNames} as keeps`,
+      values: derivations.values(derived),
+    });
+    const columnsOf = new Map(derived.map(({ traceId, columns }) => [traceId, columns]));
+    await addCalls(
+      client,
+      rows.map(row => ({ ...row, columns: columnsOf.get(row.traceId)! })),
+    );
+    const lost = rows.filter(row => !row.keeps);
+    if (lost.length > 0) await deleteUnusedCalls(client, lost);
+  });
+}
