@@ -25,8 +25,8 @@ type Rendered = Extract<
 >;
 
 export const judgeSentences: Sentences<Rendered | "judge_score"> = {
-  judge_score: ({ score, threshold, votes, criteria, comment }) =>
-    `The judge’s score is ${numberText(score)} (threshold ${numberText(threshold)}${
+  judge_score: ({ score, threshold, votes, criteria, comment, negated }) =>
+    `The judge’s score is ${numberText(score)} (${negated ? "expected below" : "threshold"} ${numberText(threshold)}${
       votes ? `; ${votes.passed} of ${votes.of} votes reach it` : ""
     }): ${criteria ? criteriaText(criteria) : (comment ?? "")}`,
   no_judge: () => "No judge is configured.",

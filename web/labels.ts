@@ -12,7 +12,7 @@ import type { Counts, Outcome, ResultState, Routing, RunState } from "../src/mod
 import type { AssertionType } from "../src/model/test-case/assertion.ts";
 import type { Ineligibility } from "../src/model/test-case/eligibility.ts";
 import type { PassiveBehavior } from "../src/model/test-case/test-case.ts";
-import type { SpanRole } from "../src/model/trace/outline.ts";
+import type { SpanRole } from "../src/model/trace/span-role.ts";
 import type { TracePath } from "../src/model/trace/trace.ts";
 import { numberText } from "./format.ts";
 import type { LiveState } from "./live.ts";
@@ -126,7 +126,9 @@ export const spanRoles: Record<SpanRole, { text: string; icon: IconName }> = {
   agent: { text: "Agent", icon: "agent" },
   model: { text: "Model", icon: "model" },
   tool: { text: "Tool", icon: "tool" },
-  other: { text: "Step", icon: "none" },
+  retrieval: { text: "Retrieval", icon: "database" },
+  http: { text: "HTTP", icon: "globe" },
+  other: { text: "Step", icon: "step" },
 };
 
 /** Whether the page updates live. */
@@ -265,4 +267,12 @@ export function countsText(counts: Counts): string {
     .filter(outcome => counts[outcome] > 0)
     .map(outcome => `${numberText(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`)
     .join(", ");
+}
+
+/** "3 of 4 tests passed, 1 skipped": of those that passed or failed. Empty if all counts are 0. */
+export function passedText(counts: Counts, noun: string): string {
+  const { passed, failed, ...others } = counts;
+  const of = passed + failed;
+  const score = of > 0 && `${numberText(passed)} of ${counted(of, noun)} passed`;
+  return [score, countsText({ passed: 0, failed: 0, ...others })].filter(Boolean).join(", ");
 }

@@ -13,15 +13,12 @@ type Reasoned = {
 export function reasonText({ reason, reasonCode, reasonData = {} }: Reasoned): string {
   const sentence = Object.hasOwn(sentences, reasonCode ?? "") ? sentences[reasonCode as Rendered] : undefined;
   if (!sentence) return reason;
-  const text = (sentence as (data: unknown) => string)(reasonData);
-  // A negated range is part of the sentence.
-  return reasonData["negated"] === true && !("min" in reasonData) ? `Negated: ${text}` : text;
+  return (sentence as (data: unknown) => string)(reasonData);
 }
 
 /** Codes whose stored sentence is shown: nothing in it is a number, a duration or a name that is formatted here. */
 export const storedSentences = [
   // Of checks.
-  "http_status",
   "no_http_status",
   "no_response",
   "no_token_usage",
@@ -100,29 +97,43 @@ type Rendered = Exclude<ReasonCode, (typeof storedSentences)[number]>;
 /** A new code does not compile until it is here or in the list above. */
 const sentences: { [C in Rendered]: (data: NonNullable<ReasonData[C]>) => string } = {
   tool_call_count: ({ name, count, withArguments, instead, ...range }) =>
-    `${countText(count, "call")} of ${quote(name)}${withArguments ? " with the expected arguments" : ""} (expected ${rangeText(range)})${
-      instead === undefined ? "" : `; ${insteadText(instead)}`
-    }.`,
+    `${countText(count, "call")} of ${quote(name)}${
+      withArguments ? ` with ${range.negated ? "matching" : "the expected"} arguments` : ""
+    } (expected ${rangeText(range)})${instead === undefined ? "" : `; ${insteadText(instead)}`}.`,
   step_count: ({ name, count, steps, ...range }) =>
     `${countText(count, "step")} with ${quote(name)} in the name (expected ${rangeText(range)})${
       steps ? `; the steps are ${listText(steps)}` : ""
     }.`,
-  token_usage: ({ usages }) =>
+  token_usage: ({ usages, negated }) =>
     `The trace used ${usages
-      .map(({ kind, used, max }) => `${numberText(used)} ${kind} tokens (limit ${numberText(max)})`)
+      .map(
+        ({ kind, used, max }) =>
+          `${numberText(used)} ${kind} tokens (${negated ? "expected more than" : "limit"} ${numberText(max)})`,
+      )
       .join(", ")}.`,
-  duration: ({ ms, maxMs, received }) =>
-    `The ${received ? "reply" : "trace"} took ${durationText(ms)} (limit ${durationText(maxMs)}).`,
-  pattern_found: ({ pattern, target }) => `${quote(pattern)} was found in ${textOf(target)}.`,
+  http_status: ({ status, expected, negated }) =>
+    `The HTTP status is ${status} (expected ${statusesText(expected, negated === true)}).`,
+  duration: ({ ms, maxMs, received, negated }) =>
+    `The ${received ? "reply" : "trace"} took ${durationText(ms)} (${
+      negated ? "expected more than" : "limit"
+    } ${durationText(maxMs)}).`,
+  pattern_found: ({ pattern, target, negated }) =>
+    `${quote(pattern)} was found in ${textOf(target)}${negated ? ", where it must not be" : ""}.`,
   pattern_not_found: ({ pattern, target }) => `${quote(pattern)} was not found in ${textOf(target)}.`,
-  value_matches: ({ field, span }) => `${quote(field)} of ${quote(span)} is the expected value.`,
-  value_differs: ({ field, span, others }) =>
-    `${quote(field)} of ${quote(span)} is not the expected value${
+  value_matches: ({ field, span, negated }) =>
+    `${quote(field)} of ${quote(span)} is the ${negated ? "value that it must not be" : "expected value"}.`,
+  value_differs: ({ field, span, others, negated }) =>
+    `${quote(field)} of ${quote(span)} is not the ${negated ? "value that it must not be" : "expected value"}${
       others > 0 ? `, nor is it in ${numberText(others)} more ${others === 1 ? "span" : "spans"}` : ""
     }.`,
-  schema_valid: ({ field, target }) => `${quote(field)} of the span named like ${quote(target)} is valid.`,
-  schema_invalid: ({ field, target, fault }) =>
-    `${quote(field)} of the span named like ${quote(target)} is invalid: ${fault}`,
+  schema_valid: ({ field, target, negated }) =>
+    `${quote(field)} of the span named like ${quote(target)} ${
+      negated ? "matches the schema that it must not match" : "is valid"
+    }.`,
+  schema_invalid: ({ field, target, fault, negated }) =>
+    `${quote(field)} of the span named like ${quote(target)} ${
+      negated ? "does not match the schema" : "is invalid"
+    }: ${fault}`,
   no_attribute: ({ target, field }) =>
     `No span named like ${quote(target)} has the attribute ${quote(field)}.`,
   no_span: ({ target, spans }) => `No span is named like ${quote(target)}; the spans are ${listText(spans)}.`,
@@ -164,7 +175,7 @@ function rangeText({ min, max, negated = false }: Range): string {
 
 function negatedRangeText({ min, max }: { min: number; max?: number }): string {
   if (max === undefined) return min === 1 ? "none" : `fewer than ${numberText(min)}`;
-  if (max === min) return `any number but ${numberText(min)}`;
+  if (max === min) return max === 0 ? "at least 1" : `any number but ${numberText(min)}`;
   if (min === 0) return `more than ${numberText(max)}`;
   return `fewer than ${numberText(min)} or more than ${numberText(max)}`;
 }
@@ -174,6 +185,11 @@ function insteadText(instead: NonNullable<ReasonData["tool_call_count"]["instead
   if (instead === "no_calls") return "the trace has no tool calls";
   if ("called" in instead) return `called instead: ${listText(instead.called)}`;
   return `names must match exactly, and ${listText(instead.similar)} does not`;
+}
+
+function statusesText(expected: number | number[] | string, negated: boolean): string {
+  if (Array.isArray(expected)) return `${negated ? "none" : "one"} of ${expected.join(", ")}`;
+  return negated ? `any but ${expected}` : String(expected);
 }
 
 function textOf(target: string | undefined): string {

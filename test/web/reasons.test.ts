@@ -27,7 +27,62 @@ const formatted: [Reason, string][] = [
   ],
   [
     { code: "pattern_found", data: { pattern: "as an ai", negated: true } },
-    "Negated: “as an ai” was found in the reply.",
+    "“as an ai” was found in the reply, where it must not be.",
+  ],
+  [
+    { code: "pattern_not_found", data: { pattern: "as an ai", negated: true } },
+    "“as an ai” was not found in the reply.",
+  ],
+  [
+    {
+      code: "tool_call_count",
+      data: { name: "refund", count: 1, min: 1, withArguments: true, negated: true },
+    },
+    "1 call of “refund” with matching arguments (expected none).",
+  ],
+  [
+    { code: "tool_call_count", data: { name: "refund", count: 0, min: 0, max: 0, negated: true } },
+    "No calls of “refund” (expected at least 1).",
+  ],
+  [
+    { code: "token_usage", data: { usages: [{ kind: "total", used: 12, max: 9_000 }], negated: true } },
+    "The trace used 12 total tokens (expected more than 9,000).",
+  ],
+  [
+    { code: "http_status", data: { status: 200, expected: [400, 404] } },
+    "The HTTP status is 200 (expected one of 400, 404).",
+  ],
+  [
+    { code: "http_status", data: { status: 200, expected: "2xx", negated: true } },
+    "The HTTP status is 200 (expected any but 2xx).",
+  ],
+  [
+    { code: "http_status", data: { status: 200, expected: [200, 201], negated: true } },
+    "The HTTP status is 200 (expected none of 200, 201).",
+  ],
+  [
+    { code: "duration", data: { ms: 900, maxMs: 2_500, negated: true } },
+    "The trace took 900 ms (expected more than 2.5 s).",
+  ],
+  [
+    { code: "value_matches", data: { field: "f", span: "s", negated: true } },
+    "“f” of “s” is the value that it must not be.",
+  ],
+  [
+    { code: "value_differs", data: { field: "f", span: "s", others: 1, negated: true } },
+    "“f” of “s” is not the value that it must not be, nor is it in 1 more span.",
+  ],
+  [
+    { code: "schema_valid", data: { field: "f", target: "t", negated: true } },
+    "“f” of the span named like “t” matches the schema that it must not match.",
+  ],
+  [
+    { code: "schema_invalid", data: { field: "f", target: "t", fault: "a: Required.", negated: true } },
+    "“f” of the span named like “t” does not match the schema: a: Required.",
+  ],
+  [
+    { code: "judge_score", data: { score: 0.9, threshold: 0.7, comment: "It is warm.", negated: true } },
+    "The judge’s score is 0.9 (expected below 0.7): It is warm.",
   ],
   [
     { code: "step_count", data: { name: "plan", count: 2, min: 0, max: 1 } },

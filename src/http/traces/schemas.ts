@@ -221,7 +221,7 @@ const OutlineSpan = z.object({
   startTimeUnixNano: z.string().nullable(),
   endTimeUnixNano: z.string().nullable(),
   failed: z.boolean(),
-  role: z.enum(["agent", "model", "tool", "other"]),
+  role: z.enum(["agent", "model", "tool", "retrieval", "http", "other"]).describe("The kind of span."),
   detail: z.string().nullable().describe("The name of the tool, model or agent."),
   tokens: z.object({ input: z.number().nullable(), output: z.number().nullable() }).nullable(),
 });

@@ -1,11 +1,13 @@
 // Makes a sentence of a reason: an English text from its code and data.
-import type { Comparisons, Range, Reason, ReasonCode, ReasonData, SomeNames } from "./reason.ts";
+import { negatedSentences } from "./negated-reason-text.ts";
+import type { Comparisons, Range, Reason, ReasonCode, ReasonData } from "./reason.ts";
+import { criteriaText, insteadText, listText, quote, textOf } from "./reason-phrases.ts";
 import type { Counts, Outcome } from "./run.ts";
 
 /** The reason in one or two complete sentences. */
 export function reasonText({ code, data }: Reason): string {
-  const text = (sentences[code] as (data: unknown) => string)(data);
-  return data && "negated" in data ? `Negated: ${text}` : text;
+  const of = data && "negated" in data ? negatedSentences[code as keyof Comparisons] : sentences[code];
+  return (of as (data: unknown) => string)(data);
 }
 
 /** A reason in results and responses: the sentence, its code and its data. */
@@ -181,43 +183,11 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   rejected: ({ message, hint }) => (hint ? `${message} ${hint}` : message),
 };
 
-function quote(name: string): string {
-  return `"${name}"`;
-}
-
-function listText({ names, more }: SomeNames): string {
-  return names.map(quote).join(", ") + (more ? ` and ${more} more` : "");
-}
-
 /** "at least 1", "at most 3", "exactly 2", "2 to 4". */
 function rangeText({ min, max }: Range): string {
   if (max === undefined) return `at least ${min}`;
   if (max === min) return `exactly ${min}`;
   return min === 0 ? `at most ${max}` : `${min} to ${max}`;
-}
-
-/** "3 of 5 criteria are fully met, 1 does not apply." */
-function criteriaText({
-  met,
-  of,
-  inapplicable,
-  undecided,
-}: NonNullable<Comparisons["judge_score"]["criteria"]>): string {
-  const parts = [`${met} of ${of} criteria are fully met`];
-  if (inapplicable) parts.push(`${inapplicable} ${inapplicable === 1 ? "does" : "do"} not apply`);
-  if (undecided) parts.push(`${undecided} ${undecided === 1 ? "is" : "are"} undecided`);
-  return `${parts.join(", ")}.`;
-}
-
-function insteadText(instead: NonNullable<Comparisons["tool_call_count"]["instead"]>): string {
-  if (instead === "other_arguments") return "the arguments differ";
-  if (instead === "no_calls") return "the trace has no tool calls";
-  if ("called" in instead) return `called instead: ${listText(instead.called)}`;
-  return `names must match exactly, and ${listText(instead.similar)} does not`;
-}
-
-function textOf(target: string | undefined): string {
-  return target === undefined ? "the reply" : `a text of ${quote(target)}`;
 }
 
 /** " (not called again for 45 s; 3 tries)". */

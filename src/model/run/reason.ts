@@ -4,7 +4,7 @@ import type { Counts, Outcome } from "./run.ts";
 
 /**
  * The data of each code; null: none. Names and texts are truncated by the caller, because results are stored. `negated`:
- * the outcome is the opposite of what the sentence says.
+ * the check passes if the comparison does not hold.
  */
 export type ReasonData = ComparisonData &
   AbsenceData &

@@ -1,11 +1,10 @@
 // The fields of a span that the trace tree shows: a few hundred bytes, however large the span is.
 
-import { attributeOf, toolNameOf } from "../conversation/conversation.ts";
+import { attributeOf } from "../conversation/conversation.ts";
 import { storable } from "./columns.ts";
 import { wholeNumber } from "./derive.ts";
+import { roleOf, type SpanRole } from "./span-role.ts";
 import type { Span } from "./trace.ts";
-
-export type SpanRole = "agent" | "model" | "tool" | "other";
 
 export type OutlineSpan = {
   spanId: string;
@@ -16,7 +15,7 @@ export type OutlineSpan = {
   startTimeUnixNano: string | null;
   endTimeUnixNano: string | null;
   failed: boolean;
-  /** The span's kind by the conventions; `agent` spans group others. */
+  /** The kind of span. */
   role: SpanRole;
   /** The name of the tool, model or agent, if any. */
   detail: string | null;
@@ -40,25 +39,12 @@ export function outlineSpan(span: Span): OutlineSpan {
   };
 }
 
-const toolOperations: readonly unknown[] = ["execute_tool"];
-const agentOperations: readonly unknown[] = ["invoke_agent", "create_agent", "invoke_workflow", "agent_step"];
-const modelOperations: readonly unknown[] = ["chat", "text_completion", "generate_content", "embeddings"];
-
-/** The operation decides before the model: agent spans may name the model they use. */
-function roleOf(span: Span): SpanRole {
-  const operation = attributeOf(span, "gen_ai.operation.name");
-  if (toolNameOf(span) !== null || toolOperations.includes(operation)) return "tool";
-  if (agentOperations.includes(operation)) return "agent";
-  if (modelOperations.includes(operation)) return "model";
-  const calls = ["gen_ai.request.model", "gen_ai.system"].some(key => attributeOf(span, key) !== undefined);
-  if (calls) return "model";
-  return attributeOf(span, "gen_ai.agent.name") === undefined ? "other" : "agent";
-}
-
 const details: Record<SpanRole, string[]> = {
   tool: ["gen_ai.tool.name"],
-  model: ["gen_ai.request.model", "gen_ai.response.model"],
+  model: ["gen_ai.request.model", "gen_ai.response.model", "llm.model_name"],
   agent: ["gen_ai.agent.name"],
+  retrieval: ["gen_ai.data_source.id"],
+  http: [],
   other: [],
 };
 

@@ -98,34 +98,26 @@ test("a passed test shows what was expected and found, for every type of check",
   const place = await newPlace();
   await makeTest(place.owner, place.agent.id, { name: "Answers well", assertions: holding });
   const { region } = await judged(place);
-  await shows(region, "1 of 1 counted tests passed (100%).", "7 of 7 counted checks passed (100%).");
-  await shows(
-    region,
-    "Always run · 7 passed · 7 of 7 counted checks passed",
-    /evaluated (just now|1 minute ago) in [\d.]+ m?s/,
-  );
+  await shows(region, "1 of 1 test passed", /^7 of 7 checks passed · Always run/);
+  await region.getByText("About this evaluation").click();
+  await shows(region, /evaluated (just now|1 minute ago) in [\d.]+ m?s/);
   await region.getByRole("button", { name: "Expand all" }).click();
-  await shows(checkOf(region, "HTTP status", "2xx"), "The HTTP status is 2xx.", "200");
-  await shows(
-    checkOf(region, "Response time", "5,000"),
-    "The trace takes at most 5,000 ms.",
-    /^2.4 s, limit 5 s/,
-  );
+  await shows(checkOf(region, "HTTP status", "2xx"), "HTTP status must be 2xx.", "It was 200.");
+  await shows(checkOf(region, "Response time", "5 s"), "It took 2.4 s, 48% of the limit.");
   await shows(
     checkOf(region, "Token limit", "2,000"),
-    "955, limit 2,000 · 48% of the limit",
-    "Within the limit",
+    /^The trace used 955 tokens in total \(48% of the limit\)/,
   );
-  await shows(checkOf(region, "Node call", "classify"), "1, expected at least once", "classify request");
+  await shows(checkOf(region, "Node call", "classify"), "Such a step ran once.", "classify request");
   const call = checkOf(region, "Tool call", "refund_order");
-  await shows(call, "Refunds the order the customer named.", "1, expected at least once");
+  await shows(call, "Refunds the order the customer named.", "It was called once.");
   const amount = call.getByRole("row").filter({ hasText: "amount" });
-  await shows(amount, "is at most 50", "42.5", "Equal");
+  await shows(amount, "≤ 50", "42.5", "Equal");
   const regex = checkOf(region, "Response regex", "refund of");
   await eventually(async () =>
     assert.equal(await regex.locator("mark").textContent(), "refund of 42.50 EUR"),
   );
-  await shows(checkOf(region, "JSON match", "workflow.output"), "Expected", "Actual");
+  await shows(checkOf(region, "JSON match", "workflow.output"), "Found in “classify request”.");
   await assertAccessible(place.page);
   await place.page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(place.page);
@@ -137,29 +129,23 @@ test("a failed test shows the difference, and each check links to the span it lo
   const { page } = place;
   await makeTest(place.owner, place.agent.id, { name: "Refunds in dollars", assertions: failing });
   const { region } = await judged(place);
-  await shows(
-    region,
-    "0 of 1 counted tests passed (0%).",
-    "Skipped checks and those with missing instrumentation do not count.",
-  );
-  await shows(checkOf(region, "HTTP status", "400"), "The HTTP status is one of 400, 404.", "400, 404");
-  await shows(checkOf(region, "Response time", "1,500"), "Over by 900 ms");
-  await shows(checkOf(region, "Token limit", "500"), "Over by 455", "Over by 43");
-  await shows(checkOf(region, "Node call", "clasify"), "Similar names", "Steps searched");
-  const call = checkOf(region, "Tool call", "refund_order is called");
+  await shows(region, "0 of 1 test passed");
+  await shows(checkOf(region, "HTTP status", "400"), "HTTP status must be one of 400, 404.", "It was 200.");
+  await shows(checkOf(region, "Response time", "1.5 s"), "It took 2.4 s, 900 ms over the limit.");
+  await shows(checkOf(region, "Token limit", "500"), /\(455 over the limit\) and .*\(43 over the limit\)/);
+  await shows(checkOf(region, "Node call", "clasify"), "No such step ran.", "Similar names", "Looked at");
+  const call = checkOf(region, "Tool call", "called: refund_order");
   await shows(call.getByRole("row").filter({ hasText: "currency" }), '"USD"', '"EUR"', "Different");
-  await shows(call.getByRole("row").filter({ hasText: "reason" }), "is present", "nothing", "Missing");
+  await shows(call.getByRole("row").filter({ hasText: "reason" }), "present", "nothing", "Missing");
   await shows(call.getByRole("row").filter({ hasText: "order_id" }), "Equal");
   await shows(
-    checkOf(region, "Tool call", "refundOrder is called"),
+    checkOf(region, "Tool call", "called: refundOrder"),
     "Similar names",
     "Tools called",
     "get_order",
   );
-  await shows(
-    checkOf(region, "Response regex", "refund is not found"),
-    "refund is not found in the reply, ignoring case.",
-  );
+  const negated = checkOf(region, "Response regex", "must not match refund");
+  await shows(negated, "The reply must not match refund, ignoring case.", "Found in the reply:");
   await shows(checkOf(region, "Response regex", "sorry"), /^Your refund of 42\.50 EUR/);
   const schema = checkOf(region, "JSON schema", "workflow.output");
   await shows(schema.getByRole("list", { name: "Errors" }), "priority", /Must be at most 5\./, /language/);
@@ -171,7 +157,7 @@ test("a failed test shows the difference, and each check links to the span it lo
   await chip.click();
   await call.getByRole("button", { name: "refund · gen_ai.tool.call.arguments", pressed: true }).waitFor();
   await eventually(() => assert.deepEqual(selectedOf(page), ["refund", "gen_ai.tool.call.arguments"]));
-  await checkOf(region, "Response time", "1,500").getByRole("button", { name: "shop conversation" }).click();
+  await checkOf(region, "Response time", "1.5 s").getByRole("button", { name: "shop conversation" }).click();
   await eventually(() => assert.deepEqual(selectedOf(page), ["root", null]));
   await page.goBack();
   await call.getByRole("button", { name: "refund · gen_ai.tool.call.arguments", pressed: true }).waitFor();
@@ -205,13 +191,7 @@ test("failures come first, and n and p move between failed checks", async () => 
   const { region } = await judged(place);
   const names = region.getByRole("list", { name: "Tests that ran" }).getByRole("heading", { level: 3 });
   await eventually(async () => assert.deepEqual(await names.allTextContents(), ["Fails", "Lacks", "Passes"]));
-  await shows(
-    region,
-    "1 failed",
-    "1 missing instrumentation",
-    "1 passed",
-    "1 of 2 counted tests passed (50%).",
-  );
+  await shows(region, "1 of 2 tests passed, 1 missing instrumentation");
   const others = region.getByRole("region", { name: "did not run" });
   await shows(
     others,
@@ -226,6 +206,12 @@ test("failures come first, and n and p move between failed checks", async () => 
   await eventually(async () =>
     assert.deepEqual(await headings(), ["FailedResponse time", "FailedToken limit", "PassedHTTP status"]),
   );
+  // What failed comes first: rule, finding and evidence are above the fold.
+  const first = checks.getByRole("listitem").first();
+  for (const text of ["Must take at most 1 ms.", /^It took 2\.4 s/, "shop conversation"]) {
+    const box = (await first.getByText(text).first().boundingBox())!;
+    assert.ok(box.y + box.height < 900, `${text} is at ${box.y}`);
+  }
   const focused = (text: string) =>
     becomesTrue(page, `document.activeElement.textContent === ${JSON.stringify(text)}`);
   await page.keyboard.press("n");
@@ -290,13 +276,13 @@ test("a semantic check shows the score, its threshold and the judge's reason", a
   const warm = checkOf(region, "Semantic", "The reply is warm.");
   await shows(
     warm,
-    "1 of 1, threshold 0.7",
-    "Reaches the threshold",
+    "The judge must score the reply at least 0.7.",
+    "The score is 1 of 1.",
     "As scripted.",
     "local-model",
     "161 in, 23 out",
   );
-  await shows(checkOf(region, "Semantic", "apologises"), "0 of 1, threshold 0.8", "Below the threshold");
+  await shows(checkOf(region, "Semantic", "apologises"), /at least 0\.8\./, "The score is 0 of 1.");
   await shows(
     checkOf(region, "Semantic", "Anything."),
     /threshold is not a number from 0 to 1/,
@@ -328,6 +314,7 @@ test("a scenario that did not match shows the input it was matched with", async 
   );
   const refunds = region.getByRole("listitem").filter({ hasText: "A refund." });
   await shows(refunds.last(), /The user’s input matches the scenario/, asked);
+  await region.getByText("About this evaluation").click();
   await shows(region, /^Scenarios matched:/);
   await assertAccessible(place.page);
 });
@@ -338,6 +325,7 @@ test("without user input the conditional tests are listed with the reason that t
   await makeTest(place.owner, place.agent.id, { name: "Refunds", ...scenario });
   await makeTest(place.owner, place.agent.id);
   const { region } = await judged(place, [{ span_id: "root", name: "shop conversation" }]);
+  await region.getByText("About this evaluation").click();
   await shows(region, "No user input", "1 test did not run", /has no user input/, "none in this trace");
   await assertAccessible(place.page);
 });
@@ -356,7 +344,7 @@ test("missing instrumentation names the attribute, where it was looked for, and 
     ],
   });
   const { region } = await judged(place, [{ span_id: "root", name: "shop conversation" }]);
-  await shows(region, "No score: none of the tests counted.", "1 missing instrumentation");
+  await shows(region, "1 missing instrumentation");
   const tokens = checkOf(region, "Token limit", "max");
   const limit = checkOf(region, "Token limit", "reasoning");
   await eventually(async () => assert.equal(await tokens.count(), 0));
@@ -377,7 +365,7 @@ test("missing instrumentation names the attribute, where it was looked for, and 
   await shows(checkOf(region, "HTTP status", "200"), /"http.response.status_code": 200/);
   await shows(checkOf(region, "Response time", "10 ms"), /end_time_unix_nano/);
   await shows(checkOf(region, "Node call", "classify"), /the trace has only its root/);
-  await shows(checkOf(region, "Response regex", "is found"), /"gen_ai.response.text"/);
+  await shows(checkOf(region, "Response regex", "must match"), /"gen_ai.response.text"/);
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
@@ -395,7 +383,8 @@ test("without a judge semantic checks are skipped and routing is unavailable, an
   const scenario = { passiveBehavior: "run_when_relevant", scenario: "A refund." };
   await makeTest(place.owner, place.agent.id, { name: "Refunds", ...scenario });
   const { region } = await judged(place);
-  await shows(region, "Routing unavailable", "1 of 1 counted checks passed (100%).", /Skipped checks/);
+  await region.getByText("About this evaluation").click();
+  await shows(region, "Routing unavailable", "1 of 1 test passed", /Skipped checks/);
   await region.getByRole("button", { name: "Expand all" }).click();
   await shows(
     checkOf(region, "Semantic", "warm"),
@@ -431,7 +420,7 @@ test("a pending evaluation counts down, and its verdict is announced when it arr
     const said = await region.getByRole("status").allTextContents();
     assert.match(said.join(" "), /Evaluated: Failed\. Tests: 1 failed\./);
   });
-  await shows(region, "0 of 1 counted tests passed (0%).");
+  await shows(region, "0 of 1 test passed");
 });
 
 test("a run is shown as running while the judge is asked", async () => {
@@ -450,7 +439,7 @@ test("a run is shown as running while the judge is asked", async () => {
   const request = judge.requests.at(-1)!;
   judge.script = obliging();
   answer(await judge.script(request, 0));
-  await shows(region, "1 of 1 counted tests passed (100%).");
+  await shows(region, "1 of 1 test passed");
 });
 
 test("a run whose workers crashed is an error, with its reason and what to do", async () => {
@@ -561,12 +550,12 @@ test("a menu switches between several runs, and tests stay collapsed when anothe
     /revision 1 was evaluated, it is now at revision\s+2/,
   );
   await dueNow(place, traceId);
-  await shows(region, "1 of 1 counted tests passed (100%).");
+  await shows(region, "1 of 1 test passed");
   await region.getByRole("button", { name: "Checks of “Has steps”", expanded: false }).waitFor();
   await region.getByRole("button", { name: /^Run of/ }).click();
   await page.getByRole("menuitemradio", { name: /revision 1 · / }).click();
   await shows(region, /There is a later run: completed\./);
-  await shows(region, "0 of 1 counted tests passed (0%).");
+  await shows(region, "0 of 1 test passed");
   await eventually(() => assert.notEqual(new URL(page.url()).searchParams.get("run"), null));
   await assertAccessible(page);
 });
@@ -619,59 +608,6 @@ test("hostile texts are shown as plain text", async () => {
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
   assert.deepEqual(place.complaints, []);
-});
-
-test("every rule is described in plain words, and its negation too", async () => {
-  const place = await newPlace();
-  const tool = { type: "tool_call", expected_name: "pay" };
-  const step = { type: "node_call", expected_name: "draft" };
-  const rules: [assertion: object, rule: string][] = [
-    [tool, "The tool pay is called at least once."],
-    [{ ...tool, negate: true }, "The tool pay is never called."],
-    [{ ...tool, min: 2, max: 2 }, "The tool pay is called exactly twice."],
-    [{ ...tool, min: 0, max: 3, negate: true }, "The tool pay is called more than 3 times."],
-    [{ ...step, min: 2, max: 4 }, "A step with draft in its name runs 2 to 4 times."],
-    [
-      { ...step, min: 2, max: 4, negate: true },
-      "A step with draft in its name runs fewer than 2 or more than 4 times.",
-    ],
-    [
-      {
-        ...tool,
-        expected_arguments: { a: { $gte: 1, $lt: 5 }, b: { $in: [1, "x"] }, c: { $exists: false } },
-      },
-      'The tool pay is called at least once with arguments in which a is at least 1 and is less than 5, b is one of [1,"x"] and c is absent.',
-    ],
-    [
-      { type: "token_limit", max_input: 5, max_output: 1000 },
-      "The trace uses at most 5 input tokens and at most 1,000 output tokens.",
-    ],
-    [{ type: "http_status", expected_status: "5xx", negate: true }, "The HTTP status is not 5xx."],
-    [{ type: "response_time", max_ms: 20, negate: true }, "The trace takes longer than 20 ms."],
-    [
-      { type: "response_regex", pattern: "no", flags: "is", target_node: "llm", negate: true },
-      "no is not found in the text of a span with llm in its name, ignoring case, across lines.",
-    ],
-    [
-      { type: "semantic", criteria: "c", negate: true },
-      "The judge scores the reply below 0.7 by the criteria.",
-    ],
-    [
-      { type: "json_match", target_node: "n", field: "f", expected_value: null, negate: true },
-      "f of no span with n in its name is null.",
-    ],
-    [
-      { type: "json_schema", target_node: "n", field: "f", schema: true },
-      "f of a span with n in its name matches the schema.",
-    ],
-  ];
-  await makeTest(place.owner, place.agent.id, {
-    name: "Says it",
-    assertions: rules.map(([assertion]) => assertion),
-  });
-  const { region } = await judged(place);
-  const checks = region.getByRole("list", { name: "Checks of Says it" });
-  for (const [, rule] of rules) await checks.getByText(rule, { exact: true }).waitFor();
 });
 
 /** Exports one more span of the trace. Returns the trace's id. */

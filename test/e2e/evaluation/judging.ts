@@ -237,7 +237,7 @@ test("differing votes are shown with their scores, model, prompt and version", a
   await expandAll(region);
   await shows(
     region,
-    "0.55 of 1, threshold 0.7",
+    "The score is 0.55 of 1.",
     /^1 of 3 votes reach the threshold: a close call/,
     /version 4/,
   );
@@ -412,7 +412,8 @@ test("checks skipped because the judge was unavailable are re-evaluated in a new
   // The test was deleted since, so the trace is judged by the version of its first run.
   await again.click();
   await shows(page.getByRole("region", { name: "Notifications" }), "Re-evaluating the trace");
-  await shows(region, /^Re-evaluated on request/, "1 of 1 counted tests passed (100%).");
+  await region.getByText("About this evaluation").click();
+  await shows(region, /^Re-evaluated on request/, "1 of 1 test passed");
   await again.waitFor({ state: "detached" });
   const chooser = region.getByRole("button", { name: /^Run of/ });
   await page.setViewportSize({ width: 768, height: 800 });

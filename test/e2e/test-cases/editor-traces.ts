@@ -26,9 +26,9 @@ test("a test can be written in the form, dry-run without storing anything, and s
   const before = await world.counts();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText("Failed, 2 of 2 checked").waitFor();
-  await page.getByText("“refund” was not found", { exact: false }).waitFor();
+  await page.getByText("Not found in the reply:").waitFor();
   const checks = page.getByRole("list", { name: "Checks" }).getByRole("listitem");
-  await checks.filter({ hasText: "The tool track_order is called at least once" }).first().waitFor();
+  await checks.filter({ hasText: "Must be called: track_order" }).first().waitFor();
   const evidence = page.getByRole("link", { name: "Compose the answer · gen_ai.response.text" });
   const href = new URL((await evidence.getAttribute("href"))!, browser.origin);
   assert.equal(href.pathname, world.tests.replace(/tests$/, `traces/${traceId}`));
@@ -129,14 +129,24 @@ test("a test is drafted from a trace, and an assertion from a value is drafted o
     assert.deepEqual((await documentIn(page)).assertions[1].schema.properties, { tier: { const: "gold" } }),
   );
   await page.waitForURL(url => url.search === `?trace=${traceId}`);
+  await becomesTrue(page, "document.activeElement.getBoundingClientRect().bottom <= innerHeight");
   await assertAccessible(page);
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByText("“shop.customer” of the span named like").waitFor();
+  await page.getByText("A value matches.").waitFor();
   await page.getByText("Unsaved changes").waitFor();
   page.once("dialog", dialog => void dialog.accept());
   await page.reload();
   await saveButton(page).waitFor();
   await eventually(async () => assert.equal((await documentIn(page)).assertions.length, 1));
+});
+
+test("an assertion from a value in a new test is the only one there", async () => {
+  const world = await openWorld(browser);
+  const { page, traceId } = world;
+  await world.open(`/new?trace=${traceId}&span=compose&attribute=shop.customer`);
+  await card(page, 1).getByText("Added from trace").waitFor();
+  const { turns, assertions } = await documentIn(page);
+  assert.deepEqual([turns[0].input, assertions.length], ["Where is my order A-20418?", 1]);
 });
 
 test("a missing value is reported and leaves the test unchanged", async () => {

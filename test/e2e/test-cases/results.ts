@@ -53,7 +53,7 @@ test("the results of a test case are listed by outcome, each with a link to its 
     });
   await assertTraces(...traces.toReversed());
   await page.getByText("66.7% passed, 2 of 3").waitFor();
-  await page.getByText("HTTP status: The HTTP status is 500 (expected: 2xx).").waitFor();
+  await page.getByText("HTTP status: The HTTP status is 500 (expected 2xx).").waitFor();
   await page.getByText("Show as table").click();
   await page
     .getByRole("region", { name: "Last 30 days" })

@@ -209,7 +209,7 @@ test("hostile texts are plain text in the list of traces, its search and the pal
 test("hostile texts are plain text in a trace's header, tree, conversation, raw JSON and delete dialog", async () => {
   const { page } = window;
   await page.goto(trace({ view: "conversation" }));
-  await page.locator("summary").getByText("Metadata").click();
+  await page.getByRole("button", { name: "Details" }).click();
   for (const summary of await page.locator(".conversation summary").all()) await summary.click();
   const said = ["said-system", "said-user", "said-other", "said-reasoning", "said-reply"];
   await assertText(page, ["name-root", "name-call", "name-tool", "external", "tool", ...said]);

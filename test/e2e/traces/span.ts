@@ -303,7 +303,7 @@ test("an assertion created from a value is described and opened in the editor of
   await openSpan(told, "tool", "execute_tool search_products");
   await page.getByRole("button", { name: "Create assertion from gen_ai.tool.call.arguments" }).click();
   const dialog = page.getByRole("dialog", { name: "Create assertion" });
-  await dialog.getByText("The tool search_products is called at least once with arguments").waitFor();
+  await dialog.getByText("Must be called: search_products with").waitFor();
   await assertAccessible(page);
   await dialog.getByLabel("Searches before it answers").check();
   await dialog.getByRole("button", { name: "Open in editor" }).click();
@@ -331,7 +331,7 @@ test("an assertion can be created from a part of a value, and from the span itse
   );
   await openSpan(told, "plan", "Plan the answer");
   await page.getByRole("button", { name: "Create assertion", exact: true }).first().click();
-  await dialog.getByText("A step with Plan the answer in its name runs at least once.").waitFor();
+  await dialog.getByText("Must run: a step with Plan the answer in its name.").waitFor();
   await dialog.getByRole("button", { name: "Open in editor" }).click();
   await page.waitForURL(/\/tests\/new/);
   await eventually(() => assert.deepEqual(searchOf(), { trace: told, span: "plan" }));

@@ -51,6 +51,31 @@ test("arrow keys move in the tree, collapse and expand it, and the URL follows",
   await item(page, named("query")).waitFor();
 });
 
+test("rows name kind, tokens and duration, and a closed parent shows the worst of what is in it", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id, {
+    assertions: [{ type: "tool_call", expected_name: "find_order", negate: true }],
+  });
+  const http = { "http.request.method": "GET" };
+  const docs = { "openinference.span.kind": "RETRIEVER" };
+  const id = await storeSpans(agent, [
+    ...conversation,
+    span("docs", "answer", [3_200, 3_300], { attributes: docs }),
+    span("call", "answer", [3_400, 3_500], { attributes: http, status: { code: 2 } }),
+  ]);
+  await judged(id);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, /^plan, Model small-model, 812 in, 64 out tokens, 1\.18 s$/).waitFor();
+  await item(page, /^docs, Retrieval,/).waitFor();
+  await item(page, /^call, HTTP, Failed,/).waitFor();
+  await item(page, /^find order, Tool find_order, Failed: 1 check/).waitFor();
+  await item(page, named("answer")).locator(".tree-fold").click();
+  await item(page, /^answer, Step, A span in it failed,/).waitFor();
+  await item(page, named("plan")).locator(".tree-fold").click();
+  await item(page, /^plan, Model small-model, Failed: 1 check,/).waitFor();
+});
+
 test("[ and ] move between failed and checked spans, and ? lists these keys", async () => {
   const agent = await newAgent();
   await makeTest(browser.service.owner, agent.id, {
@@ -116,6 +141,18 @@ test("a tree of 10,000 spans has few DOM nodes, and can be walked to its end and
   await selects(page, "step 9999");
   await page.getByRole("searchbox").fill("step 9998");
   await page.getByText("1 of 10,000").waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(pathOf(agent, id, "?view=spans"));
+  await item(page, named("step 0")).waitFor();
+  const { height } = (await tree(page).boundingBox())!;
+  assert.ok(height > 100 && height < 600, `${height}`);
+  const stacked = await page.evaluate<number>("document.querySelectorAll('*').length");
+  assert.ok(stacked < 1_500, `${stacked}`);
+  await page.setViewportSize({ width: 1280, height: 620 });
+  await eventually(async () => {
+    const panes = (await page.locator(".trace-panes").boundingBox())!;
+    assert.ok(panes.height >= 440, `${panes.height}`);
+  });
   await page.goto(pathOf(agent, id, "?view=raw"));
   await page.getByText(/^Only the first [\d,]+ kB are shown/).waitFor();
   assert.deepEqual(complaints, []);

@@ -32,7 +32,7 @@ const fact = (page: Page, name: string) =>
 
 type Fields = Record<string, unknown>;
 
-test("the header shows name, verdict, facts and actions of the trace", async () => {
+test("one line has verdict, the user's words, duration, tokens and time, and Details has everything else", async () => {
   const agent = await newAgent();
   await makeTest(browser.service.owner, agent.id, {
     assertions: [{ type: "response_time", max_ms: 10_000 }],
@@ -40,26 +40,29 @@ test("the header shows name, verdict, facts and actions of the trace", async () 
   const id = await storeSpans(agent, conversation, { metadata: { channel: "web" } }, "order-17");
   await storeSpans(agent, conversation, { metadata: { channel: "phone" } }, "order-17");
   await judged(id);
-  const { page, complaints } = await open();
+  const { page, context, complaints } = await open();
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: browser.origin });
   await page.goto(pathOf(agent, id));
-  await page.getByRole("heading", { level: 1, name: "Support" }).waitFor();
+  const title = page.getByRole("heading", { level: 1, name: "Where is my order?" });
+  await title.waitFor();
   await becomesTrue(page, `document.title === 'Support · ${agent.name} · Onlooker'`);
-  await page.locator("header").getByText("Passed", { exact: true }).waitFor();
-  await page.locator("header").getByText("1 passed").waitFor();
-  await page.locator("header").getByText("Failed span").waitFor();
-  const facts: [string, string | RegExp][] = [
-    ["Duration", "4.82 s"],
+  const header = page.locator(".trace-top");
+  for (const text of ["Passed", "Failed span", "4.82 s", "876 tokens", /now|ago/]) {
+    await header.getByText(text).first().waitFor();
+  }
+  await eventually(async () => assert.ok((await header.boundingBox())!.height < 40, "one line"));
+  await header.getByRole("button", { name: "Details", expanded: false }).click();
+  const facts: [string, string][] = [
+    ["Root span", "Support"],
     ["Tokens", "812 in, 64 out"],
     ["HTTP status", "200"],
     ["Spans", "6"],
     ["Path", "Canonical"],
-    ["Received", /now|ago/],
     ["Revision", "2 (replaced once)"],
     ["Trace ID", id],
     ["External ID", "order-17"],
   ];
   for (const [name, value] of facts) await fact(page, name).getByText(value).first().waitFor();
-  await page.locator("summary").getByText("Metadata").click();
   await page.getByText('"channel": "phone"').waitFor();
   await page.getByRole("button", { name: "Copy trace id" }).waitFor();
   await assertAccessible(page);
@@ -67,7 +70,73 @@ test("the header shows name, verdict, facts and actions of the trace", async () 
   await eventually(async () =>
     assert.match((await make.getAttribute("href"))!, new RegExp(`/tests/new\\?trace=${id}$`)),
   );
+  const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
+  await page.getByRole("button", { name: "Copy link to this trace" }).click();
+  await eventually(async () => assert.equal(await copied(), browser.origin + pathOf(agent, id)));
+  await item(page, named("plan")).click();
+  await page.getByRole("button", { name: "Copy link", exact: true }).click();
+  await eventually(async () =>
+    assert.equal(await copied(), browser.origin + pathOf(agent, id, "?span=plan")),
+  );
+  await page.getByRole("button", { name: /^Copy link to “/ }).click();
+  await eventually(async () => assert.match(await copied(), /\?test=[\w-]+&check=[\w-]+$/));
+  await page.goto(await copied());
+  await page.getByRole("button", { name: "Passed Response time", expanded: true }).waitFor();
   assert.deepEqual(complaints, []);
+});
+
+test("the arrows and keys lead to the previous and next trace in the order of the list", async () => {
+  const agent = await newAgent();
+  const ids: string[] = [];
+  for (const text of ["first", "second", "third"]) {
+    ids.push(await storeSpans(agent, [span(text, null, [0, 9], { attributes: { "gen_ai.prompt": text } })]));
+  }
+  const { page } = await open();
+  await page.goto(pathOf(agent, ids[1]!, "?view=raw"));
+  const shows = async (name: string) => {
+    await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+    await page.waitForURL(/view=raw/);
+  };
+  await page.getByRole("link", { name: "Next trace" }).click();
+  await shows("first");
+  await page.getByRole("button", { name: "Next trace" }).waitFor();
+  await page.keyboard.press("Shift+K");
+  await shows("second");
+  await page.getByRole("link", { name: "Previous trace" }).focus();
+  await page.keyboard.press("Enter");
+  await shows("third");
+  await page.keyboard.press("Shift+J");
+  await shows("second");
+});
+
+test("the panes are resized by pointer and keyboard, and their widths are remembered", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  const divider = page.getByRole("separator", { name: "Resize Tree and Conversation" });
+  const isAt = (percent: number) =>
+    eventually(async () => assert.equal(await divider.getAttribute("aria-valuenow"), String(percent)));
+  await isAt(30);
+  await divider.focus();
+  await page.keyboard.press("ArrowRight");
+  await isAt(32);
+  await page.keyboard.press("Home");
+  await isAt(15);
+  const pane = page.locator(".pane").first();
+  const narrow = (await pane.boundingBox())!.width;
+  const { x, y, width } = (await divider.boundingBox())!;
+  await page.mouse.move(x + width / 2, y + 100);
+  await page.mouse.down();
+  await page.mouse.move(x + 300, y + 100, { steps: 4 });
+  await page.mouse.up();
+  await eventually(async () => assert.ok((await pane.boundingBox())!.width > narrow + 250));
+  await assertAccessible(page);
+  const before = await divider.getAttribute("aria-valuenow");
+  await page.reload();
+  await isAt(Number(before));
+  await divider.dblclick();
+  await isAt(30);
 });
 
 test("a trace is deleted after its name is typed, and the list is shown again", async () => {
@@ -140,7 +209,7 @@ test("notices say that a test or the trace has changed since the verdict, and ho
   await judged(id);
   const { page } = await open();
   await page.goto(pathOf(agent, id));
-  await page.locator("header").getByText("1 failed").waitFor();
+  await page.locator("header").getByText("Failed", { exact: true }).waitFor();
   await eventually(async () =>
     assert.equal(await page.getByText("changed since this evaluation").count(), 0),
   );
@@ -180,6 +249,7 @@ test("spans that arrive while the page is open appear, then the verdict, and the
   const second = exportedSpan({ traceId, name: "second", parentSpanId: first["spanId"] });
   await store({ body: exportOf([second], agent.otlpServiceName) });
   await item(page, named("second")).waitFor();
+  await page.getByRole("button", { name: "Details" }).click();
   await fact(page, "Revision").getByText("2 (merged once)").waitFor();
   await page.locator("header").getByText("Missing instrumentation").first().waitFor();
   await page.getByText("More spans may arrive.").waitFor({ state: "detached" });
@@ -275,6 +345,7 @@ test("hostile names are shown as text, and missing values are named as such", as
   await page.waitForURL(/span=/);
   await page.reload();
   await tree(page).locator("[aria-selected=true]").and(item(page, "[](), Step, no duration")).waitFor();
+  await page.getByRole("button", { name: "Details" }).click();
   await fact(page, "Duration").getByText("not available").waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByLabel("Type “delete” to confirm").waitFor();

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
+import { negatedSentences } from "../../../src/model/run/negated-reason-text.ts";
 import {
+  type Comparison,
   negated,
   type Reason,
   type ReasonCode,
@@ -298,6 +300,76 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   ],
 };
 
+const toolCall = { name: "a", count: 1, min: 1 };
+const found = { field: "f", span: "s" };
+const target = { field: "f", target: "t" };
+
+/** A negated check passes if the comparison does not hold. */
+const negatedExamples: [Comparison, string][] = [
+  [{ code: "tool_call_count", data: toolCall }, '1 call of "a" (expected: none).'],
+  [
+    { code: "tool_call_count", data: { ...toolCall, withArguments: true } },
+    '1 call of "a" with matching arguments (expected: none).',
+  ],
+  [
+    {
+      code: "tool_call_count",
+      data: { ...toolCall, count: 0, withArguments: true, instead: "other_arguments" },
+    },
+    'No calls of "a" with matching arguments (expected: none); the arguments differ.',
+  ],
+  [{ code: "tool_call_count", data: { ...toolCall, min: 3 } }, '1 call of "a" (expected: fewer than 3).'],
+  [{ code: "tool_call_count", data: { ...toolCall, max: 1 } }, '1 call of "a" (expected: any number but 1).'],
+  [
+    { code: "tool_call_count", data: { ...toolCall, min: 0, max: 0 } },
+    '1 call of "a" (expected: at least 1).',
+  ],
+  [
+    { code: "step_count", data: { ...toolCall, min: 0, max: 3 } },
+    '1 step has "a" in the name (expected: more than 3).',
+  ],
+  [
+    { code: "step_count", data: { ...toolCall, min: 1, max: 3 } },
+    '1 step has "a" in the name (expected: fewer than 1 or more than 3).',
+  ],
+  [
+    { code: "step_count", data: { ...toolCall, count: 0, steps: { names: ["b"] } } },
+    'No steps have "a" in the name (expected: none); the steps are "b".',
+  ],
+  [
+    { code: "token_usage", data: { usages: [{ kind: "total", used: 12, max: 90 }] } },
+    "The trace used 12 total tokens (expected: more than 90).",
+  ],
+  [
+    { code: "http_status", data: { status: 200, expected: "2xx" } },
+    "The HTTP status is 200 (expected: any but 2xx).",
+  ],
+  [
+    { code: "http_status", data: { status: 200, expected: [200, 201] } },
+    "The HTTP status is 200 (expected: none of 200, 201).",
+  ],
+  [{ code: "duration", data: { ms: 12, maxMs: 90 } }, "The trace took 12 ms (expected: more than 90 ms)."],
+  [{ code: "pattern_found", data: { pattern: "a" } }, '"a" was found in the reply, where it must not be.'],
+  [{ code: "pattern_not_found", data: { pattern: "a", target: "t" } }, '"a" was not found in a text of "t".'],
+  [{ code: "value_matches", data: found }, '"f" of "s" is the value that it must not be.'],
+  [
+    { code: "value_differs", data: { ...found, others: 2 } },
+    '"f" of "s" is not the value that it must not be, nor is it in 2 more spans.',
+  ],
+  [
+    { code: "schema_valid", data: target },
+    '"f" of the span named like "t" matches the schema that it must not match.',
+  ],
+  [
+    { code: "schema_invalid", data: { ...target, fault: "a: Required." } },
+    '"f" of the span named like "t" does not match the schema: a: Required.',
+  ],
+  [
+    { code: "judge_score", data: { score: 0.9, threshold: 0.7, comment: "It is warm." } },
+    "The judge's score is 0.9 (expected: below 0.7): It is warm.",
+  ],
+];
+
 suite("reasons", () => {
   for (const [code, example] of Object.entries(examples)) {
     const cases = typeof example === "string" ? [[undefined, example]] : example;
@@ -306,12 +378,17 @@ suite("reasons", () => {
     }
   }
 
-  test("a negated comparison says so in its sentence and in its data", () => {
-    const { reason, reasonCode, reasonData } = reasonFields(
-      negated({ code: "pattern_found", data: { pattern: "a" } }),
-    );
-    assert.equal(reason, 'Negated: "a" was found in the reply.');
-    assert.deepEqual([reasonCode, reasonData], ["pattern_found", { pattern: "a", negated: true }]);
+  for (const [comparison, sentence] of negatedExamples) {
+    test(`negated ${comparison.code}: ${sentence}`, () => {
+      const { reason, reasonCode, reasonData } = reasonFields(negated(comparison));
+      assert.equal(reason, sentence);
+      assert.deepEqual([reasonCode, reasonData], [comparison.code, { ...comparison.data, negated: true }]);
+    });
+  }
+
+  test("every comparison has a negated sentence in the table above", () => {
+    const codes = new Set(negatedExamples.map(([{ code }]) => code));
+    assert.deepEqual(codes, new Set(Object.keys(negatedSentences)));
   });
 
   test("a reason without data adds no data to a result", () => {

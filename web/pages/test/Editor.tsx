@@ -237,7 +237,12 @@ function useDraftParametersDropped({ span }: { span?: string | undefined }): voi
   const navigate = useNavigate({ from: editorRoute });
   useEffect(() => {
     if (span === undefined) return;
-    void navigate({ search: was => ({ trace: was.trace, ...keptOf(was) }), replace: true });
+    // The page stays scrolled to the new assertion.
+    void navigate({
+      search: was => ({ trace: was.trace, ...keptOf(was) }),
+      replace: true,
+      resetScroll: false,
+    });
   }, [span, navigate]);
 }
 
@@ -250,6 +255,7 @@ function useRequestedFocus(form: { current: HTMLElement | null }, focus: Focus):
     const wanted =
       focus.part === "first" ? "input[data-path], textarea[data-path]" : `[data-part=${focus.part}]`;
     const found = card?.querySelector<HTMLElement>(wanted) ?? card?.querySelector<HTMLElement>("button");
+    card?.scrollIntoView({ block: "nearest" });
     found?.focus();
   }, [form, focus]);
 }

@@ -74,7 +74,9 @@ async function beginNew({ template, trace, ...rest }: Search): Promise<Origin> {
   if (trace === undefined) return origin;
   const [test, drafted] = await Promise.all([draftTest(trace), draftOf({ trace, ...rest })]);
   if (!test.ok) return { ...origin, ...drafted, failure: test.failure };
-  return { ...origin, ...drafted, document: test.value };
+  // A new test for one value checks that value only.
+  const document = drafted.assertion ? { ...test.value, assertions: [] } : test.value;
+  return { ...origin, ...drafted, document };
 }
 
 async function draftOf({

@@ -14,6 +14,7 @@ import { Notice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { MessageTurn } from "./conversation/MessageTurn.tsx";
 import { NoConversation } from "./conversation/NoConversation.tsx";
+import { textForm, usePreloadedMarkdown } from "./conversation/PassageText.tsx";
 import { ToolCallTurn } from "./conversation/ToolCallTurn.tsx";
 import { QuotedContext, TurnsContext, useTurns } from "./conversation/turns.ts";
 import { type Quoted, turnQuoted } from "./quoted.ts";
@@ -28,6 +29,7 @@ export type ConversationViewProps = {
 
 export function ConversationView({ trace, quoted, onSelect }: ConversationViewProps) {
   const query = useQuery(conversationQuery(trace.id));
+  usePreloadedMarkdown();
   return (
     <div className="conversation">
       <Loaded query={query}>
@@ -69,6 +71,7 @@ function Turns({ conversation: { turns, omitted, complete }, quoted }: TurnsProp
         </Notice>
       )}
       {quoted && quotedAt === undefined && <QuotedElsewhere quoted={quoted} />}
+      <RawToggle />
       <ol className="turns">
         {shown.map(({ turn, at }) => (
           <Fragment key={at}>
@@ -91,6 +94,23 @@ function Turns({ conversation: { turns, omitted, complete }, quoted }: TurnsProp
         ))}
       </ol>
     </>
+  );
+}
+
+function RawToggle() {
+  const isRaw = textForm.use() === "raw";
+  return (
+    <div className="turns-raw">
+      <Button
+        small
+        look="plain"
+        aria-pressed={isRaw}
+        title="Show messages as they were written, without formatting"
+        onClick={() => textForm.set(isRaw ? "markdown" : "raw")}
+      >
+        Raw text
+      </Button>
+    </div>
   );
 }
 

@@ -15,7 +15,7 @@ import { type Shared, TraceContext } from "./evaluation/context.ts";
 import { failedChecks, useFolds } from "./evaluation/folds.ts";
 import { JudgeCalls } from "./evaluation/JudgeCalls.tsx";
 import { NotRun } from "./evaluation/NotRun.tsx";
-import { RunHeader, RunMenu } from "./evaluation/RunHeader.tsx";
+import { RunAbout, RunHeader, RunMenu } from "./evaluation/RunHeader.tsx";
 import { TestItem } from "./evaluation/TestItem.tsx";
 import { Toolbar } from "./evaluation/Toolbar.tsx";
 import { NotEvaluated, RunOpen } from "./evaluation/Unjudged.tsx";
@@ -126,6 +126,7 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
           </>
         )}
         <NotRun run={run} nowOf={nowOf} />
+        {run && <RunAbout run={run} />}
         {run && <JudgeCalls key={run.id} run={run} />}
       </section>
     </TraceContext>

@@ -1,10 +1,12 @@
-// A row of the span tree: name, role, marks, duration and bar.
+// A row of the span tree: name, kind, marks, tokens, duration and bar.
 import { type CSSProperties, memo } from "react";
+import type { Outcome } from "../../../src/model/run/run.ts";
 import { durationText } from "../../format.ts";
 import { counted, outcomes, spanRoles } from "../../labels.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { percentAt, type Stretch } from "./times.ts";
-import type { Pointed, Row } from "./tree.ts";
+import type { Row } from "./tree.ts";
+import { tokensText } from "./words.ts";
 
 type SpanRowProps = {
   row: Row;
@@ -16,7 +18,11 @@ type SpanRowProps = {
   isActive: boolean;
   /** Not a match itself, only an ancestor of one. */
   isPassing: boolean;
-  pointed: Pointed | undefined;
+  /** Of a closed parent: it or a span in it failed. */
+  hasFailed: boolean;
+  /** The worst of the checks that looked at it, or of a closed parent at any span in it, and their number. */
+  outcome: Outcome | undefined;
+  checks: number;
   stretch: Stretch;
 };
 
@@ -24,9 +30,10 @@ type SpanRowProps = {
 const indentedMax = 8;
 
 export const SpanRow = memo(function SpanRow(props: SpanRowProps) {
-  const { row, position, top, isFolded, isActive, isPassing, pointed } = props;
+  const { row, position, top, isFolded, isActive, isPassing, hasFailed, outcome, checks } = props;
   const { span, depth, durationMs, stray } = row;
   const role = spanRoles[span.role];
+  const tokens = span.tokens && tokensText(span.tokens);
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus and names its active row.
     <div
@@ -56,21 +63,24 @@ export const SpanRow = memo(function SpanRow(props: SpanRowProps) {
             <Icon name="warning" />
           </span>
         )}
-        <span className="tree-text" title={span.name}>
+        <span className="tree-text" title={span.detail ? `${span.name} (${span.detail})` : span.name}>
           {span.name || "Unnamed"}
           {span.detail && !span.name.includes(span.detail) && <span className="quiet"> {span.detail}</span>}
         </span>
-        {span.failed && (
-          <span className="tree-failed" title="Failed">
+        {hasFailed && (
+          <span className="tree-failed" title={span.failed ? "Failed" : "A span in it failed"}>
             <Icon name="warning" />
           </span>
         )}
-        {pointed && (
-          <span className="tree-mark" data-tone={outcomes[pointed.outcome].tone} title={pointedText(pointed)}>
-            <Icon name={outcomes[pointed.outcome].icon} />
-            {pointed.checks > 1 && pointed.checks}
+        {outcome && (
+          <span className="tree-mark" data-tone={outcomes[outcome].tone} title={checksText(outcome, checks)}>
+            <Icon name={outcomes[outcome].icon} />
+            {checks > 1 && checks}
           </span>
         )}
+      </span>
+      <span className="tree-tokens quiet figures" title={tokens ?? undefined}>
+        {span.tokens && compactText((span.tokens.input ?? 0) + (span.tokens.output ?? 0))}
       </span>
       <span className="tree-duration figures">{durationMs === null ? "–" : durationText(durationMs)}</span>
       <Bar row={row} stretch={props.stretch} />
@@ -103,19 +113,28 @@ function Bar({ row: { startMs, durationMs, span }, stretch }: { row: Row; stretc
   );
 }
 
-function pointedText({ outcome, checks }: Pointed): string {
+function checksText(outcome: Outcome, checks: number): string {
   return `${outcomes[outcome].text}: ${counted(checks, "check")}`;
 }
 
-function labelOf({ row: { span, stray, durationMs }, pointed }: SpanRowProps): string {
+function labelOf({ row: { span, stray, durationMs }, hasFailed, outcome, checks }: SpanRowProps): string {
+  const tokens = span.tokens && tokensText(span.tokens);
   return [
     span.name || "Unnamed",
     spanRoles[span.role].text + (span.detail ? ` ${span.detail}` : ""),
-    span.failed && "Failed",
+    hasFailed && (span.failed ? "Failed" : "A span in it failed"),
     stray && strays[stray],
-    pointed && pointedText(pointed),
+    outcome && checksText(outcome, checks),
+    tokens && `${tokens} tokens`,
     durationMs === null ? "no duration" : durationText(durationMs),
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
+
+/** "955", "12.3K". */
+function compactText(count: number): string {
+  return compact.format(count);
 }

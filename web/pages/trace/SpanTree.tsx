@@ -11,7 +11,15 @@ import { Minimap } from "./Minimap.tsx";
 import { SpanRow } from "./SpanRow.tsx";
 import { TreeTools } from "./TreeTools.tsx";
 import { useStretch } from "./times.ts";
-import { findRows, indexOfRow, nextMarkedRow, type Pointed, type Tree, visibleRows } from "./tree.ts";
+import {
+  findRows,
+  indexOfRow,
+  nextMarkedRow,
+  type Pointed,
+  type Tree,
+  visibleRows,
+  worstInside,
+} from "./tree.ts";
 
 export type SpanTreeProps = {
   tree: Tree;
@@ -134,16 +142,20 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
           {virtual.getVirtualItems().map(item => {
             const position = visible[item.index]!;
             const one = rows[position]!;
+            const isFolded = one.end > position + 1 ? !found && folds.folded.has(one.span.spanId) : null;
+            const inside = isFolded ? worstInside(rows, position, pointed) : undefined;
             return (
               <SpanRow
                 key={one.span.spanId}
                 row={one}
                 position={position}
                 top={item.start}
-                isFolded={one.end > position + 1 ? !found && folds.folded.has(one.span.spanId) : null}
+                isFolded={isFolded}
                 isActive={one.span.spanId === cursor.at}
                 isPassing={found !== null && !found.has(position)}
-                pointed={pointed.get(one.span.spanId)}
+                hasFailed={inside?.failed ?? one.span.failed}
+                outcome={(inside?.pointed ?? pointed.get(one.span.spanId))?.outcome}
+                checks={(inside?.pointed ?? pointed.get(one.span.spanId))?.checks ?? 0}
                 stretch={times.shown}
               />
             );
@@ -164,6 +176,7 @@ function TreeHead({ times }: { times: { fromMs: number; toMs: number } | null })
   return (
     <div className="tree-head small quiet" aria-hidden="true">
       <span>Span</span>
+      <span className="tree-tokens">Tokens</span>
       <span>Duration</span>
       <span className="tree-axis">
         {times && (

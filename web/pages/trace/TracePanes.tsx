@@ -1,12 +1,14 @@
 // The panes of a trace: three, two or one, by the window's width. The view is kept in the URL.
 import { getRouteApi, Link, useLocation } from "@tanstack/react-router";
-import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from "react";
+import { Fragment, type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { useMedia } from "../../ui/media.ts";
 import { EmptyState } from "../../ui/State.tsx";
 import { ConversationView } from "./ConversationView.tsx";
 import { EvaluationPanel } from "./EvaluationPanel.tsx";
+import { PaneDivider } from "./PaneDivider.tsx";
+import { usePaneWidths } from "./pane-widths.ts";
 import { quotedIn } from "./quoted.ts";
 import { RawView } from "./RawView.tsx";
 import { SpanPanel } from "./SpanPanel.tsx";
@@ -30,7 +32,14 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
   const search = route.useSearch();
   const wide = useMedia("(min-width: 1280px)");
   const narrow = useMedia("(max-width: 767px)");
-  const view = viewOf(search);
+  // A narrow window shows one pane: what failed comes first. Decided once, so that a verdict that arrives moves nothing.
+  const [first] = useState((): View => {
+    const { verdict } = trace.run ?? {};
+    return narrow && (verdict === "failed" || verdict === "missing_instrumentation")
+      ? "evaluation"
+      : "conversation";
+  });
+  const view = viewOf(search, first);
   const selected = useSelection(search.span, search.attribute);
   const { select, quote, find, chosenBy } = useChoices(view);
   const { spans, rootSpanId, runs } = trace;
@@ -104,8 +113,8 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
   return (
     <>
       {!wide && <Views current={view} shown={["conversation", "spans", "evaluation", "raw"]} />}
-      <div className="trace-panes" data-panes={narrow ? 1 : shown.length}>
-        {shown.map((name, index) => (
+      <Panes shown={shown} stacked={narrow}>
+        {(name, index) => (
           <Pane
             // By index, so that the links of the views keep the focus when the view changes.
             key={wide ? index : name}
@@ -119,8 +128,8 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
           >
             {panes[name]}
           </Pane>
-        ))}
-      </div>
+        )}
+      </Panes>
     </>
   );
 }
@@ -209,13 +218,9 @@ function useScrollPositions(narrow: boolean): () => void {
 }
 
 /** A URL with a span and no view shows that span. */
-function viewOf({ view, span, test, check }: ReturnType<typeof route.useSearch>): View {
+function viewOf({ view, span, test, check }: ReturnType<typeof route.useSearch>, first: View): View {
   if (view !== undefined && Object.hasOwn(views, view)) return view as View;
-  return span !== undefined
-    ? "spans"
-    : test !== undefined || check !== undefined
-      ? "evaluation"
-      : "conversation";
+  return span !== undefined ? "spans" : test !== undefined || check !== undefined ? "evaluation" : first;
 }
 
 /** Returns the same object while the selection is the same. */
@@ -250,6 +255,44 @@ function Views({ current, shown, spans = views.spans }: ViewsProps) {
         </Link>
       ))}
     </nav>
+  );
+}
+
+type PanesProps = {
+  shown: PaneName[];
+  stacked: boolean;
+  children: (name: PaneName, index: number) => ReactNode;
+};
+
+/** Side by side with dividers between them, or stacked. */
+function Panes({ shown, stacked, children }: PanesProps) {
+  const { widths, move, reset } = usePaneWidths(shown.length === 3 ? 3 : 2);
+  const isResizable = !stacked && shown.length > 1;
+  const columns = widths.map(width => `minmax(0, ${width}fr)`).join(" var(--divider) ");
+  return (
+    <div
+      className="trace-panes"
+      data-panes={stacked ? 1 : shown.length}
+      style={isResizable ? { gridTemplateColumns: columns } : undefined}
+    >
+      {shown.map((name, index) => {
+        const next = shown[index + 1];
+        return (
+          <Fragment key={index}>
+            {children(name, index)}
+            {isResizable && next && (
+              <PaneDivider
+                pane={index}
+                widths={widths}
+                label={`Resize ${paneNames[name]} and ${paneNames[next]}`}
+                onMove={move}
+                onReset={reset}
+              />
+            )}
+          </Fragment>
+        );
+      })}
+    </div>
   );
 }
 

@@ -201,6 +201,25 @@ export function pointedSpans(run: RunDetail | undefined): Map<string, Pointed> {
   return pointed;
 }
 
+/** What a closed parent shows of the rows in it. */
+export type Inside = { failed: boolean; pointed: Pointed | undefined };
+
+/** The worst of a row and all its descendants, so that closing a parent hides no failure. */
+export function worstInside(rows: Row[], position: number, pointed: Map<string, Pointed>): Inside {
+  const inside: Inside = { failed: false, pointed: undefined };
+  for (let at = position; at < rows[position]!.end; at++) {
+    const { spanId, failed } = rows[at]!.span;
+    inside.failed ||= failed;
+    const one = pointed.get(spanId);
+    if (!one) continue;
+    const known = inside.pointed;
+    const worse = known ? worstFirst.indexOf(one.outcome) - worstFirst.indexOf(known.outcome) : -1;
+    if (worse < 0) inside.pointed = { ...one };
+    else if (worse === 0) known!.checks += one.checks;
+  }
+  return inside;
+}
+
 /** The next or previous row that failed or that a check points to, wrapping around. In a search, among the matches. */
 export function nextMarkedRow(
   { rows }: Tree,

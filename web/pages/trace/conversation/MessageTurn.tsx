@@ -29,7 +29,7 @@ export function MessageTurn({ turn }: { turn: Message }) {
   const speaker = speakers[turn.role.toLowerCase()] ?? { ...assistant, text: turn.role };
   const texts = turn.pieces.filter(piece => piece.kind === "text");
   const length = texts.reduce((sum, piece) => sum + piece.length, 0);
-  const body = turn.pieces.map((piece, at) => <PieceView key={at} piece={piece} speaker={speaker.text} />);
+  const body = turn.pieces.map((piece, at) => <PieceView key={at} piece={piece} speaker={speaker} />);
   return (
     <article className="turn-message" data-role={speaker.look} aria-label={speaker.text}>
       <header className="turn-top">
@@ -57,10 +57,16 @@ export function MessageTurn({ turn }: { turn: Message }) {
 /** Longer system messages are folded, so that the conversation comes first. */
 const systemMax = 280;
 
-function PieceView({ piece, speaker }: { piece: Piece; speaker: string }) {
+function PieceView({ piece, speaker }: { piece: Piece; speaker: Speaker }) {
   switch (piece.kind) {
     case "text":
-      return <PassageText passage={piece} label={`Message of ${speaker}`} />;
+      return (
+        <PassageText
+          passage={piece}
+          label={`Message of ${speaker.text}`}
+          markdown={speaker.look === "user" || speaker.look === "assistant"}
+        />
+      );
     case "reasoning":
       return (
         <details className="turn-reasoning">

@@ -1,7 +1,8 @@
 // A text of a message. A truncated one can be loaded in full.
-import { useContext, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useContext, useEffect, useMemo, useRef, useState } from "react";
 import type { Passage } from "../../../../src/model/conversation/view.ts";
 import { numberText } from "../../../format.ts";
+import { persistedChoice } from "../../../persisted-choice.ts";
 import { findQuotation } from "../../../quotation.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { LongText } from "../../../ui/LongText.tsx";
@@ -13,7 +14,25 @@ import { QuotedContext } from "./turns.ts";
 /** Longer texts are shortened, so that other messages stay in view. */
 const shownMax = 3_000;
 
-export function PassageText({ passage, label }: { passage: Passage; label: string }) {
+const loadMarkdown = () => import("../../../ui/Markdown.tsx");
+const Markdown = lazy(loadMarkdown);
+
+/** How messages are shown, in every trace. */
+export const textForm = persistedChoice<"markdown" | "raw">(
+  "message-text",
+  "markdown",
+  text => text === "markdown" || text === "raw",
+);
+
+/** Starts to load what shows Markdown, before there is any. */
+export function usePreloadedMarkdown(): void {
+  useEffect(() => void loadMarkdown().catch(() => {}), []);
+}
+
+type PassageTextProps = { passage: Passage; label: string; markdown?: boolean };
+
+/** `markdown`: shown as such, unless it is switched off. */
+export function PassageText({ passage, label, markdown = false }: PassageTextProps) {
   const read = usePassage(passage);
   const [unfolded, setUnfolded] = useState(false);
   const quoted = useContext(QuotedContext);
@@ -21,9 +40,20 @@ export function PassageText({ passage, label }: { passage: Passage; label: strin
   useLoadForQuotation(quoted, read, mark !== null);
   const short = !unfolded && passage.length > shownMax && (mark === null || mark[1] <= shownMax);
   const shown = short ? read.text.slice(0, shownMax) : read.text;
+  const text = short || !read.whole ? `${shown}…` : shown;
+  const plain = <LongText text={text} label={label} mark={mark} />;
+  // A marked passage is one of the text as it was written.
+  const form = textForm.use();
+  const isMarkdown = markdown && form === "markdown" && mark === null;
   return (
     <>
-      <LongText text={short || !read.whole ? `${shown}…` : shown} label={label} mark={mark} />
+      {isMarkdown ? (
+        <Suspense fallback={plain}>
+          <Markdown text={text} plain={plain} />
+        </Suspense>
+      ) : (
+        plain
+      )}
       {short ? (
         <ShowAllButton
           length={passage.length}

@@ -1,12 +1,19 @@
 // Tables that compare the expected and actual arguments of tool calls.
 import type { Check } from "../../../../src/model/run/run.ts";
-import { Icon } from "../../../ui/Icon.tsx";
-import { argumentStates, type ComparedCall, comparedCalls } from "./arguments.ts";
+import { Icon, type IconName } from "../../../ui/Icon.tsx";
+import { type ArgumentState, type ComparedCall, comparedCalls } from "./arguments.ts";
 import { useTrace } from "./context.ts";
-import { expectationText } from "./rule.tsx";
+import { expectationText, isOperators } from "./rule-text.ts";
 import { Value } from "./Value.tsx";
 
-/** `negated`: the check fails if all arguments match. */
+const argumentStates: Record<ArgumentState, { text: string; icon: IconName }> = {
+  different: { text: "Different", icon: "cross" },
+  missing: { text: "Missing", icon: "missing" },
+  unexpected: { text: "Not expected", icon: "plus" },
+  equal: { text: "Equal", icon: "check" },
+};
+
+/** `negated`: the check fails if all arguments match, so no match has a check mark. */
 type ArgumentDiffsProps = { expected: unknown; check: Check; negated: boolean };
 
 export function ArgumentDiffs({ expected, check, negated }: ArgumentDiffsProps) {
@@ -18,17 +25,17 @@ export function ArgumentDiffs({ expected, check, negated }: ArgumentDiffsProps) 
 function ArgumentDiff({ call, negated }: { call: ComparedCall; negated: boolean }) {
   const { spanId, lines, complete } = call;
   const { spanNames } = useTrace();
+  const expectedTitle = negated ? "Not all of" : "Expected";
   return (
     <table className="diff" data-negated={negated || undefined}>
       <caption>
         Arguments of <bdi>{spanNames.get(spanId) ?? spanId}</bdi>
-        {negated && ", expected to differ"}
         {!complete && ", first 10 differences"}
       </caption>
       <thead>
         <tr>
           <th scope="col">Argument</th>
-          <th scope="col">Expected</th>
+          <th scope="col">{expectedTitle}</th>
           <th scope="col">Actual</th>
           <th scope="col">Result</th>
         </tr>
@@ -39,7 +46,7 @@ function ArgumentDiff({ call, negated }: { call: ComparedCall; negated: boolean 
             <th scope="row">
               <code>{line.path || "all"}</code>
             </th>
-            <td data-label="Expected">
+            <td data-label={expectedTitle}>
               <Expected line={line} />
             </td>
             <td data-label="Actual">
@@ -47,8 +54,18 @@ function ArgumentDiff({ call, negated }: { call: ComparedCall; negated: boolean 
             </td>
             <td>
               <span className="diff-state">
-                <Icon name={argumentStates[line.state].icon} />
-                {argumentStates[line.state].text}
+                {negated ? (
+                  line.state === "equal" ? (
+                    "Matches"
+                  ) : (
+                    "Does not match"
+                  )
+                ) : (
+                  <>
+                    <Icon name={argumentStates[line.state].icon} />
+                    {argumentStates[line.state].text}
+                  </>
+                )}
               </span>
             </td>
           </tr>
@@ -62,18 +79,10 @@ type Line = ComparedCall["lines"][number];
 
 function Expected({ line: { state, expected } }: { line: Line }) {
   if (state === "unexpected") return <span className="quiet">nothing</span>;
-  const text = expectationText(expected);
-  return text.startsWith("is ") && isLiteral(expected) ? <Value value={expected} /> : text;
+  return isOperators(expected) ? expectationText(expected) : <Value value={expected} />;
 }
 
 function Actual({ line }: { line: Line }) {
   if ("actual" in line) return <Value value={line.actual} />;
   return <span className="quiet">{line.state === "missing" ? "nothing" : "matches"}</span>;
-}
-
-/** Whether the expectation is a value, not a set of operators such as `{ $gte: 3 }`. */
-function isLiteral(expected: unknown): boolean {
-  if (typeof expected !== "object" || expected === null || Array.isArray(expected)) return true;
-  const names = Object.keys(expected);
-  return names.length === 0 || !names.every(name => name.startsWith("$"));
 }

@@ -1,41 +1,58 @@
 // One check: its rule, its outcome and why, where it looked, and what to do next.
 import { Link } from "@tanstack/react-router";
 import type { FunctionComponent } from "react";
-import type { Check, Result, SemanticActual } from "../../../../src/model/run/run.ts";
+import type { Check, Result } from "../../../../src/model/run/run.ts";
 import type { Assertion } from "../../../../src/model/test-case/assertion.ts";
 import { checkTypes, outcomes } from "../../../labels.ts";
 import { reasonText } from "../../../reasons.ts";
 import { Badge } from "../../../ui/Badge.tsx";
+import { Button } from "../../../ui/Button.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
+import { useCopyLink } from "../links.ts";
 import { details } from "./CheckDetail.tsx";
 import { useTrace } from "./context.ts";
 import { EvidenceChips } from "./Evidence.tsx";
 import { placeId } from "./folds.ts";
+import { type Found, foundOf } from "./found-text.ts";
 import { Missing } from "./Missing.tsx";
 import { Rule } from "./rule.tsx";
-import { Long } from "./Value.tsx";
+import { Long, Value } from "./Value.tsx";
 import { checkWord, freshIdentity, skipAdvice } from "./words.ts";
 
 type CheckItemProps = { check: Check; result: Result; open: boolean; onFold: (open: boolean) => void };
 
 export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
   const assertion = result.test.assertions.find(({ id }) => id === check.id);
-  const { type, outcome, evidence } = check;
+  const { type, outcome } = check;
+  const { onSelect } = useTrace();
+  const copyLink = useCopyLink();
   return (
     <li className="check" data-outcome={outcome}>
-      <h4>
-        <button
-          type="button"
-          className="check-head"
-          id={placeId(result.testId, check.id)}
-          aria-expanded={open}
-          onClick={() => onFold(!open)}
-        >
-          <Icon name="chevron" />
-          <Badge word={checkWord(check)} />
-          <span>{checkTypes[type]}</span>
-        </button>
-      </h4>
+      <div className="check-top">
+        <h4>
+          <button
+            type="button"
+            className="check-head"
+            id={placeId(result.testId, check.id)}
+            aria-expanded={open}
+            onClick={() => onFold(!open)}
+          >
+            <Icon name="chevron" />
+            <Badge word={checkWord(check)} />
+            <span>{checkTypes[type]}</span>
+          </button>
+        </h4>
+        {onSelect && (
+          <Button
+            small
+            look="plain"
+            icon="link"
+            aria-label={`Copy link to “${check.id}”`}
+            title="Copy link to this check"
+            onClick={() => copyLink({ test: result.testId, check: check.id })}
+          />
+        )}
+      </div>
       {assertion?.description && (
         <p>
           <Long text={assertion.description} />
@@ -46,31 +63,39 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
           <Rule assertion={assertion} threshold={result.test.threshold} />
         </p>
       )}
-      {open && (
-        <div className="check-body">
-          {!isReasonInDetail(check) && (
-            <p className="reason">
-              <Long text={reasonText(check)} />
-            </p>
-          )}
-          {outcome === "skipped" && <Skip check={check} assertion={assertion} result={result} />}
-          {assertion && outcome === "missing_instrumentation" ? (
-            <Missing check={check} assertion={assertion} />
-          ) : (
-            assertion &&
-            check.skipped !== "dependency" && <Detail check={check} assertion={assertion} result={result} />
-          )}
-        </div>
-      )}
-      <EvidenceChips evidence={evidence} />
+      {open && <CheckBody check={check} assertion={assertion} result={result} />}
     </li>
   );
 }
 
-/** Whether the detail repeats all of the reason. */
-function isReasonInDetail({ type, outcome, actual }: Check): boolean {
-  const { criteria } = (actual ?? {}) as Partial<SemanticActual>;
-  return type === "semantic" && outcome !== "skipped" && criteria !== undefined && criteria.length > 0;
+type CheckBodyProps = { check: Check; assertion: Assertion | undefined; result: Result };
+
+function CheckBody({ check, assertion, result }: CheckBodyProps) {
+  const { outcome, evidence, skipped } = check;
+  const found: Found = assertion ? foundOf(check, assertion) : { text: reasonText(check) };
+  const detail = assertion && skipped !== "dependency" && outcome !== "missing_instrumentation" && (
+    <Detail check={check} assertion={assertion} result={result} />
+  );
+  // The sentence may introduce what the detail shows.
+  const isIntroduced = found.text.endsWith(":");
+  return (
+    <div className="check-body">
+      <p className="found">
+        <Long text={found.text} />
+        {"value" in found && (
+          <>
+            {" "}
+            <Value value={found.value} />
+          </>
+        )}
+      </p>
+      {isIntroduced && detail}
+      <EvidenceChips evidence={evidence} />
+      {outcome === "skipped" && <Skip check={check} assertion={assertion} result={result} />}
+      {assertion && outcome === "missing_instrumentation" && <Missing check={check} assertion={assertion} />}
+      {!isIntroduced && detail}
+    </div>
+  );
 }
 
 type DetailProps = { check: Check; assertion: Assertion; result: Result };

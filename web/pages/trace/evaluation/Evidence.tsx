@@ -103,6 +103,7 @@ export function EvidenceChip({
     <button
       type="button"
       className="chip"
+      title={`${name}${attribute === null ? "" : ` · ${attribute}`}`}
       aria-pressed={isSelected}
       onClick={() => onSelect({ span: spanId, attribute })}
     >

@@ -1,10 +1,9 @@
-// The head of a run: outcome, counts and score, when it ran, and how scenarios were matched.
+// A run of the tests: its counts, when it ran, and how scenarios were matched.
 
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
-import type { Counts } from "../../../../src/model/run/run.ts";
 import { durationText, exactMomentText } from "../../../format.ts";
-import { outcomes, routings, runStates } from "../../../labels.ts";
+import { outcomes, passedText, routings, runStates } from "../../../labels.ts";
 import { Badge, Verdict } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { Menu } from "../../../ui/Menu.tsx";
@@ -13,78 +12,69 @@ import { NextTry, RelativeTime } from "../../../ui/Time.tsx";
 import { useHasJudge } from "../../judge-usage/NoJudge.tsx";
 import { useTrace } from "./context.ts";
 import { Flag } from "./Flag.tsx";
-import { number, worstFirst } from "./words.ts";
 
+/** The counts in one line, and what limits them. */
 export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }) {
-  const { trace, params } = useTrace();
+  const { trace } = useTrace();
   const { verdict, counts } = run;
-  const checks = sumOf(run.results.map(result => result.counts));
   return (
     <div className="stack-tight run-header">
-      <div className="line">
-        <Verdict run={run} />
-        {run.waiting && (
-          <span>
-            <NextTry at={run.waiting.nextTryAt} />
-          </span>
-        )}
-        {verdict && counts && <Score counts={counts} noun="tests" />}
-      </div>
-      {verdict && counts && (
-        <ul className="line" aria-label="Tests by outcome">
-          {worstFirst
-            .filter(outcome => counts[outcome] > 0)
-            .map(outcome => (
-              <li key={outcome}>
-                <Badge
-                  word={{
-                    ...outcomes[outcome],
-                    text: `${counts[outcome]} ${outcomes[outcome].text.toLowerCase()}`,
-                  }}
-                />
-              </li>
-            ))}
-        </ul>
-      )}
-      {verdict && (
-        <p className="quiet small">
-          {scoreText(checks, "checks")}
-          {checks.skipped + checks.missing_instrumentation > 0 &&
-            " Skipped checks and those with missing instrumentation do not count."}
-        </p>
-      )}
+      <p className="line">
+        {/* The header of the page shows that of the trace. */}
+        {(run.id !== trace.run?.id || run.state !== "completed") && <Verdict run={run} />}
+        {run.waiting && <NextTry at={run.waiting.nextTryAt} />}
+        {verdict && counts && <strong>{passedText(counts, "test")}</strong>}
+      </p>
       {run.state === "completed" && !verdict && (
         <p>No test ran, so there is no verdict. Each test below says why it did not run.</p>
       )}
-      <p className="quiet small">
-        <RunFacts run={run} />
-        {run.launchId !== null && (
-          <>
-            {" · "}
-            <Link
-              to="/projects/$projectId/agents/$agentId/runs/$launchId/$runId"
-              params={{ ...params, launchId: run.launchId, runId: run.id }}
-            >
-              Open run
-            </Link>
-          </>
-        )}
-      </p>
-      {run.routing && run.kind === "passive" && <RoutingWord run={run} />}
-      <SuspiciousInput run={run} />
-      {run.revision !== null && run.revision !== trace.revision && (
-        <Notice tone="info">
-          The trace has changed since this run: revision {run.revision} was evaluated, it is now at revision{" "}
-          {trace.revision}.
-        </Notice>
-      )}
       {run.id !== latest.id && (
-        <p className="quiet small">
-          {latest.state === "completed" ? "There is a later run" : "There is another run"}:{" "}
-          {runStates[latest.waiting ? "waiting" : latest.state].text.toLowerCase()}.
-        </p>
+        <>
+          <p className="quiet small">
+            {latest.state === "completed" ? "There is a later run" : "There is another run"}:{" "}
+            {runStates[latest.waiting ? "waiting" : latest.state].text.toLowerCase()}.
+          </p>
+          {run.revision !== null && run.revision !== trace.revision && (
+            <Notice tone="info">
+              The trace has changed since this run: revision {run.revision} was evaluated, it is now at
+              revision {trace.revision}.
+            </Notice>
+          )}
+        </>
       )}
     </div>
+  );
+}
+
+/** When the run took place and how scenarios were matched, folded. */
+export function RunAbout({ run }: { run: RunDetail }) {
+  const { params } = useTrace();
+  return (
+    <>
+      <SuspiciousInput run={run} />
+      <details className="run-about">
+        <summary>About this evaluation</summary>
+        <div className="stack-tight">
+          <p className="small">
+            <RunFacts run={run} />
+          </p>
+          {run.launchId !== null && (
+            <p className="small">
+              <Link
+                to="/projects/$projectId/agents/$agentId/runs/$launchId/$runId"
+                params={{ ...params, launchId: run.launchId, runId: run.id }}
+              >
+                Open run
+              </Link>
+            </p>
+          )}
+          {run.routing && run.kind === "passive" && <RoutingWord run={run} />}
+          {run.verdict && (
+            <p className="quiet small">Skipped checks and those with missing instrumentation do not count.</p>
+          )}
+        </div>
+      </details>
+    </>
   );
 }
 
@@ -128,24 +118,6 @@ function runText(run: RunDetail): string {
   const word = run.verdict ? outcomes[run.verdict] : runStates[run.waiting ? "waiting" : run.state];
   const again = run.cause === "again" ? " · re-evaluated" : "";
   return `${timeOf(run)}${revision}${again} · ${word.text}`;
-}
-
-function Score({ counts, noun }: { counts: Counts; noun: string }) {
-  return <strong>{scoreText(counts, noun)}</strong>;
-}
-
-/** "8 of 9 counted checks passed (88.9%)." */
-function scoreText(counts: Counts, noun: string): string {
-  const counted = counts.passed + counts.failed;
-  if (counted === 0) return `No score: none of the ${noun} counted.`;
-  const share = number.format(Math.round((counts.passed / counted) * 1000) / 10);
-  return `${counts.passed} of ${counted} counted ${noun} passed (${share}%).`;
-}
-
-function sumOf(all: Counts[]): Counts {
-  const sum: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
-  for (const counts of all) for (const outcome of worstFirst) sum[outcome] += counts[outcome];
-  return sum;
 }
 
 /** All tests share the input, so this is shown once. */

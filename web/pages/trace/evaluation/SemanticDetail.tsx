@@ -19,8 +19,8 @@ import { EvidenceChip } from "./Evidence.tsx";
 import { Flag, JudgedBy } from "./Flag.tsx";
 import { LabelControl } from "./LabelControl.tsx";
 import { Meter } from "./Meter.tsx";
+import { inline, number } from "./phrases.ts";
 import { Facts, Long, Names } from "./Value.tsx";
-import { inline, number } from "./words.ts";
 
 type SemanticProps = { check: Check; assertion: AssertionOf<"semantic">; result: Result };
 
@@ -33,15 +33,7 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
   return (
     <>
       {typeof score === "number" && threshold !== null && (
-        <Meter
-          name="Score"
-          value={score}
-          limit={threshold}
-          end={1}
-          good={score >= threshold !== assertion.negate}
-          word={score >= threshold ? "Reaches the threshold" : "Below the threshold"}
-          text={`${number.format(score)} of 1, threshold ${number.format(threshold)}`}
-        />
+        <Meter value={score} limit={threshold} end={1} good={score >= threshold !== assertion.negate} />
       )}
       {votes && votes.of > 1 && threshold !== null && <Votes votes={votes} threshold={threshold} />}
       {suspicious !== undefined && (

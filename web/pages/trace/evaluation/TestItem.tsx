@@ -32,10 +32,9 @@ type TestItemProps = {
 
 export function TestItem({ result, checks, applicability, now, folds }: TestItemProps) {
   const { params } = useTrace();
-  const { testId, name, outcome, counts, test, testVersion } = result;
+  const { testId, name, outcome, test, testVersion } = result;
   const open = folds.isOpen(testId);
   const left = result.checks.length - checks.length;
-  const counted = counts.passed + counts.failed;
   const changes = now ? changesOf(test, now) : [];
   return (
     <li className="test" id={placeId(testId)} data-outcome={outcome}>
@@ -48,7 +47,7 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
           aria-label={`Checks of “${name}”`}
           onClick={() => folds.fold(!open, testId)}
         />
-        <h3>
+        <h3 title={name}>
           {now === null ? (
             <bdi>{name}</bdi>
           ) : (
@@ -60,21 +59,15 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
         <Badge word={testWord(result)} />
       </div>
       <p className="quiet small test-line">
+        {result.checks.length > 0 && `${checksText(result)} · `}
         {passiveBehaviors[test.passiveBehavior].text}
         {applicability && applicability.why !== "always_run" && ` · ${whys[applicability.why]}`}
-        {result.checks.length > 0 && ` · ${checksText(result)}`}
-        {counted > 0 && ` · ${counts.passed} of ${counted} counted checks passed`}
         {testVersion !== null && testVersion !== undefined && ` · version ${testVersion}`}
         {changes.length > 0 && " · changed since"}
         {now === null && " · deleted since"}
       </p>
-      {outcome === "failed" && now !== null && <ResultStateControl testId={testId} name={name} />}
       {open && (
         <div className="stack test-body">
-          {(changes.length > 0 || now === null) && <Changed result={result} changes={changes} now={now} />}
-          {applicability && applicability.why !== "always_run" && (
-            <Scenario testId={testId} name={name} scenario={test.scenario} applicability={applicability} />
-          )}
           {result.checks.length === 0 && outcome !== "skipped" && <p>{reasonText(result)}</p>}
           {checks.length > 0 && (
             <ul className="checks" aria-label={`Checks of ${name}`}>
@@ -92,8 +85,13 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
           {left > 0 && (
             <p className="quiet small">{left === 1 ? "1 passed check" : `${left} passed checks`} hidden.</p>
           )}
+          {(changes.length > 0 || now === null) && <Changed result={result} changes={changes} now={now} />}
+          {applicability && applicability.why !== "always_run" && (
+            <Scenario testId={testId} name={name} scenario={test.scenario} applicability={applicability} />
+          )}
         </div>
       )}
+      {outcome === "failed" && now !== null && <ResultStateControl testId={testId} name={name} />}
     </li>
   );
 }

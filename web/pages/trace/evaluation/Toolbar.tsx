@@ -13,35 +13,47 @@ type ToolbarProps = {
 export function Toolbar({ failed, onlyNotPassed, onOnly, onFoldAll, onGo }: ToolbarProps) {
   return (
     <div className="line evaluation-tools">
-      <Button small aria-pressed={onlyNotPassed} onClick={() => onOnly(!onlyNotPassed)}>
-        Hide passed
-      </Button>
-      <Button small look="plain" onClick={() => onFoldAll(true)}>
-        Expand all
-      </Button>
-      <Button small look="plain" onClick={() => onFoldAll(false)}>
-        Collapse all
-      </Button>
       {failed > 0 && (
         <span className="line">
-          <span className="quiet small">{counted(failed, "failed check")}</span>
           <Button
             small
             className="turned"
             icon="chevron"
             aria-label="Previous failed check"
-            title="Previous failed check (p)"
+            title="Previous failed check  p"
             onClick={() => onGo(-1)}
           />
           <Button
             small
             icon="chevron"
             aria-label="Next failed check"
-            title="Next failed check (n)"
+            title="Next failed check  n"
             onClick={() => onGo(1)}
           />
+          <span className="quiet small">{counted(failed, "failed check")}</span>
         </span>
       )}
+      <span className="line evaluation-folds">
+        <Button small aria-pressed={onlyNotPassed} onClick={() => onOnly(!onlyNotPassed)}>
+          Hide passed
+        </Button>
+        <Button
+          small
+          look="plain"
+          icon="unfold"
+          aria-label="Expand all"
+          title="Expand all"
+          onClick={() => onFoldAll(true)}
+        />
+        <Button
+          small
+          look="plain"
+          icon="fold"
+          aria-label="Collapse all"
+          title="Collapse all"
+          onClick={() => onFoldAll(false)}
+        />
+      </span>
     </div>
   );
 }

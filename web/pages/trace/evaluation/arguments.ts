@@ -1,23 +1,17 @@
 // Compares the expected arguments of a tool call with the actual ones, leaf by leaf, for display.
 import type { Evidence } from "../../../../src/model/run/run.ts";
-import type { IconName } from "../../../ui/Icon.tsx";
 
 export type ArgumentState = "equal" | "different" | "missing" | "unexpected";
 /** `actual` is left out if there is nothing at the path or it is not known. */
 export type ArgumentLine = { path: string; state: ArgumentState; expected?: unknown; actual?: unknown };
-
-export const argumentStates: Record<ArgumentState, { text: string; icon: IconName }> = {
-  different: { text: "Different", icon: "cross" },
-  missing: { text: "Missing", icon: "missing" },
-  unexpected: { text: "Not expected", icon: "plus" },
-  equal: { text: "Equal", icon: "check" },
-};
 
 /** A difference that the evaluation stored: `actual` is left out if there is nothing at `path`. */
 export type Difference = { path: string; expected: unknown; actual?: unknown };
 
 /** One call, compared. */
 export type ComparedCall = { spanId: string; lines: ArgumentLine[]; complete: boolean };
+
+const worstFirst: ArgumentState[] = ["different", "missing", "unexpected", "equal"];
 
 /** The evaluation stores at most this many differences per call. */
 const differencesMax = 10;
@@ -76,8 +70,7 @@ export function argumentLines(
   };
   walk(expected, "", actual);
   for (const { path, actual } of noted.values()) lines.push({ path, state: "unexpected", actual });
-  const order = Object.keys(argumentStates);
-  return lines.sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+  return lines.sort((a, b) => worstFirst.indexOf(a.state) - worstFirst.indexOf(b.state));
 }
 
 type Step = [step: string, item: unknown, found: unknown];

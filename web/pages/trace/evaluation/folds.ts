@@ -38,7 +38,8 @@ export function useFolds(
     if (!aim) return;
     const place = document.getElementById(placeId(aim.testId, aim.checkId));
     place?.scrollIntoView({ block: aim.checkId === undefined ? "start" : "center" });
-    if (aim.checkId !== undefined) place?.focus({ preventScroll: true });
+    // WebKit shows no focus ring after a click otherwise, even if a key moved the focus.
+    if (aim.checkId !== undefined) place?.focus({ preventScroll: true, focusVisible: true });
   }, [aim]);
 
   const initially = new Set(

@@ -1,6 +1,6 @@
-// Texts of the evaluation: states of tests and checks, what to do about a skipped check, and how often something may happen.
+// Texts of the evaluation: states and counts of tests and checks, and what to do about a skipped check.
 import type { Check, Outcome, Result } from "../../../../src/model/run/run.ts";
-import { countsText, outcomes, runStates, type Word } from "../../../labels.ts";
+import { outcomes, passedText, runStates, type Word } from "../../../labels.ts";
 
 /** What needs attention first. */
 export const worstFirst: readonly Outcome[] = ["failed", "missing_instrumentation", "skipped", "passed"];
@@ -21,10 +21,10 @@ export function testWord({ outcome, checks }: Result): Word {
     : outcomes[outcome];
 }
 
-/** "1 passed, 2 waiting". */
+/** "3 of 4 checks passed, 1 skipped, 2 waiting". */
 export function checksText({ counts, checks }: Result): string {
   const waiting = checks.filter(({ skipped }) => skipped === "waiting").length;
-  const settled = countsText({ ...counts, skipped: counts.skipped - waiting });
+  const settled = passedText({ ...counts, skipped: counts.skipped - waiting }, "check");
   return [settled, waiting > 0 && `${waiting} waiting`].filter(Boolean).join(", ");
 }
 
@@ -47,34 +47,3 @@ export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
 /** How to get a trace evaluated again. */
 export const freshIdentity =
   "To evaluate this conversation again, send it with a new x-request-id or a new trace ID.";
-
-type Range = { min: number; max?: number };
-
-/** How often, within a sentence: "at least once", "never". */
-export function timesText({ min, max }: Range, negate: boolean): string {
-  if (max !== undefined && min === max) {
-    if (max === 0) return negate ? "at least once" : "never";
-    return `${negate ? "any number of times other than" : "exactly"} ${times(max)}`;
-  }
-  if (min === 0) {
-    if (max === undefined) return negate ? "a negative number of times (impossible)" : "any number of times";
-    return negate ? `more than ${times(max)}` : `at most ${times(max)}`;
-  }
-  if (max === undefined) {
-    if (!negate) return `at least ${times(min)}`;
-    return min === 1 ? "never" : `fewer than ${times(min)}`;
-  }
-  return negate ? `fewer than ${min} or more than ${times(max)}` : `${min} to ${times(max)}`;
-}
-
-function times(count: number): string {
-  return count === 1 ? "once" : count === 2 ? "twice" : `${count} times`;
-}
-
-/** A value as JSON, for a line of text. */
-export function inline(value: unknown, max = 80): string {
-  const text = JSON.stringify(value) ?? "nothing";
-  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
-}
-
-export const number = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });

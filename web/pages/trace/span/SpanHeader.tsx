@@ -9,6 +9,7 @@ import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
+import { useCopyLink } from "../links.ts";
 import type { Select } from "../selection.ts";
 import { millisecondsBetween, nanosText } from "./times.ts";
 
@@ -29,6 +30,7 @@ type SpanHeaderProps = {
 
 export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanHeaderProps) {
   const { span, cuts } = detail;
+  const copyLink = useCopyLink();
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
     if (selected) box.current?.scrollIntoView({ block: "nearest" });
@@ -48,6 +50,9 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
       <div className="line">
         <Button small icon="assert" onClick={onDraft}>
           Create assertion
+        </Button>
+        <Button small icon="link" onClick={() => copyLink({ span: span.span_id })}>
+          Copy link
         </Button>
         {cuts.length === 0 && (
           <Button small icon="copy" onClick={() => void copyText(printExact(span), "span")}>

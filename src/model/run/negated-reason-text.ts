@@ -1,0 +1,46 @@
+// The sentences of negated checks, each with what was expected: a negated check passes if the comparison does not hold.
+import type { Comparisons, Range } from "./reason.ts";
+import { criteriaText, insteadText, listText, quote, textOf } from "./reason-phrases.ts";
+
+export const negatedSentences: { [C in keyof Comparisons]: (data: Comparisons[C]) => string } = {
+  tool_call_count: ({ name, count, withArguments, instead, ...range }) =>
+    `${count === 1 ? "1 call" : `${count || "No"} calls`} of ${quote(name)}${
+      withArguments ? " with matching arguments" : ""
+    } (expected: ${rangeText(range)})${instead ? `; ${insteadText(instead)}` : ""}.`,
+  step_count: ({ name, count, steps, ...range }) =>
+    `${count === 1 ? "1 step has" : `${count || "No"} steps have`} ${quote(name)} in the name (expected: ${rangeText(
+      range,
+    )})${steps ? `; the steps are ${listText(steps)}` : ""}.`,
+  token_usage: ({ usages }) =>
+    `The trace used ${usages
+      .map(({ kind, used, max }) => `${used} ${kind} tokens (expected: more than ${max})`)
+      .join(", ")}.`,
+  http_status: ({ status, expected }) =>
+    `The HTTP status is ${status} (expected: ${Array.isArray(expected) ? `none of ${expected.join(", ")}` : `any but ${expected}`}).`,
+  duration: ({ ms, maxMs, received }) =>
+    `The ${received ? "reply" : "trace"} took ${ms} ms (expected: more than ${maxMs} ms).`,
+  pattern_found: ({ pattern, target }) =>
+    `${quote(pattern)} was found in ${textOf(target)}, where it must not be.`,
+  pattern_not_found: ({ pattern, target }) => `${quote(pattern)} was not found in ${textOf(target)}.`,
+  value_matches: ({ field, span }) => `${quote(field)} of ${quote(span)} is the value that it must not be.`,
+  value_differs: ({ field, span, others }) =>
+    `${quote(field)} of ${quote(span)} is not the value that it must not be${
+      others > 0 ? `, nor is it in ${others} more ${others === 1 ? "span" : "spans"}` : ""
+    }.`,
+  schema_valid: ({ field, target }) =>
+    `${quote(field)} of the span named like ${quote(target)} matches the schema that it must not match.`,
+  schema_invalid: ({ field, target, fault }) =>
+    `${quote(field)} of the span named like ${quote(target)} does not match the schema: ${fault}`,
+  judge_score: ({ score, threshold, votes, criteria, comment }) =>
+    `The judge's score is ${score} (expected: below ${threshold}${
+      votes ? `; ${votes.passed} of ${votes.of} votes reach it` : ""
+    }): ${criteria ? criteriaText(criteria) : (comment ?? "")}`,
+};
+
+/** "none", "fewer than 2", "any number but 2", "more than 3". */
+function rangeText({ min, max }: Range): string {
+  if (max === undefined) return min === 1 ? "none" : `fewer than ${min}`;
+  if (max === min) return max === 0 ? "at least 1" : `any number but ${max}`;
+  if (min === 0) return `more than ${max}`;
+  return `fewer than ${min} or more than ${max}`;
+}
