@@ -355,7 +355,7 @@ test("missing instrumentation names the attribute, where it was looked for, and 
   await limit.getByRole("button", { name: "Python" }).click();
   await shows(limit, /span\.set_attribute\("gen_ai\.usage\.input_tokens", usage\.prompt_tokens\)/);
   await limit.getByRole("button", { name: "JavaScript" }).click();
-  await limit.getByRole("button", { name: "Copy" }).click();
+  await limit.getByRole("button", { name: "Copy", exact: true }).click();
   await limit.getByRole("button", { name: "Copied" }).waitFor();
   const copied = await page.evaluate<string>("navigator.clipboard.readText()");
   assert.match(

@@ -1,4 +1,4 @@
-// Missing instrumentation: which attribute, where the check looked, and the code that adds it.
+// Missing instrumentation: where the check looked, and the code that adds what it did not find.
 import { Link } from "@tanstack/react-router";
 import type { Check } from "../../../../src/model/run/run.ts";
 import type { Assertion } from "../../../../src/model/test-case/assertion.ts";
@@ -23,23 +23,8 @@ export function Missing({ check, assertion }: { check: Check; assertion: Asserti
   }
   return (
     <>
-      <Facts
-        facts={[
-          ["Missing", attributes.length > 0 && <Attributes attributes={attributes} />],
-          ["Where", whereLooked(assertion)],
-        ]}
-      />
+      <Facts facts={[["Searched", whereLooked(assertion)]]} />
       <Snippet lines={snippetOf(assertion, attributes)} path={trace.path} />
     </>
-  );
-}
-
-function Attributes({ attributes }: { attributes: string[] }) {
-  return (
-    <span className="names">
-      {attributes.map(attribute => (
-        <code key={attribute}>{attribute}</code>
-      ))}
-    </span>
   );
 }
