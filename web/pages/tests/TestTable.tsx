@@ -20,6 +20,8 @@ const narrow = "(max-width: 1099px)";
 /** Estimated heights in pixels, until a row is measured. */
 const heights = { row: 55, card: 120 };
 const cardGap = 12;
+/** Keeps the row that j and k reach clear of the window's edges, and of the bar for selected tests. */
+const edgePx = 72;
 
 export function TestTable({ rows, sort, onSort, selection, actions }: TestTableProps) {
   const isNarrow = useMedia(narrow);
@@ -32,6 +34,8 @@ export function TestTable({ rows, sort, onSort, selection, actions }: TestTableP
     gap: isNarrow ? cardGap : 0,
     overscan: 6,
     scrollMargin: top,
+    scrollPaddingStart: edgePx,
+    scrollPaddingEnd: edgePx,
   });
   useRowKeys(table, rows, selection, index => virtual.scrollToIndex(index));
   useFocusAfterDelete(table, rows.length);
@@ -176,8 +180,10 @@ function useRowKeys(
     show(index);
     const name = nameAt(table.current, index);
     // A rendered row is focused immediately, so that fast typing works; another one is rendered in the next frame.
-    if (name) name.focus();
-    else requestAnimationFrame(() => nameAt(table.current, index)?.focus());
+    // WebKit would show no focus ring after a click.
+    const focus = (name: HTMLElement | undefined) => name?.focus({ focusVisible: true });
+    if (name) focus(name);
+    else requestAnimationFrame(() => focus(nameAt(table.current, index)));
   };
   useShortcut("j", "Next test case", () => go(1));
   useShortcut("k", "Previous test case", () => go(-1));

@@ -258,13 +258,14 @@ function useRows(body: React.RefObject<HTMLDivElement | null>, rows: readonly Tr
 
 /** Focuses a row's link once it is in the DOM; first that of `initial`. */
 function useFocusRow(body: React.RefObject<HTMLDivElement | null>, initial: string | undefined) {
-  const wanted = useRef(initial);
+  const wanted = useRef<{ id: string | undefined; options?: FocusOptions }>({ id: initial });
   const focus = () => {
-    if (wanted.current === undefined) return;
-    const link = body.current?.querySelector<HTMLElement>(`[data-id="${wanted.current}"] a`);
+    const { id, options } = wanted.current;
+    if (id === undefined) return;
+    const link = body.current?.querySelector<HTMLElement>(`[data-id="${id}"] a`);
     if (!link) return;
-    wanted.current = undefined;
-    link.focus({ preventScroll: true });
+    wanted.current = { id: undefined };
+    link.focus({ preventScroll: true, ...options });
   };
   useEffect(() => {
     // After the page's main element, which every navigation focuses.
@@ -272,7 +273,8 @@ function useFocusRow(body: React.RefObject<HTMLDivElement | null>, initial: stri
     return () => clearTimeout(timer);
   });
   return (id: string) => {
-    wanted.current = id;
+    // WebKit would show no focus ring after a click.
+    wanted.current = { id, options: { focusVisible: true } };
     focus();
   };
 }
