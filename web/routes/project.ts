@@ -145,6 +145,7 @@ const ingestion = createRoute({
 const keys = createRoute({
   path: "/keys",
   getParentRoute: () => project,
+  validateSearch: textsOf("create"),
   component: lazyRouteComponent(() => import("../pages/keys/KeysPage.tsx"), "KeysPage"),
 });
 const projectSettings = createRoute({

@@ -4,10 +4,10 @@ import { useState } from "react";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Keys } from "../ui/Keys.tsx";
 import { Notice } from "../ui/Notice.tsx";
-import { listShortcuts, singleKeys } from "./shortcuts.ts";
+import { singleKeys, workingShortcuts } from "./shortcuts.ts";
 
 export default function Help({ onClose }: { onClose: () => void }) {
-  const [shortcuts] = useState(listShortcuts);
+  const [shortcuts] = useState(workingShortcuts);
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       {singleKeys.use() === "off" && (

@@ -17,33 +17,38 @@ const registered = new Set<Shortcut>();
 const sequenceMs = 1_000;
 let lastPress = { key: "", at: 0 };
 
-/** Registers a shortcut while the component is mounted. */
-export function useShortcut(keys: string, label: string, run: () => void): void {
+/** Registers a shortcut while the component is mounted; none if `run` is undefined. */
+export function useShortcut(keys: string, label: string, run: (() => void) | undefined): void {
   const latest = useRef(run);
   useEffect(() => {
     latest.current = run;
   });
+  const isOffered = run !== undefined;
   useEffect(() => {
-    const shortcut = { keys, label, run: () => latest.current() };
+    if (!isOffered) return;
+    const shortcut = { keys, label, run: () => latest.current?.() };
     if (registered.size === 0) addEventListener("keydown", onKeyDown);
     registered.add(shortcut);
     return () => {
       registered.delete(shortcut);
       if (registered.size === 0) removeEventListener("keydown", onKeyDown);
     };
-  }, [keys, label]);
+  }, [keys, label, isOffered]);
 }
 
-/** A shortcut that navigates to `href`; without one it does nothing. */
+/** A shortcut that navigates to `href`; none without one. */
 export function useGo(keys: string, label: string, href: string | undefined): void {
   const navigate = useNavigate();
-  useShortcut(keys, label, () => {
-    if (href !== undefined) void navigate({ href });
-  });
+  useShortcut(keys, label, href === undefined ? undefined : () => void navigate({ href }));
 }
 
-export function listShortcuts(): Shortcut[] {
+function listShortcuts(): Shortcut[] {
   return [...registered];
+}
+
+/** The shortcuts that work now: with single keys switched off, only those with ⌘ or Ctrl. */
+export function workingShortcuts(): Shortcut[] {
+  return listShortcuts().filter(({ keys }) => singleKeys.get() === "on" || keys.startsWith("mod+"));
 }
 
 export const isMac = navigator.platform.startsWith("Mac");

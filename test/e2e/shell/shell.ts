@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
-import { makeAgent, newClient, type Owner } from "../../support/app.ts";
+import { makeAgent, makeTest, newClient, type Owner } from "../../support/app.ts";
 import {
   assertReflows,
   becomesTrue,
@@ -13,6 +13,8 @@ import {
 } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { refusal, startJudgeServer } from "../../support/judge-server.ts";
+import { shoot } from "../../support/shoot.ts";
+import { storeTrace } from "../../support/stored-traces.ts";
 
 const browser = useBrowser();
 
@@ -38,6 +40,58 @@ test("the palette finds a page by a few letters, by keyboard alone", async () =>
   await page.getByText("No results").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("combobox").waitFor({ state: "detached" });
+});
+
+test("the palette opens tests and traces, disables a test, creates a key, and keeps the scroll position", async () => {
+  const { page, owner } = await open();
+  const agent = await makeAgent(owner, { name: "Robot" });
+  await makeTest(owner, agent.id, { name: "Greets back" });
+  const externalId = "order-4711";
+  const traceId = await storeTrace(browser.service.db, agent.id, { userInput: "Hello there", externalId });
+  const base = `/projects/${owner.projectId}/agents/${agent.id}`;
+  await page.goto(`${base}/settings`);
+  await page.getByRole("heading", { level: 1, name: "Agent settings" }).waitFor();
+  const search = page.getByRole("combobox", { name: "Search pages and actions" });
+  const find = async (text: string, label: string) => {
+    await page.keyboard.press("Control+k");
+    await search.fill(text);
+    await page.getByRole("option").first().getByText(label, { exact: true }).waitFor();
+  };
+
+  // Closing returns the focus to the page without scrolling it.
+  await page.setViewportSize({ width: 1280, height: 300 });
+  await page.evaluate("document.getElementById('main').focus({ preventScroll: true })");
+  await page.evaluate("scrollTo(0, 200)");
+  await find("greets", "Test: Greets back");
+  await shoot(page, "palette");
+  await page.keyboard.press("Escape");
+  await search.waitFor({ state: "detached" });
+  await becomesTrue(page, "document.activeElement?.id === 'main' && scrollY === 200");
+  await page.setViewportSize({ width: 1280, height: 720 });
+
+  await find("disable greets", "Disable test: Greets back");
+  await page.keyboard.press("Enter");
+  await page.getByText("“Greets back” disabled").waitFor();
+  await find("activate greets", "Activate test: Greets back");
+  await page.keyboard.press("Escape");
+  // With spaces, from anywhere; by its external id on a page of its agent.
+  await find(externalId, "Trace: Hello there");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**${base}/traces/${traceId}*`);
+  await page.goto("/settings/profile");
+  await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+  await find(`${traceId.slice(0, 8)} ${traceId.slice(9)}`, "Trace: Hello there");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**${base}/traces/${traceId}*`);
+
+  await find("create key", "Create key");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "New key" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.waitForURL(`**/projects/${owner.projectId}/keys`);
+  // The latest used command is first.
+  await page.keyboard.press("Control+k");
+  await page.getByRole("option").first().getByText("Create key", { exact: true }).waitFor();
 });
 
 test("among hundreds of agents the palette lists the exact name first", async () => {
@@ -74,6 +128,12 @@ test("? lists the shortcuts, g k opens the keys, and single keys can be switched
   await eventually(async () =>
     assert.equal(await page.getByRole("dialog", { name: "Keyboard shortcuts" }).count(), 0),
   );
+  // The help lists only the shortcuts that work now.
+  await page.keyboard.type("keyboard shortcuts");
+  await page.keyboard.press("Enter");
+  const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await help.getByText("Open command palette").waitFor();
+  assert.equal(await help.getByText("Go to keys").count(), 0);
 });
 
 test("the theme is saved and applied before the first paint", async () => {

@@ -31,6 +31,9 @@ type Open = { what: "new" } | { what: "created"; key: CreatedKey } | { what: "re
 
 export function KeysPage() {
   const { projectId } = route.useParams();
+  // The palette opens the form by URL.
+  const { create } = route.useSearch();
+  const navigate = route.useNavigate();
   const queries = useQueryClient();
   const keys = useInfiniteQuery({
     ...keysQuery(projectId),
@@ -38,7 +41,11 @@ export function KeysPage() {
     refetchInterval: pollMs,
   });
   const [open, setOpen] = useState<Open>();
-  const close = () => setOpen(undefined);
+  const show = (next: Open) => {
+    setOpen(next);
+    if (create !== undefined) void navigate({ search: {}, replace: true });
+  };
+  const close = () => show(undefined);
   const newKey = (
     <Button look="main" icon="plus" onClick={() => setOpen({ what: "new" })}>
       New key
@@ -72,9 +79,9 @@ export function KeysPage() {
           )
         }
       </Loaded>
-      {open?.what === "new" && (
+      {(open?.what === "new" || (open === undefined && create === "key")) && (
         <Dialog title="New key" onClose={close}>
-          <KeyForm projectId={projectId} onDone={key => setOpen({ what: "created", key })} />
+          <KeyForm projectId={projectId} onDone={key => show({ what: "created", key })} />
         </Dialog>
       )}
       {open?.what === "created" && (

@@ -20,6 +20,7 @@ export function Figures({ overview, params }: SectionProps) {
         {countText(numbers[name])}
       </CountLink>
     );
+  const weekBefore = (name: ListName) => results.before.evaluated > 0 && <>{link(name)} a week before</>;
   return (
     <>
       <dl className="overview-figures">
@@ -42,10 +43,10 @@ export function Figures({ overview, params }: SectionProps) {
         >
           {link("traffic")}
         </Figure>
-        <Figure word={outcomes.passed} about={<>{link("passedBefore")} a week before</>}>
+        <Figure word={outcomes.passed} about={weekBefore("passedBefore")}>
           {link("passed")}
         </Figure>
-        <Figure word={outcomes.failed} about={<>{link("failedBefore")} a week before</>}>
+        <Figure word={outcomes.failed} about={weekBefore("failedBefore")}>
           {link("failed")}
         </Figure>
       </dl>

@@ -13,6 +13,7 @@ import { cancelLaunch, deleteLaunch } from "../../mutations/launches.ts";
 import { launchesQuery, launchQuery, launchRunsQuery } from "../../queries/launches.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
+import { usePageCommand } from "../../shell/page-commands.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
@@ -162,6 +163,8 @@ function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
   const runnable = launch.tests.filter(({ testDeleted }) => !testDeleted);
   const testIds = runnable.map(({ testId }) => testId);
   const failedIds = runnable.filter(mayPassOnRerun).map(({ testId }) => testId);
+  const hasFailed = failedIds.length > 0 && !rerun.busy;
+  usePageCommand("Rerun failed", "play", hasFailed ? () => void rerun.launch(failedIds) : undefined);
   return (
     <>
       {rerun.dialog}
