@@ -80,6 +80,9 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
 
   await tabTo(page, new RegExp(`^${agent.name}$`));
   await press(page, "Enter");
+  await arrives(page, "Overview");
+  await press(page, "g");
+  await press(page, "t");
   await arrives(page, "Traces");
   await page.getByRole("table", { name: "Traces" }).getByText("Failed").first().waitFor();
   await press(page, "j");

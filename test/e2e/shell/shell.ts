@@ -13,8 +13,8 @@ import {
 } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { refusal, startJudgeServer } from "../../support/judge-server.ts";
+import { jsonOf, send } from "../../support/send.ts";
 import { shoot } from "../../support/shoot.ts";
-import { storeTrace } from "../../support/stored-traces.ts";
 
 const browser = useBrowser();
 
@@ -46,8 +46,13 @@ test("the palette opens tests and traces, disables a test, creates a key, and ke
   const { page, owner } = await open();
   const agent = await makeAgent(owner, { name: "Robot" });
   await makeTest(owner, agent.id, { name: "Greets back" });
-  const externalId = "order-4711";
-  const traceId = await storeTrace(browser.service.db, agent.id, { userInput: "Hello there", externalId });
+  const { body: created } = await owner.client
+    .post(`/api/projects/${owner.projectId}/keys`, { name: "CI", access: "full" })
+    .expect(201);
+  const spans = [{ span_id: "1", name: "chat", attributes: { "gen_ai.prompt": "Hello there" } }];
+  const body = { platformId: agent.id, spans };
+  const sent = await send({ url: browser.service.url, key: created.key }, { body });
+  const { traceId, externalId } = jsonOf(sent) as { traceId: string; externalId: string };
   const base = `/projects/${owner.projectId}/agents/${agent.id}`;
   await page.goto(`${base}/settings`);
   await page.getByRole("heading", { level: 1, name: "Agent settings" }).waitFor();
@@ -62,11 +67,14 @@ test("the palette opens tests and traces, disables a test, creates a key, and ke
   await page.setViewportSize({ width: 1280, height: 300 });
   await page.evaluate("document.getElementById('main').focus({ preventScroll: true })");
   await page.evaluate("scrollTo(0, 200)");
+  const before = await page.evaluate<number>("scrollY");
+  assert.ok(before > 0);
   await find("greets", "Test: Greets back");
   await shoot(page, "palette");
   await page.keyboard.press("Escape");
   await search.waitFor({ state: "detached" });
-  await becomesTrue(page, "document.activeElement?.id === 'main' && scrollY === 200");
+  await becomesTrue(page, "document.activeElement?.id === 'main'");
+  assert.equal(await page.evaluate("scrollY"), before);
   await page.setViewportSize({ width: 1280, height: 720 });
 
   await find("disable greets", "Disable test: Greets back");
