@@ -122,7 +122,12 @@ export async function fillAccount(
   const attributes = { "gen_ai.prompt": `Where is ${content}?`, "gen_ai.response.text": reply };
   const spans = [
     canonicalSpan({ attributes: { ...attributes, "http.response.status_code": 200 } }),
-    { span_id: "tool", parent_span_id: "root", name: `tool ${content}`, attributes: { [content]: content } },
+    {
+      span_id: "tool",
+      parent_span_id: "root",
+      name: `tool ${content}`,
+      attributes: { [content]: content, "gen_ai.tool.name": `find ${content}` },
+    },
   ];
   const to = { url: service.url, key };
   const body = canonicalBody(agentId, { spans, metadata: { note: content } });

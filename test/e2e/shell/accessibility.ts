@@ -55,21 +55,3 @@ test("a contrast that is too low is found in one row of a list of like rows, by 
   await show(`<ul>${rows("")}</ul>`);
   await assertAccessible(page);
 });
-
-test("a contrast that is too low is found although the same text was good on another page", async () => {
-  const card = (background: string) =>
-    show(`<style>.card { background: ${background} }</style><div class="card"><p>Text</p></div>`);
-  await card("#fff");
-  await assertAccessible(page);
-  await card("#222");
-  await assert.rejects(assertAccessible(page), { actual: ["color-contrast: p"] });
-  await assert.rejects(assertAccessible(page), { actual: ["color-contrast: p"] });
-});
-
-test("a text that axe could not measure on one page is measured on the next", async () => {
-  const text = (characters: string) => show(`<style>b { color: #eee }</style><p><b>${characters}</b></p>`);
-  await text("x"); // one letter may be a picture
-  await assertAccessible(page);
-  await text("Text");
-  await assert.rejects(assertAccessible(page), { actual: ["color-contrast: b"] });
-});
