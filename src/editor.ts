@@ -9,14 +9,13 @@ import {
   estimateBacktest,
 } from "./editor/backtest.ts";
 import { withDeadline } from "./editor/deadline.ts";
-import { candidatesFor, type ValueLocation, valueAt } from "./editor/draft-assertion.ts";
-import { proposeTest } from "./editor/draft-test.ts";
+import type { ValueLocation } from "./editor/draft-assertion.ts";
+import { draftAssertion, draftId, draftTest, viewOf } from "./editor/drafts.ts";
 import { readTraceInputs, type TraceInput } from "./editor/recent-inputs.ts";
 import { type LabelTrial, type LabelTrialRequest, tryLabels } from "./editor/try-labels.ts";
 import { type ScenarioRequest, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
 import { type Vocabulary, VocabularyBuilder } from "./editor/vocabulary.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
-import { TraceView } from "./evaluate/trace-view.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { type LoadedTrace, withTrace } from "./load.ts";
 import type { JudgeConnection } from "./model/judge/call.ts";
@@ -24,10 +23,10 @@ import type { JudgeOf, KnownClass } from "./model/judge/judge.ts";
 import { unanswered } from "./model/judge/outcome.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { Applicability, Result } from "./model/run/run.ts";
-import type { Assertion, AssertionDraft, AssertionInput } from "./model/test-case/assertion.ts";
-import { parseDraft, type TestCase, type TestCaseDocument } from "./model/test-case/test-case.ts";
+import type { AssertionDraft } from "./model/test-case/assertion.ts";
+import type { TestCase, TestCaseDocument } from "./model/test-case/test-case.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
-import { type Askable, evaluateOne, type ViewedTrace } from "./run.ts";
+import { type Askable, evaluateOne } from "./run.ts";
 import { isUuid } from "./store/accounts/ownership.ts";
 import type { Database } from "./store/db.ts";
 import { findTrace, listLatestSizes } from "./store/traces/read.ts";
@@ -96,14 +95,15 @@ const vocabulariesMax = 50;
 
 export function openEditor({ clock = systemClock, ...given }: EditorDeps): Editor {
   const deps = { ...given, heap: given.heap ?? new HeapSemaphore() };
+  const { db } = deps;
   const vocabularies = new Map<string, { made: Promise<Vocabulary>; until: number }>();
   return {
     dryRun: (request, signal) => dryRun(deps, request, signal, clock.timeout(dryRunMs)),
     draftTest: ({ traceId }, signal) =>
-      withLoaded(deps, traceId, loaded => draftTest(askableFor(deps, loaded), loaded, signal)),
+      withLoaded(deps, traceId, loaded => draftTest({ ...askableFor(deps, loaded), db }, loaded, signal)),
     draftAssertion: (request, signal) =>
       withLoaded(deps, request.traceId, loaded =>
-        draftAssertion(askableFor(deps, loaded), loaded, request, signal),
+        draftAssertion({ ...askableFor(deps, loaded), db }, loaded, request, signal),
       ),
     vocabulary({ agentId }) {
       const known = vocabularies.get(agentId);
@@ -178,9 +178,6 @@ function askableFor({ judgeOf, sandbox }: EditorDeps, { agentId, traceId }: Load
   return { judge: judgeOf({ agentId, traceId, runId: null, deadlineAt: null, tries: 0 }), sandbox };
 }
 
-/** Placeholder for the id of a stored test. */
-const draftId = "draft";
-
 /** Treats the draft as active, and a draft without turns as single-turn: its turns may not be written yet. */
 async function applicabilityOf(
   { judge }: Pick<Askable, "judge">,
@@ -202,73 +199,6 @@ async function applicabilityOf(
 }
 
 const noScenario = unanswered("unusable", { code: "no_scenario" });
-
-/** The draft is disabled and has only proposed assertions that pass on the trace. */
-async function draftTest(deps: Askable, loaded: LoadedTrace, signal: AbortSignal): Promise<TestCaseDocument> {
-  const { assertions: proposed, ...fields } = proposeTest(loaded.trace, loaded.derived);
-  const assertions: AssertionInput[] = [];
-  const viewed = viewOf(loaded);
-  for (const alternatives of proposed) {
-    const passing = await firstPassing(deps, viewed, alternatives, signal);
-    if (passing) assertions.push({ ...passing, id: `a${assertions.length + 1}` });
-  }
-  return parseDraft({ ...fields, status: "disabled", assertions });
-}
-
-async function draftAssertion(
-  deps: Askable,
-  loaded: LoadedTrace,
-  { spanId, attribute, path }: DraftAssertionRequest,
-  signal: AbortSignal,
-): Promise<AssertionDraft> {
-  const refuse = (path: string, message: string) =>
-    new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
-  const span = loaded.trace.spans.find(({ span_id }) => span_id === spanId);
-  if (!span) throw refuse("spanId", "The trace has no span with this ID.");
-  const location = { span, attribute, path };
-  if (valueAt(location) === undefined) {
-    throw refuse(path.length > 0 ? "path" : "attribute", "The span has no such value.");
-  }
-  const passing = await firstPassing(deps, viewOf(loaded), candidatesFor(loaded.derived, location), signal);
-  if (!passing)
-    throw refuse(
-      "attribute",
-      "No assertion fits this value: it is too long or contains unsupported characters.",
-    );
-  const { id: _, ...assertion } = passing;
-  return assertion as AssertionDraft;
-}
-
-function viewOf({ accountId, agentId, trace, derived }: LoadedTrace): ViewedTrace {
-  return { accountId, agentId, view: new TraceView(trace, derived) };
-}
-
-/** The first alternative that is valid and passes on this trace. */
-async function firstPassing(
-  deps: Askable,
-  viewed: ViewedTrace,
-  alternatives: AssertionInput[],
-  signal: AbortSignal,
-): Promise<Assertion | undefined> {
-  for (const alternative of alternatives) {
-    const document = draftWith(alternative);
-    if (!document) continue;
-    const test = { ...document, id: draftId, agentId: viewed.agentId, version: 0 };
-    const { result } = await evaluateOne(deps, viewed, test, signal);
-    if (result.outcome === "passed") return document.assertions[0]!;
-  }
-  return undefined;
-}
-
-/** A draft with one assertion, as the database would return it; undefined if the assertion is invalid. */
-function draftWith(assertion: AssertionInput): TestCaseDocument | undefined {
-  try {
-    return parseDraft(JSON.parse(JSON.stringify({ name: draftId, assertions: [assertion] })));
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
-}
 
 const vocabularyTraces = 50;
 const vocabularyBytes = 32 * 1024 * 1024;

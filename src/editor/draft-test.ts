@@ -5,6 +5,7 @@ import { toolNameOf } from "../model/conversation/conversation.ts";
 import type { AssertionInput } from "../model/test-case/assertion.ts";
 import { buildTree, depthsOf } from "../model/trace/span-tree.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
+import { isBroken } from "./draft-failure.ts";
 import { roundUp, shortValues, tokenHeadroom, toolCallAssertion } from "./draft-parts.ts";
 
 export type ProposedTest = {
@@ -57,6 +58,7 @@ function stepAssertions({ spans }: MergedTrace): AssertionInput[][] {
   for (const [at, span] of spans.entries()) {
     const depth = depths[at]!;
     if (depth < 1 || depth > 2 || toolNameOf(span) !== null || !isStableName(span.name)) continue;
+    if (span.status?.code === 2) continue;
     if (depth < (nearest.get(span.name) ?? Infinity)) nearest.set(span.name, depth);
   }
   const names = [...nearest].sort(([, a], [, b]) => a - b).map(([name]) => name);
@@ -67,7 +69,10 @@ function isStableName(name: string): boolean {
   return /\S/.test(name) && name.length <= expectedNameMax && !/[\da-f]{8}|\d{5}/i.test(name);
 }
 
-function traceAssertions({ httpStatus, tokens, durationMs }: Derived): AssertionInput[][] {
+function traceAssertions(derived: Derived): AssertionInput[][] {
+  // Where the agent broke off, time and tokens measure the failure.
+  if (isBroken(derived)) return [];
+  const { httpStatus, tokens, durationMs } = derived;
   const whole: AssertionInput[] = [];
   if (httpStatus) whole.push({ type: "http_status", expected_status: httpStatus.value });
   const { input, output, total } = tokens;

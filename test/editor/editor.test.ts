@@ -5,12 +5,14 @@ import { after, beforeEach, describe, it } from "node:test";
 import fc from "fast-check";
 import { openEditor } from "../../src/editor.ts";
 import { Refusal } from "../../src/model/refusal.ts";
-import { parseDraft, parseTestCase } from "../../src/model/test-case/test-case.ts";
+import type { Check } from "../../src/model/run/run.ts";
+import { parseDraft, parseTestCase, type TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import { columnsOf } from "../../src/model/trace/columns.ts";
 import { derive } from "../../src/model/trace/derive.ts";
 import type { Span, TracePath } from "../../src/model/trace/trace.ts";
 import { systemClock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
+import { encodeDetail } from "../../src/store/runs/detail.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
 import { root, span, tool } from "../evaluate/makers.ts";
@@ -182,6 +184,17 @@ describe("a dry-run that asks for routing", () => {
   });
 });
 
+/** Whether a trace of these spans shows by itself that it failed. */
+function hasFailed(spans: Span[], path: TracePath): boolean {
+  const { failed, httpStatus } = derive(makeTrace(spans, path));
+  return failed || (httpStatus?.value ?? 0) >= 400;
+}
+
+function isOfFailure({ id }: Check, { assertions }: TestCaseDocument): boolean {
+  const assertion = assertions.find(one => one.id === id)!;
+  return assertion.negate || (assertion.type === "response_regex" && assertion.pattern === "\\S");
+}
+
 describe("drafts", () => {
   const spans = fc.uniqueArray(arbitrarySpan, {
     minLength: 1,
@@ -196,9 +209,12 @@ describe("drafts", () => {
         const traceId = await store(made, path);
         const draft = await unjudged.draftTest({ traceId }, nobodyLeaves);
         const sent = JSON.parse(JSON.stringify(draft));
-        assert.equal(parseTestCase(sent).status, "disabled");
+        assert.equal(parseTestCase(sent).status, draft!.status, "saved as it is");
         const ran = await dryRun(traceId, sent, { editor: unjudged });
-        for (const check of ran!.result.checks) assert.equal(check.outcome, "passed", JSON.stringify(check));
+        for (const check of ran!.result.checks) {
+          const expected = hasFailed(made, path) && isOfFailure(check, draft!) ? "failed" : "passed";
+          assert.equal(check.outcome, expected, JSON.stringify(check));
+        }
         drafted += ran!.result.checks.length;
       }),
       { numRuns: 60 },
@@ -224,7 +240,8 @@ describe("drafts", () => {
               { assertions: [JSON.parse(JSON.stringify(draft))] },
               { editor: unjudged },
             );
-            assert.equal(ran?.result.outcome, "passed", JSON.stringify(draft));
+            const isInverted = draft.negate || (draft.type === "response_regex" && draft.pattern === "\\S");
+            assert.equal(ran?.result.outcome, isInverted ? "failed" : "passed", JSON.stringify(draft));
             drafted += 1;
           }
         }
@@ -264,6 +281,56 @@ describe("drafts", () => {
     assert.equal(draft?.type, "response_regex");
     const ran = await dryRun(traceId, { assertions: [draft] }, { editor: unjudged });
     assert.equal(ran?.result.outcome, "passed");
+  });
+});
+
+describe("drafts from a failed trace", () => {
+  const broken = root(
+    { "gen_ai.prompt": "Where is it?", "http.response.status_code": 503 },
+    { status: { code: 2, message: "timeout" }, start_time_unix_nano: "0", end_time_unix_nano: "1000000" },
+  );
+
+  it("invert the failure, expect what went right, and set no limits by it", async () => {
+    const traceId = await store([broken, tool("track", { id: 7 })]);
+    const draft = await unjudged.draftTest({ traceId }, nobodyLeaves);
+    assert.deepEqual(
+      draft?.assertions.map(one => [one.type, one.negate]),
+      [
+        ["http_status", true],
+        ["response_regex", false],
+        ["tool_call", false],
+      ],
+    );
+    assert.equal(draft?.status, "active");
+    const ran = await dryRun(traceId, JSON.parse(JSON.stringify(draft)), { editor: unjudged });
+    assert.deepEqual(
+      ran?.result.checks.map(({ outcome }) => outcome),
+      ["failed", "failed", "passed"],
+    );
+    const ask = { traceId, spanId: "root", attribute: "http.response.status_code", path: [] };
+    const value = await unjudged.draftAssertion(ask, nobodyLeaves);
+    assert.deepEqual(
+      [value?.type, value?.type === "http_status" && value.expected_status, value?.negate],
+      ["http_status", "5xx", true],
+    );
+  });
+
+  it("take over the checks that failed in place of what was seen", async () => {
+    const traceId = await store([parcel, tool("refund", { id: 7 })]);
+    const never = { type: "tool_call", id: "x", expected_name: "refund", negate: true };
+    const test = parseDraft({ name: "No refunds", assertions: [never] });
+    const ran = await dryRun(traceId, JSON.parse(JSON.stringify(test)), { editor: unjudged });
+    assert.equal(ran?.result.outcome, "failed");
+    await db.pool.query(
+      "update runs set state = 'completed', verdict = 'failed', detail = $2 where trace_id = $1",
+      [traceId, encodeDetail({ results: [{ ...ran!.result, testId: randomUUID() }], tests: [] })],
+    );
+    const draft = await unjudged.draftTest({ traceId }, nobodyLeaves);
+    const calls = draft!.assertions.filter(({ type }) => type === "tool_call");
+    assert.deepEqual(
+      calls.map(one => [one.type === "tool_call" && one.expected_name, one.negate]),
+      [["refund", true]],
+    );
   });
 });
 

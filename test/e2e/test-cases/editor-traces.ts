@@ -113,7 +113,13 @@ test("a test is drafted from a trace, and an assertion from a value is drafted o
     assert.equal(drafted.turns[0].input, "Where is my order A-20418?");
     assert.ok(drafted.assertions.some((one: { type: string }) => one.type === "tool_call"));
   });
-  await page.getByText("Disabled: does not run on live traffic.", { exact: true }).waitFor();
+  await page.getByText("Evaluates new live traces once saved: every one, with").waitFor();
+
+  const [root, ...others] = orderSpans;
+  const failed = await world.send([{ ...root, status: { code: 2 } }, ...others.slice(0, 1)]);
+  await world.open(`/new?trace=${failed}`);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByText("This trace fails it, as it should.").waitFor();
 
   const { id } = await makeTest(owner, agent.id);
   const place = new URLSearchParams({

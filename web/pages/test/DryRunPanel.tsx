@@ -24,6 +24,8 @@ type PanelProps = {
   editing: Editing;
   /** Undefined: use the latest trace. */
   traceId: string | undefined;
+  /** The trace that the test was drafted from. */
+  draftedFrom: string | undefined;
   onTrace: (traceId: string) => void;
   onPath: (path: string) => void;
 };
@@ -33,7 +35,15 @@ type Attempt =
   | { state: "failed"; failure: Failure }
   | { state: "done"; run: DryRun; document: unknown };
 
-export function DryRunPanel({ projectId, agentId, editing, traceId, onTrace, onPath }: PanelProps) {
+export function DryRunPanel({
+  projectId,
+  agentId,
+  editing,
+  traceId,
+  draftedFrom,
+  onTrace,
+  onPath,
+}: PanelProps) {
   const routingId = useId();
   const [choosing, setChoosing] = useState(false);
   const [routing, setRouting] = useState(false);
@@ -91,7 +101,11 @@ export function DryRunPanel({ projectId, agentId, editing, traceId, onTrace, onP
               <Notice tone="warn">Outdated: the test has changed. Run it again.</Notice>
             )}
             {attempt.run.traceId !== chosen && <Notice tone="warn">This result is for another trace.</Notice>}
-            <DryRunResult run={attempt.run} place={{ projectId, agentId }} />
+            <DryRunResult
+              run={attempt.run}
+              place={{ projectId, agentId }}
+              isOfDraft={attempt.run.traceId === draftedFrom}
+            />
           </>
         )}
       </div>

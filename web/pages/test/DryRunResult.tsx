@@ -3,18 +3,27 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { DryRun } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
+import type { Outcome } from "../../../src/model/run/run.ts";
 import { outcomes, whys } from "../../labels.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import "../../styles/judging.css";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { Notice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { CheckList } from "../trace/evaluation/CheckList.tsx";
 import { InputFlag } from "../trace/evaluation/InputFlag.tsx";
 
 type Place = { projectId: string; agentId: string };
 
-export function DryRunResult({ run, place }: { run: DryRun; place: Place }) {
+type ResultProps = {
+  run: DryRun;
+  place: Place;
+  /** The test was drafted from this trace. */
+  isOfDraft: boolean;
+};
+
+export function DryRunResult({ run, place, isOfDraft }: ResultProps) {
   const { result, applicability } = run;
   const trace = useQuery(outlineQuery(run.traceId));
   return (
@@ -23,6 +32,7 @@ export function DryRunResult({ run, place }: { run: DryRun; place: Place }) {
         <Badge word={outcomes[result.outcome]} />
         <span className="break">{result.reason}</span>
       </h3>
+      {isOfDraft && trace.data && <OfFailedTrace trace={trace.data} outcome={result.outcome} />}
       {applicability && (
         <p className="break">
           <Icon name={applicability.applied ? "check" : "skip"} />{" "}
@@ -35,6 +45,19 @@ export function DryRunResult({ run, place }: { run: DryRun; place: Place }) {
         <Loaded query={trace}>{outline => <Checks run={run} trace={outline} place={place} />}</Loaded>
       )}
     </div>
+  );
+}
+
+/** A test drafted from a failed trace is there to find the failure. */
+function OfFailedTrace({ trace, outcome }: { trace: TraceOutline; outcome: Outcome }) {
+  const isFailed = trace.failed || (trace.httpStatus ?? 0) >= 400 || trace.run?.verdict === "failed";
+  if (!isFailed) return null;
+  if (outcome === "failed") return <Notice tone="good">This trace fails it, as it should.</Notice>;
+  return (
+    <Notice tone="warn">
+      This trace failed, but it does not fail this test. What should not have happened? Choose the opposite
+      rule for that check.
+    </Notice>
   );
 }
 

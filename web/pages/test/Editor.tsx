@@ -2,18 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "react";
-import { ineligibilities } from "../../labels.ts";
-import {
-  type KnownRestsOn,
-  restsOnQuery,
-  type Validated,
-  validateQuery,
-  vocabularyQuery,
-} from "../../queries/editor.ts";
+import { type KnownRestsOn, restsOnQuery, validateQuery, vocabularyQuery } from "../../queries/editor.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
+import { useHasJudge } from "../judge-usage/NoJudge.tsx";
 import { FailingNotice } from "../tests/Failing.tsx";
 import { Actions } from "./Actions.tsx";
 import { BacktestPanel } from "./BacktestPanel.tsx";
@@ -25,6 +19,7 @@ import { Form } from "./Form.tsx";
 import { IssueList } from "./IssueList.tsx";
 import { JsonPane, selectPlace } from "./JsonPane.tsx";
 import { LeaveGuard } from "./LeaveGuard.tsx";
+import { nextTraceText } from "./next-trace.ts";
 import { ConflictDialog, useSave } from "./save.tsx";
 import { useScenarioTrial } from "./scenario-trial.ts";
 import type { Origin } from "./TestPage.tsx";
@@ -50,6 +45,7 @@ export function Editor({ origin }: { origin: Origin }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
 
+  const hasJudge = useHasJudge(projectId);
   const { validated, issues, warnings, restsOn, vocabulary } = useFindings(agentId, editing.document);
   useDraftParametersDropped(search);
   useRequestedFocus(form, editing.focus);
@@ -113,7 +109,7 @@ export function Editor({ origin }: { origin: Origin }) {
     <div className="editor page-wide" data-view={view}>
       <Page
         title={name}
-        about={eligibilityText(validated, save.stored === null, save.isDirty)}
+        about={nextTraceText(validated, editing.document, hasJudge, save.stored === null || save.isDirty)}
         actions={<SaveActions save={save} onSave={trySave} />}
       >
         <div className="stack">
@@ -153,6 +149,7 @@ export function Editor({ origin }: { origin: Origin }) {
                   agentId={agentId}
                   editing={editing}
                   traceId={traceId}
+                  draftedFrom={origin.draftedFrom}
                   onPath={goTo}
                   onTrace={id => {
                     setTraceId(id);
@@ -217,14 +214,6 @@ function opened(origin: Origin) {
     value,
     isFromTrace: true,
   });
-}
-
-function eligibilityText(checked: Validated | undefined, isNew: boolean, isDirty: boolean): string {
-  if (!checked) return "";
-  if (!checked.valid && isNew) return "Add a name, a user message and at least one assertion.";
-  if (!checked.valid) return "Fix the errors before saving.";
-  if (checked.eligibility) return ineligibilities[checked.eligibility];
-  return isNew || isDirty ? "Evaluates new live traces once saved." : "Evaluates new live traces.";
 }
 
 function focusField(field: HTMLElement): void {

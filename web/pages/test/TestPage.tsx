@@ -6,6 +6,7 @@ import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Failure } from "../../api.ts";
 import { documentOf } from "../../forms/test-changes.ts";
 import { type DraftPlace, draftAssertion, draftTest } from "../../mutations/tests.ts";
+import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import { testQuery } from "../../queries/tests.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
 import "../../styles/editor.css";
@@ -27,6 +28,8 @@ export type Origin = {
   assertion: Doc | undefined;
   /** Why the draft failed. */
   failure: Failure | undefined;
+  /** The trace that a new test is drafted from. */
+  draftedFrom: string | undefined;
 };
 
 export function TestPage() {
@@ -35,7 +38,7 @@ export function TestPage() {
 }
 
 function OpenTest() {
-  const { agentId, testId } = route.useParams();
+  const { projectId, agentId, testId } = route.useParams();
   const search = route.useSearch();
   // Draft once, from the URL as it was when the page opened.
   const [initial] = useState(search);
@@ -44,10 +47,13 @@ function OpenTest() {
     queryOptions({
       queryKey: ["editor", agentId, testId, initial],
       queryFn: async (): Promise<Origin> => {
-        if (testId === "new") return beginNew(initial);
+        if (testId === "new") {
+          const judge = () => queries.fetchQuery({ ...projectJudgeQuery(projectId), staleTime: 60_000 });
+          return beginNew(initial, async () => (await judge()).source !== null);
+        }
         const stored = await queries.fetchQuery({ ...testQuery(testId), staleTime: 0 });
         const drafted = await draftOf(initial);
-        return { stored, document: documentOf(stored), ...drafted };
+        return { stored, document: documentOf(stored), draftedFrom: undefined, ...drafted };
       },
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: 0,
@@ -64,19 +70,40 @@ function OpenTest() {
   return <Editor origin={origin.data} />;
 }
 
-async function beginNew({ template, trace, ...rest }: Search): Promise<Origin> {
-  const origin = { stored: null, document: blank, assertion: undefined, failure: undefined };
+async function beginNew(
+  { template, trace, ...rest }: Search,
+  hasJudge: () => Promise<boolean>,
+): Promise<Origin> {
+  const origin = {
+    stored: null,
+    document: blank,
+    assertion: undefined,
+    failure: undefined,
+    draftedFrom: undefined,
+  };
   if (template !== undefined) {
     const { templates } = await import("../../templates.ts");
     const found = templates.find(({ id }) => id === template);
-    return { ...origin, document: { ...blank, ...(found?.document as Doc | undefined) } };
+    const document = { ...blank, ...(found?.document as Doc | undefined) };
+    return { ...origin, document: withoutRouting(document, await hasJudge()) };
   }
   if (trace === undefined) return origin;
-  const [test, drafted] = await Promise.all([draftTest(trace), draftOf({ trace, ...rest })]);
+  const [test, drafted, isJudged] = await Promise.all([
+    draftTest(trace),
+    draftOf({ trace, ...rest }),
+    hasJudge(),
+  ]);
   if (!test.ok) return { ...origin, ...drafted, failure: test.failure };
+  const draft = withoutRouting(test.value, isJudged);
   // A new test for one value checks that value only.
-  const document = drafted.assertion ? { ...test.value, assertions: [] } : test.value;
-  return { ...origin, ...drafted, document };
+  const document = drafted.assertion ? { ...draft, assertions: [] } : draft;
+  return { ...origin, ...drafted, document, draftedFrom: trace };
+}
+
+/** Without a judge, a scenario is never matched: such a test would never run. */
+function withoutRouting(document: Doc, hasJudge: boolean): Doc {
+  const isConditional = document["passiveBehavior"] === "run_when_relevant";
+  return hasJudge || !isConditional ? document : { ...document, passiveBehavior: "always_run" };
 }
 
 async function draftOf({

@@ -4,6 +4,7 @@ import { type RefObject, useRef, useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { type Answer, ask, type Failure } from "../../api.ts";
 import { documentOf } from "../../forms/test-changes.ts";
+import { ineligibilities } from "../../labels.ts";
 import { createTest, replaceTest } from "../../mutations/tests.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -87,7 +88,8 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
       return;
     }
     settle(answer.value, sent);
-    toast("Saved. Applies to new traces only.");
+    const { eligibility } = answer.value;
+    toast(`Saved. ${eligibility ? ineligibilities[eligibility] : "Applies to new traces only."}`);
     await queries.invalidateQueries({ queryKey: testsQuery(agentId).queryKey });
     if (isNew) {
       leaving.current = true;
