@@ -88,3 +88,13 @@ export function fractionText(at: number, fraction: string): string {
 export function exactClockText(at: string | number): string {
   return exactClock.format(new Date(at));
 }
+
+/** "3 of 4 tests passed": of those that passed or failed, as in pass rates; undefined if there are none. */
+export function passedText(
+  { passed, failed }: { passed: number; failed: number },
+  noun: "test" | "check",
+): string | undefined {
+  const evaluated = passed + failed;
+  if (evaluated === 0) return undefined;
+  return `${numberText(passed)} of ${numberText(evaluated)} ${noun}${evaluated === 1 ? "" : "s"} passed`;
+}

@@ -258,7 +258,7 @@ test("a trace's verdict appears in its row when its run completes", async () => 
     attributes: { "gen_ai.prompt": "Is it quick?" },
   });
   await send({ url: browser.service.url, key }, { body: canonicalBody(agent.id, { spans: [span] }) });
-  await rowShows(page, "Is it quick?", "Passed", "1 of 1", "250 ms");
+  await rowShows(page, "Is it quick?", "Passed", "1 of 1 test passed", "250 ms");
   assert.deepEqual(complaints, []);
 });
 
@@ -284,7 +284,7 @@ test("a row far down the list updates in place and disappears when its trace is 
   const { id: runId, trace_id: traceId } = rows[0]!;
   await storeRun(browser.service.db, { agentId: agent.id, traceId }, failed);
   await publish({ type: "run", agentId: agent.id, traceId, runId, state: "completed", verdict: "failed" });
-  await rowShows(page, "the oldest", "Failed", "1 of 5");
+  await rowShows(page, "the oldest", "Failed", "3 of 4 tests passed");
   await publish({ type: "trace", agentId: agent.id, traceId, change: "deleted" });
   await link(page, /the oldest/).waitFor({ state: "detached" });
 });
@@ -333,13 +333,13 @@ test("every state is shown in words: a pending trace counts down, and one that w
     page,
     "a failed one",
     "Failed",
-    "1 of 5",
+    "3 of 4 tests passed",
     "3 passed, 1 failed, 1 skipped",
     "Failed span",
     "503",
   );
-  await rowShows(page, "an uninstrumented one", "Missing instrumentation", "1 of 3");
-  await rowShows(page, "an unrouted one", "Passed", "1 of 1", "Routing unavailable");
+  await rowShows(page, "an uninstrumented one", "Missing instrumentation", "1 test");
+  await rowShows(page, "an unrouted one", "Passed", "1 of 1 test passed", "Routing unavailable");
   await rowShows(page, "unrouted alone", "Completed", "Routing unavailable");
   await rowShows(page, "silent", "Completed", "no user input");
   await rowShows(page, "sent again", "Replaced");
@@ -521,7 +521,7 @@ test("on a narrow screen every row is a card, and nothing is cut off", async () 
     { viewport: { width: 320, height: 640 } },
   );
   await link(page, /a failed one/).waitFor();
-  await rowShows(page, "a failed one", "Failed", "1 of 5");
+  await rowShows(page, "a failed one", "Failed", "3 of 4 tests passed");
   await assertReflows(page);
   await assertAccessible(page);
   await page.getByRole("button", { name: "Add filter" }).click();

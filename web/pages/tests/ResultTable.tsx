@@ -4,8 +4,9 @@ import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { RunDetail } from "../../../src/http/traces/schemas.ts";
 import type { Result } from "../../../src/model/run/run.ts";
 import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
+import { passedText } from "../../format.ts";
 import { Reevaluate } from "../../forms/Reevaluate.tsx";
-import { checkTypes, counted, outcomes } from "../../labels.ts";
+import { checkTypes, outcomes } from "../../labels.ts";
 import { reasonText } from "../../reasons.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
@@ -58,7 +59,6 @@ type ResultRowProps = {
 
 function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
   const { counts } = result;
-  const counting = counts.passed + counts.failed;
   // The first check with the outcome of the test. A passed test has no single check to point out.
   const decisive =
     result.outcome === "passed" ? undefined : result.checks.find(({ outcome }) => outcome === result.outcome);
@@ -73,11 +73,7 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
       <td data-label="Outcome">
         <span className="tests-cell">
           <Badge word={outcomes[result.outcome]} />
-          <span className="tests-under">
-            {counting === 0
-              ? "No check passed or failed"
-              : `${counts.passed} of ${counted(counting, "check")} passed`}
-          </span>
+          <span className="tests-under">{passedText(counts, "check") ?? "No check passed or failed"}</span>
         </span>
       </td>
       <td data-label="Reason" className="tests-reason">

@@ -91,11 +91,12 @@ function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps
   const { data: agent } = useSuspenseQuery(agentQuery(agentId));
   const hasJudge = useHasJudge(projectId);
   const entry = useLocation({ select: ({ state }) => state.__TSR_key ?? "" });
-  const context = useMemo(
-    (): CellContext => ({ projectId, agentId, agentName: agent.name, hasJudge }),
-    [agent.name, projectId, agentId, hasJudge],
-  );
   const { rows, nextCursor, failure } = shown;
+  const namesDiffer = useMemo(() => rows.some(({ name }) => name !== rows[0]!.name), [rows]);
+  const context = useMemo(
+    (): CellContext => ({ projectId, agentId, agentName: agent.name, hasJudge, namesDiffer }),
+    [agent.name, projectId, agentId, hasJudge, namesDiffer],
+  );
   if (rows.length > 0) {
     return (
       <div className="traces-list">

@@ -1,22 +1,28 @@
 // The cells of the list of traces.
 import { Link } from "@tanstack/react-router";
-import { durationText } from "../../format.ts";
-import { countsText, outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
+import { durationText, passedText } from "../../format.ts";
+import { counted, countsText, outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/now.ts";
 import { NextTry, remainingText } from "../../ui/Time.tsx";
 
-type SubjectProps = { row: TraceRow; params: { projectId: string; agentId: string; traceId: string } };
+type SubjectProps = {
+  row: TraceRow;
+  /** Whether the rows have different names: one that all share says nothing. */
+  namesDiffer: boolean;
+  params: { projectId: string; agentId: string; traceId: string };
+};
 
-/** The link to the trace: its name, the first words of the user's input, and its marks. */
-export function Subject({ row, params }: SubjectProps) {
+/** The link to the trace: the user's first words, the name where names differ or nothing was said, and its marks. */
+export function Subject({ row, namesDiffer, params }: SubjectProps) {
   const { kind, path, failed, revision, name, userInput } = row;
   return (
     <>
       <Link to="/projects/$projectId/agents/$agentId/traces/$traceId" params={params} className="trace-link">
-        <bdi className="trace-name">{name || "Unnamed"}</bdi> <bdi className="trace-input">{userInput}</bdi>
+        {userInput && <bdi className="trace-input">{userInput}</bdi>}{" "}
+        {(namesDiffer || !userInput) && <bdi className="trace-name">{name || "Unnamed"}</bdi>}
       </Link>
       {failed && (
         <span className="mark text-bad" title="At least one span failed">
@@ -84,8 +90,10 @@ export function RunCell({ row: { run, kind }, hasJudge }: { row: TraceRow; hasJu
       {verdict && counts ? (
         <>
           <Badge word={outcomes[verdict]} />
-          <span className="row-count quiet small">
-            {counts[verdict]} of {sum(counts)}
+          <span className="row-count quiet small" title={countsText(counts)}>
+            {verdict === "passed" || verdict === "failed"
+              ? passedText(counts, "test")
+              : counted(counts[verdict], "test")}
           </span>
           <span className="unseen">, {countsText(counts)}</span>
         </>
@@ -122,8 +130,6 @@ function Countdown({ to }: { to: string }) {
   const left = Date.parse(to) - useNow(1_000);
   return <span className="row-count quiet small">{left > 0 ? `in ${remainingText(left)}` : "due now"}</span>;
 }
-
-const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, one) => total + one, 0);
 
 /** From 10 ms to 100 s on one logarithmic scale, so that bars of different rows can be compared. */
 const decades = 4;

@@ -9,7 +9,13 @@ import { RelativeTime } from "../../ui/Time.tsx";
 import { Duration, RunCell, Subject } from "./cells.tsx";
 
 /** What cells need besides their row. */
-export type CellContext = { projectId: string; agentId: string; agentName: string; hasJudge: boolean };
+export type CellContext = {
+  projectId: string;
+  agentId: string;
+  agentName: string;
+  hasJudge: boolean;
+  namesDiffer: boolean;
+};
 
 export type Column = {
   id: string;
@@ -36,16 +42,6 @@ const fixed: readonly Column[] = [
     cell: ({ receivedAt }) => <RelativeTime at={receivedAt} />,
   },
   {
-    id: "name",
-    label: "Name and input",
-    rem: 10.5,
-    tightRem: 8,
-    growsTo: "1fr",
-    cell: (row, { projectId, agentId }) => (
-      <Subject row={row} params={{ projectId, agentId, traceId: row.id }} />
-    ),
-  },
-  {
     id: "verdict",
     label: "Verdict",
     rem: 18,
@@ -54,12 +50,22 @@ const fixed: readonly Column[] = [
     cell: (row, { hasJudge }) => <RunCell row={row} hasJudge={hasJudge} />,
   },
   {
+    id: "name",
+    label: "Input",
+    rem: 10.5,
+    tightRem: 8,
+    growsTo: "1fr",
+    cell: (row, { projectId, agentId, namesDiffer }) => (
+      <Subject row={row} namesDiffer={namesDiffer} params={{ projectId, agentId, traceId: row.id }} />
+    ),
+  },
+  {
     id: "status",
     label: "HTTP",
     rem: 2.75,
     from: "wide",
     end: true,
-    cell: row => count(row.httpStatus),
+    cell: ({ httpStatus }) => httpStatus !== 200 && count(httpStatus),
   },
   {
     id: "duration",
