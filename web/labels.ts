@@ -14,7 +14,7 @@ import type { Ineligibility } from "../src/model/test-case/eligibility.ts";
 import type { PassiveBehavior } from "../src/model/test-case/test-case.ts";
 import type { SpanRole } from "../src/model/trace/span-role.ts";
 import type { TracePath } from "../src/model/trace/trace.ts";
-import { numberText } from "./format.ts";
+import { numberText, passedText } from "./format.ts";
 import type { LiveState } from "./live.ts";
 import type { IconName } from "./ui/Icon.tsx";
 
@@ -269,10 +269,8 @@ export function countsText(counts: Counts): string {
     .join(", ");
 }
 
-/** "3 of 4 tests passed, 1 skipped": of those that passed or failed. Empty if all counts are 0. */
-export function passedText(counts: Counts, noun: string): string {
-  const { passed, failed, ...others } = counts;
-  const of = passed + failed;
-  const score = of > 0 && `${numberText(passed)} of ${counted(of, noun)} passed`;
-  return [score, countsText({ passed: 0, failed: 0, ...others })].filter(Boolean).join(", ");
+/** "3 of 4 tests passed, 1 skipped". Empty if all counts are 0. */
+export function tallyText(counts: Counts, noun: "test" | "check"): string {
+  const others = countsText({ ...counts, passed: 0, failed: 0 });
+  return [passedText(counts, noun), others].filter(Boolean).join(", ");
 }

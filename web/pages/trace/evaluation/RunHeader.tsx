@@ -3,7 +3,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
 import { durationText, exactMomentText } from "../../../format.ts";
-import { outcomes, passedText, routings, runStates } from "../../../labels.ts";
+import { outcomes, routings, runStates, tallyText } from "../../../labels.ts";
 import { Badge, Verdict } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { Menu } from "../../../ui/Menu.tsx";
@@ -23,7 +23,7 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
         {/* The header of the page shows that of the trace. */}
         {(run.id !== trace.run?.id || run.state !== "completed") && <Verdict run={run} />}
         {run.waiting && <NextTry at={run.waiting.nextTryAt} />}
-        {verdict && counts && <strong>{passedText(counts, "test")}</strong>}
+        {verdict && counts && <strong>{tallyText(counts, "test")}</strong>}
       </p>
       {run.state === "completed" && !verdict && (
         <p>No test ran, so there is no verdict. Each test below says why it did not run.</p>

@@ -1,6 +1,6 @@
 // Texts of the evaluation: states and counts of tests and checks, and what to do about a skipped check.
 import type { Check, Outcome, Result } from "../../../../src/model/run/run.ts";
-import { outcomes, passedText, runStates, type Word } from "../../../labels.ts";
+import { outcomes, runStates, tallyText, type Word } from "../../../labels.ts";
 
 /** What needs attention first. */
 export const worstFirst: readonly Outcome[] = ["failed", "missing_instrumentation", "skipped", "passed"];
@@ -24,7 +24,7 @@ export function testWord({ outcome, checks }: Result): Word {
 /** "3 of 4 checks passed, 1 skipped, 2 waiting". */
 export function checksText({ counts, checks }: Result): string {
   const waiting = checks.filter(({ skipped }) => skipped === "waiting").length;
-  const settled = passedText({ ...counts, skipped: counts.skipped - waiting }, "check");
+  const settled = tallyText({ ...counts, skipped: counts.skipped - waiting }, "check");
   return [settled, waiting > 0 && `${waiting} waiting`].filter(Boolean).join(", ");
 }
 
