@@ -140,9 +140,9 @@ test("a project without a judge says so in one line that links to the judge sett
 test("the line about a missing judge is hidden when no test needs a judge", async () => {
   const { page, owner, agent, base } = await open();
   await makeTest(owner, agent.id);
-  await storeTrace(browser.service.db, agent.id, { name: "a plain one" });
+  await storeTrace(browser.service.db, agent.id, { userInput: "A plain one" });
   await page.goto(`${base}/traces`);
-  await page.getByText("a plain one").waitFor();
+  await page.getByText("A plain one").waitFor();
   await eventually(async () => assert.equal(await page.getByText("No judge is configured").count(), 0));
 });
 

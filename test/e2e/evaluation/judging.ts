@@ -367,9 +367,9 @@ test("a check that waits for the judge shows the next retry, and checks without 
   const next = new RegExp(`retry at ${clock}, in \\d+ min`);
   await shows(page.locator("header"), "Waiting", next);
   await shows(region, "Waiting", next, /Waiting for the judge\. The judge answered 429\./);
-  await shows(region, /1 passed, 1 waiting/, "1 test still to run", "Refunds");
+  await shows(region, /1 of 1 check passed, 1 waiting/, "1 test still to run", "Refunds");
   await expandAll(region);
-  await shows(region, "The HTTP status is 200.", /The judge is called again automatically/);
+  await shows(region, "HTTP status must be 200.", /The judge is called again automatically/);
   // The check is not shown as skipped, nor the test as passed.
   await eventually(async () => assert.equal(await region.getByText("Skipped", { exact: true }).count(), 0));
   await eventually(async () =>

@@ -368,8 +368,9 @@ test("a trace links to its test run, and a test's results link to each of its te
   await page.getByRole("button", { name: "Run now" }).click();
   await page.getByText("1 passed").first().waitFor();
   await page.goto(path.replace(/tests$/, "traces?kind=test_run"));
-  await page.getByRole("link", { name: /^Call of the agent/ }).click();
+  await page.getByRole("link", { name: /^Where is my parcel/ }).click();
   const evaluation = page.getByRole("region", { name: "Tests and checks" });
+  await evaluation.getByText("About this evaluation").click();
   await evaluation.getByText("Manual run", { exact: false }).waitFor();
   // Another test is not part of this run.
   await eventually(async () => assert.equal(await evaluation.getByText("did not run").count(), 0));

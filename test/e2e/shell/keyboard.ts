@@ -88,7 +88,7 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
   await press(page, "j");
   await becomesTrue(page, "document.activeElement.closest('[role=row]') !== null");
   await press(page, "Enter");
-  await arrives(page, "POST /chat");
+  await arrives(page, "Are you open?");
 
   await page.getByText("Ends well").first().waitFor();
   await press(page, "n");
@@ -101,7 +101,7 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
   await tabTo(page, /^Create assertion/);
   await press(page, "Enter");
   const dialog = page.getByRole("dialog", { name: "Create assertion" });
-  await dialog.getByText("Passes on this trace. You can edit it before saving.").waitFor();
+  await dialog.getByText("It passes on this trace, unless the value is what failed").waitFor();
   await tabTo(page, /^Open in editor$/);
   await press(page, "Enter");
   await page.getByRole("heading", { level: 1, name: "New test case" }).waitFor();
@@ -112,9 +112,9 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
   await page.locator(".editor-news").getByText("Passed").first().waitFor();
   await tabTo(page, /^Name/, 200);
   await press(page, "Control+a");
-  await keyboard.type("Status as it was");
+  await keyboard.type("Steps as they were");
   await press(page, "Control+s");
-  await page.getByRole("heading", { level: 1, name: "Status as it was" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Steps as they were" }).waitFor();
   await becomesTrue(page, `${focus} !== "nothing"`);
 
   const stored = async () => {
@@ -122,13 +122,13 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
     return Object.fromEntries((body.items as TestCase[]).map(({ name, status }) => [name, status]));
   };
   await eventually(async () =>
-    assert.deepEqual(await stored(), { "Ends well": "active", "Status as it was": "disabled" }),
+    assert.deepEqual(await stored(), { "Ends well": "active", "Steps as they were": "active" }),
   );
   await tabTo(page, /^Test cases$/, 200);
   await press(page, "Enter");
   await arrives(page, "Test cases");
   await page.getByRole("link", { name: "Ends well" }).waitFor();
-  await page.getByRole("link", { name: "Status as it was" }).waitFor();
+  await page.getByRole("link", { name: "Steps as they were" }).waitFor();
   await press(page, "j", "j", "x");
   await becomesTrue(page, "document.activeElement.textContent === 'Ends well'");
   await tabTo(page, /^Actions for Ends well$/);
@@ -140,7 +140,7 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
   }
   await press(page, "Enter");
   await eventually(async () =>
-    assert.deepEqual(await stored(), { "Ends well": "disabled", "Status as it was": "disabled" }),
+    assert.deepEqual(await stored(), { "Ends well": "disabled", "Steps as they were": "active" }),
   );
   await page.getByRole("menu").waitFor({ state: "detached" });
   await becomesTrue(page, `${focus} === "Actions for Ends well"`);

@@ -138,6 +138,8 @@ test("without a judge the editor explains what is skipped, and says nothing if t
   const { page, traceId } = world;
   await world.open(`/new?trace=${traceId}`);
   const never = page.getByText("this test gives no verdict");
+  await page.getByText(/^Evaluates new live traces once saved: every one/).waitFor();
+  await page.getByRole("radio", { name: /^Run when relevant/ }).check();
   await never.waitFor();
   await assertAccessible(page);
   await page.getByRole("radio", { name: /^Always run/ }).check();

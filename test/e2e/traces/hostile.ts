@@ -9,6 +9,7 @@ import { canonicalBody, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { assertReflows, useBrowser, type Window } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { json, jsonOf, send } from "../../support/send.ts";
+import { storeTrace } from "../../support/stored-traces.ts";
 
 /** If any of these becomes an element, runs or is interpolated, the tests notice. */
 const markup = "<img src=x onerror='alert(1)'><script>alert(2)</script><x-taken></x-taken>";
@@ -197,8 +198,11 @@ const trace = (search: Record<string, string> = {}) =>
 
 test("hostile texts are plain text in the list of traces, its search and the palette", async () => {
   const { page } = window;
+  // Names are shown where they differ.
+  const other = await storeTrace(browser.service.db, agent.id, { name: "POST /chat" });
   await page.goto(here("/traces"));
   await assertText(page, ["agent", "name-root", "said-user"]);
+  await owner.client.delete(`/api/traces/${other}`).expect(204);
   await page.goto(here(`/traces?${new URLSearchParams({ text: short("said-user"), testId })}`));
   await assertText(page, ["said-user"]);
   await page.keyboard.press("ControlOrMeta+k");

@@ -120,7 +120,7 @@ test("an account's third simultaneous dry run is 429, and a client that disconne
 
 test("a draft from a trace can be dry-run on that trace and saved as it is", async () => {
   const { body: draft } = await service.client.post(`/api/traces/${traceId}/draft-test`).expect(200);
-  assert.deepEqual([draft.status, draft.turns], ["disabled", [{ input: "Where is my parcel?" }]]);
+  assert.deepEqual([draft.status, draft.turns], ["active", [{ input: "Where is my parcel?" }]]);
   assert.deepEqual(
     draft.assertions.map(({ type }: { type: string }) => type),
     ["tool_call", "node_call", "http_status", "response_time"],

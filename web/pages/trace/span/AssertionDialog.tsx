@@ -50,7 +50,10 @@ export default function AssertionDialog({ trace, place, onClose }: AssertionDial
               <Rule assertion={{ ...draft.data, id: "" }} threshold={undefined} />
             </p>
             {draft.data.type === "json_schema" && <Value value={draft.data.schema} />}
-            <p className="quiet small">Passes on this trace. You can edit it before saving.</p>
+            <p className="quiet small">
+              It passes on this trace, unless the value is what failed: then it asks for the opposite. You can
+              edit it before saving.
+            </p>
           </div>
         )}
       </div>
