@@ -19,7 +19,7 @@ const phone = { width: 390, height: 800 };
 const strip = { width: 1280, height: 480 };
 
 const lists = [
-  { list: "traces", first: /Question 1$/ },
+  { list: "traces", first: /^Question 1\b/ },
   { list: "tests", first: /Draft 40$/ },
 ] as const;
 
@@ -76,7 +76,7 @@ function inBrowser(name: string, start: () => Promise<Driver>, skip: string | fa
 
     it("leaves the page where it is scrolled when Esc closes the palette", async () => {
       await open(agent.traces, strip);
-      await page.waitFor(link(/Question 1$/));
+      await page.waitFor(link(/^Question 1\b/));
       await page.evaluate("scrollTo(0, 400)");
       await page.becomesTrue("scrollY === 400 && document.activeElement === document.body");
       await openPalette(page);
