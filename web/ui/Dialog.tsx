@@ -39,19 +39,16 @@ export function Dialog({ title, about, onClose, dismissible = true, drawer, aler
             popup.current?.querySelector<HTMLElement>("input:not([readonly]), textarea") ?? true
           }
           finalFocus={() => {
-            // Base UI would focus it too, but WebKit scrolls to what is focused unless it is told not to. WebKit does not
-            // focus a clicked button, so the opener is often the body or the main element, at the top of the page.
-            if (opener?.isConnected) {
-              opener.focus({ preventScroll: true });
-              return false;
-            }
-            // The opener was removed by the action, and not as part of a previous dialog.
-            const isGone = opener?.isConnected === false && opener.closest("[role$=dialog]") === null;
             // Opened by a key while no control had the focus. Given the body, WebKit would scroll to the end of the page;
             // given the main element, Base UI would focus its first link instead.
             const isPage = opener === null || opener === document.body || opener.id === "main";
-            if (isGone || isPage) document.getElementById("main")?.focus({ preventScroll: true });
-            return !isGone && !isPage;
+            // The opener was removed by the action, and not as part of a previous dialog.
+            const isGone = opener?.isConnected === false && opener.closest("[role$=dialog]") === null;
+            const target = isPage || isGone ? document.getElementById("main") : opener;
+            if (!target?.isConnected) return true;
+            // Base UI would focus it too, but WebKit scrolls to what is focused unless it is told not to.
+            target.focus({ preventScroll: true });
+            return false;
           }}
           className={drawer ? "dialog drawer" : "dialog"}
           role={alert ? "alertdialog" : "dialog"}

@@ -28,6 +28,8 @@ RULES = [
     # Query parameters exclude each other.
     r"Only supported for manual runs\.",
     r"Not supported for manual runs\.",
+    r"Needs (testId|attribute|metadata)\.",
+    r"Must be newest or oldest together with ",
     # The rule depends on the time.
     r"Must be in the future and at most one year ahead\.",
     # The rule depends on what is stored: a secret kept for an origin, the token of an email.
