@@ -1,14 +1,13 @@
 // The panes of a trace: three, two or one, by the window's width. The view is kept in the URL.
-import { getRouteApi, Link, useLocation } from "@tanstack/react-router";
-import { Fragment, type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { getRouteApi, useLocation } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { useMedia } from "../../ui/media.ts";
 import { EmptyState } from "../../ui/State.tsx";
 import { ConversationView } from "./ConversationView.tsx";
 import { EvaluationPanel } from "./EvaluationPanel.tsx";
-import { PaneDivider } from "./PaneDivider.tsx";
-import { usePaneWidths } from "./pane-widths.ts";
+import { Pane, type PaneName, Panes, type View, Views, views } from "./PaneLayout.tsx";
 import { quotedIn } from "./quoted.ts";
 import { RawView } from "./RawView.tsx";
 import { SpanPanel } from "./SpanPanel.tsx";
@@ -17,16 +16,6 @@ import type { Selection } from "./selection.ts";
 import { buildTree, pointedSpans, shownRun } from "./tree.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
-
-const path = "/projects/$projectId/agents/$agentId/traces/$traceId";
-
-type View = "conversation" | "spans" | "evaluation" | "raw";
-const views: Record<View, string> = {
-  conversation: "Conversation",
-  spans: "Spans",
-  evaluation: "Evaluation",
-  raw: "Raw JSON",
-};
 
 export function TracePanes({ trace }: { trace: TraceOutline }) {
   const search = route.useSearch();
@@ -134,15 +123,6 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
   );
 }
 
-const paneNames = {
-  tree: "Tree",
-  conversation: "Conversation",
-  span: "Span",
-  evaluation: "Evaluation",
-  raw: "Raw JSON",
-};
-type PaneName = keyof typeof paneNames;
-
 /** From left to right, or from top to bottom in one column. */
 function shownPanes(view: View, hasSpan: boolean, columns: 1 | 2 | 3): PaneName[] {
   const other: PaneName = hasSpan ? "span" : "conversation";
@@ -228,96 +208,6 @@ function useSelection(span: string | undefined, attribute: string | undefined): 
   return useMemo(
     () => (span === undefined ? undefined : { span, attribute: attribute ?? null }),
     [span, attribute],
-  );
-}
-
-type ViewsProps = {
-  current: View;
-  shown: View[];
-  /** The label of the spans view; "Span" where the tree is always visible. */
-  spans?: string;
-};
-
-function Views({ current, shown, spans = views.spans }: ViewsProps) {
-  return (
-    <nav className="tabs trace-views" aria-label="Views">
-      {shown.map(view => (
-        <Link
-          key={view}
-          from={path}
-          to="."
-          search={prev => ({ ...prev, view })}
-          resetScroll={false}
-          className="tab"
-          {...(view === current && { "aria-current": "page" })}
-        >
-          {view === "spans" ? spans : views[view]}
-        </Link>
-      ))}
-    </nav>
-  );
-}
-
-type PanesProps = {
-  shown: PaneName[];
-  stacked: boolean;
-  children: (name: PaneName, index: number) => ReactNode;
-};
-
-/** Side by side with dividers between them, or stacked. */
-function Panes({ shown, stacked, children }: PanesProps) {
-  const { widths, move, reset } = usePaneWidths(shown.length === 3 ? 3 : 2);
-  const isResizable = !stacked && shown.length > 1;
-  const columns = widths.map(width => `minmax(0, ${width}fr)`).join(" var(--divider) ");
-  return (
-    <div
-      className="trace-panes"
-      data-panes={stacked ? 1 : shown.length}
-      style={isResizable ? { gridTemplateColumns: columns } : undefined}
-    >
-      {shown.map((name, index) => {
-        const next = shown[index + 1];
-        return (
-          <Fragment key={index}>
-            {children(name, index)}
-            {isResizable && next && (
-              <PaneDivider
-                pane={index}
-                widths={widths}
-                label={`Resize ${paneNames[name]} and ${paneNames[next]}`}
-                onMove={move}
-                onReset={reset}
-              />
-            )}
-          </Fragment>
-        );
-      })}
-    </div>
-  );
-}
-
-type PaneProps = {
-  name: PaneName;
-  tabs: ReactNode;
-  pane: RefObject<HTMLDivElement | null> | undefined;
-  children: ReactNode;
-};
-
-function Pane({ name, tabs, pane, children }: PaneProps) {
-  return (
-    <div className="pane" ref={pane}>
-      {tabs}
-      {name === "tree" ? (
-        <section className="spans" aria-label={paneNames[name]}>
-          {children}
-        </section>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard.
-        <section key={name} className="pane-body" tabIndex={0} aria-label={paneNames[name]}>
-          {children}
-        </section>
-      )}
-    </div>
   );
 }
 
