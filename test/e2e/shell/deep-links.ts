@@ -8,6 +8,7 @@ import { makeTest } from "../../support/app.ts";
 import { becomesTrue, signIn, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { send } from "../../support/send.ts";
+import { settingsTabs } from "./settings-tabs.ts";
 
 const browser = useBrowser();
 
@@ -28,17 +29,7 @@ async function memberScreens(): Promise<Screen[]> {
     title: `${title} · ${agent.name} · Onlooker`,
     heading,
   });
-  const tabs = [
-    "Profile",
-    "Sessions",
-    "Access tokens",
-    "Alerts",
-    "Judge",
-    "Retention",
-    "Appearance",
-    "Shortcuts",
-  ];
-  const settings = tabs.map(tab => ({
+  const settings = settingsTabs.map(tab => ({
     path: `/settings/${tab.toLowerCase().split(" ").at(-1)}`,
     title: `${tab} · Settings · Onlooker`,
     heading: "Settings",

@@ -15,6 +15,7 @@ import { eventually } from "../../support/eventually.ts";
 import { refusal, startJudgeServer } from "../../support/judge-server.ts";
 import { jsonOf, send } from "../../support/send.ts";
 import { shoot } from "../../support/shoot.ts";
+import { settingsTabs } from "./settings-tabs.ts";
 
 const browser = useBrowser();
 
@@ -288,17 +289,7 @@ test("at 320 pixels every page reflows, and the navigation drawer closes after n
     await assertAccessible(page);
   }
   await page.goto("/settings");
-  const tabs = [
-    "Profile",
-    "Sessions",
-    "Access tokens",
-    "Alerts",
-    "Judge",
-    "Retention",
-    "Appearance",
-    "Shortcuts",
-  ];
-  for (const tab of tabs) {
+  for (const tab of settingsTabs) {
     await page.getByRole("main").getByRole("link", { name: tab, exact: true }).click();
     await becomesTrue(page, `document.title.startsWith(${JSON.stringify(`${tab} · Settings`)})`);
     await page.getByRole("heading", { level: 1 }).waitFor();
