@@ -1,16 +1,10 @@
 // The sentences of negated checks, each with what was expected: a negated check passes if the comparison does not hold.
 import type { Comparisons, Range } from "./reason.ts";
-import { criteriaText, insteadText, listText, quote, textOf } from "./reason-phrases.ts";
+import { callsText, criteriaText, quote, stepsText, textOf } from "./reason-phrases.ts";
 
 export const negatedSentences: { [C in keyof Comparisons]: (data: Comparisons[C]) => string } = {
-  tool_call_count: ({ name, count, withArguments, instead, ...range }) =>
-    `${count === 1 ? "1 call" : `${count || "No"} calls`} of ${quote(name)}${
-      withArguments ? " with matching arguments" : ""
-    } (expected: ${rangeText(range)})${instead ? `; ${insteadText(instead)}` : ""}.`,
-  step_count: ({ name, count, steps, ...range }) =>
-    `${count === 1 ? "1 step has" : `${count || "No"} steps have`} ${quote(name)} in the name (expected: ${rangeText(
-      range,
-    )})${steps ? `; the steps are ${listText(steps)}` : ""}.`,
+  tool_call_count: data => callsText(data, "matching", rangeText(data)),
+  step_count: data => stepsText(data, rangeText(data)),
   token_usage: ({ usages }) =>
     `The trace used ${usages
       .map(({ kind, used, max }) => `${used} ${kind} tokens (expected: more than ${max})`)

@@ -22,7 +22,7 @@ export function criteriaText({
   return `${parts.join(", ")}.`;
 }
 
-export function insteadText(instead: NonNullable<Comparisons["tool_call_count"]["instead"]>): string {
+function insteadText(instead: NonNullable<Comparisons["tool_call_count"]["instead"]>): string {
   if (instead === "other_arguments") return "the arguments differ";
   if (instead === "no_calls") return "the trace has no tool calls";
   if ("called" in instead) return `called instead: ${listText(instead.called)}`;
@@ -31,4 +31,22 @@ export function insteadText(instead: NonNullable<Comparisons["tool_call_count"][
 
 export function textOf(target: string | undefined): string {
   return target === undefined ? "the reply" : `a text of ${quote(target)}`;
+}
+
+/** "2 calls of “search” with matching arguments (expected: none); …". `expected`: the range in words. */
+export function callsText(
+  { name, count, withArguments, instead }: Comparisons["tool_call_count"],
+  matching: string,
+  expected: string,
+): string {
+  return `${count === 1 ? "1 call" : `${count || "No"} calls`} of ${quote(name)}${
+    withArguments ? ` with ${matching} arguments` : ""
+  } (expected: ${expected})${instead ? `; ${insteadText(instead)}` : ""}.`;
+}
+
+/** "No steps have “plan” in the name (expected: at least 1); the steps are …". */
+export function stepsText({ name, count, steps }: Comparisons["step_count"], expected: string): string {
+  return `${count === 1 ? "1 step has" : `${count || "No"} steps have`} ${quote(name)} in the name (expected: ${expected})${
+    steps ? `; the steps are ${listText(steps)}` : ""
+  }.`;
 }

@@ -1,7 +1,7 @@
 // Makes a sentence of a reason: an English text from its code and data.
 import { negatedSentences } from "./negated-reason-text.ts";
 import type { Comparisons, Range, Reason, ReasonCode, ReasonData } from "./reason.ts";
-import { criteriaText, insteadText, listText, quote, textOf } from "./reason-phrases.ts";
+import { callsText, criteriaText, listText, quote, stepsText, textOf } from "./reason-phrases.ts";
 import type { Counts, Outcome } from "./run.ts";
 
 /** The reason in one or two complete sentences. */
@@ -19,14 +19,8 @@ export function reasonFields(reason: Reason): ReasonFields {
 }
 
 const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
-  tool_call_count: ({ name, count, withArguments, instead, ...range }) =>
-    `${count === 1 ? "1 call" : `${count || "No"} calls`} of ${quote(name)}${
-      withArguments ? " with the expected arguments" : ""
-    } (expected: ${rangeText(range)})${instead ? `; ${insteadText(instead)}` : ""}.`,
-  step_count: ({ name, count, steps, ...range }) =>
-    `${count === 1 ? "1 step has" : `${count || "No"} steps have`} ${quote(name)} in the name (expected: ${rangeText(
-      range,
-    )})${steps ? `; the steps are ${listText(steps)}` : ""}.`,
+  tool_call_count: data => callsText(data, "the expected", rangeText(data)),
+  step_count: data => stepsText(data, rangeText(data)),
   token_usage: ({ usages }) =>
     `The trace used ${usages.map(({ kind, used, max }) => `${used} ${kind} tokens (limit: ${max})`).join(", ")}.`,
   http_status: ({ status, expected }) =>
