@@ -1,6 +1,7 @@
 // Commands that the current page adds to the palette.
-import { useEffect, useRef } from "react";
+import { useEffect } from "react";
 import type { IconName } from "../ui/Icon.tsx";
+import { useLatest } from "../ui/use-latest.ts";
 
 export type PageCommand = { label: string; icon: IconName; run: () => void };
 
@@ -8,19 +9,16 @@ const registered = new Set<PageCommand>();
 
 /** Adds a command while the component is mounted; none if `run` is undefined. */
 export function usePageCommand(label: string, icon: IconName, run: (() => void) | undefined): void {
-  const latest = useRef(run);
-  useEffect(() => {
-    latest.current = run;
-  });
+  const runLatest = useLatest(run);
   const isOffered = run !== undefined;
   useEffect(() => {
     if (!isOffered) return;
-    const command = { label, icon, run: () => latest.current?.() };
+    const command = { label, icon, run: runLatest };
     registered.add(command);
     return () => {
       registered.delete(command);
     };
-  }, [label, icon, isOffered]);
+  }, [label, icon, isOffered, runLatest]);
 }
 
 export function listPageCommands(): PageCommand[] {

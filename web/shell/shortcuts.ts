@@ -1,7 +1,8 @@
 // Keyboard shortcuts: registers them while components are mounted, and lists them for the help.
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useEffect } from "react";
 import { persistedChoice } from "../persisted-choice.ts";
+import { useLatest } from "../ui/use-latest.ts";
 
 /** "?", "g a" (one key after the other) or "mod+k" (⌘ on a Mac, otherwise Ctrl). */
 type Shortcut = { keys: string; label: string; run: () => void };
@@ -19,21 +20,18 @@ let lastPress = { key: "", at: 0 };
 
 /** Registers a shortcut while the component is mounted; none if `run` is undefined. */
 export function useShortcut(keys: string, label: string, run: (() => void) | undefined): void {
-  const latest = useRef(run);
-  useEffect(() => {
-    latest.current = run;
-  });
+  const runLatest = useLatest(run);
   const isOffered = run !== undefined;
   useEffect(() => {
     if (!isOffered) return;
-    const shortcut = { keys, label, run: () => latest.current?.() };
+    const shortcut = { keys, label, run: runLatest };
     if (registered.size === 0) addEventListener("keydown", onKeyDown);
     registered.add(shortcut);
     return () => {
       registered.delete(shortcut);
       if (registered.size === 0) removeEventListener("keydown", onKeyDown);
     };
-  }, [keys, label, isOffered]);
+  }, [keys, label, isOffered, runLatest]);
 }
 
 /** A shortcut that navigates to `href`; none without one. */
