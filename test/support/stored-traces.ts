@@ -14,6 +14,7 @@ export type StoredRun = {
   counts?: Partial<Counts>;
   routing?: Routing;
   testIds?: string[];
+  failedTestIds?: string[];
   error?: string;
 };
 
@@ -70,14 +71,23 @@ export async function storeTrace(db: Database, agentId: string, trace: StoredTra
 export async function storeRun(
   db: Database,
   { agentId, traceId }: { agentId: string; traceId: string },
-  { state, dueAt = new Date(), verdict = null, counts, routing, testIds = [], error }: StoredRun,
+  {
+    state,
+    dueAt = new Date(),
+    verdict = null,
+    counts,
+    routing,
+    testIds = [],
+    failedTestIds,
+    error,
+  }: StoredRun,
 ): Promise<void> {
   const completed = state === "completed";
   // Under a long lease, so no worker takes it over.
   await db.pool.query(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at, lease_until, revision, routing, verdict, passed,
-      failed, skipped, missing_instrumentation, test_ids, error)
-    values ($1, $2, $3, 'passive', $4, $5, now() + interval '1 day', $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+      failed, skipped, missing_instrumentation, test_ids, error, failed_test_ids)
+    values ($1, $2, $3, 'passive', $4, $5, now() + interval '1 day', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     [
       newId(),
       traceId,
@@ -92,6 +102,7 @@ export async function storeRun(
       ),
       completed ? testIds : null,
       error ?? null,
+      failedTestIds ?? null,
     ],
   );
   if (!completed || !verdict) return;

@@ -3,14 +3,19 @@ import { Refusal } from "../../model/refusal.ts";
 import type { SpanFilter } from "../../model/trace/span-filter.ts";
 import type { Database } from "../../store/db.ts";
 import { newest, oldest, timeOfId } from "../../store/listing.ts";
-import { listTraces, type TraceFilters } from "../../store/traces/list.ts";
+import { namesOfTests } from "../../store/test-cases.ts";
+import {
+  type ListedTrace as ListedTraceRow,
+  listTraces,
+  type TraceFilters,
+} from "../../store/traces/list.ts";
 import { listOrdered, type OrderedCursor, type Sort } from "../../store/traces/list-ordered.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import { cursorOf, idOfCursor, pageOf, uuidOf } from "../page.ts";
 import type { TracePage } from "./schemas.ts";
-import { listedTraceView } from "./view.ts";
+import { failedTestsMax, listedTraceView } from "./view.ts";
 
-type Page = Omit<TracePage, "knownFrom">;
+type Page = Omit<TracePage, "knownFrom" | "items"> & { items: ListedTraceRow[] };
 type List = { db: Database; agentId: string; filters: TraceFilters; limit: number };
 type TimeOrder = "newest" | "oldest";
 
@@ -23,7 +28,7 @@ export async function pageByTime(
 ): Promise<Page> {
   const listing = listingFrom(order, cursor && requireId(cursor), limit + 1);
   const { rows, reach } = await listTraces(db, agentId, filters, listing);
-  return { ...pageOf(rows.map(listedTraceView), { limit }, reach), ...unordered };
+  return { ...pageOf(rows, { limit }, reach), ...unordered };
 }
 
 function listingFrom(order: TimeOrder, from: string | undefined, rowsMax: number) {
@@ -38,7 +43,7 @@ export async function orderedPage(
   const after = cursor === undefined ? undefined : requireOrdered(cursor);
   const found = await listOrdered(db, agentId, filters, { sort, after, rowsMax: limit });
   return {
-    items: found.rows.map(listedTraceView),
+    items: found.rows,
     nextCursor: found.next && orderedCursor(found.next),
     ordered: { traces: found.count, from: timeText(found.reach) },
     searched: null,
@@ -67,7 +72,7 @@ export async function pageOfSpans(
     const ms = Math.max(0, searchMs - (performance.now() - begun));
     const found = traceIds.length > 0 ? await reader.search({ traceIds, filter, ms }) : nothing;
     const wanted = new Set(found.matching.slice(0, limit - items.length));
-    items.push(...rows.filter(({ id }) => wanted.has(id)).map(listedTraceView));
+    items.push(...rows.filter(({ id }) => wanted.has(id)));
     const isFull = items.length === limit;
     // The rest of what was found is found again by the next page.
     const last = isFull ? traceIds.indexOf(items.at(-1)!.id) : found.searched - 1;
@@ -81,6 +86,13 @@ export async function pageOfSpans(
 }
 
 const nothing = { matching: [], searched: 0, tooLarge: 0 };
+
+/** The rows as the API answers them, with the names that tests have now. */
+export async function viewsOf(db: Database, rows: ListedTraceRow[]): Promise<TracePage["items"]> {
+  const failed = rows.flatMap(({ run }) => run?.failedTestIds?.slice(0, failedTestsMax) ?? []);
+  const names = failed.length > 0 ? await namesOfTests(db, [...new Set(failed)]) : new Map<string, string>();
+  return rows.map(row => listedTraceView(row, names));
+}
 
 function timeText(id: string | null): string | null {
   return id && new Date(timeOfId(id)).toISOString();

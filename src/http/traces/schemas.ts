@@ -131,7 +131,16 @@ export const ResultStateView = z
   .meta({ id: "ResultState" });
 export type ResultStateView = z.output<typeof ResultStateView>;
 
-export const ListedTrace = z.object(trace).meta({ id: "Trace" });
+export const ListedTrace = z
+  .object({
+    ...trace,
+    failedTests: z
+      .array(z.object({ id: Id, name: z.string() }))
+      .describe(
+        "Tests that `run` failed: at most five, without deleted ones. `run.counts.failed` counts all.",
+      ),
+  })
+  .meta({ id: "Trace" });
 export type ListedTrace = z.output<typeof ListedTrace>;
 
 export const TracePage = pageSchema(ListedTrace).extend({

@@ -15,7 +15,7 @@ import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "../places.ts";
 import { requireAccount } from "../session.ts";
-import { orderedPage, pageByTime, pageOfSpans } from "./list.ts";
+import { orderedPage, pageByTime, pageOfSpans, viewsOf } from "./list.ts";
 import { asksForKept, filtersOf, requireConsistent, spanFilterOf, TraceQuery } from "./query.ts";
 import { TracePage, TraceValues } from "./schemas.ts";
 
@@ -57,14 +57,16 @@ export function registerTraces(
       const list = { db, agentId: params.id, filters: { ...filtersOf(query), testIds }, limit };
       const filter = spanFilterOf(query);
       const knownFrom = asksForKept(query) ? await findKnownFrom(db) : null;
-      const page = async (): Promise<Omit<TracePage, "knownFrom">> => {
+      const readPage = async () => {
         if (order !== "newest" && order !== "oldest") return orderedPage(list, order, query.cursor);
         if (!filter) return pageByTime(list, order, query.cursor);
         const holders = holdersOfAccount(requireAccount(request));
         releaseOnClose(reply, await takePlace(searches, { holders, what: "searches of spans", waitMs }));
         return pageOfSpans({ ...list, reader, filter }, order, query.cursor);
       };
-      return { ...(await page()), knownFrom: knownFrom?.toISOString() ?? null };
+      const page = await readPage();
+      const items = await viewsOf(db, page.items);
+      return { ...page, items, knownFrom: knownFrom?.toISOString() ?? null };
     },
   );
 

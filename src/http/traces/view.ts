@@ -83,8 +83,16 @@ function traceColumnsView(trace: TraceRow) {
   };
 }
 
-export function listedTraceView({ run, ...trace }: ListedTraceRow): ListedTrace {
-  return { ...traceColumnsView(trace), run: run && runView(run) };
+/** How many failed tests of a trace a list names. */
+export const failedTestsMax = 5;
+
+/** `names`: of tests by id, without deleted ones. */
+export function listedTraceView({ run, ...trace }: ListedTraceRow, names: Map<string, string>): ListedTrace {
+  const failedTests = (run?.failedTestIds?.slice(0, failedTestsMax) ?? []).flatMap(id => {
+    const name = names.get(id);
+    return name === undefined ? [] : [{ id, name }];
+  });
+  return { ...traceColumnsView(trace), run: run && runView(run), failedTests };
 }
 
 /** Without spans and derived values, which are JSON already: those of the row may be from an earlier revision. */

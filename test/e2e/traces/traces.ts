@@ -190,7 +190,7 @@ test("new traces appear at the top, wait behind a pill when scrolled down, and a
   await storeAndPublish(agent.id, { userInput: "the first new one" });
   await link(page, /the first new one/).waitFor();
 
-  await page.mouse.wheel(0, 4_000);
+  await page.mouse.wheel(0, 6_200);
   await link(page, /Question 110:/).waitFor();
   // Hovering waits for the end of the scrolling.
   await link(page, /Question 110:/).hover({ trial: true });
@@ -227,7 +227,7 @@ test("when more traces arrived than one page holds, the pill says so and reloads
   const { page, agent } = await openTraces(agentId => storeTraces(browser.service.db, agentId, 250));
   await isLive(page);
   await link(page, /Question 1:/).waitFor();
-  await page.mouse.wheel(0, 3_000);
+  await page.mouse.wheel(0, 5_000);
   await link(page, /Question 90:/).waitFor();
   for (let number = 1; number <= 130; number++) await store(agent.id, { userInput: `burst ${number}.` });
   await publish({ type: "refresh", agentId: agent.id });
@@ -368,6 +368,8 @@ test("the keyboard moves between rows and opens one, and Back returns to the sam
   for (let number = 2; number <= 60; number++) await page.keyboard.press("j");
   await isAt(60);
   await becomesTrue(page, "scrollY > 500");
+  // Hovering waits for the end of the scrolling.
+  await link(page, /Question 60:/).hover({ trial: true });
   const place = await page.evaluate("scrollY");
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/traces\/[0-9a-f-]{36}$/);
@@ -436,13 +438,13 @@ test("hostile texts are shown as plain text", async () => {
   page.on("dialog", () => assert.fail("a script ran"));
   await link(page, hostile.markup).first().waitFor();
   await eventually(async () => assert.equal(await page.getByRole("table").locator("img, script").count(), 0));
-  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("button", { name: "Display" }).click();
   await page.getByRole("checkbox", { name: "External ID" }).check();
   await page.getByRole("columnheader", { name: "External ID" }).waitFor();
   await eventually(async () => {
     for (const one of await page.getByRole("row").all()) {
       const { height } = (await one.boundingBox())!;
-      assert.ok(height <= 33, `a row is ${height} high`);
+      assert.ok(height <= 57, `a row is ${height} high`);
     }
   });
   await assertReflows(page);
@@ -452,11 +454,57 @@ test("hostile texts are shown as plain text", async () => {
   assert.deepEqual(complaints, []);
 });
 
+test("a failed trace names its failed tests, two at most, and the rest on hover", async () => {
+  const names = ["Refunds in dollars", "Never discounts", "Answers politely"];
+  const { page } = await openTraces(async (agentId, owner) => {
+    const ids: string[] = [];
+    for (const name of names) ids.push((await makeTest(owner, agentId, { name })).id);
+    const run = { ...failed, counts: { passed: 1, failed: 4 }, testIds: ids, failedTestIds: ids };
+    await store(agentId, { userInput: "with many failures", durationMs: 2_000, run });
+    await store(agentId, { userInput: "half as slow", durationMs: 1_000, run: passed });
+  });
+  await rowShows(page, "with many failures", "Refunds in dollars", "Never discounts", "+2 failed");
+  assert.doesNotMatch((await row(page, "with many failures").textContent())!, /Answers politely/);
+  await page
+    .getByTitle("Failed:\nRefunds in dollars\nNever discounts\nAnswers politely\nand 1 more test")
+    .waitFor();
+  await rowShows(page, "with many failures", "2 s, 100% of the slowest");
+  await rowShows(page, "half as slow", "1 s, 50% of the slowest");
+});
+
+test("density and absolute times are kept after a reload", async () => {
+  const { page } = await openTraces(agentId =>
+    store(agentId, {
+      userInput: "long ".repeat(60),
+      receivedAt: new Date("2026-03-02T10:20:30Z"),
+      run: passed,
+    }),
+  );
+  const heightIs = (height: number) =>
+    becomesTrue(page, `document.querySelector(".traces-body > [role=row]").offsetHeight === ${height}`);
+  await heightIs(56);
+  await page.getByRole("button", { name: "Display" }).click();
+  await page.getByRole("radio", { name: "Compact" }).check();
+  await heightIs(32);
+  await page.getByRole("radio", { name: "Date and time" }).check();
+  await page
+    .getByRole("table")
+    .getByText(/^Mar 2, 2026, \d\d?:20:30/)
+    .waitFor();
+  await assertAccessible(page);
+  await page.reload();
+  await heightIs(32);
+  await page
+    .getByRole("table")
+    .getByText(/^Mar 2, 2026, \d\d?:20:30/)
+    .waitFor();
+});
+
 test("added columns are kept after a reload", async () => {
   const { page, agent } = await openTraces(agentId =>
     store(agentId, { externalId: "order-17", run: failed }),
   );
-  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("button", { name: "Display" }).click();
   for (const name of ["External ID", "Path", "Agent", "Tests"]) {
     await page.getByRole("checkbox", { name }).check();
   }

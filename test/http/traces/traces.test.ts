@@ -13,7 +13,7 @@ import {
 } from "../../support/bodies.ts";
 import { type Sent, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
-import { keepResults } from "../../support/stored-traces.ts";
+import { keepResults, storeTrace } from "../../support/stored-traces.ts";
 
 let service: TestService;
 before(async () => {
@@ -123,6 +123,7 @@ test("a listed trace has every field by its name, with the values derived from i
     httpStatus: 200,
     tokens: { input: 20, output: 7, reasoning: 3, total: 27 },
     failed: false,
+    failedTests: [],
     spanCount: 3,
     userInput: "Where is my order?",
     responseText: "On its way.",
@@ -130,6 +131,26 @@ test("a listed trace has every field by its name, with the values derived from i
   });
   assert.ok(Math.abs(Date.parse(receivedAt) - Date.now()) < 600_000);
   assert.deepEqual([items.length, nextCursor, updatedAt], [1, null, receivedAt]);
+});
+
+test("a listed trace names five of its failed tests as they are called now, without deleted ones", async () => {
+  const agent = await makeAgent(service.owner);
+  const tests: Read[] = [];
+  for (let number = 1; number <= 7; number++) {
+    tests.push(await makeTest(service.owner, agent.id, { name: `Test ${number}` }));
+  }
+  const ids = tests.map(({ id }) => id);
+  const run = { state: "completed", verdict: "failed", counts: { failed: 7 }, failedTestIds: ids } as const;
+  await storeTrace(service.db, agent.id, { run });
+  await storeTrace(service.db, agent.id, { run: { ...run, failedTestIds: [] } });
+  const names = async () =>
+    (await list(agent.id)).items.map((trace: Read) => trace.failedTests.map(({ name }: Read) => name));
+  assert.deepEqual(await names(), [[], ["Test 1", "Test 2", "Test 3", "Test 4", "Test 5"]]);
+  await service.client.patch(`/api/tests/${ids[0]}`, { name: "Renamed" }).expect(200);
+  await service.client.delete(`/api/tests/${ids[1]}`).expect(204);
+  assert.deepEqual(await names(), [[], ["Renamed", "Test 3", "Test 4", "Test 5"]]);
+  const ordered = await list(agent.id, { order: "longest" });
+  assert.equal(ordered.items.flatMap((trace: Read) => trace.failedTests).length, 4);
 });
 
 test("values missing from a trace are null in its list, never left out", async () => {

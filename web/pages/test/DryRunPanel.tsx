@@ -185,7 +185,7 @@ function ChosenTrace({ traceId, known }: { traceId: string; known: ListedTrace |
 }
 
 /** A trace in two lines: name, verdict and time; then the user's first words. */
-export function TraceLine({ trace }: { trace: ListedTrace }) {
+export function TraceLine({ trace }: { trace: Omit<ListedTrace, "failedTests"> }) {
   return (
     <span className="stack-tight">
       <span className="line">

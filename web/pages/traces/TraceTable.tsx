@@ -17,11 +17,12 @@ import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { useMedia } from "../../ui/media.ts";
 import { type CellContext, type Column, tracksOf, useColumns } from "./columns.tsx";
+import { type Density, density } from "./display.ts";
 
 /** Row heights in rem; traces.css has the same. */
-const rowRem = 2;
-const cardRem = 7.5;
-const wideCardRem = 4.25;
+const rowRem: Record<Density, number> = { comfortable: 3.5, compact: 2 };
+const cardRem = 8.75;
+const wideCardRem = 5.75;
 /** Scrolled less than this counts as at the top. */
 const topPx = 32;
 /** The next page loads this many rows ahead of the visible ones. */
@@ -39,11 +40,14 @@ type TraceTableProps = {
 export function TraceTable({ list, shown, context, current: initial, onCurrent }: TraceTableProps) {
   const { rows, nextCursor } = shown;
   const columns = useColumns();
+  const cards = useMedia("(max-width: 1023px)");
+  const chosen = density.use();
+  const dense = cards ? "comfortable" : chosen;
   const body = useRef<HTMLDivElement>(null);
   const headings = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(initial);
   const currentAt = current === undefined ? -1 : list.indexOf(current);
-  const virtualizer = useRows(body, rows, currentAt);
+  const virtualizer = useRows(body, rows, currentAt, dense);
   const items = virtualizer.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
 
@@ -91,7 +95,8 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
         role="table"
         aria-label="Traces"
         aria-rowcount={nextCursor === null ? rows.length + 1 : -1}
-        style={tracksOf(columns)}
+        data-density={dense}
+        style={tracksOf(columns, dense, context.times)}
         onKeyDown={onKeyDown}
       >
         <Head columns={columns} ref={headings} />
@@ -225,13 +230,18 @@ function passToLink(event: MouseEvent<HTMLDivElement>): void {
   link?.dispatchEvent(new window.MouseEvent("click", event.nativeEvent));
 }
 
-/** All rows have one height, in rem. The focused row stays in the DOM wherever the list is scrolled. */
-function useRows(body: React.RefObject<HTMLDivElement | null>, rows: readonly TraceRow[], currentAt: number) {
+/** All rows have the same height, in rem. The focused row stays in the DOM wherever the list is scrolled. */
+function useRows(
+  body: React.RefObject<HTMLDivElement | null>,
+  rows: readonly TraceRow[],
+  currentAt: number,
+  dense: Density,
+) {
   const cards = useMedia("(max-width: 1023px)");
   const narrow = useMedia("(max-width: 767px)");
   const [scrollMargin, setScrollMargin] = useState(0);
   const [rem] = useState(() => Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
-  const rowPx = rem * (narrow ? cardRem : cards ? wideCardRem : rowRem);
+  const rowPx = rem * (narrow ? cardRem : cards ? wideCardRem : rowRem[dense]);
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowPx,

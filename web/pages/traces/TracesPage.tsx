@@ -21,7 +21,10 @@ import { FailureNotice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "../../ui/State.tsx";
 import { NoJudge, useHasJudge } from "../judge-usage/NoJudge.tsx";
-import { type CellContext, ColumnsPopover } from "./columns.tsx";
+import type { CellContext } from "./columns.tsx";
+import { DisplayPopover } from "./DisplayPopover.tsx";
+import { timeStyle } from "./display.ts";
+import { slowestOf } from "./duration-share.ts";
 import { FilterBar } from "./FilterBar.tsx";
 import { isFiltered, without } from "./filters.ts";
 import { lastFiltersByAgent } from "./last-filters.ts";
@@ -52,7 +55,7 @@ export function TracesPage() {
       <div className="page-wide stack traces">
         <FilterBar agentId={agentId} search={search} onChange={change} searchBox={searchBox}>
           <ViewsPopover agentId={agentId} search={search} />
-          <ColumnsPopover />
+          <DisplayPopover />
         </FilterBar>
         <OutageBanner projectId={projectId} agentId={agentId} search={search} />
         <NoJudge projectId={projectId} agentId={agentId} />
@@ -93,9 +96,12 @@ function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps
   const entry = useLocation({ select: ({ state }) => state.__TSR_key ?? "" });
   const { rows, nextCursor, failure } = shown;
   const namesDiffer = useMemo(() => rows.some(({ name }) => name !== rows[0]!.name), [rows]);
+  const slowestMs = useMemo(() => slowestOf(rows), [rows]);
+  const times = timeStyle.use();
+  const agentName = agent.name;
   const context = useMemo(
-    (): CellContext => ({ projectId, agentId, agentName: agent.name, hasJudge, namesDiffer }),
-    [agent.name, projectId, agentId, hasJudge, namesDiffer],
+    (): CellContext => ({ projectId, agentId, agentName, hasJudge, namesDiffer, slowestMs, times }),
+    [projectId, agentId, agentName, hasJudge, namesDiffer, slowestMs, times],
   );
   if (rows.length > 0) {
     return (

@@ -1,12 +1,20 @@
 // The cells of the list of traces.
 import { Link } from "@tanstack/react-router";
-import { durationText, passedText } from "../../format.ts";
+import { durationText, exactMomentText, numberText, passedText } from "../../format.ts";
 import { counted, countsText, outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/now.ts";
-import { NextTry, remainingText } from "../../ui/Time.tsx";
+import { NextTry, RelativeTime, remainingText } from "../../ui/Time.tsx";
+import type { TimeStyle } from "./display.ts";
+import { durationShare } from "./duration-share.ts";
+
+/** Absolute times have seconds, to be compared with logs. */
+export function Received({ at, times }: { at: string; times: TimeStyle }) {
+  if (times === "relative") return <RelativeTime at={at} />;
+  return <time dateTime={at}>{exactMomentText(at)}</time>;
+}
 
 type SubjectProps = {
   row: TraceRow;
@@ -21,7 +29,11 @@ export function Subject({ row, namesDiffer, params }: SubjectProps) {
   return (
     <>
       <Link to="/projects/$projectId/agents/$agentId/traces/$traceId" params={params} className="trace-link">
-        {userInput && <bdi className="trace-input">{userInput}</bdi>}{" "}
+        {userInput && (
+          <bdi className="trace-input" title={userInput}>
+            {userInput}
+          </bdi>
+        )}{" "}
         {(namesDiffer || !userInput) && <bdi className="trace-name">{name || "Unnamed"}</bdi>}
       </Link>
       {failed && (
@@ -60,7 +72,8 @@ const withoutVerdict = {
  * The verdict with its counts, the evaluation's state, or why there is none. Without a judge "Routing unavailable" is
  * expected, so it is shown quietly.
  */
-export function RunCell({ row: { run, kind }, hasJudge }: { row: TraceRow; hasJudge: boolean }) {
+export function RunCell({ row, hasJudge }: { row: TraceRow; hasJudge: boolean }) {
+  const { run, kind } = row;
   if (run === null) {
     const why = kind === "test_run" ? "part of a manual run" : "no eligible test";
     return <Stated word={runStates.none} more={why} />;
@@ -109,7 +122,34 @@ export function RunCell({ row: { run, kind }, hasJudge }: { row: TraceRow; hasJu
           <span>{routingUnavailable.text}</span>
         </span>
       )}
+      {counts && counts.failed > 0 && <FailedTests tests={row.failedTests} count={counts.failed} />}
     </>
+  );
+}
+
+const chipsMax = 2;
+
+/** The names of the first failed tests, cut where there is no room, and how many more there are. */
+function FailedTests({ tests, count }: { tests: TraceRow["failedTests"]; count: number }) {
+  if (tests.length === 0) return null;
+  const more = count - Math.min(tests.length, chipsMax);
+  const names = tests.map(({ name }) => name);
+  const unnamed = count - tests.length;
+  const all = unnamed > 0 ? [...names, `and ${counted(unnamed, "more test")}`] : names;
+  return (
+    <span className="failed-tests" title={`Failed:\n${all.join("\n")}`}>
+      {tests.slice(0, chipsMax).map(({ id, name }) => (
+        <bdi key={id} className="failed-test">
+          {name}
+        </bdi>
+      ))}
+      {more > 0 && (
+        <span className="failed-more">
+          +{numberText(more)}
+          <span className="unseen"> failed</span>
+        </span>
+      )}
+    </span>
   );
 }
 
@@ -131,16 +171,15 @@ function Countdown({ to }: { to: string }) {
   return <span className="row-count quiet small">{left > 0 ? `in ${remainingText(left)}` : "due now"}</span>;
 }
 
-/** From 10 ms to 100 s on one logarithmic scale, so that bars of different rows can be compared. */
-const decades = 4;
-
-export function Duration({ ms }: { ms: number }) {
-  const share = Math.min(1, Math.max(0.02, (Math.log10(Math.max(ms, 1)) - 1) / decades));
+/** With a bar beside those of the other rows. */
+export function Duration({ ms, slowestMs }: { ms: number; slowestMs: number }) {
+  const percent = durationShare(ms, slowestMs);
   return (
-    <span className="duration">
+    <span className="duration" title={`${percent}% of the slowest trace listed`}>
       <span>{durationText(ms)}</span>
+      <span className="unseen">, {percent}% of the slowest</span>
       <span className="duration-bar" aria-hidden="true">
-        <span style={{ inlineSize: `${share * 100}%` }} />
+        <span style={{ inlineSize: `${percent}%` }} />
       </span>
     </span>
   );

@@ -1,12 +1,10 @@
-// The columns of the list of traces: fixed ones, and optional ones chosen in this browser.
+// The columns of the list of traces: fixed and optional ones.
 import { type CSSProperties, type ReactNode, useMemo } from "react";
 import { numberText } from "../../format.ts";
 import { tracePaths } from "../../labels.ts";
-import { persistedChoice } from "../../persisted-choice.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
-import { Popover } from "../../ui/Popover.tsx";
-import { RelativeTime } from "../../ui/Time.tsx";
-import { Duration, RunCell, Subject } from "./cells.tsx";
+import { Duration, Received, RunCell, Subject } from "./cells.tsx";
+import { chosenColumns, type Density, type OptionalColumn, type TimeStyle } from "./display.ts";
 
 /** What cells need besides their row. */
 export type CellContext = {
@@ -15,14 +13,23 @@ export type CellContext = {
   agentName: string;
   hasJudge: boolean;
   namesDiffer: boolean;
+  /** Of the rows listed; 0: not known. */
+  slowestMs: number;
+  times: TimeStyle;
 };
 
 export type Column = {
   id: string;
   label: string;
-  /** The width in rem, or the minimum where it may grow. `tightRem` applies where fewer columns are shown. */
+  /**
+   * The width in rem, or the minimum where it may grow. `tightRem` applies where fewer columns are shown, `compactRem`
+   * in rows of one line.
+   */
   rem: number;
   tightRem?: number;
+  compactRem?: number;
+  /** The same, with absolute times. */
+  absoluteRem?: number;
   /** The maximum width. In `fr` it takes the remaining space; with fewer columns, only those in `fr` grow. */
   growsTo?: string;
   /** The narrowest window that shows it; absent: all. */
@@ -38,21 +45,22 @@ const fixed: readonly Column[] = [
   {
     id: "received",
     label: "Received",
-    rem: 9.75,
-    cell: ({ receivedAt }) => <RelativeTime at={receivedAt} />,
+    rem: 6.5,
+    compactRem: 10,
+    absoluteRem: 11.5,
+    cell: ({ receivedAt }, { times }) => <Received at={receivedAt} times={times} />,
   },
   {
     id: "verdict",
     label: "Verdict",
-    rem: 18,
-    tightRem: 16.5,
-    growsTo: "18.5rem",
+    rem: 13.5,
+    compactRem: 15,
     cell: (row, { hasJudge }) => <RunCell row={row} hasJudge={hasJudge} />,
   },
   {
     id: "name",
     label: "Input",
-    rem: 10.5,
+    rem: 12,
     tightRem: 8,
     growsTo: "1fr",
     cell: (row, { projectId, agentId, namesDiffer }) => (
@@ -70,9 +78,9 @@ const fixed: readonly Column[] = [
   {
     id: "duration",
     label: "Duration",
-    rem: 4.5,
-    growsTo: "var(--duration-max)",
-    cell: ({ durationMs }) => (durationMs === null ? none : <Duration ms={durationMs} />),
+    rem: 4.75,
+    cell: ({ durationMs }, { slowestMs }) =>
+      durationMs === null ? none : <Duration ms={durationMs} slowestMs={slowestMs} />,
   },
   {
     id: "tokens-in",
@@ -100,7 +108,7 @@ const fixed: readonly Column[] = [
   },
 ];
 
-const optional: readonly Column[] = [
+export const optional: readonly (Column & { id: OptionalColumn })[] = [
   {
     id: "externalId",
     label: "External ID",
@@ -131,29 +139,26 @@ const optional: readonly Column[] = [
   },
 ];
 
-const isOptional = (id: string) => optional.some(column => column.id === id);
-const chosenColumns = persistedChoice<string>(
-  "trace-columns",
-  "",
-  text => text === "" || text.split(",").every(isOptional),
-);
-
 export function useColumns(): readonly Column[] {
   const ids = chosenColumns.use();
   return useMemo(() => [...fixed, ...optional.filter(({ id }) => ids.split(",").includes(id))], [ids]);
 }
 
 /** The grid's tracks for wide and medium windows, and the minimum width of the wide ones. */
-export function tracksOf(columns: readonly Column[]): CSSProperties {
+export function tracksOf(columns: readonly Column[], density: Density, times: TimeStyle): CSSProperties {
+  const widthOf = ({ rem, compactRem = rem, absoluteRem = compactRem }: Column) => {
+    if (density !== "compact") return rem;
+    return times === "absolute" ? absoluteRem : compactRem;
+  };
   const tracks = (shown: readonly Column[], tight: boolean) =>
     shown
-      .map(({ rem, tightRem = rem, growsTo = "0" }) =>
-        tight && !growsTo.endsWith("fr")
-          ? `${tightRem}rem`
-          : `minmax(${tight ? tightRem : rem}rem, ${growsTo})`,
-      )
+      .map(column => {
+        const { growsTo = "0" } = column;
+        const rem = tight ? (column.tightRem ?? widthOf(column)) : widthOf(column);
+        return tight && !growsTo.endsWith("fr") ? `${rem}rem` : `minmax(${rem}rem, ${growsTo})`;
+      })
       .join(" ");
-  const rem = columns.reduce((sum, column) => sum + column.rem, 0);
+  const rem = columns.reduce((sum, column) => sum + widthOf(column), 0);
   return {
     "--columns": tracks(columns, false),
     "--columns-medium": tracks(
@@ -163,39 +168,4 @@ export function tracksOf(columns: readonly Column[]): CSSProperties {
     "--columns-gaps": columns.length + 1,
     "--columns-width": `${rem}rem`,
   } as CSSProperties;
-}
-
-export function ColumnsPopover() {
-  const ids = chosenColumns.use().split(",");
-  const choose = (id: string, on: boolean) =>
-    chosenColumns.set(
-      optional
-        .filter(column => (column.id === id ? on : ids.includes(column.id)))
-        .map(({ id }) => id)
-        .join(),
-    );
-  return (
-    <Popover
-      icon="columns"
-      title="Columns"
-      className="only-wide"
-      panel={() => (
-        <fieldset className="panel-form">
-          <legend className="menu-label">More columns</legend>
-          {optional.map(({ id, label }) => (
-            <label key={id} className="choice">
-              <input
-                type="checkbox"
-                checked={ids.includes(id)}
-                onChange={event => choose(id, event.target.checked)}
-              />
-              {label}
-            </label>
-          ))}
-        </fieldset>
-      )}
-    >
-      Columns
-    </Popover>
-  );
 }

@@ -1,0 +1,25 @@
+// How the list of traces is displayed, chosen in this browser: density, times, optional columns.
+import { persistedChoice } from "../../persisted-choice.ts";
+
+export const densities = { comfortable: "Comfortable", compact: "Compact" } as const;
+export type Density = keyof typeof densities;
+
+export const timeStyles = { relative: "Relative", absolute: "Date and time" } as const;
+export type TimeStyle = keyof typeof timeStyles;
+
+export const density = persistedChoice<Density>("trace-density", "comfortable", isOneOf(densities));
+export const timeStyle = persistedChoice<TimeStyle>("trace-times", "relative", isOneOf(timeStyles));
+
+export const optionalColumns = ["externalId", "path", "agent", "tests"] as const;
+export type OptionalColumn = (typeof optionalColumns)[number];
+
+/** Ids, separated by commas. */
+export const chosenColumns = persistedChoice<string>(
+  "trace-columns",
+  "",
+  text => text === "" || text.split(",").every(id => optionalColumns.some(one => one === id)),
+);
+
+function isOneOf(choices: Record<string, string>) {
+  return (text: string) => Object.hasOwn(choices, text);
+}
