@@ -29,14 +29,21 @@ export function sampleBody(agentId: string, nowMs: number): object {
       span("sample-2", "sample-1", "Look up the order", [60, 340], {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "lookup_order",
-        "gen_ai.tool.call.arguments": { order_id: "A-1042" },
+        "gen_ai.tool.call.id": "call-1",
+        "gen_ai.tool.call.arguments": lookUp,
+        "gen_ai.tool.call.result": found,
       }),
       span("sample-3", "sample-1", "Compose the answer", [360, lengthMs - 20], {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "sample-model",
-        "gen_ai.input.messages": [message("user", "Where is my order A-1042?")],
+        // With the call and its result, so that the question stands before the call, whose span is the earlier one.
+        "gen_ai.input.messages": [
+          said("user", "Where is my order A-1042?"),
+          message("assistant", { type: "tool_call", id: "call-1", name: "lookup_order", arguments: lookUp }),
+          message("tool", { type: "tool_call_response", id: "call-1", response: found }),
+        ],
         "gen_ai.output.messages": [
-          message("assistant", "It left our warehouse this morning and should be with you on Thursday."),
+          said("assistant", "It left our warehouse this morning and should be with you on Thursday."),
         ],
         "gen_ai.usage.input_tokens": 412,
         "gen_ai.usage.output_tokens": 18,
@@ -46,7 +53,13 @@ export function sampleBody(agentId: string, nowMs: number): object {
 }
 
 const lengthMs = 1_400;
+const lookUp = { order_id: "A-1042" };
+const found = { status: "shipped", arrives: "Thursday" };
 
-function message(role: string, content: string) {
-  return { role, parts: [{ type: "text", content }] };
+function message(role: string, part: object) {
+  return { role, parts: [part] };
+}
+
+function said(role: string, content: string) {
+  return message(role, { type: "text", content });
 }

@@ -11,9 +11,10 @@ import { Failed, read } from "../api.ts";
 import { findRestsOn, validateTest } from "../mutations/tests.ts";
 import { pagesOf } from "./pages.ts";
 
-export type Validated =
+export type Validated = { of: object } & (
   | { valid: true; eligibility: Ineligibility | null; warnings: Issue[] }
-  | { valid: false; issues: Issue[] };
+  | { valid: false; issues: Issue[] }
+);
 
 export const vocabularyQuery = (agentId: string) =>
   queryOptions({
@@ -22,15 +23,16 @@ export const vocabularyQuery = (agentId: string) =>
     staleTime: 60_000,
   });
 
-/** Whether the document, as JSON text, could be saved. The previous result stays until the new one arrives. */
-export const validateQuery = (agentId: string, text: string) =>
+/** Whether the document could be saved. The previous result, of another document, stays until the new one arrives. */
+export const validateQuery = (agentId: string, document: object) =>
   queryOptions({
-    queryKey: ["agents", agentId, "validate", text],
+    queryKey: ["agents", agentId, "validate", numberOf(document)],
     queryFn: async ({ signal }): Promise<Validated> => {
-      const answer = await validateTest(agentId, JSON.parse(text), signal);
-      if (answer.ok) return answer.value;
+      const answer = await validateTest(agentId, document, signal);
+      if (answer.ok) return { of: document, ...answer.value };
       if (answer.failure.code !== "VALIDATION_ERROR") throw new Failed(answer.failure);
       return {
+        of: document,
         valid: false,
         issues: answer.failure.issues ?? [{ path: "", message: answer.failure.message }],
       };
@@ -38,7 +40,18 @@ export const validateQuery = (agentId: string, text: string) =>
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
+    structuralSharing: false,
   });
+
+const numbers = new WeakMap<object, number>();
+let lastNumber = 0;
+
+/** Keys are written as text at each rendering, and a document may have a million characters. */
+function numberOf(document: object): number {
+  const number = numbers.get(document) ?? ++lastNumber;
+  numbers.set(document, number);
+  return number;
+}
 
 /**
  * What the judge found that criteria rest on, by criterion; null: it was not sure. Criteria that it was not asked about are

@@ -84,6 +84,7 @@ const manualRunFields = {
     .describe(
       "Compared with the previous launch that has a result of the same test and input; null if the run has none. If repeats disagreed there, same.",
     ),
+  firstRun: z.boolean().describe("No earlier launch ran the test."),
   reason: z.string().nullable().describe("The result in one sentence."),
   ...reasonParts,
   telling: z

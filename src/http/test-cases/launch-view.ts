@@ -47,7 +47,7 @@ function reasonOf({ reason, reasonCode, reasonData }: ReasonFields) {
 
 function comparedView(run: ComparedRun) {
   const { launchId, testId, testName, testDeleted, row, repeat, input, turnCount, turnsEnded } = run;
-  const { change, flaky, unseen, differs } = run;
+  const { change, firstRun, flaky, unseen, differs } = run;
   const [result] = decodeDetail(run.detail).results;
   return {
     launchId,
@@ -61,6 +61,7 @@ function comparedView(run: ComparedRun) {
     turnsEnded,
     fullyEvaluated: run.state === "completed" ? !run.outage : null,
     change,
+    firstRun,
     ...(result ? reasonOf(result) : { reason: null }),
     telling: result ? tellingOf(result) : null,
     flaky,

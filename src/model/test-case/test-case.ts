@@ -8,6 +8,7 @@ import { assertionInputSchema, assertionSchema } from "./assertion.ts";
 import { assertionIssues } from "./assertion-issues.ts";
 import { inputIssues, inputsMax, repeatsMax, withoutDefaults } from "./inputs.ts";
 import { costIssues } from "./pattern-cost.ts";
+import { soundParts } from "./sound-parts.ts";
 
 export type PassiveBehavior = "always_run" | "run_when_relevant" | "manual_only";
 
@@ -33,7 +34,9 @@ export type TestCase = TestCaseDocument & { id: string; agentId: string; version
 /** Nesting limit, the same as for traces. */
 export const levelsMax = 200;
 const issuesMax = 20;
+const turnsMax = 100;
 const assertionsMax = 100;
+const listsMax = { turns: turnsMax, inputs: inputsMax, assertions: assertionsMax };
 
 const inputSchema = z.strictObject({ input: z.string().min(1).max(100_000) });
 const repeatsRule = `Must be a whole number from 1 to ${repeatsMax}.`;
@@ -53,7 +56,7 @@ export const testCaseInputSchema = z.strictObject({
   passiveBehavior: z.enum(["always_run", "run_when_relevant", "manual_only"]).default("run_when_relevant"),
   scenario: z.string().max(20_000).default(""),
   threshold: z.unknown().default(0.7),
-  turns: z.array(inputSchema).max(100).default([]),
+  turns: z.array(inputSchema).max(turnsMax).default([]),
   inputs: z
     .array(inputSchema)
     .max(inputsMax, `At most ${inputsMax.toLocaleString("en-US")} inputs.`)
@@ -91,19 +94,35 @@ function readDocument(
   if (costly.length > 0) refuse(costly);
   const read = testCaseInputSchema.safeParse(input, { error: issue => sentence(issue) });
   if (!read.success) {
-    refuse([...read.error.issues.flatMap(issue => issuesOf(issue)), ...issuesOfSoundAssertions(input)]);
+    const sound = soundParts(input, testCaseInputSchema.shape, listsMax);
+    refuse([
+      ...read.error.issues.flatMap(issue => issuesOf(issue)),
+      ...(sound ? issuesBeyondShape(completed(sound), more, areChecked) : []),
+    ]);
   }
-  const { inputs, repeats, assertions, ...rest } = read.data;
-  const document = { ...rest, ...withoutDefaults({ inputs, repeats }), assertions: withIds(assertions) };
-  const issues = [
+  const document = completed(read.data);
+  const issues = issuesBeyondShape(document, more, areChecked);
+  if (issues.length > 0) refuse(issues);
+  return document;
+}
+
+function completed({ inputs, repeats, assertions, ...rest }: TestCaseInput): TestCaseDocument {
+  return { ...rest, ...withoutDefaults({ inputs, repeats }), assertions: withIds(assertions) };
+}
+
+/** What the shape of the fields cannot express. */
+function issuesBeyondShape(
+  document: TestCaseDocument,
+  more: (document: TestCaseDocument) => Issue[],
+  areChecked: boolean,
+): Issue[] {
+  return [
     ...(areChecked ? [] : document.assertions.flatMap(issuesOfAssertion)),
     ...idIssues(document.assertions),
     ...turnIssues(document),
     ...inputIssues(document),
     ...more(document),
   ];
-  if (issues.length > 0) refuse(issues);
-  return document;
 }
 
 function issuesOfAssertion(assertion: Assertion, at: number): Issue[] {
@@ -111,25 +130,6 @@ function issuesOfAssertion(assertion: Assertion, at: number): Issue[] {
     path: `assertions[${at}]${path}`,
     message,
   }));
-}
-
-/** Issues of well-shaped assertions in a document that is otherwise invalid. Names may be empty. */
-function issuesOfSoundAssertions(input: unknown): Issue[] {
-  const given = (input as { assertions?: unknown } | null)?.assertions;
-  if (!Array.isArray(given)) return [];
-  return given.slice(0, assertionsMax).flatMap((one, at) => {
-    const read = assertionInputSchema.safeParse(named(one));
-    return read.success ? issuesOfAssertion(withIds([read.data])[0]!, at) : [];
-  });
-}
-
-/** Fills empty names, so that they do not hide issues of a pattern or schema in the same assertion. */
-function named(assertion: unknown): unknown {
-  if (typeof assertion !== "object" || assertion === null) return assertion;
-  const empty = ["expected_name", "target_node", "field"].filter(
-    name => (assertion as Record<string, unknown>)[name] === "",
-  );
-  return { ...assertion, ...Object.fromEntries(empty.map(name => [name, "?"])) };
 }
 
 /**
@@ -211,20 +211,24 @@ function idIssues(assertions: Assertion[]): Issue[] {
         issues.push({ path: `assertions[${at}].depends_on`, message: `No assertion has the ID "${id}".` });
     }
   }
-  if (issues.length > 0) return issues;
+  // Of several with one ID, it is unknown which one the others depend on.
+  if (known.size < assertions.length) return issues;
   const path = (assertion: Assertion) => `assertions[${assertions.indexOf(assertion)}].depends_on`;
-  return inCycles(assertions).map(assertion => ({
+  const circular = inCycles(assertions, new Set(known.keys())).map(assertion => ({
     path: path(assertion),
     message: "Circular dependency.",
   }));
+  return [...issues, ...circular];
 }
 
 /** The assertions in dependency cycles, and those that depend on them. */
-function inCycles(assertions: Assertion[]): Assertion[] {
+function inCycles(assertions: Assertion[], known: ReadonlySet<string>): Assertion[] {
   const done = new Set<string>();
   let waiting = assertions;
   for (;;) {
-    const still = waiting.filter(assertion => !assertion.depends_on.every(id => done.has(id)));
+    const still = waiting.filter(
+      assertion => !assertion.depends_on.every(id => done.has(id) || !known.has(id)),
+    );
     if (still.length === waiting.length) return still;
     for (const assertion of waiting) if (!still.includes(assertion)) done.add(assertion.id);
     waiting = still;

@@ -29,6 +29,8 @@ export type ComparedRun = Omit<RunWithDetail, "launchId"> & {
   /** Shortened; null without inputs. */
   input: string | null;
   change: Change | null;
+  /** No earlier launch ran its test. */
+  firstRun: boolean;
   flaky: boolean;
   turnsEnded: number;
   /** Whether the agent sent no trace for some turn. */
@@ -114,6 +116,9 @@ const previous = `(select case
       select launch_id from runs where ${alike} and launch_id < r.launch_id order by launch_id desc limit 1
     ) p)`;
 
+/** As SQL over `runs r`: whether no earlier launch ran the test. The index runs_manual_test has its oldest run at its end. */
+const isFirst = `(select launch_id from runs where kind = 'manual' and test_id = r.test_id order by id limit 1) >= r.launch_id`;
+
 /** Reads `runs r` with the previous results, and the latest outcomes of the same version of the test. */
 async function compared(db: Database, where: string, values: unknown[]): Promise<ComparedRun[]> {
   type Row = Omit<RunWithDetail, "judging" | "launchId"> & {
@@ -131,6 +136,7 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
     unseen: boolean;
     differs: boolean;
     before: PreviousRuns | null;
+    firstRun: boolean;
     recent: Outcome[] | null;
   };
   const { rows } = await db.pool.query<Row>(
@@ -140,7 +146,7 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
       (select count(*)::int from run_turns u where u.run_id = r.id and u.trace_id is not null) as "turnsEnded",
       exists (select from run_turns u where u.run_id = r.id and ${unseenTurn}) as unseen,
       exists (select from run_turns u where u.run_id = r.id and (${differingTurn})) as differs,
-      ${previous} as before,
+      ${previous} as before, ${isFirst} as "firstRun",
       (select array_agg(m.verdict order by m.id) from (
         select id, verdict from runs m
         where m.kind = 'manual' and m.test_id = r.test_id and m.id <= r.id and m.state = 'completed'

@@ -63,7 +63,7 @@ test("inputs are written like cells of a spreadsheet, and a second turn asks whi
   await shoot(page, "inputs-turns");
   await assertAccessible(page);
   await page.getByRole("button", { name: "Keep turn 1 only" }).click();
-  await page.getByText("Inputs need exactly one turn.").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Keep turn 1 only" }).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Remove input 2" }).click();
   await saveButton(page).click();
   await page.getByText("Saved. Applies to new traces only.").waitFor();

@@ -52,6 +52,12 @@ test("a test can be written in the form, dry-run without storing anything, and s
   assert.equal(body.items[0].assertions[1].negate, true);
   await page.getByRole("heading", { level: 1, name: "Tells where the order is" }).waitFor();
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
+  assert.equal(await page.getByText("Passed, 2 of 2 checked").count(), 1, "the dry run outlives the save");
+  await page.getByLabel("Name", { exact: true }).fill("Tells more");
+  await page.getByRole("link", { name: "Insights" }).click();
+  await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
+  await page.getByRole("button", { name: "Stay" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Tells where the order is");
   assert.deepEqual(complaints, []);
 });
 

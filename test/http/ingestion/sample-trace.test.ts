@@ -30,6 +30,12 @@ test("a sample is a new trace each time, marked as a sample, with everything tha
   assert.equal(trace.userInput, "Where is my order A-1042?");
   assert.ok(trace.responseText.includes("Thursday"));
   assert.equal(trace.toolCalls[0].name, "lookup_order");
+  const { body: said } = await client.get(`/api/traces/${first.traceId}/conversation`).expect(200);
+  assert.deepEqual(
+    said.turns.map((turn: { kind: string; role?: string }) => turn.role ?? turn.kind),
+    ["user", "tool_call", "assistant"],
+    "the question stands before the call that answers it",
+  );
   const { body: log } = await client.get(`/api/projects/${service.projectId}/ingestion`).expect(200);
   assert.deepEqual(log.items, [], "it came by no key");
 });

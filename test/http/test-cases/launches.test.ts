@@ -324,6 +324,15 @@ test("two launches are compared by test and input, wherever the input is in the 
       ["two", "same"],
     ],
   );
+  const firstRuns = ({ runs }: { runs: { firstRun: boolean }[] }) => runs.map(({ firstRun }) => firstRun);
+  assert.deepEqual(
+    [firstRuns(earlier), firstRuns(later)],
+    [
+      [true, true, true, true, true],
+      [false, false, false, false],
+    ],
+    "a new input of a test that ran before is no first run of it",
+  );
   const path = `/api/launches/${later.id}/compare?with=${earlier.id}`;
   const { body } = await service.client.get(path).expect(200);
   type Item = { input: string | null; row: number; rowBefore: number; change: string };

@@ -151,7 +151,48 @@ suite("refusals", () => {
       "assertions[2].target_node",
       "assertions[0].pattern",
       "assertions[2].schema.type",
+      "assertions[0].depends_on",
+      "turns",
+      "scenario",
     ]);
+  });
+
+  test("every issue is reported at once, not those of shape first", () => {
+    const blank = { name: "", turns: [{ input: "" }], assertions: [] };
+    assert.deepEqual(pathsOf(blank), ["name", "turns[0].input", "assertions", "scenario"]);
+    const assertions = [
+      { ...waiting("x", "y"), turn: 3 },
+      { id: "y", type: "nothing", depends_on: "x" },
+      { id: "z", type: "tool_call", expected_name: "", depends_on: ["gone", "z"], min: 2, max: 1 },
+      { ...quick, id: "" },
+    ];
+    assert.deepEqual(pathsOf({ ...minimal, assertions, inputs: [{ input: "" }], repeats: 2, turns: [] }), [
+      "inputs[0].input",
+      "assertions[1].type",
+      "assertions[2].expected_name",
+      "assertions[3].id",
+      "assertions[2].max",
+      "assertions[2].depends_on",
+      "assertions[0].depends_on",
+      "assertions[1].depends_on",
+      "assertions[2].depends_on",
+      "assertions[0].turn",
+      "inputs",
+      "turns",
+    ]);
+  });
+
+  test("an invalid field brings no issue of another field that is fine", () => {
+    for (const invalid of [
+      { status: "paused" },
+      { passiveBehavior: "often" },
+      { turns: "a" },
+      { inputs: 1 },
+    ]) {
+      assert.deepEqual(pathsOf({ ...minimal, ...invalid }), Object.keys(invalid));
+    }
+    assert.deepEqual(pathsOf({ ...minimal, scenario: "", status: "paused" }), ["status"]);
+    assert.deepEqual(pathsOf({ ...minimal, assertions: {} }), ["assertions"]);
   });
 
   test("at most twenty issues are listed", () => {

@@ -4,6 +4,7 @@ import { LinePath } from "@visx/shape";
 import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import type { Interval } from "../../queries/insights.ts";
 import { useFollow } from "../../shell/follow.ts";
+import { labelMiddle, leftGutter } from "./axis-labels.ts";
 import { PlotHover } from "./PlotHover.tsx";
 import { useRoving } from "./roving.ts";
 import { type Fill, fillOf, Swatch } from "./Swatch.tsx";
@@ -42,12 +43,12 @@ type PlotProps = {
   height: number;
 };
 
-const gutter = { left: 52, right: 22, top: 8, bottom: 24 };
+const gutter = { right: 22, top: 8, bottom: 24 };
 /** Pixels, so that one failure among thousands stays visible. */
 const segmentMin = 2;
 
 export function Plot(props: PlotProps) {
-  const { title, about, frame, columns, legend, height } = props;
+  const { title, about, frame, columns, legend, top, fixed, unit, height } = props;
   const svg = useRef<SVGSVGElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -56,8 +57,13 @@ export function Plot(props: PlotProps) {
   useRoving(svg);
   const length = lengthOf(frame.interval);
   const count = Math.round((frame.to - frame.from) / length);
-  const step = Math.max(width - gutter.left - gutter.right, 1) / count;
-  const place = { left: gutter.left, step, count };
+  const y = useMemo(() => {
+    const range = [height - gutter.bottom, gutter.top];
+    return scaleLinear<number>({ domain: [0, top], range, nice: fixed ? false : gridLinesIn(height) });
+  }, [top, fixed, height]);
+  const left = leftGutter(y.ticks(gridLinesIn(height)).map(unit));
+  const step = Math.max(width - left - gutter.right, 1) / count;
+  const place = { left, step, count };
   return (
     <section className="plot" aria-labelledby={id} ref={follow}>
       <div className="plot-top">
@@ -76,7 +82,7 @@ export function Plot(props: PlotProps) {
         {width > 0 && (
           // biome-ignore lint/a11y/useSemanticElements: a drawing has no fieldset; its links are the keyboard's.
           <svg ref={svg} role="group" aria-labelledby={id} width={width} height={height}>
-            <Drawing {...props} step={step} count={count} width={width} />
+            <Drawing {...props} y={y} left={left} step={step} count={count} width={width} />
           </svg>
         )}
         <PlotHover box={box} svg={svg} frame={frame} place={place} columns={columns} />
@@ -85,16 +91,19 @@ export function Plot(props: PlotProps) {
   );
 }
 
-type DrawingProps = PlotProps & { step: number; count: number; width: number };
+type DrawingProps = PlotProps & {
+  y: ReturnType<typeof scaleLinear<number>>;
+  /** Of the value axis. */
+  left: number;
+  step: number;
+  count: number;
+  width: number;
+};
 
 function Drawing(props: DrawingProps) {
-  const { frame, columns, lines = [], top, fixed, unit, height, step, count, width } = props;
+  const { frame, columns, lines = [], unit, height, y, left, step, count, width } = props;
   const length = lengthOf(frame.interval);
-  const y = useMemo(() => {
-    const range = [height - gutter.bottom, gutter.top];
-    return scaleLinear<number>({ domain: [0, top], range, nice: fixed ? false : gridLinesIn(height) });
-  }, [top, fixed, height]);
-  const x = (at: number) => gutter.left + ((at - frame.from) / length) * step;
+  const x = (at: number) => left + ((at - frame.from) / length) * step;
   const [bottom, ceiling] = [height - gutter.bottom, gutter.top];
   return (
     <>
@@ -102,17 +111,21 @@ function Drawing(props: DrawingProps) {
       <g aria-hidden="true">
         {y.ticks(gridLinesIn(height)).map(value => (
           <g key={value} className="plot-tick">
-            <line x1={gutter.left} x2={width - gutter.right} y1={y(value)} y2={y(value)} />
-            <text x={gutter.left - 8} y={y(value)} dy="0.32em" textAnchor="end">
+            <line x1={left} x2={width - gutter.right} y1={y(value)} y2={y(value)} />
+            <text x={left - 8} y={y(value)} dy="0.32em" textAnchor="end">
               {unit(value)}
             </text>
           </g>
         ))}
-        {ticksOf(frame, step).map(at => (
-          <text key={at} className="plot-time" x={x(at)} y={height - 6} textAnchor="middle">
-            {tickText(at, frame.interval)}
-          </text>
-        ))}
+        {ticksOf(frame, step).map(at => {
+          const label = tickText(at, frame.interval);
+          const middle = labelMiddle(x(at), label, width);
+          return (
+            <text key={at} x={middle} y={height - 6} textAnchor="middle">
+              {label}
+            </text>
+          );
+        })}
         {columns
           .filter(({ marked }) => marked)
           .map(({ at }) => (

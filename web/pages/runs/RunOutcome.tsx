@@ -15,13 +15,16 @@ export function outcomeOf({ state, verdict, fullyEvaluated }: Ended): Word {
   return verdict && !isOpen ? outcomeWord(verdict, fullyEvaluated) : manualStates[state];
 }
 
-/** Nothing if the outcome is the same as last time. */
-export function Compared({ run: { change, flaky } }: { run: Pick<LaunchedRun, "change" | "flaky"> }) {
-  const isNew = change !== null && change !== "same";
-  if (!isNew && !flaky) return null;
+type Comparison = Pick<LaunchedRun, "change" | "firstRun" | "flaky">;
+
+/** Nothing if the outcome is the same as last time, or if earlier runs of the test left nothing to compare with. */
+export function Compared({ run: { change, firstRun, flaky } }: { run: Comparison }) {
+  const word =
+    change === null || change === "same" || (change === "new" && !firstRun) ? undefined : changes[change];
+  if (!word && !flaky) return null;
   return (
     <span className="line">
-      {isNew && <Badge word={changes[change]} />}
+      {word && <Badge word={word} />}
       {flaky && <Badge word={flakyWord} />}
     </span>
   );

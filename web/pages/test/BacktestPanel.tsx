@@ -10,6 +10,7 @@ import { counted } from "../../labels.ts";
 import { estimateText } from "../../money.ts";
 import { cancelBacktest, estimateBacktest, startBacktest } from "../../mutations/backtests.ts";
 import { backtestQuery, backtestsQuery } from "../../queries/backtests.ts";
+import { isSameJson } from "../../same-json.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { BacktestOutcome } from "./BacktestOutcome.tsx";
@@ -73,7 +74,7 @@ export function BacktestPanel({ agentId, stored, editing, onPath }: PanelProps) 
   }
 
   const isBusy = state.step === "estimating" || state.step === "starting";
-  const isChanged = (document: unknown) => JSON.stringify(document) !== JSON.stringify(editing.document);
+  const isChanged = (document: unknown) => !isSameJson(document, editing.document);
   const blocking = running && running.id !== shownId ? running : undefined;
   return (
     <section className="card stack" aria-labelledby={headingId} tabIndex={-1}>

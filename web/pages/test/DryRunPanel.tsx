@@ -7,6 +7,7 @@ import { type Answer, type Failure, failureOf } from "../../api.ts";
 import { dryRun } from "../../mutations/tests.ts";
 import { pastTracesQuery, restsOnKey } from "../../queries/editor.ts";
 import { outlineQuery } from "../../queries/traces.ts";
+import { isSameJson } from "../../same-json.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -97,7 +98,7 @@ export function DryRunPanel({
         {attempt?.state === "failed" && <DryRunFailure failure={attempt.failure} onPath={onPath} />}
         {attempt?.state === "done" && (
           <>
-            {JSON.stringify(attempt.document) !== JSON.stringify(editing.document) && (
+            {!isSameJson(attempt.document, editing.document) && (
               <Notice tone="warn">Outdated: the test has changed. Run it again.</Notice>
             )}
             {attempt.run.traceId !== chosen && <Notice tone="warn">This result is for another trace.</Notice>}

@@ -11,9 +11,10 @@ import { useHasJudge } from "../judge-usage/NoJudge.tsx";
 import { FailingNotice } from "../tests/Failing.tsx";
 import { Actions } from "./Actions.tsx";
 import { BacktestPanel } from "./BacktestPanel.tsx";
+import { currentIssues } from "./current-issues.ts";
 import { DryRunPanel } from "./DryRunPanel.tsx";
 import { useDebounced, useSame } from "./debounced.ts";
-import { assertionsOf, begin, criteriaLeftToJudge, type Doc, edit, freeId } from "./document.ts";
+import { assertionsOf, begin, criteriaLeftToJudge, type Doc, edit, freeId, textOf } from "./document.ts";
 import { EditorContext, type EditorFacts, fieldOf } from "./editor-context.ts";
 import { Form } from "./Form.tsx";
 import { IssueList } from "./IssueList.tsx";
@@ -33,7 +34,13 @@ const noneKnown: KnownRestsOn = new Map();
 
 const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
 
-export function Editor({ origin }: { origin: Origin }) {
+type EditorProps = {
+  origin: Origin;
+  /** Called with the id of a newly saved test, before its URL is opened. */
+  onCreated: (id: string) => void;
+};
+
+export function Editor({ origin, onCreated }: EditorProps) {
   const { projectId, agentId } = route.useParams();
   const search = route.useSearch();
   const navigate = useNavigate({ from: editorRoute });
@@ -52,7 +59,7 @@ export function Editor({ origin }: { origin: Origin }) {
 
   const [view, inView] = useView();
   const goInJson = (path: string) =>
-    inView("json", () => area.current && selectPlace(area.current, editing.text, path));
+    inView("json", () => area.current && selectPlace(area.current, textOf(editing), path));
   const goTo = (path: string) => {
     if (view === "json" && !isWide()) return goInJson(path);
     // The row may be out of sight, and then has no field yet.
@@ -76,13 +83,16 @@ export function Editor({ origin }: { origin: Origin }) {
     editing,
     change,
     onFaults: goTo,
-    onSaved: id =>
-      navigate({
+    onSaved: id => {
+      onCreated(id);
+      return navigate({
         to: editorRoute,
         params: { projectId, agentId, testId: id },
         search: { trace: traceId, ...keptOf(search) },
         replace: true,
-      }),
+        resetScroll: false,
+      });
+    },
   });
   /** Saves, unless the JSON or a field cannot be parsed: then focuses it. */
   const trySave = () => {
@@ -188,11 +198,11 @@ function SaveActions({ save, onSave }: { save: ReturnType<typeof useSave>; onSav
 
 /** What the service says about the document as typed, and the names that fields complete. */
 function useFindings(agentId: string, document: Doc) {
-  const { data: validated } = useQuery(validateQuery(agentId, useDebounced(JSON.stringify(document))));
+  const { data: validated } = useQuery(validateQuery(agentId, useDebounced(document)));
   const criteria = useSame(criteriaLeftToJudge(document));
   const { data: restsOn = noneKnown } = useQuery(restsOnQuery(agentId, useDebounced(criteria)));
   const { data: vocabulary } = useQuery(vocabularyQuery(agentId));
-  const issues = useSame(validated && !validated.valid ? validated.issues : []);
+  const issues = useSame(validated && !validated.valid ? currentIssues(validated, document) : []);
   const warnings = useSame(validated?.valid ? validated.warnings : []);
   return { validated, issues, warnings, restsOn, vocabulary };
 }

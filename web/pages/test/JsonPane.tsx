@@ -7,7 +7,7 @@ import { Copy } from "../../ui/Copy.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useDebounced } from "./debounced.ts";
-import type { Change, Editing } from "./document.ts";
+import { type Change, type Editing, textOf } from "./document.ts";
 import { IssueList } from "./IssueList.tsx";
 import { placeOf, positionOf } from "./json-text.ts";
 
@@ -26,10 +26,12 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
   const [hasFocus, setHasFocus] = useState(false);
   const deferred = useDeferredValue(editing);
   const paused = useDebounced(editing);
-  // Laying out a long text is slow, so typing in the form does not wait for it. A very long one is laid out once typing
-  // pauses: a thousand inputs are a million characters.
-  const later = editing.text.length < veryLongMin ? deferred : paused;
-  const { text, fault } = hasFocus || editing.text.length < longMin ? editing : later;
+  const length = useMemo(() => textOf(paused).length, [paused]);
+  // Writing and laying out a long text is slow, so typing in the form does not wait for it. A very long one is written
+  // once typing pauses: a thousand inputs are a million characters.
+  const later = length < veryLongMin ? deferred : paused;
+  const { typed, document, fault } = hasFocus || length < longMin ? editing : later;
+  const text = useMemo(() => textOf({ typed, document }), [typed, document]);
   const id = useId();
   const lines = useMemo(() => text.split("\n").length, [text]);
   const go = (path: string) => {

@@ -33,12 +33,40 @@ export type Origin = {
 };
 
 export function TestPage() {
-  const { testId } = route.useParams();
-  return <OpenTest key={testId} />;
+  const { agentId, testId } = route.useParams();
+  const place = `${agentId}/${testId}`;
+  const [open, setOpen] = useState<Open>({ count: 0, openedAs: testId, place, created: undefined });
+  if (place !== open.place) {
+    // A test gets its id when it is first saved. The editor stays open, with what was tried in it.
+    const isCreated = testId === open.created;
+    setOpen(
+      isCreated ? { ...open, place } : { count: open.count + 1, openedAs: testId, place, created: undefined },
+    );
+  }
+  return (
+    <OpenTest
+      key={open.count}
+      testId={open.openedAs}
+      onCreated={created => setOpen(open => ({ ...open, created }))}
+    />
+  );
 }
 
-function OpenTest() {
-  const { projectId, agentId, testId } = route.useParams();
+type Open = {
+  /** Of the editors that were open on this page. */
+  count: number;
+  /** The id in the URL when it was opened. */
+  openedAs: string;
+  /** The agent and test that the URL names. */
+  place: string;
+  /** The id of the test that was saved in it first. */
+  created: string | undefined;
+};
+
+type OpenTestProps = { testId: string; onCreated: (id: string) => void };
+
+function OpenTest({ testId, onCreated }: OpenTestProps) {
+  const { projectId, agentId } = route.useParams();
   const search = route.useSearch();
   // Draft once, from the URL as it was when the page opened.
   const [initial] = useState(search);
@@ -67,7 +95,7 @@ function OpenTest() {
       </Page>
     );
   }
-  return <Editor origin={origin.data} />;
+  return <Editor origin={origin.data} onCreated={onCreated} />;
 }
 
 async function beginNew(

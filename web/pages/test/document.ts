@@ -1,6 +1,7 @@
 // Reducer of the test case editor: one document behind the form and the JSON, and every change to it.
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { isRecord } from "../../record.ts";
+import { isSameJson } from "../../same-json.ts";
 import { readText, type TextFault } from "./json-text.ts";
 
 /** A test case being written: any field may be absent or have the wrong type. */
@@ -8,8 +9,8 @@ export type Doc = Record<string, unknown>;
 
 export type Editing = {
   document: Doc;
-  /** What the JSON editor shows: the document, or text that does not parse yet. */
-  text: string;
+  /** As typed in the JSON editor; undefined: it shows the document, indented. */
+  typed: string | undefined;
   /** Why the text does not parse. */
   fault: TextFault | undefined;
   /** A React key for each assertion, independent of its position and id. */
@@ -38,7 +39,7 @@ export function begin(document: Doc): Editing {
   const keys = assertionsOf(document).map((_, at) => at);
   return {
     document,
-    text: jsonText(document),
+    typed: undefined,
     fault: undefined,
     keys,
     nextKey: keys.length,
@@ -56,16 +57,14 @@ export function edit(state: Editing, change: Change): Editing {
     case "text":
       return readDocument(state, change.text);
     case "format":
-      return { ...state, text: jsonText(document), fault: undefined };
+      return { ...state, typed: undefined, fault: undefined };
     case "replace":
       return begin(change.document);
     case "saved":
       // The user typed while the request ran: keep that, it is not saved yet.
       if (state.document !== change.sent || state.fault) return state;
       // Keep the text as typed if the server stored exactly that.
-      return JSON.stringify(change.sent) === JSON.stringify(change.document)
-        ? state
-        : withDocument(state, change.document);
+      return isSameJson(change.sent, change.document) ? state : withDocument(state, change.document);
     case "part": {
       const at = keys.indexOf(change.key);
       const assertion = assertions[at];
@@ -133,6 +132,11 @@ export function freeId(document: Doc): string {
   return `a${number}`;
 }
 
+/** What the JSON editor shows. A thousand inputs make a million characters, so it is not kept with every change. */
+export function textOf({ typed, document }: Pick<Editing, "typed" | "document">): string {
+  return typed ?? jsonText(document);
+}
+
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? "";
 }
@@ -161,16 +165,16 @@ export const blank: Doc = {
 };
 
 function withDocument(state: Editing, document: Doc): Editing {
-  return { ...state, document, text: jsonText(document), fault: undefined, focus: undefined };
+  return { ...state, document, typed: undefined, fault: undefined, focus: undefined };
 }
 
 /** Text that does not parse leaves the document unchanged. */
 function readDocument(state: Editing, text: string): Editing {
   const read = readText(text);
-  if (!read.ok) return { ...state, text, fault: read.fault };
+  if (!read.ok) return { ...state, typed: text, fault: read.fault };
   if (!isRecord(read.value)) {
     const fault = { message: "A test case must be an object: { … }.", offset: 0, line: 1, column: 1 };
-    return { ...state, text, fault };
+    return { ...state, typed: text, fault };
   }
   const document = reuseAssertions(read.value, state.document);
   const count = assertionsOf(document).length;
@@ -179,7 +183,7 @@ function readDocument(state: Editing, text: string): Editing {
   return {
     ...state,
     document,
-    text,
+    typed: text,
     fault: undefined,
     keys: [...state.keys.slice(0, count), ...more],
     nextKey: state.nextKey + missing,
@@ -191,7 +195,7 @@ function reuseAssertions(document: Doc, earlier: Doc): Doc {
   if (!Array.isArray(document["assertions"])) return document;
   const before = assertionsOf(earlier);
   const assertions = document["assertions"].map((one: unknown, at) =>
-    JSON.stringify(one) === JSON.stringify(before[at]) ? before[at] : one,
+    isSameJson(one, before[at]) ? before[at] : one,
   );
   return { ...document, assertions };
 }

@@ -7,6 +7,7 @@ import { documentOf } from "../../forms/test-changes.ts";
 import { ineligibilities } from "../../labels.ts";
 import { createTest, replaceTest } from "../../mutations/tests.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
+import { isSameJson } from "../../same-json.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { toast } from "../../ui/Toast.tsx";
@@ -46,7 +47,7 @@ export type Save = {
 export function useSave({ origin, agentId, editing, change, onFaults, onSaved }: SaveOptions): Save {
   const queries = useQueryClient();
   const [stored, setStored] = useState(origin.stored);
-  const [saved, setSaved] = useState(() => JSON.stringify(origin.document));
+  const [saved, setSaved] = useState(origin.document);
   const [busy, setBusy] = useState(false);
   const [tried, setTried] = useState(false);
   const [failure, setFailure] = useState<Failure>();
@@ -94,6 +95,7 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
     if (isNew) {
       leaving.current = true;
       await onSaved(answer.value.id);
+      leaving.current = false;
     }
   }
 
@@ -101,14 +103,14 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
     const document = documentOf(test);
     queries.setQueryData(testQuery(test.id).queryKey, test);
     setStored(test);
-    setSaved(JSON.stringify(document));
+    setSaved(document);
     setTried(false);
     change({ kind: "saved", sent, document });
   }
 
   return {
     stored,
-    isDirty: editing.fault !== undefined || JSON.stringify(editing.document) !== saved,
+    isDirty: editing.fault !== undefined || !isSameJson(editing.document, saved),
     busy,
     tried,
     failure,
@@ -118,15 +120,16 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
     load(test) {
       setConflict(undefined);
       setStored(test);
-      setSaved(JSON.stringify(documentOf(test)));
-      change({ kind: "replace", document: documentOf(test) });
+      const document = documentOf(test);
+      setSaved(document);
+      change({ kind: "replace", document });
     },
     noteStatus(status) {
       if (!stored) return;
       // Keep the other fields as last read, so that changes by others are still noticed.
       const test = { ...stored, status };
       setStored(test);
-      setSaved(JSON.stringify(documentOf(test)));
+      setSaved(documentOf(test));
       change({ kind: "field", name: "status", value: status });
     },
     closeConflict: () => setConflict(undefined),
@@ -134,7 +137,7 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
 }
 
 function isSame(a: ListedTest, b: ListedTest): boolean {
-  return JSON.stringify(documentOf(a)) === JSON.stringify(documentOf(b));
+  return isSameJson(documentOf(a), documentOf(b));
 }
 
 const fieldNames: Record<string, string> = {
@@ -173,7 +176,7 @@ export function ConflictDialog({ save }: { save: Save }) {
   const mine: Doc = stored ? documentOf(stored) : {};
   // A field that is gone has changed, too.
   const names = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])];
-  const changed = names.filter(name => JSON.stringify(theirs[name]) !== JSON.stringify(mine[name]));
+  const changed = names.filter(name => !isSameJson(theirs[name], mine[name]));
   return (
     <Dialog
       title="Test case changed"
