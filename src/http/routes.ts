@@ -35,6 +35,7 @@ import { registerBacktests } from "./test-cases/backtests.ts";
 import { registerEditor } from "./test-cases/editor.ts";
 import { registerLaunches } from "./test-cases/launches.ts";
 import { registerTestCases } from "./test-cases/test-cases.ts";
+import { registerTraceExport } from "./traces/export.ts";
 import { registerTraceParts } from "./traces/parts.ts";
 import { registerResultStates } from "./traces/result-states.ts";
 import { registerRuns } from "./traces/runs.ts";
@@ -58,6 +59,7 @@ export async function registerBase(app: App, deps: Deps, auth: Auth, background:
 export const resources = [
   registerTraces,
   registerTraceParts,
+  registerTraceExport,
   registerResultStates,
   registerRuns,
   registerJudging,

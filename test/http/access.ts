@@ -57,6 +57,8 @@ const routes: Record<Caller, string> = {
     PATCH /api/tests/:id
     DELETE /api/tests/:id
     DELETE /api/traces/:id
+    POST /api/agents/:id/traces/delete
+    POST /api/agents/:id/traces/export
     PUT /api/traces/:id/result-states
     PUT /api/runs/:id/labels
     DELETE /api/labels/:id

@@ -198,7 +198,7 @@ export function newClient(url: string): Client {
       if (pair.includes("session_token=")) client.cookie = /max-age=0/i.test(cookie) ? "" : pair;
     }
     const text = await response.text();
-    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    const isJson = /^application\/json(;|$)/.test(response.headers.get("content-type") ?? "");
     return {
       status: response.status,
       headers: response.headers,

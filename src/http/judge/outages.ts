@@ -1,13 +1,16 @@
-// Counts traces that are not fully evaluated because the judge was unavailable, and evaluates them again.
+// Counts traces that are not fully evaluated because the judge was unavailable, and evaluates these or chosen ones again.
 import { z } from "zod";
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { againMax } from "../../model/judge/outages.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { JudgeReason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
+import type { AgainRefusal } from "../../model/run/tests-again.ts";
+import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { type FoundJudge, findAgentJudge } from "../../store/judge/agent-judge.ts";
-import { judgeAgain, readOutages } from "../../store/judge/outages.ts";
+import { countLeft, judgeAgain, readOutages } from "../../store/judge/outages.ts";
+import { evaluateAgain } from "../../store/runs/again.ts";
 import { evaluateManualRunsAgain } from "../../store/runs/manual-runs.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
@@ -22,7 +25,7 @@ const ToEvaluate = z.object({
     .max(againMax)
     .optional()
     .describe(
-      `Traces, of live traffic or of manual runs. Default: live ones with checks the judge was unavailable for, at most the ${againMax} oldest.`,
+      `Live traces, or traces of manual runs the judge was unavailable for. Default: live ones with checks the judge was unavailable for, at most the ${againMax} oldest.`,
     ),
   runIds: z
     .array(Id)
@@ -72,7 +75,7 @@ export function registerOutages(app: App, deps: OutagesDeps): void {
       schema: {
         tags,
         summary:
-          "Evaluate traces or manual runs the judge was unavailable for again, with the same versions of the tests",
+          "Evaluate traces again with the versions of the tests used last, or manual runs the judge was unavailable for",
         params,
         body: ToEvaluate,
         response: { 200: JudgedAgain },
@@ -99,15 +102,39 @@ export function registerOutages(app: App, deps: OutagesDeps): void {
         events.publish({ type: "launch", agentId, launchId: run.launchId, runId: run.id });
       }
       if (manual.length > 0) onLaunch();
-      if (runIds || launchId) return { scheduled: manual.length, left: 0 };
-      const scheduled = await judgeAgain(db, agentId, traceIds);
-      for (const { runId, traceId } of scheduled.runs) {
+      if (runIds || launchId) return { scheduled: manual.length, left: 0, refused: [] };
+      const ofManual = new Set(manual.flatMap(run => run.traceIds));
+      const { runs, left, refused } = traceIds
+        ? await evaluateChosen(
+            db,
+            agentId,
+            traceIds.filter(id => !ofManual.has(id.toLowerCase())),
+          )
+        : { ...(await judgeAgain(db, agentId)), refused: [] };
+      for (const { runId, traceId } of runs) {
         events.publish({ type: "run", agentId, traceId, runId, state: "pending", verdict: null });
       }
-      return { scheduled: manual.length + scheduled.runs.length, left: scheduled.left };
+      return { scheduled: manual.length + runs.length, left, refused };
     },
   );
 }
+
+async function evaluateChosen(db: Database, agentId: string, traceIds: string[]) {
+  const { runs, refused } = await evaluateAgain(db, agentId, traceIds);
+  const explained = refused.map(one => ({ ...one, message: refusalTexts[one.reason] }));
+  return { runs, refused: explained, left: await countLeft(db, agentId) };
+}
+
+const refusalTexts: Record<AgainRefusal, string> = {
+  not_found: "This agent has no such trace.",
+  test_run:
+    "Traces of manual runs are evaluated again only if the judge was unavailable. Rerun the tests instead.",
+  in_progress: "The trace is being evaluated already.",
+  never_evaluated:
+    "No test has evaluated this trace. To try a test on past traces, run a backtest in its editor.",
+  tests_deleted:
+    "The tests that evaluated this trace were deleted. To try another test, run a backtest in its editor.",
+};
 
 /** Why the judge is paused, so that whatever was scheduled would be skipped again; undefined: it is not. */
 function pauseOf({ keyUnreadable, state }: FoundJudge): JudgeReason | undefined {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { judgeModes, judgeProviders } from "../../model/judge/call.ts";
 import { modelName } from "../../model/judge/connection.ts";
 import { outagesMax } from "../../model/judge/outages.ts";
+import { againRefusals } from "../../model/run/tests-again.ts";
 import { Day, Id, Time } from "../schemas.ts";
 import { judgeUse } from "../traces/schemas.ts";
 
@@ -197,6 +198,9 @@ export const JudgedAgain = z
       .describe(
         `Traces the judge was unavailable for and that are not scheduled; counted up to ${outagesMax}.`,
       ),
+    refused: z
+      .array(z.object({ traceId: Id, reason: z.enum(againRefusals), message: z.string() }))
+      .describe("Those of `traceIds` that are not evaluated again, and why."),
   })
   .meta({ id: "JudgedAgain" });
 export type JudgedAgain = z.output<typeof JudgedAgain>;

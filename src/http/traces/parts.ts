@@ -3,9 +3,11 @@ import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
+import type { TestCase } from "../../model/test-case/test-case.ts";
+import type { Database } from "../../store/db.ts";
 import { listRunsOfTrace } from "../../store/runs/read.ts";
 import { listForAgent } from "../../store/test-cases.ts";
-import { findTrace, findTraceSize } from "../../store/traces/read.ts";
+import { findTrace, findTraceSize, type TraceRow } from "../../store/traces/read.ts";
 import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
 import type { TraceParts } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
@@ -25,7 +27,7 @@ const largeMax = 6;
 const waitMs = 5_000;
 /** Whole traces of more JSON count as downloads, and larger ones than the second figure are only read in parts or as a file. */
 const downloadBytesMin = 256 * 1024;
-const wholeBytesMax = 32 * 1024 * 1024;
+export const wholeBytesMax = 32 * 1024 * 1024;
 /** Outlines of more spans (about 4 MB) need a permit. */
 const spansMax = 20_000;
 
@@ -50,14 +52,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
       const { bytes } = found(await findTraceSize(db, row.id));
       if (bytes > wholeBytesMax) throw tooLargeWhole();
       if (bytes > downloadBytesMin) await holdPermit(downloads, reply);
-      const [part, runs, tests] = await Promise.all([
-        reader.whole({ traceId: row.id }).catch(refuseWhole),
-        listRunsOfTrace(db, row.id),
-        listForAgent(db, row.agentId),
-      ]);
-      const whole = found(part);
-      const rest = JSON.stringify(wholeTraceView(row, whole, runs, tests));
-      return sendJson(reply, Buffer.concat([Buffer.from(`${rest.slice(0, -1)},`), whole.json.subarray(1)]));
+      return sendJson(reply, await wholeJson({ db, reader }, row, await listForAgent(db, row.agentId)));
     },
   );
 
@@ -136,6 +131,21 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
 }
 
 const close = Buffer.from("}");
+
+/** The whole trace as JSON. Throws NOT_FOUND if it was deleted, and PAYLOAD_TOO_LARGE if it does not fit in memory. */
+export async function wholeJson(
+  { db, reader }: { db: Database; reader: TraceParts },
+  row: TraceRow,
+  tests: TestCase[],
+): Promise<Uint8Array> {
+  const [part, runs] = await Promise.all([
+    reader.whole({ traceId: row.id }).catch(refuseWhole),
+    listRunsOfTrace(db, row.id),
+  ]);
+  const whole = found(part);
+  const rest = JSON.stringify(wholeTraceView(row, whole, runs, tests));
+  return Buffer.concat([Buffer.from(`${rest.slice(0, -1)},`), whole.json.subarray(1)]);
+}
 
 /** Holds a permit until the response is sent or the client disconnects. */
 async function holdPermit(places: FairSemaphore, reply: FastifyReply): Promise<void> {

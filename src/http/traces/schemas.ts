@@ -165,6 +165,11 @@ export const TracePage = pageSchema(ListedTrace).extend({
 });
 export type TracePage = z.output<typeof TracePage>;
 
+export const DeletedTraces = z.object({
+  deleted: z.number().int().describe("How many of the traces existed."),
+});
+export type DeletedTraces = z.output<typeof DeletedTraces>;
+
 export const TraceValues = z.object({
   tools: z.array(z.string()).describe("At most 500."),
   models: z.array(z.string()).describe("At most 500."),

@@ -1,4 +1,4 @@
-// /api/traces: the filtered list of an agent's traces, and deleting a trace.
+// /api/traces: the filtered list of an agent's traces, and deleting traces.
 import { z } from "zod";
 import { HeapSemaphore } from "../../load/heap-semaphore.ts";
 import { refreshStale } from "../../load.ts";
@@ -8,16 +8,18 @@ import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { listForAgent } from "../../store/test-cases.ts";
 import { listTraceValues } from "../../store/traces/list-values.ts";
-import { deleteTrace, findTrace } from "../../store/traces/read.ts";
+import { deleteTrace, deleteTraces, findTrace } from "../../store/traces/read.ts";
 import { traceLimits } from "../../threads/heap.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "../places.ts";
+import { Id } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
+import { bulkMax } from "./export.ts";
 import { orderedPage, pageByTime, pageOfSpans, viewsOf } from "./list.ts";
 import { asksForKept, filtersOf, requireConsistent, spanFilterOf, TraceQuery } from "./query.ts";
-import { TracePage, TraceValues } from "./schemas.ts";
+import { DeletedTraces, TracePage, TraceValues } from "./schemas.ts";
 
 // Each takes a thread for up to a second; they take turns.
 const searchesMax = 4;
@@ -87,6 +89,24 @@ export function registerTraces(
         findKnownFrom(db),
       ]);
       return { tools, models, knownFrom: knownFrom?.toISOString() ?? null };
+    },
+  );
+
+  app.post(
+    "/api/agents/:id/traces/delete",
+    {
+      schema: {
+        tags,
+        summary: "Delete traces and their runs",
+        params,
+        body: z.object({ traceIds: z.array(Id).min(1).max(bulkMax) }),
+        response: { 200: DeletedTraces },
+      },
+    },
+    async ({ params: { id: agentId }, body: { traceIds } }) => {
+      const deleted = await deleteTraces(db, agentId, traceIds);
+      for (const traceId of deleted) events.publish({ type: "trace", agentId, traceId, change: "deleted" });
+      return { deleted: deleted.length };
     },
   );
 

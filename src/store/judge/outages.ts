@@ -56,12 +56,12 @@ export type Scheduled = {
 };
 
 /**
- * Schedules a run, due now, of each affected live trace among these, or of the oldest ones of the agent. The run uses the
- * tests of the earlier run: changing a test never evaluates traces again. Traces with a pending or active run get none.
+ * Schedules a run, due now, of each of the oldest affected live traces of the agent. The run uses the tests of the earlier
+ * run: changing a test never evaluates traces again. Traces with a pending or active run get none.
  */
-export async function judgeAgain(db: Database, agentId: string, traceIds?: string[]): Promise<Scheduled> {
+export async function judgeAgain(db: Database, agentId: string): Promise<Scheduled> {
   return transaction(db, async client => {
-    const wanted = await listOpen(client, agentId, againMax, traceIds);
+    const wanted = await listOpen(client, agentId, againMax);
     const plans = await plansOf(client, agentId, wanted);
     const { rows } = await client.query<{ runId: string; traceId: string }>(
       // Locked in the order of ids, as when batches are stored, so that no trace is deleted in the meantime.
@@ -82,6 +82,11 @@ export async function judgeAgain(db: Database, agentId: string, traceIds?: strin
   });
 }
 
+/** Affected traces without a scheduled run; counted up to `outagesMax`. */
+export async function countLeft(db: Database, agentId: string): Promise<number> {
+  return (await listOpen(db.pool, agentId, outagesMax)).length;
+}
+
 /** The tests for the new run of each trace: those of the run that skipped checks. */
 async function plansOf(client: pg.PoolClient, agentId: string, traceIds: string[]): Promise<Buffer[]> {
   const { rows } = await client.query<{ traceId: string; detail: Buffer | null }>(
@@ -96,18 +101,16 @@ async function plansOf(client: pg.PoolClient, agentId: string, traceIds: string[
   });
 }
 
-/** The oldest affected traces without a scheduled run, among `traceIds` if given. */
+/** The oldest affected traces without a scheduled run. */
 async function listOpen(
-  client: pg.PoolClient,
+  client: Pick<pg.PoolClient, "query">,
   agentId: string,
   rowsMax: number,
-  among?: string[],
 ): Promise<string[]> {
   const { rows } = await client.query<{ trace_id: string }>(
     `select s.trace_id from runs s
-      where ${open} and ${underWay("s.trace_id")} is null and ($3::uuid[] is null or s.trace_id = any ($3::uuid[]))
-      order by s.trace_id limit $2`,
-    [agentId, rowsMax, among ?? null],
+      where ${open} and ${underWay("s.trace_id")} is null order by s.trace_id limit $2`,
+    [agentId, rowsMax],
   );
   return rows.map(row => row.trace_id);
 }

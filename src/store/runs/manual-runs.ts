@@ -179,7 +179,8 @@ export async function giveBackManualRun(db: Database, { lease, run }: LeasedRun)
   );
 }
 
-export type EvaluatedAgain = Pick<ManualRun, "id" | "agentId" | "launchId">;
+/** `traceIds`: of its turns. */
+export type EvaluatedAgain = Pick<ManualRun, "id" | "agentId" | "launchId"> & { traceIds: string[] };
 
 /**
  * Has completed runs evaluated again for which the judge was unavailable: their stored replies and traces, by the tests
@@ -203,7 +204,8 @@ export async function evaluateManualRunsAgain(
          select from run_turns u
          where u.run_id = runs.id and not exists (select from traces t where t.id = u.trace_id)
        )
-     returning id, agent_id as "agentId", launch_id as "launchId"`,
+     returning id, agent_id as "agentId", launch_id as "launchId",
+       array(select u.trace_id from run_turns u where u.run_id = runs.id and u.trace_id is not null) as "traceIds"`,
     [agentId, runIds ?? null, launchId ?? null, traceIds ?? null, deadlineMs],
   );
   return rows;

@@ -1,7 +1,7 @@
 // Adds completed runs to the hourly rollups of their agents, tests and checks, and to the counts by version of a test.
 import type pg from "pg";
 import { count, type Histogram } from "../../model/run/histogram.ts";
-import type { Counts, Outcome, Verdict } from "../../model/run/run.ts";
+import type { Counts, Outcome, RunCause, Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/columns.ts";
 import type { Derived } from "../../model/trace/trace.ts";
 
@@ -16,6 +16,7 @@ export type CountedRun = {
   isLatest: boolean;
   /** The verdict of the trace that this run replaces. */
   replaces: Pick<Verdict, "verdict" | "routing"> | null;
+  cause: RunCause;
   verdict: Verdict;
   durationMs: Derived["durationMs"];
   tokens: Derived["tokens"];
@@ -116,7 +117,7 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
 const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
 
 function addRun(agents: Map<string, AgentHour>, run: CountedRun): void {
-  const { agentId, traceHour: hour, isLatest, replaces, verdict, durationMs, tokens } = run;
+  const { agentId, traceHour: hour, isLatest, replaces, cause, verdict, durationMs, tokens } = run;
   const agent = entry(agents, `${agentId} ${hour.getTime()}`, () => ({
     ...nothing,
     agent_id: agentId,
@@ -131,6 +132,8 @@ function addRun(agents: Map<string, AgentHour>, run: CountedRun): void {
     addVerdict(agent, verdict, 1);
     if (replaces) addVerdict(agent, replaces, -1);
   }
+  // The trace is the one whose tokens and duration were counted when it was evaluated first.
+  if (cause === "again") return;
   agent.input_tokens += countable(tokens.input);
   agent.output_tokens += countable(tokens.output);
   if (durationMs !== null) count(agent.durations, durationMs);

@@ -7,7 +7,7 @@ import type { RunRow } from "../runs/read.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
 import type { Order } from "./list-path.ts";
 import { openSearch } from "./list-search.ts";
-import { pageStatement } from "./list-sql.ts";
+import { pageStatement, rowsStatement } from "./list-sql.ts";
 import type { TraceRow } from "./read.ts";
 
 /** A trace and the run its verdict comes from: the latest completed one, else the latest; a turn's is its test's run. */
@@ -89,6 +89,15 @@ export async function listTraces(
       }),
     budget,
   );
+}
+
+/** Those of these traces that belong to the agent, newest first. */
+export async function findTraces(db: Database, agentId: string, ids: string[]): Promise<ListedTrace[]> {
+  const { rows } = await db.pool.query<ListedTrace>(
+    `${rowsStatement} and t.agent_id = $2 order by t.id desc`,
+    [ids, agentId],
+  );
+  return rows;
 }
 
 const min = (one: string, other: string) => (one < other ? one : other);

@@ -74,6 +74,19 @@ export async function deleteTrace(db: Database, id: string): Promise<boolean> {
   return rowCount === 1;
 }
 
+/** Deletes those of these traces that belong to the agent, and returns their ids. */
+export async function deleteTraces(db: Database, agentId: string, ids: string[]): Promise<string[]> {
+  // Locked in the order of ids, so that two callers never deadlock.
+  const { rows } = await db.pool.query<{ id: string }>(
+    `with chosen as materialized (
+       select id from traces where agent_id = $1 and id = any ($2::uuid[]) order by id for update
+     )
+     delete from traces using chosen where traces.id = chosen.id returning traces.id`,
+    [agentId, ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
 const deletedAtOnce = 1_000;
 
 /**

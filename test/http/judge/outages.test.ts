@@ -50,8 +50,16 @@ async function makeJudged() {
 }
 
 async function store(agentId: string): Promise<string> {
-  const attributes = { "gen_ai.response.text": "Hello", "gen_ai.prompt": "Hi" };
-  const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
+  const attributes = {
+    "gen_ai.response.text": "Hello",
+    "gen_ai.prompt": "Hi",
+    "gen_ai.usage.input_tokens": 12,
+  };
+  const times = {
+    start_time_unix_nano: "1700000000000000000",
+    end_time_unix_nano: "1700000000250000000",
+  };
+  const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes, ...times })] });
   return jsonOf(await send(service, { body })).traceId as string;
 }
 
@@ -142,7 +150,7 @@ test("traces without a judge are counted, can be filtered, are evaluated again, 
   });
 
   const one = await service.client.post(againPath(agentId), { traceIds: [second] }).expect(200);
-  assert.deepEqual(one.body, { scheduled: 1, left: 1 });
+  assert.deepEqual(one.body, { scheduled: 1, left: 1, refused: [] });
   const judged = await eventually(async () => {
     const trace = await get(`/api/traces/${second}`);
     assert.deepEqual(
@@ -162,7 +170,7 @@ test("traces without a judge are counted, can be filtered, are evaluated again, 
   assert.deepEqual(await found(true), [first]);
 
   const rest = await service.client.post(againPath(agentId), {}).expect(200);
-  assert.deepEqual(rest.body, { scheduled: 1, left: 0 });
+  assert.deepEqual(rest.body, { scheduled: 1, left: 0, refused: [] });
   await eventually(async () => assert.deepEqual(await get(`/api/agents/${agentId}/outages`), none));
   assert.deepEqual(await found(true), []);
 });
@@ -170,7 +178,7 @@ test("traces without a judge are counted, can be filtered, are evaluated again, 
 test("evaluating again does nothing if the judge was never unavailable, and is refused for invalid ids", async () => {
   const agent = await makeAgent(service.owner);
   const { body } = await service.client.post(againPath(agent.id), {}).expect(200);
-  assert.deepEqual(body, { scheduled: 0, left: 0 });
+  assert.deepEqual(body, { scheduled: 0, left: 0, refused: [] });
   for (const traceIds of [[], ["1"], "all", Array(1_001).fill(agent.id)]) {
     await service.client.post(againPath(agent.id), { traceIds }).expect(400);
   }
@@ -185,8 +193,60 @@ test("traces of other accounts are never evaluated again", async () => {
   const own = await makeAgent(stranger);
   await makeTest(stranger, own.id);
   const { body } = await stranger.client.post(againPath(own.id), { traceIds: [traceId] }).expect(200);
-  assert.deepEqual(body, { scheduled: 0, left: 0 });
+  assert.deepEqual([body.scheduled, body.left], [0, 0]);
+  assert.deepEqual(
+    body.refused.map((one: Read) => [one.traceId, one.reason]),
+    [[traceId, "not_found"]],
+  );
   assert.equal((await get(`/api/traces/${traceId}`)).runs.length, 1);
+});
+
+test("chosen traces are evaluated again by the tests as they were, counted once, and refusals are listed", async () => {
+  answer = () => met;
+  const { agentId, testId } = await makeJudged();
+  const traceId = await store(agentId);
+  await traceWith(traceId, "completed");
+  const none = await makeAgent(service.owner);
+  const unjudged = await store(none.id);
+  const changed = { name: "Renamed", assertions: [{ type: "response_regex", pattern: "never" }] };
+  await service.client.patch(`/api/tests/${testId}`, changed).expect(200);
+
+  const { body } = await service.client
+    .post(againPath(agentId), { traceIds: [traceId.toUpperCase(), traceId, unjudged] })
+    .expect(200);
+  assert.deepEqual([body.scheduled, body.left], [1, 0]);
+  assert.deepEqual(body.refused, [
+    { traceId: unjudged, reason: "not_found", message: "This agent has no such trace." },
+  ]);
+  const trace = await eventually(async () => {
+    const read = await get(`/api/traces/${traceId}`);
+    assert.deepEqual(
+      read.runs.map((run: Read) => [run.state, run.cause]),
+      [
+        ["completed", "again"],
+        ["completed", "traffic"],
+      ],
+    );
+    return read;
+  });
+  const [again, first] = trace.runs;
+  assert.deepEqual(codesOf(again), codesOf(first));
+  assert.deepEqual(
+    [again.results[0].name, again.results[0].testVersion],
+    [first.results[0].name, first.results[0].testVersion],
+  );
+  const { rows } = await service.db.pool.query(
+    `select sum(runs)::int as runs, sum(passed)::int as passed, sum(input_tokens)::int as tokens,
+       sum((select sum(one) from unnest(durations) as one))::int as durations
+     from agent_hours where agent_id = $1`,
+    [agentId],
+  );
+  assert.deepEqual(rows, [{ runs: 1, passed: 1, tokens: 12, durations: 1 }]);
+  const alone = await service.client.post(againPath(none.id), { traceIds: [unjudged] }).expect(200);
+  assert.deepEqual(
+    alone.body.refused.map((one: Read) => one.reason),
+    ["never_evaluated"],
+  );
 });
 
 test("the number of waiting runs is a metric", async () => {

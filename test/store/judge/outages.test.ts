@@ -159,30 +159,6 @@ describe("evaluating again", () => {
     assert.deepEqual(await judgeAgain(db, sender.agentId), { runs: [], left: 0 });
   });
 
-  it("takes only the named traces that are open, and none of another agent", async () => {
-    const [sender, another] = [await makeSender(db), await makeSender(db)];
-    const [open, unnamed] = await withOutage(sender, 2);
-    const [foreign] = await withOutage(another, 1);
-    const judged = await storeDueRun(db, sender);
-    await claimAll();
-    await complete({ [judged.runId]: false });
-    const pending = await storeDueRun(db, sender);
-    const named = [open!, foreign!, judged, pending].map(({ traceId }) => traceId);
-    const { runs, left } = await judgeAgain(db, sender.agentId, [...named, randomUUID()]);
-    assert.deepEqual(new Set(runs.map(run => run.traceId)), new Set([open!.traceId]));
-    assert.equal(left, 1);
-    assert.equal((await listRunsOfTrace(db, unnamed!.traceId)).length, 1);
-    assert.equal((await listRunsOfTrace(db, pending.traceId)).length, 1);
-    assert.equal((await listRunsOfTrace(db, foreign!.traceId)).length, 1);
-  });
-
-  it("leaves test runs alone", async () => {
-    const sender = await makeSender(db);
-    const [one] = await withOutage(sender, 1);
-    await db.pool.query("update traces set kind = 'test_run' where id = $1", [one!.traceId]);
-    assert.deepEqual((await judgeAgain(db, sender.agentId, [one!.traceId])).runs, []);
-  });
-
   it("uses the tests as they were when the judge was unavailable, whatever happened to them since", async () => {
     const sender = await makeSender(db, { judged: false });
     const test = await makeTestCase(db, sender.agentId);

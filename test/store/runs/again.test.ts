@@ -1,0 +1,107 @@
+// Evaluating chosen traces again: which get a run, and why others do not.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, it } from "node:test";
+import type { Result, Verdict } from "../../../src/model/run/run.ts";
+import type { TestCase, TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
+import { evaluateAgain } from "../../../src/store/runs/again.ts";
+import { claimRuns, completeRuns } from "../../../src/store/runs/claims.ts";
+import { decodeDetail } from "../../../src/store/runs/detail.ts";
+import { deleteTestCase, updateTestCase } from "../../../src/store/test-cases.ts";
+import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../traces/make-write.ts";
+
+const { db, other, close } = await openTwice();
+after(close);
+
+const lease = randomUUID();
+const unmeasured = { durationMs: null, tokens: { input: null, output: null, reasoning: null, total: null } };
+const counts = { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 };
+
+function verdictOf(tests: TestCase[]): Verdict {
+  const results = tests.map(({ id, agentId: _, version, ...document }): Result => {
+    const test: TestCaseDocument = document;
+    const shared = { testId: id, name: test.name, score: 1, counts, checks: [], reason: "" };
+    return { ...shared, outcome: "passed", test, testVersion: version };
+  });
+  return { routing: "not_needed", verdict: "passed", score: 1, counts, results, tests: [] };
+}
+
+async function claimAll() {
+  return (await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 10_000 })).runs;
+}
+
+/** A trace that these tests have evaluated. */
+async function evaluated(sender: Sender, tests: TestCase[]): Promise<string> {
+  const { traceId, runId } = await storeDueRun(db, sender);
+  await claimAll();
+  await completeRuns(db, lease, [
+    { id: runId, revision: 1, verdict: verdictOf(tests), outage: false, ...unmeasured },
+  ]);
+  return traceId;
+}
+
+it("gives each evaluated trace one run, due now, with the tests as they were", async () => {
+  const sender = await makeSender(db, { judged: false });
+  const [first, second] = [await makeTestCase(db, sender.agentId), await makeTestCase(db, sender.agentId)];
+  const traceIds = [await evaluated(sender, [first, second]), await evaluated(sender, [first])];
+  await updateTestCase(db, first.id, current => ({ ...current, name: "another", status: "disabled" }));
+  const { runs, refused } = await evaluateAgain(db, sender.agentId, [...traceIds, ...traceIds]);
+  assert.deepEqual(refused, []);
+  assert.deepEqual(new Set(runs.map(run => run.traceId)), new Set(traceIds));
+  const claimed = await claimAll();
+  const plans = traceIds.map(traceId => {
+    const { runId } = runs.find(run => run.traceId === traceId)!;
+    return decodeDetail(claimed.find(run => run.id === runId)!.detail).plan;
+  });
+  assert.deepEqual(plans, [[first, second], [first]]);
+});
+
+it("refuses other traces, each with its reason", async () => {
+  const [sender, another] = [
+    await makeSender(db, { judged: false }),
+    await makeSender(db, { judged: false }),
+  ];
+  const [test, gone] = [await makeTestCase(db, sender.agentId), await makeTestCase(db, sender.agentId)];
+  const done = await evaluated(sender, [test, gone]);
+  const orphaned = await evaluated(sender, [gone]);
+  await deleteTestCase(db, gone.id);
+  const silent = await evaluated(sender, []);
+  const manual = await evaluated(sender, [test]);
+  await db.pool.query("update traces set kind = 'test_run' where id = $1", [manual]);
+  const pending = (await storeDueRun(db, sender)).traceId;
+  const foreign = await evaluated(another, [await makeTestCase(db, another.agentId)]);
+  const missing = randomUUID();
+  const all = [done, orphaned, silent, manual, pending, foreign, missing];
+  const { runs, refused } = await evaluateAgain(db, sender.agentId, all);
+  assert.deepEqual(
+    runs.map(run => run.traceId),
+    [done],
+  );
+  assert.deepEqual(
+    new Map(refused.map(({ traceId, reason }) => [traceId, reason])),
+    new Map([
+      [orphaned, "tests_deleted"],
+      [silent, "never_evaluated"],
+      [manual, "test_run"],
+      [pending, "in_progress"],
+      [foreign, "not_found"],
+      [missing, "not_found"],
+    ]),
+  );
+});
+
+it("schedules nothing twice, even when asked twice at once", async () => {
+  const sender = await makeSender(db, { judged: false });
+  const test = await makeTestCase(db, sender.agentId);
+  const traceIds: string[] = [];
+  for (let at = 0; at < 12; at++) traceIds.push(await evaluated(sender, [test]));
+  const both = await Promise.all([
+    evaluateAgain(db, sender.agentId, traceIds),
+    evaluateAgain(other, sender.agentId, [...traceIds].reverse()),
+  ]);
+  assert.equal(both.flatMap(({ runs }) => runs).length, 12);
+  assert.deepEqual(
+    both.flatMap(({ refused }) => refused.map(({ reason }) => reason)),
+    Array(12).fill("in_progress"),
+  );
+});
