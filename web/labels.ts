@@ -15,8 +15,8 @@ import type { PassiveBehavior } from "../src/model/test-case/test-case.ts";
 import type { SpanRole } from "../src/model/trace/span-role.ts";
 import type { TracePath } from "../src/model/trace/trace.ts";
 import { numberText, passedText } from "./format.ts";
-import type { LiveState } from "./live.ts";
-import type { IconName } from "./ui/Icon.tsx";
+import type { LiveState } from "./live-state.ts";
+import type { IconName } from "./ui/icons.ts";
 
 export type Word = { text: string; icon: IconName; tone?: "good" | "bad" | "warn" | "info" };
 

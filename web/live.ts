@@ -1,9 +1,7 @@
 // Live updates: subscribes to the server's event stream, and polls while the stream is down.
 import { useEffect, useRef, useState } from "react";
 import type { ServiceEvent } from "../src/model/event.ts";
-
-/** `polling`: not connected; listeners get a `refresh` event every few seconds. */
-export type LiveState = "connecting" | "live" | "polling";
+import type { LiveState } from "./live-state.ts";
 
 /** `refresh`: events may have been missed, so refetch. */
 export type LiveEvent = ServiceEvent;

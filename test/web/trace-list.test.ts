@@ -148,3 +148,69 @@ test("asleep it asks nothing, and what it missed it reads when it wakes", async 
   await settle(context.mock.timers);
   assert.deepEqual(shownIn(list), newestFirst(traces));
 });
+
+/** Answers in an order of its own, two rows a page, and says how far it searched. */
+function sortedServer(ids: string[]) {
+  const asked: Record<string, string>[] = [];
+  const read = async (query: Record<string, string>) => {
+    asked.push(query);
+    const { cursor = "0", externalId } = query;
+    const from = externalId === undefined ? Number(cursor) : ids.indexOf(externalId);
+    const to = externalId === undefined ? from + 2 : from + 1;
+    const items = ids.slice(from, to).map(id => ({ id, revision: 1, externalId: id, run: null }));
+    const left = to < ids.length ? `2026-11-2${to}T00:00:00Z` : null;
+    return {
+      items,
+      nextCursor: left && String(to),
+      knownFrom: null,
+      ordered: { traces: ids.length, from: left },
+      searched: { traces: 10, tooLarge: 1, from: left },
+    };
+  };
+  return { asked, read };
+}
+
+test("a sorted list keeps the server's order: it shows no row twice, and finds, updates and removes rows in place", async context => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  // The third page begins with a row that moved down after the first.
+  const { asked, read } = sortedServer(["m", "z", "a", "q", "m", "b"]);
+  const list = new TraceList(read, "sorted");
+  list.wake();
+  await readAll(list);
+  const ids = () => list.shown().rows.map(({ id }) => id);
+  assert.deepEqual(ids(), ["m", "z", "a", "q", "b"]);
+  assert.deepEqual(
+    ["m", "q", "b", "never"].map(id => list.indexOf(id)),
+    [0, 3, 4, -1],
+  );
+  assert.deepEqual(list.shown().ordered, { traces: 6, from: "2026-11-22T00:00:00Z" });
+  list.setVisible(0, 4);
+  asked.length = 0;
+  list.onEvent({ type: "trace", agentId: "a", traceId: "new", change: "created" });
+  await settle(context.mock.timers);
+  assert.deepEqual(asked, [], "the place of a new trace is unknown");
+  list.onEvent({ type: "trace", agentId: "a", traceId: "q", change: "merged" });
+  await settle(context.mock.timers);
+  assert.deepEqual(asked, [{ externalId: "q", limit: "1" }]);
+  list.onEvent({ type: "trace", agentId: "a", traceId: "z", change: "deleted" });
+  assert.deepEqual(ids(), ["m", "a", "q", "b"]);
+  assert.deepEqual([list.indexOf("z"), list.positionFor("z")], [-1, 1], "where the row was");
+  list.restart();
+  await readAll(list);
+  assert.deepEqual(ids(), ["m", "z", "a", "q", "b"]);
+});
+
+test("a search of spans reads one page, and further ones only for the user; what it searched adds up", async () => {
+  const { asked, read } = sortedServer(["e", "d", "c", "b", "a"]);
+  const list = new TraceList(read, "searched");
+  await list.more();
+  await list.more();
+  assert.equal(asked.length, 1);
+  assert.deepEqual(list.shown().searched, { traces: 10, tooLarge: 1, from: "2026-11-22T00:00:00Z" });
+  await list.more("user");
+  await list.more();
+  assert.equal(asked.length, 2);
+  await list.more("user");
+  assert.deepEqual(list.shown().searched, { traces: 30, tooLarge: 3, from: null });
+  assert.equal(list.shown().rows.length, 5);
+});

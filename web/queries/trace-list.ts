@@ -1,22 +1,10 @@
 // Rows of a trace list: loaded page by page on scroll, and kept up to date with few requests.
 import type { ServiceEvent } from "../../src/model/event.ts";
 import type { RunState } from "../../src/model/run/run.ts";
+import { type ListKind, nothingShown, type Page, type Shown, withPage } from "./trace-pages.ts";
 
 /** The fields of a row that the list needs. */
 type Listed = { id: string; externalId: string; run: { state: RunState } | null };
-type Page<R> = { items: R[]; nextCursor: string | null };
-
-export type Shown<R> = {
-  /** Newest first, by id. */
-  rows: readonly R[];
-  /** Cursor of the next page; "" before the first page, null after the last. */
-  nextCursor: string | null;
-  busy: boolean;
-  failure: Error | null;
-  /** Newer rows that are held back until the user is at the top; `atLeast`: there may be more. */
-  fresh: { count: number; atLeast: boolean };
-};
-
 /** Fetches a page with the list's filters and this additional query. */
 type Read<R> = (query: Record<string, string>) => Promise<Page<R>>;
 
@@ -29,15 +17,12 @@ const intervalMs = 1_000;
 const refetchedRowsMax = 8;
 
 export class TraceList<R extends Listed> {
+  readonly kind: ListKind;
   readonly #read: Read<R>;
   readonly #listeners = new Set<() => void>();
-  #shown: Shown<R> = {
-    rows: [],
-    nextCursor: "",
-    busy: false,
-    failure: null,
-    fresh: { count: 0, atLeast: false },
-  };
+  #shown: Shown<R> = nothingShown;
+  /** Positions at which rows were loaded, unless the list is live. */
+  readonly #places = new Map<string, number>();
   /** Ids of rows that changed since they were fetched. */
   readonly #changed = new Set<string>();
   #headChanged = false;
@@ -52,8 +37,9 @@ export class TraceList<R extends Listed> {
   /** Incremented when the list restarts: pages requested before do not continue it. */
   #generation = 0;
 
-  constructor(read: Read<R>) {
+  constructor(read: Read<R>, kind: ListKind = "live") {
     this.#read = read;
+    this.kind = kind;
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -63,25 +49,33 @@ export class TraceList<R extends Listed> {
 
   shown = (): Shown<R> => this.#shown;
 
-  /** Loads the next page, unless one is loading, loading failed, or all pages are loaded. */
-  async more(): Promise<void> {
+  /** Loads the next page, unless one is loading, loading failed, all pages are loaded, or only the user asks for more. */
+  async more(by?: "user"): Promise<void> {
     const { nextCursor, busy, failure } = this.#shown;
     if (busy || failure || nextCursor === null) return;
+    if (this.kind === "searched" && nextCursor !== "" && by !== "user") return;
     this.#show({ busy: true });
     const generation = this.#generation;
     const query = { limit: pageLimit, ...(nextCursor && { cursor: nextCursor }) };
     const page = await this.#read(query).catch((error: Error) => error);
     if (generation !== this.#generation) return;
     if (page instanceof Error) return this.#show({ busy: false, failure: page });
-    const { rows } = this.#shown;
-    const lowest = rows.at(-1)?.id;
-    const further = page.items.filter(({ id }) => lowest === undefined || id < lowest);
-    this.#show({ busy: false, rows: [...rows, ...further], nextCursor: page.nextCursor });
+    const items = this.#furtherRows(page.items);
+    this.#show({ busy: false, ...withPage(this.#shown, { ...page, items }) });
     if (this.#headChanged) this.#scheduleUpdate();
   }
 
   retry(): void {
     this.#show({ failure: null });
+    void this.more("user");
+  }
+
+  /** Loads the list again from its start. */
+  restart(): void {
+    this.#generation++;
+    this.#changed.clear();
+    this.#places.clear();
+    this.#show(nothingShown);
     void this.more();
   }
 
@@ -99,13 +93,14 @@ export class TraceList<R extends Listed> {
 
   onEvent(event: ServiceEvent): void {
     if (this.#asleep || event.type === "ingestion" || event.type === "launch") return;
+    const isLive = this.kind === "live";
     if (this.#shown.nextCursor === "") {
       // The first page is loading and may miss the change.
-      this.#headChanged = true;
+      this.#headChanged = isLive;
       return;
     }
     if (event.type === "refresh") {
-      this.#headChanged = true;
+      this.#headChanged = isLive;
       for (const { id, run } of this.#shown.rows) {
         if (run?.state === "pending" || run?.state === "running") this.#changed.add(id);
       }
@@ -113,7 +108,7 @@ export class TraceList<R extends Listed> {
       this.#remove(event.traceId);
     } else if (this.indexOf(event.traceId) < 0) {
       // The trace may match the filters now.
-      this.#headChanged = true;
+      this.#headChanged = isLive;
     } else this.#changed.add(event.traceId);
     this.#scheduleUpdate();
   }
@@ -145,10 +140,30 @@ export class TraceList<R extends Listed> {
     let [low, high] = [0, rows.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (rows[middle]!.id > id) low = middle + 1;
+      if (this.#isBefore(rows[middle]!.id, id)) low = middle + 1;
       else high = middle;
     }
     return low;
+  }
+
+  #isBefore(one: string, other: string): boolean {
+    if (this.kind === "live") return one > other;
+    return this.#placeOf(one) < this.#placeOf(other);
+  }
+
+  #placeOf(id: string): number {
+    return this.#places.get(id) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Those of the next page that the list does not have yet: a trace may have changed its place between two pages. */
+  #furtherRows(items: R[]): R[] {
+    if (this.kind === "live") {
+      const lowest = this.#shown.rows.at(-1)?.id;
+      return items.filter(({ id }) => lowest === undefined || id < lowest);
+    }
+    const further = items.filter(({ id }) => !this.#places.has(id));
+    for (const { id } of further) this.#places.set(id, this.#places.size);
+    return further;
   }
 
   #show(change: Partial<Shown<R>>): void {
@@ -166,7 +181,8 @@ export class TraceList<R extends Listed> {
     this.#timer = undefined;
     const { rows } = this.#shown;
     const headLowest = rows[Math.min(headLimit, rows.length) - 1]?.id ?? "";
-    const head = this.#headChanged || [...this.#changed].some(id => id >= headLowest);
+    const head =
+      this.kind === "live" && (this.#headChanged || [...this.#changed].some(id => id >= headLowest));
     const [first, last] = this.#visible;
     const visibleChanged = rows
       .slice(Math.max(first, head ? headLimit : 0), last + 1)
@@ -193,6 +209,7 @@ export class TraceList<R extends Listed> {
     const lowest = lowestOf(head) ?? "~";
     for (const id of changed) if (id < lowest) this.#changed.add(id);
     if (this.#asleep) return;
+    this.#show({ knownFrom: head.knownFrom ?? null });
     if (this.#atTop || this.#shown.rows.length === 0) return this.#join(head);
     this.#held = head;
     const rows = this.#shown.rows.slice();

@@ -10,11 +10,20 @@ export const traceSearch = [
   "outage",
   "resultState",
   "testId",
+  "testOutcome",
+  "testVersion",
   "checkType",
   "failed",
   "httpStatus",
   "path",
   "externalId",
+  "tool",
+  "model",
+  "spanName",
+  "attribute",
+  "attributeValue",
+  "metadata",
+  "metadataValue",
   "within",
   "receivedFrom",
   "receivedTo",
@@ -22,6 +31,7 @@ export const traceSearch = [
   "durationMaxMs",
   "tokensMin",
   "tokensMax",
+  "order",
 ] as const;
 
 export type TraceSearchName = (typeof traceSearch)[number];
@@ -33,6 +43,21 @@ export const spansOfTime: Record<string, { text: string; ms: number }> = {
   "7d": { text: "Last 7 days", ms: 604_800_000 },
   "30d": { text: "Last 30 days", ms: 2_592_000_000 },
 };
+
+/** By the API's values of `order`; absent: newest. */
+export const traceOrders: Record<string, string> = {
+  newest: "Newest first",
+  oldest: "Oldest first",
+  longest: "Longest first",
+  shortest: "Shortest first",
+  most_tokens: "Most tokens first",
+  fewest_tokens: "Fewest tokens first",
+};
+
+/** Whether the server searches the spans, for up to a second per page. Such lists are in the order of time. */
+export function searchesSpans({ spanName, attribute, metadata }: TraceSearch): boolean {
+  return Boolean(spanName || attribute || metadata);
+}
 
 /** The API query at this moment. Invalid values are passed through, and the API's error names them. */
 export function traceQuery({ within, ...search }: TraceSearch): URLSearchParams {

@@ -1,8 +1,13 @@
-// Queries for one trace: outline, spans, conversation and raw JSON.
+// Queries for one trace: outline, spans, conversation and raw JSON; and for the names to filter traces by.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { Conversation } from "../../src/http/traces/conversation-schemas.ts";
-import type { ResultStateView, SpanDetail, TraceOutline } from "../../src/http/traces/schemas.ts";
+import type {
+  ResultStateView,
+  SpanDetail,
+  TraceOutline,
+  TraceValues,
+} from "../../src/http/traces/schemas.ts";
 import { read, readStart } from "../api.ts";
 
 export const outlineQuery = (traceId: string) =>
@@ -45,4 +50,11 @@ export const rawQuery = (traceId: string) =>
   queryOptions({
     queryKey: ["traces", traceId, "raw"],
     queryFn: ({ signal }) => readStart(rawPath(traceId), rawBytesMax, signal),
+  });
+
+/** The tools and models of an agent's traces. */
+export const traceValuesQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ["agents", agentId, "trace-values"],
+    queryFn: ({ signal }) => read<TraceValues>(`/api/agents/${agentId}/trace-values`, signal),
   });

@@ -2,12 +2,13 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
-import type { Page } from "../../src/http/schemas.ts";
-import type { ListedTrace } from "../../src/http/traces/schemas.ts";
+import type { ListedTrace, TracePage } from "../../src/http/traces/schemas.ts";
 import { read } from "../api.ts";
-import { type LiveState, useLive } from "../live.ts";
-import { type Shown, TraceList } from "./trace-list.ts";
-import { type TraceSearch, traceQuery } from "./trace-search.ts";
+import { useLive } from "../live.ts";
+import type { LiveState } from "../live-state.ts";
+import { TraceList } from "./trace-list.ts";
+import type { ListKind, Shown } from "./trace-pages.ts";
+import { searchesSpans, type TraceSearch, traceQuery } from "./trace-search.ts";
 
 /** A row, with texts truncated, because a list may grow to 100,000 rows. */
 export type TraceRow = Omit<ListedTrace, "responseText">;
@@ -24,14 +25,14 @@ export function useTraceList(agentId: string, search: TraceSearch): Traces {
     return new TraceList<TraceRow>(async query => {
       const path = `/api/agents/${agentId}/traces?${new URLSearchParams({ ...filters, ...query })}`;
       // Through the query client for its retries; the list itself keeps the rows.
-      const { items, nextCursor } = await queries.fetchQuery({
+      const page = await queries.fetchQuery({
         queryKey: ["agents", agentId, "trace-page", path],
-        queryFn: ({ signal }) => read<Page<ListedTrace>>(path, signal),
+        queryFn: ({ signal }) => read<TracePage>(path, signal),
         staleTime: 0,
         gcTime: 0,
       });
-      return { items: items.map(toRow), nextCursor };
-    });
+      return { ...page, items: page.items.map(toRow) };
+    }, kindOf(search));
   };
   const { data } = useQuery({
     queryKey: ["agents", agentId, "trace-list", search],
@@ -42,6 +43,11 @@ export function useTraceList(agentId: string, search: TraceSearch): Traces {
     gcTime: keptMs,
   });
   return data;
+}
+
+function kindOf(search: TraceSearch): ListKind {
+  if (searchesSpans(search)) return "searched";
+  return search.order === undefined || search.order === "newest" ? "live" : "sorted";
 }
 
 /** Updates the list live, unless it is paused or the page is hidden. */

@@ -1,6 +1,6 @@
 // Commands that the current page adds to the palette.
 import { useEffect } from "react";
-import type { IconName } from "../ui/Icon.tsx";
+import type { IconName } from "../ui/icons.ts";
 import { useLatest } from "../ui/use-latest.ts";
 
 export type PageCommand = { label: string; icon: IconName; run: () => void };

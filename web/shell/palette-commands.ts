@@ -11,7 +11,7 @@ import { findTraceQuery } from "../queries/find-trace.ts";
 import { projectsQuery } from "../queries/projects.ts";
 import { testQuery, testsQuery } from "../queries/tests.ts";
 import { setTheme, themes } from "../theme.ts";
-import type { IconName } from "../ui/Icon.tsx";
+import type { IconName } from "../ui/icons.ts";
 import { toast } from "../ui/Toast.tsx";
 import { listPageCommands } from "./page-commands.ts";
 import { externalIdOf, type Ranked, traceIdOf } from "./palette-rank.ts";

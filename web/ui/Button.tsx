@@ -1,6 +1,7 @@
 // The button: use at most one "main" per view, and "danger" for actions that cannot be undone.
 import { type ComponentProps, useImperativeHandle, useLayoutEffect, useRef } from "react";
-import { Icon, type IconName } from "./Icon.tsx";
+import { Icon } from "./Icon.tsx";
+import type { IconName } from "./icons.ts";
 
 export type ButtonProps = Omit<ComponentProps<"button">, "disabled"> & {
   look?: "main" | "danger" | "plain" | "link";

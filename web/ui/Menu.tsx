@@ -1,7 +1,7 @@
 // A button that opens a menu of actions and choices. The menu's code is loaded on first use.
 import { lazy, Suspense } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
-import type { IconName } from "./Icon.tsx";
+import type { IconName } from "./icons.ts";
 import { usePopup } from "./popup.ts";
 
 export type MenuEntry =

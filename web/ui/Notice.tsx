@@ -1,7 +1,8 @@
 // A highlighted notice with the icon of its tone.
 import type { ReactNode } from "react";
 import type { Failure } from "../api.ts";
-import { Icon, type IconName } from "./Icon.tsx";
+import { Icon } from "./Icon.tsx";
+import type { IconName } from "./icons.ts";
 
 type Tone = "info" | "good" | "warn" | "bad";
 

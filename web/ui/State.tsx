@@ -2,7 +2,8 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { type Failure, failureOf } from "../api.ts";
 import { Button } from "./Button.tsx";
-import { Icon, type IconName } from "./Icon.tsx";
+import { Icon } from "./Icon.tsx";
+import type { IconName } from "./icons.ts";
 
 /** Placeholder bars, shown after 200 ms. */
 export function Skeleton({ lines = 6 }: { lines?: number }) {

@@ -69,6 +69,8 @@ export async function pageOfSpans(
   for (;;) {
     const { rows, reach } = await listTraces(db, agentId, filters, listingFrom(order, from, candidatesMax));
     const traceIds = rows.map(({ id }) => id);
+    // The candidates beyond a full look come next, even if none are beyond the rows that it read.
+    const next = rows.length < candidatesMax ? reach : traceIds.at(-1)!;
     const ms = Math.max(0, searchMs - (performance.now() - begun));
     const found = traceIds.length > 0 ? await reader.search({ traceIds, filter, ms }) : nothing;
     const wanted = new Set(found.matching.slice(0, limit - items.length));
@@ -78,7 +80,7 @@ export async function pageOfSpans(
     const last = isFull ? traceIds.indexOf(items.at(-1)!.id) : found.searched - 1;
     traces += last + 1;
     tooLarge += found.tooLarge;
-    from = last === traceIds.length - 1 ? (reach ?? undefined) : traceIds[last];
+    from = last === traceIds.length - 1 ? (next ?? undefined) : traceIds[last];
     if (from !== undefined && !isFull && performance.now() - begun < searchMs) continue;
     const searched = { traces, tooLarge, from: timeText(from ?? null) };
     return { items, nextCursor: from === undefined ? null : cursorOf(from), ordered: null, searched };

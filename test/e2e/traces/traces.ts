@@ -143,6 +143,7 @@ test("traces can be filtered by test case and check type", async () => {
   await page.getByRole("button", { name: "Add filter" }).click();
   await page.getByRole("button", { name: "Test case" }).click();
   await page.getByRole("button", { name: "Answers politely" }).click();
+  await page.getByRole("button", { name: "Any outcome" }).click();
   await page.getByRole("button", { name: "Test case: Answers politely", exact: true }).waitFor();
   await link(page, /judged by another/).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Clear all" }).click();

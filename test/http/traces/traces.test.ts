@@ -13,7 +13,7 @@ import {
 } from "../../support/bodies.ts";
 import { type Sent, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
-import { keepResults, storeTrace } from "../../support/stored-traces.ts";
+import { keepResults, storeTrace, storeTraces } from "../../support/stored-traces.ts";
 
 let service: TestService;
 before(async () => {
@@ -455,6 +455,22 @@ test("each filter finds its matches and nothing else", async () => {
     assert.deepEqual(await listedIds(agent.id, query), expected, JSON.stringify(query));
   }
 });
+
+for (const order of ["newest", "oldest"]) {
+  test(`a search of spans, ${order} first, looks at every trace, and adds up to all of them`, async () => {
+    const agent = await makeAgent(service.owner);
+    // More than the search asks for at a time, and fewer than one look at the table reads.
+    await storeTraces(service.db, agent.id, 450);
+    let looked = 0;
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page = await list(agent.id, { spanName: "never", order, ...(cursor && { cursor }) });
+      looked += page.searched.traces;
+      cursor = page.nextCursor;
+      assert.equal(page.searched.from === null, cursor === null);
+    }
+    assert.equal(looked, 450);
+  });
+}
 
 for (const query of [
   "kind=dead",

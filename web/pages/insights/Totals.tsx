@@ -5,7 +5,8 @@ import type { Outcome } from "../../../src/model/run/run.ts";
 import { numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
 import { useFollow } from "../../shell/follow.ts";
-import { Icon, type IconName } from "../../ui/Icon.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import type { IconName } from "../../ui/icons.ts";
 import { timeText, totalOf } from "./Charts.tsx";
 import type { CountedUrl } from "./view.ts";
 

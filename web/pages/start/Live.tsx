@@ -6,7 +6,7 @@ import type { ListedTrace } from "../../../src/http/traces/schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import type { Failure } from "../../api.ts";
 import { counted } from "../../labels.ts";
-import type { LiveState } from "../../live.ts";
+import type { LiveState } from "../../live-state.ts";
 import { sendSampleTrace } from "../../mutations/agents.ts";
 import { verificationQuery } from "../../queries/account.ts";
 import { lastTraceQuery } from "../../queries/agents.ts";

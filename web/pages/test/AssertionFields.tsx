@@ -1,10 +1,9 @@
 // The form fields of each assertion type, with suggestions from the agent's latest traces.
 import type { ReactNode } from "react";
-import type { Term, Vocabulary } from "../../../src/http/test-cases/editor-schemas.ts";
+import type { Term } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
-import { counted } from "../../labels.ts";
+import { attributeKeys, attributesOf, spanNames, toolNames } from "../../completions.ts";
 import { isRecord } from "../../record.ts";
-import type { Completion } from "../../ui/Combobox.tsx";
 import type { Doc } from "./document.ts";
 import { useEditorContext } from "./editor-context.ts";
 import { CompletedLine, JsonBlock, NumberLine, StatusLine, TextLine } from "./fields.tsx";
@@ -47,7 +46,7 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
         label="Attribute"
         hint="The full attribute key as sent, dots included."
         mono
-        completions={attributesOf(vocabulary, assertion["target_node"]).map(termCompletion)}
+        completions={attributeKeys(vocabulary, assertion["target_node"])}
         {...bound("field")}
       />
     </div>
@@ -236,29 +235,4 @@ function parsedSample(sample: unknown): unknown {
   if (typeof sample !== "string" || !/^\s*[[{]/.test(sample)) return sample;
   const read = readText(sample);
   return read.ok ? read.value : sample;
-}
-
-function spanNames(vocabulary: Vocabulary | undefined): Completion[] {
-  return (vocabulary?.spans ?? []).map(({ name, count }) => ({ value: name, note: counted(count, "span") }));
-}
-
-function toolNames(vocabulary: Vocabulary | undefined): Completion[] {
-  return (vocabulary?.tools ?? []).map(({ name, count }) => ({ value: name, note: counted(count, "call") }));
-}
-
-/** The attributes of the spans that match the target, or of all spans if none match; each key once. */
-function attributesOf(vocabulary: Vocabulary | undefined, target: unknown): Term[] {
-  const spans = vocabulary?.spans ?? [];
-  const sought = typeof target === "string" ? target.toLowerCase() : "";
-  const matching = spans.filter(({ name }) => name.toLowerCase().includes(sought));
-  const terms = new Map<string, Term>();
-  for (const term of (matching.length > 0 ? matching : spans).flatMap(({ attributes }) => attributes)) {
-    if (!terms.has(term.key)) terms.set(term.key, term);
-  }
-  return [...terms.values()];
-}
-
-function termCompletion({ key, samples }: Term): Completion {
-  const [sample] = samples;
-  return { value: key, note: sample === undefined ? undefined : JSON.stringify(sample) };
 }

@@ -1,14 +1,17 @@
 // The bar above the list of traces: tabs, text search and filters. All are kept in the URL.
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
-import { testsQuery } from "../../queries/tests.ts";
+import { lazy, type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from "react";
+import { testQuery } from "../../queries/tests.ts";
 import type { TraceSearch } from "../../queries/trace-search.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Popover } from "../../ui/Popover.tsx";
-import { FilterEditor } from "./FilterEditor.tsx";
-import { type Filter, filters, textOf, without } from "./filters.ts";
+import { activeFilters, type Filter, filterGroups, testEnd, without, withTestOutcome } from "./filters.ts";
+import { SortMenu } from "./SortMenu.tsx";
+
+const load = () => import("./FilterEditor.tsx");
+const FilterEditor = lazy(async () => ({ default: (await load()).FilterEditor }));
 
 const typingMs = 250;
 
@@ -29,17 +32,12 @@ type FilterBarProps = {
 
 export function FilterBar({ agentId, search, onChange, searchBox, children }: FilterBarProps) {
   const add = useRef<HTMLSpanElement>(null);
-  const { data: tests = [] } = useInfiniteQuery({
-    ...testsQuery(agentId),
-    enabled: search.testId !== undefined,
-  });
-  const testName = (id: string) => tests.find(test => test.id === id)?.name ?? "deleted test";
-  const active = filters.flatMap(filter => {
-    const text = textOf(filter, search, testName);
-    return text ? [{ filter, text }] : [];
-  });
-  const remove = (filter?: Filter) => {
-    onChange(without(search, filter));
+  const test = useQuery({ ...testQuery(search.testId ?? ""), enabled: search.testId !== undefined });
+  const testName = test.data?.name ?? (test.isPending ? "…" : "deleted test");
+  const active = activeFilters(search, () => testName);
+  const combined = withTestOutcome(search);
+  const change = (next: TraceSearch) => {
+    onChange(next);
     // The focused button was removed with its filter.
     add.current?.querySelector("button")?.focus();
   };
@@ -68,33 +66,55 @@ export function FilterBar({ agentId, search, onChange, searchBox, children }: Fi
         <span ref={add}>
           <AddFilter agentId={agentId} search={search} onChange={onChange} />
         </span>
+        <SortMenu search={search} onChange={onChange} />
         {children}
       </div>
       {active.length > 0 && (
         <ul className="chips" aria-label="Active filters">
-          {active.map(({ filter, text }) => (
+          {active.map(({ filter, text, end }) => (
             <li key={filter.label} className="chosen-filter">
               <Popover
                 look="plain"
                 small
                 title={filter.label}
-                panel={close => <FilterEditor {...{ agentId, filter, search, onChange, close }} />}
+                aria-label={`${filter.label}: ${text}${end}`}
+                panel={close => (
+                  <Suspense>
+                    <FilterEditor {...{ agentId, filter, search, onChange, close }} />
+                  </Suspense>
+                )}
               >
-                <span className="chosen-text">
-                  <span className="quiet">{filter.label}:</span> <bdi>{text}</bdi>
+                <span className="chip-text">
+                  <span className="quiet">{filter.label}:</span> <bdi className="chip-value">{text}</bdi>
+                  {end && <span className="chip-end">{end}</span>}
                 </span>
               </Popover>
               <Button
                 look="plain"
                 small
                 icon="cross"
-                aria-label={`Remove filter ${filter.label}: ${text}`}
-                onClick={() => remove(filter)}
+                aria-label={`Remove filter ${filter.label}: ${text}${end}`}
+                onClick={() => change(without(search, filter))}
               />
             </li>
           ))}
+          {combined && (
+            <li>
+              <Button
+                small
+                icon="filter"
+                aria-label={`Replace with “${testName}${testEnd(combined)}”`}
+                onClick={() => change(combined)}
+              >
+                <span className="chip-text">
+                  Replace with “<bdi className="chip-value">{testName}</bdi>
+                  <span className="chip-end">{testEnd(combined)}”</span>
+                </span>
+              </Button>
+            </li>
+          )}
           <li>
-            <Button look="link" onClick={() => remove()}>
+            <Button look="link" onClick={() => change(without(search))}>
               Clear all
             </Button>
           </li>
@@ -116,17 +136,31 @@ function AddFilter(props: AddFilterProps) {
 
 function AddFilterPanel({ close, ...props }: AddFilterProps & { close: () => void }) {
   const [filter, setFilter] = useState<Filter>();
-  if (filter) return <FilterEditor {...props} filter={filter} close={close} />;
+  useEffect(() => void load(), []);
+  if (filter) {
+    return (
+      <Suspense>
+        <FilterEditor {...props} filter={filter} close={close} />
+      </Suspense>
+    );
+  }
   return (
-    <ul>
-      {filters.map(one => (
-        <li key={one.label}>
-          <button type="button" className="menu-item panel-item" onClick={() => setFilter(one)}>
-            {one.label}
-          </button>
-        </li>
+    <div className="filter-groups">
+      {filterGroups.map(({ label, filters }) => (
+        <section key={label} aria-label={label}>
+          <h2 className="menu-label">{label}</h2>
+          <ul>
+            {filters.map(one => (
+              <li key={one.label}>
+                <button type="button" className="menu-item panel-item" onClick={() => setFilter(one)}>
+                  {one.label}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
       ))}
-    </ul>
+    </div>
   );
 }
 

@@ -1,12 +1,17 @@
-// The editor of one filter: a list of choices, or a small form for numbers, texts and times.
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { type FormEvent, type KeyboardEvent, useEffect, useRef } from "react";
-import { testsQuery } from "../../queries/tests.ts";
+// The editor of one filter: a list of choices, or a small form for numbers, texts and times. Loaded on first use.
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useCallback, useEffect, useId, useRef, useState } from "react";
+import { attributeKeys, spanNames } from "../../completions.ts";
+import { momentText } from "../../format.ts";
+import { vocabularyQuery } from "../../queries/editor.ts";
 import { spansOfTime, type TraceSearch, type TraceSearchName } from "../../queries/trace-search.ts";
+import { traceValuesQuery } from "../../queries/traces.ts";
 import { Button } from "../../ui/Button.tsx";
-import { Icon } from "../../ui/Icon.tsx";
-import { Loaded, MorePages } from "../../ui/State.tsx";
-import { type Filter, without } from "./filters.ts";
+import { Combobox, type Completion } from "../../ui/Combobox.tsx";
+import { ChoiceList } from "./ChoiceList.tsx";
+import { type Filter, type FilterInput, withFilter } from "./filters.ts";
+import { isKeptSince } from "./list-notes.ts";
+import { TestFilter } from "./TestFilter.tsx";
 
 type FilterEditorProps = {
   agentId: string;
@@ -18,115 +23,52 @@ type FilterEditorProps = {
 
 export function FilterEditor({ agentId, filter, search, onChange, close }: FilterEditorProps) {
   const panel = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  const focusFirst = useCallback(() => {
     const choices = panel.current?.querySelectorAll<HTMLElement>("button, input") ?? [];
     const chosen = [...choices].find(one => one.ariaPressed === "true") ?? choices[0];
     chosen?.focus({ preventScroll: true });
   }, []);
+  useEffect(focusFirst, [focusFirst]);
   const set = (values: TraceSearch) => {
-    onChange({ ...without(search, filter), ...values });
+    onChange(withFilter(search, filter, values));
     close();
   };
   const [name] = filter.names as readonly [TraceSearchName];
-  const { by, label } = filter;
+  const { by, label, inputs } = filter;
   return (
     <div ref={panel} className="filter-editor">
-      <h2 className="menu-label">{label}</h2>
+      {by.kind !== "input" && <h2 className="menu-label">{label}</h2>}
       {by.kind === "choice" && (
         <ChoiceList choices={by.choices} chosen={search[name]} onChoose={value => set({ [name]: value })} />
       )}
-      {by.kind === "tests" && (
-        <TestList agentId={agentId} chosen={search[name]} onChoose={value => set({ [name]: value })} />
-      )}
-      {by.kind === "time" && <TimeForm search={search} onSet={set} />}
-      {by.kind === "range" && (
-        <InputForm
-          onSet={set}
-          inputs={by.names.map((name, at) => ({
-            name,
-            label: `${at === 0 ? "At least" : "At most"} (${by.unit})`,
-            type: "number",
-            step: by.step,
-            value: search[name],
-          }))}
-        />
-      )}
-      {by.kind === "input" && (
-        <InputForm
-          onSet={set}
-          inputs={[{ name: by.name, label, type: by.type, step: "1", value: search[by.name] }]}
-        />
-      )}
+      {by.kind === "test" && <TestFilter {...{ agentId, search }} onSet={set} onStep={focusFirst} />}
+      {by.kind === "time" && <TimeForm agentId={agentId} search={search} onSet={set} />}
+      {inputs && <InputForm {...{ agentId, search, inputs }} onSet={set} />}
+      {isKeptSince(filter.names) && <KnownFrom agentId={agentId} />}
     </div>
   );
 }
 
-type ChoiceListProps = {
-  choices: readonly { value: string; label: string }[];
-  chosen: string | undefined;
-  onChoose: (value: string) => void;
-};
-
-function ChoiceList({ choices, chosen, onChoose }: ChoiceListProps) {
-  const onKeyDown = (event: KeyboardEvent<HTMLUListElement>) => {
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (step === 0) return;
-    event.preventDefault();
-    const buttons = [...event.currentTarget.querySelectorAll("button")];
-    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    buttons.at((at + step) % buttons.length)?.focus();
-  };
+/** Says that old traces may be missing, while they are prepared for this filter. */
+function KnownFrom({ agentId }: { agentId: string }) {
+  const { data } = useQuery(traceValuesQuery(agentId));
+  if (!data?.knownFrom) return null;
   return (
-    <ul onKeyDown={onKeyDown}>
-      {choices.map(({ value, label }) => (
-        <li key={value}>
-          <button
-            type="button"
-            className="menu-item panel-item"
-            aria-pressed={value === chosen}
-            onClick={() => onChoose(value)}
-          >
-            <span className="menu-tick">{value === chosen && <Icon name="check" />}</span>
-            <bdi>{label}</bdi>
-          </button>
-        </li>
-      ))}
-    </ul>
+    <p className="menu-label">
+      Finds traces received since {momentText(data.knownFrom)}. Older traces are still being prepared.
+    </p>
   );
 }
 
-type TestListProps = Omit<ChoiceListProps, "choices"> & { agentId: string };
-
-function TestList({ agentId, ...list }: TestListProps) {
-  const tests = useInfiniteQuery(testsQuery(agentId));
-  return (
-    <Loaded query={tests}>
-      {items =>
-        items.length === 0 ? (
-          <p className="menu-label">This agent has no test cases yet</p>
-        ) : (
-          <>
-            <ChoiceList {...list} choices={items.map(({ id, name }) => ({ value: id, label: name }))} />
-            <MorePages query={tests} />
-          </>
-        )
-      }
-    </Loaded>
-  );
-}
-
-type Input = {
-  name: TraceSearchName;
-  label: string;
-  type: "text" | "number" | "datetime-local";
-  step?: string;
-  value: string | undefined;
+type InputFormProps = {
+  agentId: string;
+  search: TraceSearch;
+  inputs: readonly FilterInput[];
+  onSet: (values: TraceSearch) => void;
 };
-
-type InputFormProps = { inputs: Input[]; onSet: (values: TraceSearch) => void };
 
 /** Empty inputs do not filter. */
-function InputForm({ inputs, onSet }: InputFormProps) {
+function InputForm({ agentId, search, inputs, onSet }: InputFormProps) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
@@ -134,19 +76,8 @@ function InputForm({ inputs, onSet }: InputFormProps) {
   };
   return (
     <form className="panel-form" onSubmit={submit}>
-      {inputs.map(({ name, label, type, step, value }) => (
-        <label key={name} className="stack-tight">
-          {label}
-          <input
-            className="input"
-            name={name}
-            type={type}
-            step={step}
-            min={type === "number" ? 0 : undefined}
-            maxLength={255}
-            defaultValue={value}
-          />
-        </label>
+      {inputs.map(input => (
+        <FormInput key={input.name} {...{ agentId, search, input }} />
       ))}
       <Button type="submit" look="main">
         Apply
@@ -155,7 +86,67 @@ function InputForm({ inputs, onSet }: InputFormProps) {
   );
 }
 
-function TimeForm({ search, onSet }: { search: TraceSearch; onSet: (values: TraceSearch) => void }) {
+type FormInputProps = { agentId: string; search: TraceSearch; input: FilterInput };
+
+function FormInput({ agentId, search, input: { label, hint, suggested, ...input } }: FormInputProps) {
+  const id = useId();
+  const initial = search[input.name] ?? "";
+  const [value, setValue] = useState(initial);
+  const completions = useCompletions(agentId, search, suggested);
+  const attributes = {
+    ...input,
+    id,
+    min: input.type === "number" ? (input.min ?? 0) : undefined,
+    maxLength: input.maxLength ?? 255,
+    "aria-describedby": hint && `${id}-hint`,
+  };
+  return (
+    <div className="stack-tight">
+      <label htmlFor={id}>{label}</label>
+      {suggested ? (
+        <Combobox {...attributes} value={value} onValue={setValue} completions={completions} />
+      ) : (
+        <input {...attributes} className="input" defaultValue={initial} />
+      )}
+      {hint && (
+        <span id={`${id}-hint`} className="quiet small">
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function useCompletions(
+  agentId: string,
+  { spanName }: TraceSearch,
+  suggested: FilterInput["suggested"],
+): readonly Completion[] {
+  const isValue = suggested === "tools" || suggested === "models";
+  const values = useQuery({ ...traceValuesQuery(agentId), enabled: isValue });
+  const isTerm = suggested === "spans" || suggested === "attributes";
+  const { data: vocabulary } = useQuery({ ...vocabularyQuery(agentId), enabled: isTerm });
+  switch (suggested) {
+    case undefined:
+      return [];
+    case "tools":
+    case "models":
+      return (values.data?.[suggested] ?? []).map(value => ({ value }));
+    case "spans":
+      return spanNames(vocabulary);
+    case "attributes":
+      return attributeKeys(vocabulary, spanName);
+  }
+}
+
+const timeInputs: readonly FilterInput[] = [
+  { name: "receivedFrom", label: "From", type: "datetime-local" },
+  { name: "receivedTo", label: "Before", type: "datetime-local" },
+];
+
+type TimeFormProps = Omit<InputFormProps, "inputs">;
+
+function TimeForm({ agentId, search, onSet }: TimeFormProps) {
   const instant = (local: string | undefined) => local && new Date(local).toISOString();
   return (
     <>
@@ -165,13 +156,12 @@ function TimeForm({ search, onSet }: { search: TraceSearch; onSet: (values: Trac
         onChoose={within => onSet({ within })}
       />
       <InputForm
+        agentId={agentId}
+        search={{ receivedFrom: local(search.receivedFrom), receivedTo: local(search.receivedTo) }}
+        inputs={timeInputs}
         onSet={({ receivedFrom, receivedTo }) =>
           onSet({ receivedFrom: instant(receivedFrom), receivedTo: instant(receivedTo) })
         }
-        inputs={[
-          { name: "receivedFrom", label: "From", type: "datetime-local", value: local(search.receivedFrom) },
-          { name: "receivedTo", label: "Before", type: "datetime-local", value: local(search.receivedTo) },
-        ]}
       />
     </>
   );

@@ -1,7 +1,8 @@
 // One message: its role, its text, and the link to its span.
 import type { Piece, Turn } from "../../../../src/model/conversation/view.ts";
 import { numberText } from "../../../format.ts";
-import { Icon, type IconName } from "../../../ui/Icon.tsx";
+import { Icon } from "../../../ui/Icon.tsx";
+import type { IconName } from "../../../ui/icons.ts";
 import { CopyPassages } from "./CopyPassages.tsx";
 import { PassageText, PassageValue } from "./PassageText.tsx";
 import { TurnPlace } from "./TurnPlace.tsx";

@@ -1,6 +1,7 @@
 // Tables that compare the expected and actual arguments of tool calls.
 import type { Check } from "../../../../src/model/run/run.ts";
-import { Icon, type IconName } from "../../../ui/Icon.tsx";
+import { Icon } from "../../../ui/Icon.tsx";
+import type { IconName } from "../../../ui/icons.ts";
 import { type ArgumentState, type ComparedCall, comparedCalls } from "./arguments.ts";
 import { useTrace } from "./context.ts";
 import { expectationText, isOperators } from "./rule-text.ts";
