@@ -1,9 +1,9 @@
 // A service that crashes under the launcher is back on the same port within seconds, with everything it acknowledged.
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
 import { after, it } from "node:test";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { send } from "../support/send.ts";
 import { bootstrapped, startProcess, stopProcess } from "./processes.ts";
@@ -11,16 +11,6 @@ import { bootstrapped, startProcess, stopProcess } from "./processes.ts";
 const database = await freshDatabase();
 after(() => database.drop());
 const env = { DATABASE_URL: database.url };
-
-function freePort(): Promise<number> {
-  const probe = createServer();
-  return new Promise(resolve => {
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
-}
 
 it("a service whose process aborts is started again and has lost nothing", async () => {
   const made = await bootstrapped(env);

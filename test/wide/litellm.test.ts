@@ -11,11 +11,11 @@ import type { JudgeConnection, JudgeProvider } from "../../src/model/judge/call.
 import { openJudgeClient, routeRequest } from "../../src/remote/judge/client.ts";
 import { modesOf } from "../../src/remote/judge/models.ts";
 import { probeJudge } from "../../src/remote/judge/probe.ts";
+import { freePort } from "../support/free-port.ts";
 import { type JudgeServer, obliging, refusal, startJudgeServer } from "../support/judge-server.ts";
 import { cached } from "./support/cache.ts";
 import { requireCommand } from "./support/command.ts";
 import { leftOut } from "./support/needs.ts";
-import { freePort } from "./support/onlooker.ts";
 
 const version = "1.106.0";
 const skip = await leftOut("python", "pypi");

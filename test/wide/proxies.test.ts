@@ -6,6 +6,7 @@ import { rmSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import {
   type Answer,
@@ -20,7 +21,6 @@ import {
   type Version,
 } from "./support/https-client.ts";
 import { leftOut } from "./support/needs.ts";
-import { freePort } from "./support/onlooker.ts";
 import {
   type Certificate,
   makeCertificate,

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { makeKey } from "../../support/app.ts";
 import { useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
+import { freePort } from "../../support/free-port.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { send } from "../../support/send.ts";
 import { startTestService } from "../../support/service.ts";
@@ -48,14 +49,14 @@ test("a hidden tab closes its event stream, and catches up when it is shown agai
 
 test("when the server restarts, the page says that it is not connected and then reconnects", async () => {
   const database = await freshDatabase();
-  const first = await startTestService({ databaseUrl: database.url });
-  const { port } = new URL(first.url);
+  const port = await freePort();
+  const first = await startTestService({ databaseUrl: database.url, config: { port } });
   const { page } = await browser.openAs(first.owner, { baseURL: `http://localhost:${port}` });
   await page.goto(startOf(first.agent));
   await isListening(page);
   await first.stop();
   await panel(page).getByText("Checking every 5 seconds").waitFor();
-  const second = await startTestService({ databaseUrl: database.url, config: { port: Number(port) } });
+  const second = await startTestService({ databaseUrl: database.url, config: { port } });
   try {
     await isListening(page);
     const body = { platformId: first.agent.id, spans: [{ span_id: "1", name: "chat" }] };

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serverEnvironment } from "../../../src/embedded/folder.ts";
 import { asUser, serverUser } from "../../../src/embedded/user.ts";
+import { freePort } from "../../support/free-port.ts";
 import { requireCommand } from "./command.ts";
-import { freePort } from "./onlooker.ts";
 
 const installed = "/usr/lib/postgresql";
 

@@ -1,12 +1,10 @@
 // Starts Onlooker with npm on a bare machine and uses it as a new user would: first page, first trace, clean stop.
 import assert from "node:assert/strict";
-import { randomInt } from "node:crypto";
-import { once } from "node:events";
 import { cpSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "../../support/eventually.ts";
+import { freePort } from "../../support/free-port.ts";
 import { lastLines, requireCommand } from "./command.ts";
 import type { Machine, Reply, RunOptions, Started } from "./machine.ts";
 
@@ -148,23 +146,4 @@ export async function startOtherPostgres(machine: Machine): Promise<void> {
   const settings = "-c autovacuum=off -c max_logical_replication_workers=0 -c io_method=sync";
   const server = machine.start(`${programs}/bin/postgres -D /tmp/other -p 5432 -k /tmp ${settings}`, user);
   await eventually(() => assert.match(server.output(), /ready to accept connections/));
-}
-
-/**
- * Not one that the system hands out (from 32768 on): connecting to such a port while nobody listens, it may take that
- * very port for the client, which is then connected to itself.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000);
-    const probe = createServer().listen(port, "127.0.0.1");
-    const listens = await once(probe, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!listens) continue;
-    probe.close();
-    await once(probe, "close");
-    return port;
-  }
 }

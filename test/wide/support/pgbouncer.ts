@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asUser, serverUser } from "../../../src/embedded/user.ts";
-import { freePort } from "./onlooker.ts";
+import { freePort } from "../../support/free-port.ts";
 import { listening, replaced, sampleOf } from "./proxies.ts";
 
 export type PgBouncer = {

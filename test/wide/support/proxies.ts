@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { blocksOf, readPages } from "../../docs/pages.ts";
+import { freePort } from "../../support/free-port.ts";
 import { requireCommand } from "./command.ts";
-import { freePort } from "./onlooker.ts";
 
 export type ProxyName = "nginx" | "caddy" | "haproxy" | "apache";
 

@@ -1,8 +1,8 @@
 // Drives WebKitGTK's MiniBrowser, on a screen of Xvfb, with the WebDriver of Debian's webkit2gtk-driver.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { eventually } from "../../../support/eventually.ts";
+import { freePort } from "../../../support/free-port.ts";
 import type { Driver, Size } from "./driver.ts";
 import { type Running, startProgram } from "./process.ts";
 
@@ -90,12 +90,4 @@ async function request<T>(method: string, url: string, body?: object): Promise<T
   const { value } = (await response.json()) as { value: T & { error?: string; message?: string } };
   if (!response.ok) throw new Error(`WebKitWebDriver: ${value.error}: ${value.message}`);
   return value;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise(resolve => server.once("listening", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }
