@@ -6,7 +6,9 @@ import { readOverview } from "../src/http/projects/overview.ts";
 import { type Database, openDatabase } from "../src/store/db.ts";
 import { newest } from "../src/store/listing.ts";
 import { listRunsOfTest } from "../src/store/runs/read.ts";
+import { outcomeLetters } from "../src/store/runs/result-values.ts";
 import { listTraces, type TraceFilters } from "../src/store/traces/list.ts";
+import { listOrdered, type Sort } from "../src/store/traces/list-ordered.ts";
 import { makeProject } from "./project.ts";
 
 const rounds = 40;
@@ -46,6 +48,19 @@ export async function listTimes(database: pg.Client, url: string, traces: number
     ["externalId, none", { externalId: "absent" }],
     ["testId, most", { testId: dense }],
     ["testId, 1 in 100,000", { testId: rare }],
+    ["testOutcome=passed, most", { testId: dense, testOutcome: "passed" }],
+    ["testOutcome=missing…, 1 in 100,000", { testId: rare, testOutcome: "missing_instrumentation" }],
+    ["testOutcome=failed, none", { testId: dense, testOutcome: "failed" }],
+    ["testVersion, most", { testId: dense, testVersion: 2 }],
+    ["testVersion, 1 in 100,000", { testId: dense, testVersion: 1 }],
+    ["testVersion and testOutcome, none", { testId: dense, testVersion: 1, testOutcome: "failed" }],
+    ["tool, most", { tool: "find_order" }],
+    ["tool, 1 in 100,000", { tool: "refund" }],
+    ["tool, none", { tool: "absent" }],
+    ["tool, most, and verdict=failed, none", { tool: "find_order", verdict: "failed" }],
+    ["model, most", { model: "large" }],
+    ["model, 1 in 100,000", { model: "small" }],
+    ["tool, most, and model, 1 in 100,000", { tool: "find_order", model: "small" }],
     ["checkType, most", { testIds: [dense, rare] }],
     ["checkType, 1 in 100,000", { testIds: [rare] }],
     ["checkType and verdict=failed, none", { testIds: [dense], verdict: "failed" }],
@@ -61,6 +76,13 @@ export async function listTimes(database: pg.Client, url: string, traces: number
   lines.push(header("first page"));
   for (const [name, filters] of cases) {
     lines.push(await measure(name, before => listTraces(db, agentId, filters, { before, rowsMax })));
+  }
+  for (const [name, sort, filters] of [
+    ["order=longest", "longest", {}],
+    ["order=most_tokens, tool, most", "most_tokens", { tool: "find_order" }],
+    ["order=longest, tool, 1 in 100,000", "longest", { tool: "refund" }],
+  ] as const) {
+    lines.push(await measure(name, () => orderedPage(db, agentId, filters, sort)));
   }
   for (const [name, testId] of [
     ["runs of a test, most", dense],
@@ -79,6 +101,12 @@ export async function listTimes(database: pg.Client, url: string, traces: number
   lines.push(await measure("overview", () => overviewOf(db, agentId)));
   await db.close();
   return lines;
+}
+
+/** The first page of the newest 10,000. */
+async function orderedPage(db: Database, agentId: string, filters: TraceFilters, sort: Sort) {
+  const { rows } = await listOrdered(db, agentId, filters, { sort, rowsMax });
+  return { rows, reach: null };
 }
 
 async function overviewOf(db: Database, agentId: string): Promise<{ rows: { id: string }[]; reach: null }> {
@@ -140,10 +168,12 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
     await database.query(
       `insert into traces (id, agent_id, external_id, kind, path, received_at, updated_at, batch_spans, batch_bytes,
         derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input,
-        response_text)
+        response_text, tools, models)
       select id_at(at, gen_random_uuid()), $1, 'x' || n, case when odd then 'test_run' else 'live' end, 'otlp', at, at, 12, 27000,
         1, 'invoke_agent', case when odd then 90000 else 100 + n % 3000 end, case when odd then 503 else 200 end,
-        n % 900, n % 300, odd, 12, repeat($2, 2) || n, repeat($2, 5) || case when odd then 'unicorn' else '' end
+        n % 900, n % 300, odd, 12, repeat($2, 2) || n, repeat($2, 5) || case when odd then 'unicorn' else '' end,
+        case when odd then array['find_order', 'refund'] else array['find_order'] end,
+        case when odd then array['large', 'small'] else array['large'] end
       from (
         select n, n % 100000 = 50000 as odd,
           clock_timestamp() - ($5::float8 - n) / $5 * $6::int * interval '1 day' as at
@@ -154,12 +184,13 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
   }
   await database.query(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at, created_at, routing, verdict, passed, failed,
-      skipped, missing_instrumentation, test_ids, detail)
+      skipped, missing_instrumentation, test_ids, test_outcomes, test_versions, detail)
     select id_at(received_at, gen_random_uuid()), id, agent_id, 'passive',
       case when failed and external_id like '%150000' then 'error' else 'completed' end, received_at, received_at,
       case when failed then 'unavailable' else 'not_needed' end,
       case when failed then 'missing_instrumentation' else 'passed' end, 1, 0, 0, 0,
       case when failed then array[$2::uuid, $3::uuid] else array[$2::uuid] end,
+      case when failed then 'pm' else 'p' end, case when failed then array[1, 1] else array[2] end,
       case when failed then $5::bytea else $4::bytea end
     from traces where agent_id = $1 order by id`,
     [
@@ -170,6 +201,7 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
       detailOf({ [dense]: "passed", [rare]: "missing_instrumentation" }),
     ],
   );
+  await fillValues(database, agentId);
   await database.query(
     `insert into test_hours
     select tested.id, date_trunc('hour', created_at, 'UTC'), count(*) filter (where tested.id = $2), 0, 0,
@@ -185,7 +217,33 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
     from runs where agent_id = $1 group by 1, 2`,
     [agentId],
   );
-  await database.query("vacuum analyze traces, runs, test_hours, agent_hours");
+  await database.query("vacuum analyze traces, runs, trace_values, test_hours, agent_hours");
+}
+
+/** What the lists find tools, models, and outcomes and versions of tests by. */
+async function fillValues(database: pg.Client, agentId: string): Promise<void> {
+  await database.query(
+    `insert into trace_values (agent_id, kind, value, minute)
+    select distinct $1::uuid, called.kind, called.value, minute_of(id)
+    from traces, lateral (
+      select 'tool', unnest(tools) union all select 'model', unnest(models)
+    ) called (kind, value)
+    where agent_id = $1`,
+    [agentId],
+  );
+  await database.query(
+    `insert into trace_values (agent_id, kind, value, minute)
+    select distinct $1::uuid, kept.kind, result.test_id || ' ' || kept.value, minute_of(trace_id) / 60 * 60
+    from runs, unnest(test_ids, string_to_array(test_outcomes, null), test_versions) as result (test_id, letter, version),
+      lateral (values ('outcome', $2::jsonb ->> letter), ('version', version::text)) as kept (kind, value)
+    where agent_id = $1 and state = 'completed'`,
+    [
+      agentId,
+      JSON.stringify(
+        Object.fromEntries(Object.entries(outcomeLetters).map(([name, letter]) => [letter, name])),
+      ),
+    ],
+  );
 }
 
 /** The stored detail of a run with these outcomes, as large as that of a test with two checks. */

@@ -85,7 +85,8 @@ export function FilterBar({ agentId, search, onChange, searchBox, children }: Fi
                 )}
               >
                 <span className="chip-text">
-                  <span className="quiet">{filter.label}:</span> <bdi className="chip-value">{text}</bdi>
+                  <span className="quiet">{`${filter.label}: `}</span>
+                  <bdi className="chip-value">{text}</bdi>
                   {end && <span className="chip-end">{end}</span>}
                 </span>
               </Popover>
