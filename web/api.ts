@@ -54,6 +54,25 @@ export async function ask<T>(
   return { ok: false, failure: refusalOf(response, answered) };
 }
 
+/** POST that answers a file. */
+export async function askFile(
+  path: string,
+  body: unknown,
+): Promise<Answer<{ file: Blob; headers: Headers }>> {
+  try {
+    const response = await send(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (response.ok) return { ok: true, value: { file: await response.blob(), headers: response.headers } };
+    return { ok: false, failure: refusalOf(response, await response.json().catch(() => undefined)) };
+  } catch {
+    // Also when the file breaks off.
+    return { ok: false, failure: offline };
+  }
+}
+
 /** DELETE; an item that no longer exists counts as deleted. */
 export async function remove(path: string): Promise<Answer<void>> {
   const answer = await ask<void>("DELETE", path);

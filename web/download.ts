@@ -1,11 +1,11 @@
-// Downloads text as a file.
+// Downloads text or bytes as a file.
 
 export function download(
   name: string,
-  text: string,
-  type: "text/plain" | "text/csv" | "application/json",
+  content: string | Blob,
+  type: "text/plain" | "text/csv" | "application/json" | "application/jsonl",
 ): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+  const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

@@ -113,6 +113,13 @@ export class TraceList<R extends Listed> {
     this.#scheduleUpdate();
   }
 
+  /** Removes rows that the user deleted, also while updates are paused. */
+  remove(ids: readonly string[]): void {
+    const gone = new Set(ids);
+    for (const id of gone) this.#changed.delete(id);
+    this.#show({ rows: this.#shown.rows.filter(({ id }) => !gone.has(id)) });
+  }
+
   /** Sets the visible rows, by position. */
   setVisible(first: number, last: number): void {
     this.#visible = [first, last];

@@ -7,9 +7,9 @@ import { counted } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
 import { OutcomeLegend } from "../../ui/OutcomeStrip.tsx";
 import { EmptyState, MorePages } from "../../ui/State.tsx";
-import { BulkBar } from "./BulkBar.tsx";
+import { useSelection } from "../../ui/selection.ts";
+import { BulkActions } from "./BulkActions.tsx";
 import { type ListFilters, noFilters, rowsOf, shownRows, sortOf } from "./rows.ts";
-import { useSelection } from "./selection.ts";
 import { sortParameter, TestFilters } from "./TestFilters.tsx";
 import type { TestActions } from "./TestRow.tsx";
 import { TestTable } from "./TestTable.tsx";
@@ -66,7 +66,7 @@ export function TestList({ tests, insights, filters, onFilter, actions }: TestLi
         </>
       )}
       <MorePages query={tests.hasNextPage ? tests : insights} />
-      <BulkBar chosen={chosen} actions={actions} onClear={() => selection.chooseAll(false)} />
+      <BulkActions chosen={chosen} actions={actions} onClear={() => selection.chooseAll(false)} />
     </>
   );
 }

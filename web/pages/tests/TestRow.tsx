@@ -16,10 +16,10 @@ import {
 import { Badge } from "../../ui/Badge.tsx";
 import { Menu, type MenuEntry } from "../../ui/Menu.tsx";
 import { OutcomeStrip } from "../../ui/OutcomeStrip.tsx";
+import type { Selection } from "../../ui/selection.ts";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { FailingSince } from "./Failing.tsx";
 import { behaviorOf, type Row } from "./rows.ts";
-import type { Selection } from "./selection.ts";
 
 export type TestActions = {
   params: { projectId: string; agentId: string };

@@ -4,8 +4,8 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "re
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useMedia } from "../../ui/media.ts";
+import type { Selection } from "../../ui/selection.ts";
 import type { Row, Sort } from "./rows.ts";
-import type { Selection } from "./selection.ts";
 import { type TestActions, TestRow } from "./TestRow.tsx";
 
 type TestTableProps = {

@@ -7,15 +7,19 @@ import {
   type MouseEvent,
   memo,
   type Ref,
+  useCallback,
   useEffect,
   useLayoutEffect,
   useRef,
   useState,
 } from "react";
+import { numberText } from "../../format.ts";
+import { bulkMax } from "../../mutations/traces.ts";
 import type { ShownTraces, TraceRow, Traces } from "../../queries/use-trace-list.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { useMedia } from "../../ui/media.ts";
+import type { Selection } from "../../ui/selection.ts";
 import { type CellContext, type Column, tracksOf, useColumns } from "./columns.tsx";
 import { type Density, density } from "./display.ts";
 
@@ -32,12 +36,20 @@ type TraceTableProps = {
   list: Traces;
   shown: ShownTraces;
   context: CellContext;
+  selection: Selection;
   /** The row to focus first, when the user comes back to the list. */
   current: string | undefined;
   onCurrent: (id: string) => void;
 };
 
-export function TraceTable({ list, shown, context, current: initial, onCurrent }: TraceTableProps) {
+export function TraceTable({
+  list,
+  shown,
+  context,
+  selection,
+  current: initial,
+  onCurrent,
+}: TraceTableProps) {
   const { rows, nextCursor } = shown;
   const columns = useColumns();
   const cards = useMedia("(max-width: 1023px)");
@@ -69,6 +81,10 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
   };
   useShortcut("j", "Next trace", () => move(1));
   useShortcut("k", "Previous trace", () => move(-1));
+  const onSelect = useLatestChoice(selection);
+  useShortcut("x", "Select trace", () => {
+    if (current !== undefined && currentAt >= 0) selection.choose(current, !selection.has(current), false);
+  });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
@@ -99,7 +115,7 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
         style={tracksOf(columns, dense, context.times)}
         onKeyDown={onKeyDown}
       >
-        <Head columns={columns} ref={headings} />
+        <Head columns={columns} selection={cards ? undefined : selection} ref={headings} />
         <div
           role="rowgroup"
           ref={body}
@@ -113,7 +129,8 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
               row && (
                 <Row
                   key={row.id}
-                  {...{ row, columns, context, index }}
+                  {...{ row, columns, context, index, onSelect }}
+                  isSelected={selection.has(row.id)}
                   top={start - virtualizer.options.scrollMargin}
                   isCurrent={index === currentAt}
                   onFocus={id => {
@@ -151,13 +168,30 @@ function useAtTop(list: Traces, virtualizer: Virtualized): void {
   }, [list, virtualizer]);
 }
 
-type HeadProps = { columns: ReturnType<typeof useColumns>; ref: Ref<HTMLDivElement> };
+/** `choose` of the latest selection, as a function that stays the same, so that rows are not rendered again. */
+function useLatestChoice(selection: Selection): Selection["choose"] {
+  const latest = useRef(selection);
+  useEffect(() => {
+    latest.current = selection;
+  });
+  return useCallback((id, on, range) => latest.current.choose(id, on, range), []);
+}
 
-function Head({ columns, ref }: HeadProps) {
+type HeadProps = {
+  columns: ReturnType<typeof useColumns>;
+  /** Undefined: the headings are hidden. */
+  selection: Selection | undefined;
+  ref: Ref<HTMLDivElement>;
+};
+
+function Head({ columns, selection, ref }: HeadProps) {
   return (
     <div role="rowgroup" className="traces-head">
       <div className="traces-headings" role="presentation" ref={ref}>
         <div role="row" aria-rowindex={1} className="traces-row">
+          <div role="columnheader" data-column="select">
+            {selection ? <SelectAll selection={selection} /> : <span className="unseen">Select</span>}
+          </div>
           {columns.map(({ id, label, from, end }) => (
             <div key={id} role="columnheader" data-from={from} data-end={end}>
               {label}
@@ -166,6 +200,23 @@ function Head({ columns, ref }: HeadProps) {
         </div>
       </div>
     </div>
+  );
+}
+
+function SelectAll({ selection: { all, some, chooseAll } }: { selection: Selection }) {
+  return (
+    <label className="trace-select">
+      <input
+        type="checkbox"
+        aria-label="Select all loaded traces"
+        title={`Select all loaded traces, at most ${numberText(bulkMax)}`}
+        checked={all}
+        ref={box => {
+          if (box) box.indeterminate = some && !all;
+        }}
+        onChange={() => chooseAll(!all)}
+      />
+    </label>
   );
 }
 
@@ -189,11 +240,13 @@ type RowProps = {
   index: number;
   top: number;
   isCurrent: boolean;
+  isSelected: boolean;
+  onSelect: Selection["choose"];
   onFocus: (id: string) => void;
 };
 
 const Row = memo(
-  function Row({ row, columns, context, index, top, isCurrent, onFocus }: RowProps) {
+  function Row({ row, columns, context, index, top, isCurrent, isSelected, onSelect, onFocus }: RowProps) {
     return (
       // biome-ignore lint/a11y/useKeyWithClickEvents: the key is the link's, which spans the row.
       <div
@@ -202,10 +255,23 @@ const Row = memo(
         className="traces-row"
         data-id={row.id}
         data-current={isCurrent || undefined}
+        data-selected={isSelected || undefined}
         style={{ transform: `translateY(${top}px)` }}
         onFocus={() => onFocus(row.id)}
         onClick={passToLink}
       >
+        <div role="cell" data-column="select">
+          <label className="trace-select">
+            <input
+              type="checkbox"
+              aria-label={`Select ${row.userInput || row.name || "unnamed trace"}`}
+              checked={isSelected}
+              onChange={({ target, nativeEvent }) =>
+                onSelect(row.id, target.checked, (nativeEvent as globalThis.MouseEvent).shiftKey)
+              }
+            />
+          </label>
+        </div>
         {columns.map(({ id, from, end, label, cell }) => (
           <div key={id} role="cell" data-column={id} data-from={from} data-end={end} data-label={label}>
             {cell(row, context)}
@@ -220,12 +286,13 @@ const Row = memo(
     one.context === other.context &&
     one.index === other.index &&
     one.top === other.top &&
+    one.isSelected === other.isSelected &&
     one.isCurrent === other.isCurrent,
 );
 
 /** A click anywhere in the row acts as a click on its link, modifier keys included, so that a new tab stays one. */
 function passToLink(event: MouseEvent<HTMLDivElement>): void {
-  if ((event.target as Element).closest("a, button")) return;
+  if ((event.target as Element).closest("a, button, label")) return;
   const link = event.currentTarget.querySelector("a");
   link?.dispatchEvent(new window.MouseEvent("click", event.nativeEvent));
 }

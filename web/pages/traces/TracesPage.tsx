@@ -4,6 +4,7 @@ import { getRouteApi, useLocation, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { liveStates } from "../../labels.ts";
 import type { LiveState } from "../../live-state.ts";
+import { bulkMax } from "../../mutations/traces.ts";
 import { agentQuery } from "../../queries/agents.ts";
 import type { TraceSearch } from "../../queries/trace-search.ts";
 import {
@@ -16,7 +17,9 @@ import { useShortcut } from "../../shell/shortcuts.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Page } from "../../ui/Page.tsx";
+import { useSelection } from "../../ui/selection.ts";
 import { NoJudge, useHasJudge } from "../judge-usage/NoJudge.tsx";
+import { BulkActions } from "./BulkActions.tsx";
 import type { CellContext } from "./columns.tsx";
 import { DisplayPopover } from "./DisplayPopover.tsx";
 import { timeStyle } from "./display.ts";
@@ -111,17 +114,25 @@ function Traces({ projectId, agentId, list, live, search, onChange }: TracesProp
     (): CellContext => ({ projectId, agentId, agentName, hasJudge, namesDiffer, slowestMs, times }),
     [projectId, agentId, agentName, hasJudge, namesDiffer, slowestMs, times],
   );
+  const ids = useMemo(() => rows.map(({ id }) => id), [rows]);
+  const selection = useSelection(ids, bulkMax);
   if (rows.length > 0) {
     return (
       <div className="traces-list">
         <ListNotes shown={shown} search={search} />
         <TraceTable
           key={entry}
-          {...{ list, shown, context }}
+          {...{ list, shown, context, selection }}
           current={lastRowByEntry.get(entry)}
           onCurrent={id => lastRowByEntry.set(entry, id)}
         />
         <ListEnd list={list} shown={shown} search={search} />
+        <BulkActions
+          params={{ projectId, agentId }}
+          chosen={selection.some ? rows.filter(({ id }) => selection.has(id)) : []}
+          onDeleted={gone => list.remove(gone)}
+          onClear={() => selection.chooseAll(false)}
+        />
       </div>
     );
   }

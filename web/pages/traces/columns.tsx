@@ -144,28 +144,30 @@ export function useColumns(): readonly Column[] {
   return useMemo(() => [...fixed, ...optional.filter(({ id }) => ids.split(",").includes(id))], [ids]);
 }
 
+const selectRem = 1.25;
+
 /** The grid's tracks for wide and medium windows, and the minimum width of the wide ones. */
 export function tracksOf(columns: readonly Column[], density: Density, times: TimeStyle): CSSProperties {
   const widthOf = ({ rem, compactRem = rem, absoluteRem = compactRem }: Column) => {
     if (density !== "compact") return rem;
     return times === "absolute" ? absoluteRem : compactRem;
   };
-  const tracks = (shown: readonly Column[], tight: boolean) =>
-    shown
-      .map(column => {
-        const { growsTo = "0" } = column;
-        const rem = tight ? (column.tightRem ?? widthOf(column)) : widthOf(column);
-        return tight && !growsTo.endsWith("fr") ? `${rem}rem` : `minmax(${rem}rem, ${growsTo})`;
-      })
-      .join(" ");
-  const rem = columns.reduce((sum, column) => sum + widthOf(column), 0);
+  const tracks = (shown: readonly Column[], tight: boolean) => {
+    const widths = shown.map(column => {
+      const { growsTo = "0" } = column;
+      const rem = tight ? (column.tightRem ?? widthOf(column)) : widthOf(column);
+      return tight && !growsTo.endsWith("fr") ? `${rem}rem` : `minmax(${rem}rem, ${growsTo})`;
+    });
+    return [`${selectRem}rem`, ...widths].join(" ");
+  };
+  const rem = columns.reduce((sum, column) => sum + widthOf(column), selectRem);
   return {
     "--columns": tracks(columns, false),
     "--columns-medium": tracks(
       columns.filter(({ from }) => !from),
       true,
     ),
-    "--columns-gaps": columns.length + 1,
+    "--columns-gaps": columns.length + 2,
     "--columns-width": `${rem}rem`,
   } as CSSProperties;
 }

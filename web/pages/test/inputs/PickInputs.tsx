@@ -1,12 +1,10 @@
 // Dialog that adds the user inputs of recent live traces: searched, chosen, and read whole.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { TraceInput } from "../../../../src/http/test-cases/editor-schemas.ts";
 import type { ListedTrace } from "../../../../src/http/traces/schemas.ts";
-import type { Answer, Failure } from "../../../api.ts";
+import type { Failure } from "../../../api.ts";
 import { numberText } from "../../../format.ts";
 import { counted } from "../../../labels.ts";
-import { readTraceInputs } from "../../../mutations/tests.ts";
 import { liveTracesQuery } from "../../../queries/editor.ts";
 import { Verdict } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -17,6 +15,7 @@ import { RelativeTime } from "../../../ui/Time.tsx";
 import { useDebounced } from "../debounced.ts";
 import { NoMatchingTraces, TraceSearch } from "../TraceSearch.tsx";
 import { pickedFrom } from "./picked.ts";
+import { readInputs } from "./read-inputs.ts";
 
 type PickInputsProps = {
   agentId: string;
@@ -75,7 +74,7 @@ function useReading({ agentId, known, onPick }: Pick<PickInputsProps, "agentId" 
     setBusy(true);
     setNotice(undefined);
     setFailure(undefined);
-    const answer = await readAll(agentId, traceIds);
+    const answer = await readInputs(agentId, traceIds);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
     const { inputs, note } = pickedFrom(answer.value, traceIds.length, known);
@@ -83,26 +82,6 @@ function useReading({ agentId, known, onPick }: Pick<PickInputsProps, "agentId" 
     else setNotice(`Nothing to add. ${note}`);
   };
   return { busy, notice, failure, read };
-}
-
-/** The API's limit per request. */
-const readMax = 100;
-
-/** Traces that were too large for a request with others are asked for once more, alone. */
-async function readAll(agentId: string, traceIds: readonly string[]): Promise<Answer<TraceInput[]>> {
-  const found: TraceInput[] = [];
-  const batches = Array.from({ length: Math.ceil(traceIds.length / readMax) }, (_, at) =>
-    traceIds.slice(at * readMax, (at + 1) * readMax),
-  );
-  for (let batch = batches.shift(); batch; batch = batches.shift()) {
-    const answer = await readTraceInputs(agentId, batch);
-    if (!answer.ok) return answer;
-    for (const item of answer.value.items) {
-      if (item.unread && batch.length > 1) batches.push([item.traceId]);
-      else found.push(item);
-    }
-  }
-  return { ok: true, value: found };
 }
 
 type TraceChoicesProps = {

@@ -1,13 +1,14 @@
-// Bulk actions for the selected tests; floats over the end of the list, so that rows do not move.
+// Bulk actions for the selected tests.
 import { useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { counted } from "../../labels.ts";
+import { BulkBar } from "../../ui/BulkBar.tsx";
 import { Button } from "../../ui/Button.tsx";
 import type { TestActions } from "./TestRow.tsx";
 
-type BulkBarProps = { chosen: readonly ListedTest[]; actions: TestActions; onClear: () => void };
+type BulkActionsProps = { chosen: readonly ListedTest[]; actions: TestActions; onClear: () => void };
 
-export function BulkBar({ chosen, actions, onClear }: BulkBarProps) {
+export function BulkActions({ chosen, actions, onClear }: BulkActionsProps) {
   const [busy, setBusy] = useState<"active" | "disabled">();
   if (chosen.length === 0) return null;
   const setStatus = async (status: "active" | "disabled") => {
@@ -16,10 +17,7 @@ export function BulkBar({ chosen, actions, onClear }: BulkBarProps) {
     setBusy(undefined);
   };
   return (
-    <section className="tests-bulk" aria-label="Actions for the selected tests">
-      <span role="status">
-        <strong>{counted(chosen.length, "test")}</strong> selected
-      </span>
+    <BulkBar label="Actions for the selected tests" count={counted(chosen.length, "test")} onClear={onClear}>
       <Button small icon="play" onClick={() => actions.run(chosen)}>
         Run
       </Button>
@@ -35,9 +33,6 @@ export function BulkBar({ chosen, actions, onClear }: BulkBarProps) {
       <Button small icon="trash" onClick={() => actions.remove(chosen)}>
         Delete…
       </Button>
-      <Button small look="plain" icon="cross" onClick={onClear}>
-        Clear selection
-      </Button>
-    </section>
+    </BulkBar>
   );
 }

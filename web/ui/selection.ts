@@ -11,8 +11,10 @@ export type Selection = {
   chooseAll: (on: boolean) => void;
 };
 
-/** Hidden rows do not count as selected; they do again once they are shown. */
-export function useSelection(shown: readonly string[]): Selection {
+/**
+ * Hidden rows do not count as selected; they do again once they are shown. All are the first `allMax`, if there are more.
+ */
+export function useSelection(shown: readonly string[], allMax = Infinity): Selection {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const previous = useRef<string>(undefined);
   const ids = new Set(shown.filter(id => chosen.has(id)));
@@ -28,13 +30,13 @@ export function useSelection(shown: readonly string[]): Selection {
   return {
     ids,
     has: id => ids.has(id),
-    all: shown.length > 0 && ids.size === shown.length,
+    all: shown.length > 0 && ids.size >= Math.min(shown.length, allMax),
     some: ids.size > 0,
     choose(id, on, range) {
       const [from, to] = [shown.indexOf(previous.current ?? id), shown.indexOf(id)].sort((a, b) => a - b);
       previous.current = id;
       set(range && from! >= 0 ? shown.slice(from, to! + 1) : [id], on);
     },
-    chooseAll: on => set(shown, on),
+    chooseAll: on => set(on ? shown.slice(0, allMax) : shown, on),
   };
 }
