@@ -1,0 +1,192 @@
+// Finds the messages in whatever an SDK recorded as input or output: lists, wrappers, LangChain's constructors, completions.
+import { isRecord } from "../record.ts";
+import { type ReadMessage, takeApart, takeApartParts } from "../trace/message-parts.ts";
+import type { Attributes } from "../trace/trace.ts";
+import type { Sourced } from "./reading.ts";
+import { decode } from "./values.ts";
+
+type Side = "user" | "assistant";
+
+/** The messages of a value; those that name no role get that of the side. Null if nothing can be read as a message. */
+export function messagesIn(found: Sourced<unknown> | null, side: Side): Sourced<ReadMessage[]> | null {
+  if (!found) return null;
+  const messages = collect(found.value, side, 0)
+    .map(message => ({ ...message, role: roleOf(message.role) || side }))
+    .filter(({ pieces, calls, results }) => pieces.length + calls.length + results.length > 0);
+  return messages.length > 0 ? { ...found, value: messages } : null;
+}
+
+const depthMax = 8;
+
+function collect(value: unknown, side: Side, depth: number): ReadMessage[] {
+  if (depth > depthMax || value === null || value === undefined) return [];
+  if (typeof value === "string") {
+    const decoded = decode(value);
+    if (typeof decoded !== "string") return collect(decoded, side, depth + 1);
+    return /\S/.test(decoded) ? [takeApartParts(side, decoded, [])] : [];
+  }
+  if (Array.isArray(value)) return collectList(value, side, depth);
+  return isRecord(value) ? collectRecord(value, side, depth) : [];
+}
+
+function collectList(list: unknown[], side: Side, depth: number): ReadMessage[] {
+  // LangChain's pairs of a role and a text.
+  if (list.length === 2 && typeof list[0] === "string" && roles.has(list[0]) && typeof list[1] === "string") {
+    return [takeApartParts(list[0], list[1], [])];
+  }
+  if (list.length > 0 && list.every(isPart)) return [takeApartParts(side, list.map(withDecodedCall), [])];
+  return list.flatMap(item => (typeof item === "string" ? [] : collect(item, side, depth + 1)));
+}
+
+/** A part of a message that stands alone, without a message around it. */
+function isPart(item: unknown): boolean {
+  if (!isRecord(item) || "role" in item || "kwargs" in item || "data" in item || "message" in item)
+    return false;
+  if ("toolUse" in item || "toolResult" in item || "toolRequest" in item) return true;
+  return (
+    Object.keys(item).every(key => partKeys.has(key)) && typeof (item["text"] ?? item["content"]) === "string"
+  );
+}
+
+const partKeys = new Set(["type", "text", "content"]);
+
+function collectRecord(record: Attributes, side: Side, depth: number): ReadMessage[] {
+  const inner = (key: string) => collect(record[key], side, depth + 1);
+  // LangChain: a constructor with its arguments, or a type with its data.
+  if ("lc" in record && isRecord(record["kwargs"])) {
+    const name = Array.isArray(record["id"]) ? String(record["id"].at(-1)) : "";
+    const role = roleOf(
+      String(record["kwargs"]["type"] ?? name.replace(/Message(?:Chunk)?$/, "").toLowerCase()),
+    );
+    return [message({ ...record["kwargs"], role })];
+  }
+  if (typeof record["type"] === "string") {
+    const { type } = record;
+    if (isRecord(record["data"]) && roles.has(type)) return [message({ ...record["data"], role: type })];
+    if (roles.has(type) && "content" in record) return [message({ ...record, role: type })];
+    if (type === "function_call") return [message({ role: "assistant", parts: [record] })];
+    if (type === "function_call_output") {
+      return [message({ role: "tool", content: record["output"], tool_call_id: record["call_id"] })];
+    }
+    if ("value" in record) return inner("value");
+  }
+  if (
+    "role" in record &&
+    ("content" in record || "parts" in record || "tool_calls" in record || "toolCalls" in record)
+  ) {
+    return [message(record)];
+  }
+  if (isRecord(record["message"])) return inner("message");
+  for (const key of wrappers) if (Array.isArray(record[key]) || isRecord(record[key])) return inner(key);
+  if (isRecord(record["content"])) return inner("content");
+  if (Array.isArray(record["parts"])) return [message({ role: side, ...record })];
+  return single(record, side);
+}
+
+const wrappers = [
+  "messages",
+  "choices",
+  "generations",
+  "contents",
+  "update",
+  "newMessages",
+  "output",
+  "outputs",
+  "input",
+  "inputs",
+  "value",
+];
+
+/** An object that has one text under a name that says what it is, or calls a function with one text. */
+function single(record: Attributes, side: Side): ReadMessage[] {
+  if (Array.isArray(record["args"]) && isRecord(record["kwargs"])) {
+    const given = [...record["args"], ...Object.values(record["kwargs"])];
+    const texts = given.filter(value => typeof value === "string");
+    if (texts.length === 1 && given.length === 1) return [takeApartParts(side, texts[0], [])];
+    return given.length === 1
+      ? collect(given[0], side, depthMax - 1)
+      : collect(record["kwargs"], side, depthMax - 1);
+  }
+  const names = side === "user" ? askedNames : answeredNames;
+  const name = names.find(key => typeof record[key] === "string" && /\S/.test(record[key] as string));
+  return name === undefined ? [] : [takeApartParts(side, record[name], [])];
+}
+
+const askedNames = [
+  "question",
+  "input",
+  "query",
+  "prompt",
+  "task",
+  "text",
+  "user_input",
+  "userInput",
+  "message",
+];
+const answeredNames = [
+  "answer",
+  "output",
+  "response",
+  "result",
+  "text",
+  "reply",
+  "final_answer",
+  "content",
+  "completion",
+];
+
+const roles = new Set([
+  "system",
+  "developer",
+  "user",
+  "human",
+  "assistant",
+  "ai",
+  "model",
+  "tool",
+  "function",
+  "AIMessageChunk",
+]);
+
+function roleOf(role: string): string {
+  if (role === "human") return "user";
+  if (role === "ai" || role === "model" || role === "AIMessageChunk") return "assistant";
+  return role;
+}
+
+/** `content` may be JSON text of parts; `toolRequest` is Genkit's name of a call. */
+function message(record: Attributes): ReadMessage {
+  const copy = { ...record };
+  // OpenInference puts a name around each call and each part.
+  for (const [key, name] of [
+    ["tool_calls", "tool_call"],
+    ["contents", "message_content"],
+  ] as const) {
+    if (Array.isArray(copy[key]))
+      copy[key] = copy[key].map(item => (isRecord(item) && isRecord(item[name]) ? item[name] : item));
+  }
+  if (Array.isArray(copy["contents"])) copy["content"] ??= copy["contents"];
+  for (const key of ["content", "parts"]) {
+    const value =
+      typeof copy[key] === "string" && /^\s*\[\s*\{/.test(copy[key] as string)
+        ? decode(copy[key])
+        : copy[key];
+    if (Array.isArray(value)) copy[key] = value.map(withDecodedCall);
+  }
+  return takeApart(copy, []);
+}
+
+function withDecodedCall(part: unknown): unknown {
+  if (!isRecord(part)) return part;
+  const { toolRequest: call, toolResponse: result } = part;
+  if (isRecord(call))
+    return { type: "tool_call", id: call["ref"], name: call["name"], arguments: call["input"] };
+  if (isRecord(result))
+    return {
+      type: "tool_result",
+      tool_call_id: result["ref"],
+      name: result["name"],
+      output: result["output"],
+    };
+  return part;
+}

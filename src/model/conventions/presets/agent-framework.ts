@@ -1,0 +1,14 @@
+// Microsoft Agent Framework 1.x: the standard attributes, on the agent and again on its calls.
+import { preset } from "../table.ts";
+
+export const agentFramework = preset({
+  name: "agent_framework",
+  title: "Microsoft Agent Framework",
+  marks: [],
+  scope: /^agent_framework/,
+  // A later call of the Responses API carries the id of the response before it there.
+  mend: reading => ({
+    ...reading,
+    conversationId: reading.conversationId?.value.startsWith("resp_") ? null : reading.conversationId,
+  }),
+});

@@ -1,0 +1,21 @@
+// Google's Agent Development Kit: `gcp.vertex.agent.*` up to 1.x, the standard attributes in 2.x.
+import { attributeOf } from "../../conversation/conversation.ts";
+import { preset, standardRole } from "../table.ts";
+
+export const googleAdk = preset({
+  name: "google_adk",
+  title: "Google ADK",
+  marks: ["gcp.vertex.agent."],
+  scope: /^gcp\.vertex\.agent$/,
+  role: span =>
+    standardRole(span) ?? (attributeOf(span, "gcp.vertex.agent.llm_request") === undefined ? null : "model"),
+  input: ["gcp.vertex.agent.llm_request"],
+  output: ["gcp.vertex.agent.llm_response"],
+  toolArguments: ["gcp.vertex.agent.tool_call_args"],
+  toolResult: ["gcp.vertex.agent.tool_response"],
+  conversationId: ["gcp.vertex.agent.session_id", "gen_ai.conversation.id"],
+  mend: reading => ({
+    ...reading,
+    provider: reading.provider?.value === "gcp.vertex.agent" ? null : reading.provider,
+  }),
+});

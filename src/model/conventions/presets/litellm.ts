@@ -1,0 +1,13 @@
+// LiteLLM's `otel` callback, 1.80: a trace per model call, and a span with the raw request below it.
+import { attributeOf } from "../../conversation/conversation.ts";
+import { preset, standardRole } from "../table.ts";
+
+export const liteLlm = preset({
+  name: "litellm",
+  title: "LiteLLM",
+  marks: [],
+  scope: /^litellm/,
+  role: span => (attributeOf(span, "gen_ai.operation.name") === undefined ? "other" : standardRole(span)),
+  userId: ["llm.user"],
+  output: ["gen_ai.output.messages", "gen_ai.completion."],
+});

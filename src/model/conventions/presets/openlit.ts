@@ -1,0 +1,11 @@
+// OpenLIT 1.36 and later: the standard attributes, with the values of tools as Python text.
+import { preset } from "../table.ts";
+
+export const openLit = preset({
+  name: "openlit",
+  title: "OpenLIT",
+  marks: [],
+  scope: /^openlit\./,
+  input: ["gen_ai.workflow.input", "gen_ai.input.messages"],
+  output: ["gen_ai.output.messages", "gen_ai.workflow.output"],
+});

@@ -1,0 +1,44 @@
+// Pydantic AI 0.8 to 2.68: the standard attributes since 1.0, `events` and `all_messages_events` before.
+import { attributeOf } from "../../conversation/conversation.ts";
+import { isRecord } from "../../record.ts";
+import type { Span } from "../../trace/trace.ts";
+import { messagesIn } from "../messages.ts";
+import { preset, standardRole } from "../table.ts";
+import { sourced } from "../values.ts";
+
+export const pydanticAi = preset({
+  name: "pydantic_ai",
+  title: "Pydantic AI",
+  marks: [],
+  scope: /^pydantic-ai$/,
+  role: span => {
+    if (standardRole(span)) return standardRole(span);
+    if (attributeOf(span, "gen_ai.tool.name") !== undefined) return "tool";
+    return attributeOf(span, "agent_name") === undefined ? "step" : "agent";
+  },
+  input: ["events", "pydantic_ai.all_messages", "all_messages_events"],
+  output: ["final_result", "events"],
+  toolArguments: ["tool_arguments"],
+  toolResult: ["tool_response"],
+  model: ["gen_ai.response.model", "gen_ai.request.model", "model_name"],
+  // Set or not, the id is there; one that nobody set is of no use and differs in every trace.
+  mend: (reading, span) => ({
+    ...reading,
+    asked: reading.role === "model" ? (fromEvents(span, "input") ?? reading.asked) : reading.asked,
+    answered: reading.role === "model" ? (fromEvents(span, "output") ?? reading.answered) : reading.answered,
+    conversationId: isUuid7(reading.conversationId?.value) ? null : reading.conversationId,
+  }),
+});
+
+/** Its 0.x lists all messages of a call as events; the one with a choice is the answer. */
+function fromEvents(span: Span, side: "input" | "output") {
+  const events = sourced(span, "events");
+  if (!events || !Array.isArray(events.value)) return null;
+  const value = events.value.filter(
+    event => isRecord(event) && (event["event.name"] === "gen_ai.choice") === (side === "output"),
+  );
+  return messagesIn({ ...events, value }, side === "input" ? "user" : "assistant");
+}
+
+const isUuid7 = (id: string | undefined) =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(id ?? "");

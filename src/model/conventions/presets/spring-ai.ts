@@ -1,0 +1,18 @@
+// Spring AI 1.x over Micrometer: no content of messages; usage of later calls includes the earlier ones.
+import { attributeOf } from "../../conversation/conversation.ts";
+import { preset, standardRole } from "../table.ts";
+
+export const springAi = preset({
+  name: "spring_ai",
+  title: "Spring AI",
+  marks: ["spring.ai.kind", "spring.ai.model.request.tool.names"],
+  role: span => {
+    const kind = attributeOf(span, "spring.ai.kind");
+    return kind === "tool_call" ? "tool" : kind === undefined ? standardRole(span) : "step";
+  },
+  toolName: ["spring.ai.tool.definition.name"],
+  toolArguments: ["spring.ai.tool.call.arguments"],
+  toolResult: ["spring.ai.tool.call.result"],
+  conversationId: ["spring.ai.chat.client.conversation.id"],
+  cumulative: true,
+});

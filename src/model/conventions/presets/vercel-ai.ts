@@ -1,0 +1,31 @@
+// Vercel AI SDK 3.1 to 6: `ai.*`, on the call and again on each of its steps (`.doGenerate`, `.doStream`). 7 keeps to the standard.
+import { attributeOf } from "../../conversation/conversation.ts";
+import { preset } from "../table.ts";
+
+export const vercelAi = preset({
+  name: "vercel_ai",
+  title: "Vercel AI SDK before 7",
+  marks: ["ai.operationId"],
+  role: span => {
+    const operation = String(attributeOf(span, "ai.operationId"));
+    if (operation === "ai.toolCall") return "tool";
+    if (/\.do(?:Generate|Stream)$/.test(operation)) return "model";
+    return /^ai\.(?:generate|stream)(?:Text|Object)$/.test(operation) ? "agent" : "other";
+  },
+  input: ["ai.prompt.messages", "ai.prompt"],
+  output: ["ai.response.text", "ai.response.object", "ai.response.toolCalls"],
+  toolName: ["ai.toolCall.name"],
+  toolId: ["ai.toolCall.id"],
+  toolArguments: ["ai.toolCall.args"],
+  toolResult: ["ai.toolCall.result"],
+  usage: {
+    input: ["ai.usage.inputTokens", "ai.usage.promptTokens"],
+    output: ["ai.usage.outputTokens", "ai.usage.completionTokens"],
+    reasoning: ["ai.usage.reasoningTokens"],
+    cached: ["ai.usage.cachedInputTokens"],
+  },
+  model: ["ai.response.model", "ai.model.id"],
+  provider: ["ai.model.provider"],
+  conversationId: ["ai.telemetry.metadata.sessionId", "ai.telemetry.metadata.conversationId"],
+  userId: ["ai.telemetry.metadata.userId"],
+});

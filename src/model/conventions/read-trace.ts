@@ -1,0 +1,221 @@
+// Reads a whole trace by its conventions: question, reply, tool calls and usage, each told once.
+import { isRecord } from "../record.ts";
+import { compareStarts } from "../trace/merge.ts";
+import type { ReadMessage } from "../trace/message-parts.ts";
+import { buildTree, depthsOf } from "../trace/span-tree.ts";
+import type { Span } from "../trace/trace.ts";
+import type { Preset, Sourced, SpanReading } from "./reading.ts";
+import { decode } from "./values.ts";
+
+export type CallReading = {
+  name: string;
+  id: string | null;
+  arguments: Sourced<unknown> | null;
+  result: Sourced<unknown> | null;
+  spanId: string;
+};
+
+export type TraceReading = {
+  userInput: Sourced<string> | null;
+  reply: Sourced<string> | null;
+  calls: CallReading[];
+  usage: { input: number | null; output: number | null; reasoning: number | null; cached: number | null };
+  model: Sourced<string> | null;
+  provider: Sourced<string> | null;
+  conversationId: Sourced<string> | null;
+  userId: Sourced<string> | null;
+};
+
+type Read = SpanReading & { at: number; depth: number; span: Span };
+
+/** Pure, and linear in the spans and their messages. `recognize`: see presets.ts. */
+export function readTrace(spans: Span[], recognize: (span: Span) => Preset | null): TraceReading {
+  const tree = buildTree(spans);
+  const depths = depthsOf(tree);
+  const reads: Read[] = [];
+  for (const [at, span] of spans.entries()) {
+    const preset = recognize(span);
+    if (preset) reads.push({ ...preset.read(span), at, depth: depths[at]!, span });
+  }
+  reads.sort((a, b) => compareStarts(a.span, b.span));
+  const models = reads.filter(({ role }) => role === "model");
+  const around = aroundOf(reads, models, tree.parents);
+  const latest = models.reduce<Read | null>((best, one) => (best && endsAfter(best, one) ? best : one), null);
+  return {
+    userInput:
+      first(around, ({ asked }) => questionIn(asked)) ?? first(models, ({ asked }) => questionIn(asked)),
+    reply: first(around, ({ answered }) => replyIn(answered)) ?? (latest && replyIn(latest.answered)),
+    calls: callsOf(reads),
+    usage: usageOf(reads, tree.parents),
+    model: latest?.model ?? first(around, ({ model }) => model),
+    provider: latest?.provider ?? null,
+    conversationId: agreed(reads, ({ conversationId }) => conversationId),
+    userId: agreed(reads, ({ userId }) => userId),
+  };
+}
+
+/** Agents, then steps, that have a model call below them, the outermost first; all of them if no model was called. */
+function aroundOf(reads: Read[], models: Read[], parents: number[]): Read[] {
+  const above = ancestors(
+    parents,
+    models.map(({ at }) => at),
+  );
+  return reads
+    .filter(({ role, at }) => (role === "agent" || role === "step") && (models.length === 0 || above.has(at)))
+    .sort((a, b) => a.depth - b.depth);
+}
+
+function ancestors(parents: number[], positions: number[]): Set<number> {
+  const above = new Set<number>();
+  for (const position of positions) {
+    for (let at = parents[position]!; at !== -1 && !above.has(at); at = parents[at]!) above.add(at);
+  }
+  return above;
+}
+
+function endsAfter(a: Read, b: Read): boolean {
+  const [one, other] = [a.span.end_time_unix_nano ?? "", b.span.end_time_unix_nano ?? ""];
+  return one.length === other.length ? one > other : one.length > other.length;
+}
+
+function first<T>(reads: Read[], read: (one: Read) => T | null): T | null {
+  for (const one of reads) {
+    const found = read(one);
+    if (found) return found;
+  }
+  return null;
+}
+
+function textIn({ pieces }: ReadMessage): string {
+  return pieces.map(piece => (piece.kind === "text" ? piece.text : "")).join("");
+}
+
+/** The user's last message. */
+function questionIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
+  const message = found?.value.findLast(one => one.role === "user" && /\S/.test(textIn(one)));
+  return message ? { ...found!, value: textIn(message) } : null;
+}
+
+/** The assistant's last message, unless a call of a tool follows. */
+function replyIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
+  const message = found?.value.findLast(
+    ({ role, pieces, calls }) => role === "assistant" && pieces.length + calls.length > 0,
+  );
+  const text = message ? textIn(message).trimEnd() : "";
+  return found && /\S/.test(text) ? { ...found, value: text } : null;
+}
+
+/** Spans of tools first, then what models asked for that no span stands for; a call counts once. */
+function callsOf(reads: Read[]): CallReading[] {
+  const calls = reads.flatMap(({ tool, span }): CallReading[] =>
+    tool ? [{ ...tool, spanId: span.span_id }] : [],
+  );
+  const untold = new CallsWithoutMessage(calls);
+  const told = new Set<string>();
+  for (const { role, answered, asked } of reads) {
+    if (role !== "model") continue;
+    const given = asked && { ...asked, value: sinceQuestion(asked.value) };
+    for (const list of [answered, given]) {
+      for (const { name, id, arguments: sent } of list?.value.flatMap(message => message.calls) ?? []) {
+        // Without an id a call in the history cannot be told from a second one.
+        if (id === null ? list === given : told.has(id)) continue;
+        if (id !== null) told.add(id);
+        const value = decode(sent);
+        const source = { spanId: list!.spanId, attribute: list!.attribute };
+        const args = isRecord(value) ? { ...source, value } : null;
+        const known = untold.take(name, id, value);
+        if (known) {
+          known.id ??= id;
+          known.arguments ??= args;
+        } else if (name !== "") {
+          calls.push({ name, id, arguments: args, result: null, spanId: source.spanId });
+        }
+      }
+    }
+  }
+  addResults(calls, reads);
+  return calls;
+}
+
+/** Finds the span of a call by its id, else by name and arguments, else by name; each once. */
+class CallsWithoutMessage {
+  readonly #taken = new Set<CallReading>();
+  readonly #byKey = new Map<string, CallReading[]>();
+
+  constructor(calls: CallReading[]) {
+    for (const call of calls.toReversed()) {
+      for (const key of keysOf(call.name, call.id, call.arguments?.value)) {
+        const list = this.#byKey.get(key);
+        if (list) list.push(call);
+        else this.#byKey.set(key, [call]);
+      }
+    }
+  }
+
+  take(name: string, id: string | null, args: unknown): CallReading | undefined {
+    for (const key of keysOf(name, id, args)) {
+      const list = this.#byKey.get(key);
+      while (list && this.#taken.has(list.at(-1)!)) list.pop();
+      const call = list?.at(-1);
+      if (!call) continue;
+      this.#taken.add(call);
+      return call;
+    }
+    return undefined;
+  }
+}
+
+function keysOf(name: string, id: string | null, args: unknown): string[] {
+  const keys = [`name ${name}`];
+  if (args !== undefined && args !== null) keys.unshift(`args ${name} ${JSON.stringify(args)}`);
+  if (id !== null) keys.unshift(`id ${id}`);
+  return keys;
+}
+
+/** Adds the results that only messages have. */
+function addResults(calls: CallReading[], reads: Read[]): void {
+  const waiting = new Map(calls.flatMap(call => (call.id !== null && !call.result ? [[call.id, call]] : [])));
+  if (waiting.size === 0) return;
+  for (const { asked } of reads) {
+    for (const { id, value } of asked?.value.flatMap(message => message.results) ?? []) {
+      const call = id === null ? undefined : waiting.get(id);
+      if (call) call.result ??= { value, spanId: asked!.spanId, attribute: asked!.attribute };
+    }
+  }
+}
+
+/** The messages of this turn: earlier ones are history. */
+function sinceQuestion(messages: ReadMessage[]): ReadMessage[] {
+  return messages.slice(messages.findLastIndex(one => one.role === "user" && /\S/.test(textIn(one))) + 1);
+}
+
+/** Usage of the deepest spans that have any: whatever is above repeats it. */
+function usageOf(reads: Read[], parents: number[]): TraceReading["usage"] {
+  const bearers = reads.filter(({ usage }) => usage);
+  const above = ancestors(
+    parents,
+    bearers.map(({ at }) => at),
+  );
+  const sum: TraceReading["usage"] = { input: null, output: null, reasoning: null, cached: null };
+  const last = new Map(bearers.map(({ at }) => [parents[at], at]));
+  for (const { at, usage, cumulative } of bearers) {
+    if (above.has(at) || (cumulative && last.get(parents[at]) !== at)) continue;
+    for (const key of ["input", "output", "reasoning", "cached"] as const) {
+      const count = usage!.value[key];
+      if (count !== null) sum[key] = (sum[key] ?? 0) + count;
+    }
+  }
+  return sum;
+}
+
+/** An id counts if all spans that carry one agree. */
+function agreed(reads: Read[], idOf: (read: Read) => Sourced<string> | null): Sourced<string> | null {
+  let found: Sourced<string> | null = null;
+  for (const read of reads) {
+    const id = idOf(read);
+    if (!id) continue;
+    if (found && found.value !== id.value) return null;
+    found ??= id;
+  }
+  return found;
+}

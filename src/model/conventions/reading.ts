@@ -1,0 +1,51 @@
+// What a span says once its convention is understood: its role, messages, tool call, usage, model and ids, with sources.
+import type { ReadMessage } from "../trace/message-parts.ts";
+import type { Span } from "../trace/trace.ts";
+
+/** What a span stands for. A step is anything around model calls that is not an agent: a chain, a workflow, a request. */
+export type SpanRole = "agent" | "step" | "model" | "tool" | "other";
+
+/** A value and where it was read. An attribute that ends in `*` names a flattened list. */
+export type Sourced<T> = { value: T; spanId: string; attribute: string };
+
+export type ToolReading = {
+  name: string;
+  id: string | null;
+  arguments: Sourced<unknown> | null;
+  result: Sourced<unknown> | null;
+};
+
+export type Usage = {
+  input: number | null;
+  output: number | null;
+  reasoning: number | null;
+  cached: number | null;
+};
+
+export type SpanReading = {
+  role: SpanRole;
+  /** What the span was given and what it gave; null if no message can be read. */
+  asked: Sourced<ReadMessage[]> | null;
+  answered: Sourced<ReadMessage[]> | null;
+  tool: ToolReading | null;
+  usage: Sourced<Usage> | null;
+  /** Whether the usage includes that of earlier spans with the same parent. */
+  cumulative: boolean;
+  model: Sourced<string> | null;
+  provider: Sourced<string> | null;
+  conversationId: Sourced<string> | null;
+  userId: Sourced<string> | null;
+};
+
+/** One tracing convention. */
+export type Preset = {
+  /** The value in an agent's `conventions`. */
+  name: string;
+  title: string;
+  /** Attributes, or prefixes that end in a dot, that only this convention writes. */
+  marks: readonly string[];
+  /** Instrumentation scopes that only this convention uses. */
+  scope: RegExp | null;
+  /** Reads a span that it recognizes. */
+  read(span: Span): SpanReading;
+};

@@ -1,0 +1,146 @@
+// Reads attribute values in the forms that SDKs give them: JSON, JSON in quotes, Python literals, numbers as text.
+import { attributeOf } from "../conversation/conversation.ts";
+import { parseJson } from "../json-text.ts";
+import { isRecord } from "../record.ts";
+import type { Attributes, Span } from "../trace/trace.ts";
+import type { Sourced, Usage } from "./reading.ts";
+
+/** The value, parsed when it is the JSON of a list, an object or a string; any other text is itself. */
+export function decode(value: unknown): unknown {
+  if (typeof value !== "string" || !/^\s*[[{"]/.test(value)) return value;
+  const parsed = parseJson(value);
+  return parsed === undefined ? (pythonLiteral(value) ?? value) : parsed;
+}
+
+/** The first of these attributes that has a value, decoded. */
+export function sourced(span: Span, ...attributes: string[]): Sourced<unknown> | null {
+  for (const attribute of attributes) {
+    const value = attributeOf(span, attribute);
+    if (value !== undefined && value !== "") return { value: decode(value), spanId: span.span_id, attribute };
+  }
+  return null;
+}
+
+/** The first of these attributes that is a text with more than blanks; `metadata>user` is a field of JSON in `metadata`. */
+export function textOf(span: Span, ...attributes: string[]): Sourced<string> | null {
+  for (const attribute of attributes) {
+    const [key = "", field] = attribute.split(">");
+    const sent = attributeOf(span, key);
+    const outer =
+      field !== undefined || (typeof sent === "string" && sent.startsWith('"')) ? decode(sent) : sent;
+    const value = field === undefined ? outer : isRecord(outer) ? outer[field] : undefined;
+    if (typeof value === "string" && /\S/.test(value)) return { value, spanId: span.span_id, attribute };
+  }
+  return null;
+}
+
+/** A whole number sent as a number or as its digits. */
+export function countOf(value: unknown): number | null {
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : null;
+}
+
+/** Usage from attributes: the first of each list that has a count; null if there is neither input nor output. */
+export function usageOf(
+  span: Span,
+  keys: { input: string[]; output: string[]; reasoning?: string[]; cached?: string[] },
+): Sourced<Usage> | null {
+  const first = (names: string[] = []) => {
+    for (const name of names) {
+      const count = countOf(attributeOf(span, name));
+      if (count !== null) return { count, name };
+    }
+    return null;
+  };
+  const [input, output] = [first(keys.input), first(keys.output)];
+  if (!input && !output) return null;
+  const value = {
+    input: input?.count ?? null,
+    output: output?.count ?? null,
+    reasoning: first(keys.reasoning)?.count ?? null,
+    cached: first(keys.cached)?.count ?? null,
+  };
+  return { value, spanId: span.span_id, attribute: (input ?? output)!.name };
+}
+
+/** Usage in one JSON attribute, under any of the names in use. */
+export function usageIn(found: Sourced<unknown> | null): Sourced<Usage> | null {
+  if (!found || !isRecord(found.value)) return null;
+  const { value: usage, ...source } = found;
+  const pick = (...names: string[]) => {
+    for (const name of names) {
+      const count = countOf(
+        name.split(".").reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), usage),
+      );
+      if (count !== null) return count;
+    }
+    return null;
+  };
+  const value = {
+    input: pick("input_tokens", "prompt_tokens", "inputTokens", "promptTokens", "input"),
+    output: pick("output_tokens", "completion_tokens", "outputTokens", "completionTokens", "output"),
+    reasoning: pick(
+      "completion_tokens_details.reasoning_tokens",
+      "output_token_details.reasoning",
+      "reasoningTokens",
+    ),
+    cached: pick(
+      "prompt_tokens_details.cached_tokens",
+      "input_token_details.cache_read",
+      "cache_read_input_tokens",
+      "cachedContentTokens",
+      "cachedInputTokens",
+      "input_cached_tokens",
+    ),
+  };
+  return value.input === null && value.output === null ? null : { ...source, value };
+}
+
+/** Rebuilds what was flattened under a prefix: `a.0.b` becomes `[{ b }]`. Undefined if nothing is there. */
+export function unflatten(attributes: Attributes, prefix: string): unknown[] | undefined {
+  const root: Attributes = {};
+  let found = false;
+  for (const key of Object.keys(attributes)) {
+    if (!key.startsWith(prefix)) continue;
+    const path = key.slice(prefix.length).split(".");
+    if (path.length > 12 || !/^\d{1,5}$/.test(path[0]!)) continue;
+    found = true;
+    let at = root;
+    for (const step of path.slice(0, -1)) {
+      const next = Object.hasOwn(at, step) ? at[step] : undefined;
+      const inner: Attributes = isRecord(next) ? next : Object.create(null);
+      at[step] = inner;
+      at = inner;
+    }
+    at[path.at(-1)!] = attributes[key];
+  }
+  return found ? (asList(root) as unknown[]) : undefined;
+}
+
+/** Objects whose keys are all positions become lists in their order. */
+function asList(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => [key, asList(inner)]);
+  if (entries.every(([key]) => /^\d+$/.test(key))) {
+    return entries.sort(([a], [b]) => Number(a) - Number(b)).map(([, inner]) => inner);
+  }
+  return Object.fromEntries(entries);
+}
+
+const pythonMax = 100_000;
+
+/** A Python dict or list of simple values, as `str()` writes it; undefined for anything else. */
+export function pythonLiteral(text: string): unknown {
+  if (text.length > pythonMax || !/^\s*[[{]/.test(text)) return undefined;
+  const tokens = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(?:True|False|None)\b/gs;
+  const words: Record<string, string> = { True: "true", False: "false", None: "null" };
+  const json = text.replace(tokens, token => {
+    const word = words[token];
+    if (word) return word;
+    const inner = token
+      .slice(1, -1)
+      .replace(/\\(.)/gs, (whole, char: string) => (char === "'" ? "'" : whole));
+    return token[0] === '"' ? token : `"${inner.replace(/(?<!\\)"/g, '\\"')}"`;
+  });
+  return parseJson(json);
+}
