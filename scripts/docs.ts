@@ -8,6 +8,7 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assertionReference } from "./docs/assertions.ts";
+import { readTable } from "./docs/conventions.ts";
 import { conventionTable } from "./docs/frameworks.ts";
 import { limitTables } from "./docs/limits.ts";
 import { callErrorTable, codeTable, noticeTable, notRunTable, skippedTable } from "./docs/troubleshooting.ts";
@@ -25,6 +26,7 @@ export async function generatedPages(): Promise<{ path: string; text: string }[]
     ["variables", variableTable()],
     ["limits", limitTables()],
     ["conventions", conventionTable()],
+    ["conventions read", readTable()],
     ["codes", codeTable()],
     ["notices", noticeTable()],
     ["not run", notRunTable()],

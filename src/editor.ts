@@ -181,13 +181,13 @@ function askableFor({ judgeOf, sandbox }: EditorDeps, { agentId, traceId }: Load
 /** Treats the draft as active, and a draft without turns as single-turn: its turns may not be written yet. */
 async function applicabilityOf(
   { judge }: Pick<Askable, "judge">,
-  { trace, derived }: LoadedTrace,
+  { read, derived }: LoadedTrace,
   test: TestCase,
   signal: AbortSignal,
 ): Promise<NonNullable<DryRun["applicability"]>> {
   const turns = test.turns.length === 0 ? [{ input: "?" }] : test.turns;
   const active: TestCase = { ...test, turns, status: "active" };
-  const question = routingQuestion({ spans: trace.spans, derived }, [active]);
+  const question = routingQuestion({ spans: read.spans, derived }, [active]);
   const answer = question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : noScenario);
   const { applied, why, reason, suspicious } = applicability(derived, [active], answer).tests[0]!;
   return {
@@ -220,7 +220,7 @@ async function readVocabulary(
     }
     bytesLeft -= bytes;
     try {
-      await withTrace(db, id, heap, ({ trace, derived }) => builder.add(trace, derived));
+      await withTrace(db, id, heap, ({ read, derived }) => builder.add(read, derived));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       builder.markIncomplete();

@@ -1,7 +1,13 @@
 // Ingests traces: checks key, verified email and media type, reads the body, resolves the agent, stores and schedules.
 import { hash } from "node:crypto";
 import { answersOf } from "./ingest/answers.ts";
-import type { PreparedBatch, PreparedBody, PreparedResource, RefusedGroup } from "./ingest/prepare.ts";
+import type {
+  PreparedBatch,
+  PreparedBody,
+  PreparedResource,
+  Readers,
+  RefusedGroup,
+} from "./ingest/prepare.ts";
 import type { Preparer } from "./ingest/preparer.ts";
 import { readRequestId } from "./ingest/request-id.ts";
 import { agentOfGroup, agentOfHint, type FindAgents, namedAgent } from "./ingest/resolve-agent.ts";
@@ -143,10 +149,15 @@ async function prepare(
 ): Promise<PreparedBody> {
   const { bytes, release } = await request.readBody(encoding, mediaType, key);
   try {
-    return await deps.preparer.prepare(bytes, mediaType);
+    return await deps.preparer.prepare(bytes, mediaType, readersOf(key));
   } finally {
     release();
   }
+}
+
+function readersOf({ conventions, access, agentIds }: AdmittedKey): Readers | null {
+  const only = access === "granular" && agentIds.length === 1 ? agentIds[0]! : null;
+  return conventions && { agents: conventions, only };
 }
 
 async function storeCanonical(
@@ -237,6 +248,7 @@ async function store(
     bytes,
     rawLength,
     columns,
+    conventions,
     resource,
   }: PreparedBatch & { resource?: SharedResource | undefined },
 ): Promise<StoredTrace> {
@@ -250,6 +262,7 @@ async function store(
     bytes,
     rawLength,
     columns,
+    conventions,
     resource,
   });
   const trace = { ...stored, ...identity, serviceName, spanCount };

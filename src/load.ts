@@ -1,5 +1,8 @@
 // Loads stored traces: opens, merges and derives their batches, and updates derived columns that lag behind.
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
+import { type Conventions, readByConventions, sameConventions } from "./model/conventions/conventions.ts";
+import type { TraceReading } from "./model/conventions/read-trace.ts";
+import { translateSpans } from "./model/conventions/translate.ts";
 import { ValueAllowance } from "./model/json-text.ts";
 import { Refusal } from "./model/refusal.ts";
 import { columnsOf } from "./model/trace/columns.ts";
@@ -20,7 +23,14 @@ export type LoadedTrace = {
   revision: number;
   /** Whether the row's columns were derived from an earlier revision. */
   stale: boolean;
+  /** As it is stored. */
   trace: MergedTrace;
+  /** The conventions that it was read by: those of its agent, unless others were asked for. */
+  conventions: string[];
+  /** What they say; null if they recognize no span. Then `read` is `trace`. */
+  reading: TraceReading | null;
+  /** The trace as checks and conversations read it: with the attributes that conventions gave. */
+  read: MergedTrace;
   derived: Derived;
   /** Upper bound of the heap it needs. */
   heapBytes: number;
@@ -235,11 +245,24 @@ function open({ batches, heapBytes, path, derivedRevision, ...trace }: ScannedTr
   // Each text is dropped once it is parsed: together they may be 256 MB.
   for (batches.reverse(); batches.length > 0; ) read.push(readStored(batches.pop()!));
   const merged = mergeBatches(read, path);
-  const allowance = new ValueAllowance();
-  const derived = derive(merged, allowance);
   const stale = derivedRevision !== revision;
-  const keptBytes = keptValuesBytes(allowance.used);
-  return { ...trace, stale, trace: merged, derived, heapBytes: heapBytes + keptBytes };
+  const { keptBytes, ...values } = readBy(merged, trace.conventions);
+  return { ...trace, ...values, stale, trace: merged, heapBytes: heapBytes + keptBytes };
+}
+
+/** The trace read by other conventions than its agent's, such as those of a run that began before they were changed. */
+export function readAgain(loaded: LoadedTrace, conventions: string[]): LoadedTrace {
+  if (sameConventions(conventions, loaded.conventions)) return loaded;
+  const { keptBytes: _, ...values } = readBy(loaded.trace, conventions);
+  return { ...loaded, ...values, conventions };
+}
+
+function readBy(trace: MergedTrace, conventions: Conventions) {
+  const allowance = new ValueAllowance();
+  const reading = readByConventions(trace.spans, conventions, allowance);
+  const derived = derive(trace, allowance, reading);
+  const read = reading ? { ...trace, spans: translateSpans(trace.spans, reading) } : trace;
+  return { reading, read, derived, keptBytes: keptValuesBytes(allowance.used) };
 }
 
 function tooManyValues(): Refusal {

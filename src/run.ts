@@ -7,7 +7,7 @@ import { findingQuestions, noAnswers } from "./evaluate/questions.ts";
 import { TraceView } from "./evaluate/trace-view.ts";
 import { isWaiting as hasWaiting, isOutage } from "./evaluate/unsettled.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
-import { type LoadedTrace, openEach } from "./load.ts";
+import { type LoadedTrace, openEach, readAgain } from "./load.ts";
 import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { isWaiting, wasCalled } from "./model/judge/outcome.ts";
 import { reasonText } from "./model/run/reason-text.ts";
@@ -135,18 +135,26 @@ function releaseAfter(calls: number, release: () => void): () => void {
 async function evaluateRun(
   { judgeOf, sandbox, judgeDeadlineMs, admission, clock = systemClock }: RunDeps,
   run: ClaimedRun,
-  loaded: LoadedTrace,
+  current: LoadedTrace,
   tests: TestCase[],
   signal: AbortSignal,
   ends: RunEnds,
 ): Promise<void> {
   const { accountId, agentId, traceId, id: runId, judgeTries: tries, judgeLeftMs } = run;
-  const plan = (run.detail && decodeDetail(run.detail).plan) ?? tests;
+  const begun = run.detail ? decodeDetail(run.detail) : undefined;
+  const plan = begun?.plan ?? tests;
+  const conventions = begun?.conventions ?? current.conventions;
+  const loaded = readAgain(current, conventions);
   const deadlineAt = clock.now() + (judgeLeftMs ?? judgeDeadlineMs);
   const waitedMs = Math.max(0, judgeDeadlineMs - (judgeLeftMs ?? judgeDeadlineMs));
   const answers = noAnswers();
-  const viewed = { accountId, agentId, view: new TraceView(loaded.trace, loaded.derived) };
-  const partOf = (verdict: Verdict) => ({ run, verdict, plan, leftMs: deadlineAt - clock.now() });
+  const viewed = { accountId, agentId, view: new TraceView(loaded.read, loaded.derived) };
+  const partOf = (verdict: Verdict) => ({
+    run,
+    verdict: { ...verdict, conventions },
+    plan,
+    leftMs: deadlineAt - clock.now(),
+  });
 
   let routed: RoutingAnswer | undefined;
   let endPartial = () => {};
@@ -185,7 +193,11 @@ async function evaluateRun(
     ? waitFor([routing, ...answers.semantic.values()], clock.now())
     : undefined;
   if (wait) ends.waiting({ ...partOf(verdict), wait });
-  else ends.evaluated({ run, loaded, verdict, outage: isOutage(verdict, routing), plan });
+  else {
+    const outage = isOutage(verdict, routing);
+    // The row shows what the conventions of now give.
+    ends.evaluated({ run, loaded: current, verdict: { ...verdict, conventions }, outage, plan });
+  }
 }
 
 /** Plan, ask, evaluate: every outage is an answer, so no check passes or fails because of one. */

@@ -2,16 +2,20 @@
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
 import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
+import { type ConventionReport, type Preview, previewOf, reportOf } from "./model/conventions/report.ts";
+import { attributeOf, structureOf } from "./model/conversation/conversation.ts";
 import { transcribe } from "./model/conversation/transcript.ts";
 import { showConversation } from "./model/conversation/view.ts";
-import { columnsOf } from "./model/trace/columns.ts";
+import { ValueAllowance } from "./model/json-text.ts";
+import { columnsOf, storable } from "./model/trace/columns.ts";
 import { outlineSpan } from "./model/trace/outline.ts";
-import type { Attributes, Derived, Span, TracePath } from "./model/trace/trace.ts";
+import type { Attributes, Derived, Span, ToolCall, TracePath } from "./model/trace/trace.ts";
 import { type Cut, type Path, truncateValue } from "./model/truncate.ts";
 import type { Database } from "./store/db.ts";
+import type { TraceSize } from "./store/traces/read.ts";
 
-/** A trace at a revision. `bytes`: JSON in its batches. */
-export type TraceVersion = { traceId: string; revision: number; bytes: number };
+/** A trace at a revision, read by the conventions of its agent, as one text. `bytes`: JSON in its batches. */
+export type TraceVersion = TraceSize;
 
 /** Reads traces, and searches their spans. */
 export type TraceReader = TraceParts & {
@@ -20,8 +24,15 @@ export type TraceReader = TraceParts & {
 
 export type TraceParts = {
   outline(request: { traceId: string }): Promise<OutlinePart | undefined>;
-  /** JSON; undefined if the trace has no such span. `whole`: nothing is truncated. */
-  span(request: { traceId: string; spanId: string; whole: boolean }): Promise<Uint8Array | undefined>;
+  /** JSON; undefined if the trace has no such span. `whole`: nothing is truncated; `read`: as conventions read it. */
+  span(request: {
+    traceId: string;
+    spanId: string;
+    whole: boolean;
+    read: boolean;
+  }): Promise<Uint8Array | undefined>;
+  /** What these conventions would give, with texts as in lists. */
+  preview(request: { traceId: string; conventions: string[] }): Promise<Preview | undefined>;
   /** The conversation as JSON. */
   conversation(request: { traceId: string }): Promise<Uint8Array | undefined>;
   whole(request: { traceId: string }): Promise<WholePart | undefined>;
@@ -50,15 +61,16 @@ export type OutlinePart = {
     | "rootSpanId"
     | "notices"
     | "otherConvention"
-  > & {
-    revision: number;
-    httpStatus: number | null;
-    /** Truncated, as in lists. */
-    userInput: string | null;
-    responseText: string | null;
-    metadata: Attributes | null;
-    resource: Attributes | null;
-  } & Pick<Cut<unknown>, "cuts" | "omissions">;
+  > &
+    ConventionReport & {
+      revision: number;
+      httpStatus: number | null;
+      /** Truncated, as in lists. */
+      userInput: string | null;
+      responseText: string | null;
+      metadata: Attributes | null;
+      resource: Attributes | null;
+    } & Pick<Cut<unknown>, "cuts" | "omissions">;
   spans: Uint8Array;
 };
 
@@ -73,18 +85,24 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       const loaded = await load(version);
       return loaded && outlineOf(loaded);
     },
-    async span({ version, spanId, whole }) {
+    async span({ version, spanId, whole, read }) {
       const loaded = await load(version);
-      const span = loaded?.trace.spans.find(({ span_id }) => span_id === spanId);
-      if (!loaded || !span) return undefined;
+      const spans = (read ? loaded?.read : loaded?.trace)?.spans;
+      const found = spans?.find(({ span_id }) => span_id === spanId);
+      if (!loaded || !found) return undefined;
+      const { translated: _, reading: __, ...span } = found;
       const { traceId, revision } = loaded;
       return jsonOf({ traceId, revision, ...(whole ? { span, cuts: [], omissions: [] } : cutSpan(span)) });
     },
     async conversation({ version }) {
       const loaded = await load(version);
       if (!loaded) return undefined;
-      const { traceId, revision, trace } = loaded;
-      return jsonOf({ traceId, revision, ...showConversation(transcribe(trace.spans)) });
+      const { traceId, revision, read } = loaded;
+      return jsonOf({ traceId, revision, ...showConversation(transcribe(read.spans), read.spans) });
+    },
+    async preview({ version, conventions }) {
+      const loaded = await load(version);
+      return loaded && shortPreview(previewOf(loaded.trace, conventions));
     },
     async whole({ version }) {
       const loaded = await load(version);
@@ -151,7 +169,10 @@ export function cacheTraces(acquire: AcquireVersion, cachedBytesMax: number): Tr
   return {
     async load(version) {
       const known = cached.get(version.traceId);
-      const fits = known !== undefined && known.version.revision >= version.revision;
+      const fits =
+        known !== undefined &&
+        known.version.revision >= version.revision &&
+        known.version.conventions === version.conventions;
       if (known && !fits) drop(known);
       cached.delete(version.traceId);
       const entry = fits ? known : open(version);
@@ -173,7 +194,19 @@ export function cacheTraces(acquire: AcquireVersion, cachedBytesMax: number): Tr
   };
 }
 
-function outlineOf({ trace, derived, revision }: LoadedTrace): OutlinePart {
+function shortPreview({ userInput, responseText, tools, ...rest }: Preview): Preview {
+  return {
+    ...rest,
+    userInput: userInput && storable(userInput),
+    responseText: responseText && storable(responseText),
+    tools: tools.slice(0, previewedTools).map(storable),
+  };
+}
+
+const previewedTools = 50;
+
+function outlineOf(loaded: LoadedTrace): OutlinePart {
+  const { trace, derived, revision } = loaded;
   const { name, durationMs, failed, spanCount, httpStatus, userInput, responseText } = columnsOf(derived);
   const { tokens, startTimeUnixNano, endTimeUnixNano, rootSpanId, notices, otherConvention } = derived;
   const { metadata, resource } = trace;
@@ -194,6 +227,7 @@ function outlineOf({ trace, derived, revision }: LoadedTrace): OutlinePart {
       rootSpanId,
       notices,
       otherConvention,
+      ...reportOf(loaded),
       ...context.value,
       cuts: context.cuts,
       omissions: context.omissions,
@@ -222,10 +256,22 @@ function cutSpan({ attributes, ...rest }: Span): { span: Span } & Pick<Cut<unkno
   };
 }
 
-function wholeOf({ trace, derived, revision }: LoadedTrace): WholePart {
-  const { notices, httpStatus, userInput, responseText, judgedText: _, models: __, ...values } = derived;
+function wholeOf(loaded: LoadedTrace): WholePart {
+  const { trace, derived, revision } = loaded;
+  const {
+    notices,
+    httpStatus,
+    userInput,
+    responseText,
+    toolCalls,
+    judgedText: _,
+    models: __,
+    ...values
+  } = derived;
   const json = jsonOf({
     ...values,
+    ...reportOf(loaded),
+    toolCalls: shownCalls(toolCalls, loaded.read.spans),
     httpStatus: httpStatus?.value ?? null,
     userInput: userInput?.text ?? null,
     responseText: responseText?.text ?? null,
@@ -234,6 +280,18 @@ function wholeOf({ trace, derived, revision }: LoadedTrace): WholePart {
     resource: trace.resource,
   });
   return { revision, notices, json };
+}
+
+/** With results, and how each was read. */
+function shownCalls(calls: ToolCall[], spans: Span[]): object[] {
+  const byId = new Map(spans.map(span => [span.span_id, span]));
+  const allowance = new ValueAllowance();
+  return calls.map(call => {
+    const span = byId.get(call.spanId);
+    const sent = span && attributeOf(span, "gen_ai.tool.call.result");
+    const result = "result" in call ? call.result : (structureOf(sent, allowance) ?? sent ?? null);
+    return { ...call, result, convention: span?.reading?.convention ?? null };
+  });
 }
 
 /** Serializes span by span: the text of all spans may exceed the maximum length of a string. */

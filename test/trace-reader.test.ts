@@ -15,14 +15,20 @@ function counting(): { loads: string[]; released: string[]; hold: AcquireVersion
     async hold({ traceId, revision }) {
       loads.push(`${traceId}${revision}`);
       const owners = { agentId: "agent", accountId: "account" };
-      const loaded = { traceId, ...owners, revision, stale: false, trace, derived: derive(trace) };
+      const read = { trace, read: trace, reading: null, conventions: [], derived: derive(trace) };
+      const loaded = { traceId, ...owners, revision, stale: false, ...read };
       const release = () => void released.push(`${traceId}${revision}`);
       return { loaded: { ...loaded, heapBytes: 1_000 }, release };
     },
   };
 }
 
-const version = (traceId: string, revision = 1, bytes = 40): TraceVersion => ({ traceId, revision, bytes });
+const version = (traceId: string, revision = 1, bytes = 40, conventions = ""): TraceVersion => ({
+  traceId,
+  revision,
+  bytes,
+  conventions,
+});
 
 test("a trace that is requested again, or twice at once, is loaded once", async () => {
   const { loads, hold } = counting();

@@ -180,9 +180,9 @@ async function tryTrace(
   loaded: LoadedTrace,
   signal: AbortSignal,
 ): Promise<Omit<TriedTrace, "traceId">> {
-  const { trace, derived } = loaded;
+  const { read, derived } = loaded;
   const evaluated = asEligible(test);
-  const question = routingQuestion({ spans: trace.spans, derived }, [evaluated]);
+  const question = routingQuestion({ spans: read.spans, derived }, [evaluated]);
   const routing = question && (/\S/.test(test.scenario) ? await judge.route(question, signal) : noScenario);
   const { applied, why, reason = "" } = applicability(derived, [evaluated], routing).tests[0]!;
   if (!applied) {
@@ -195,7 +195,7 @@ async function tryTrace(
     return { after: null, reason: text || "The judge could not match the scenario.", check: null };
   }
   const { accountId, agentId } = loaded;
-  const viewed = { accountId, agentId, view: new TraceView(trace, derived) };
+  const viewed = { accountId, agentId, view: new TraceView(read, derived) };
   const { result } = await evaluateOne({ judge, sandbox }, viewed, test, signal);
   return summaryOf(result);
 }

@@ -25,7 +25,7 @@ export async function draftTest(
   loaded: LoadedTrace,
   signal: AbortSignal,
 ): Promise<TestCaseDocument> {
-  const { assertions: proposed, ...fields } = proposeTest(loaded.trace, loaded.derived);
+  const { assertions: proposed, ...fields } = proposeTest(loaded.read, loaded.derived);
   const viewed = viewOf(loaded);
   const failing = await assertionsThatFail(deps, loaded, signal);
   const assertions: AssertionInput[] = [...failing];
@@ -96,8 +96,8 @@ async function latestResults(db: Database, traceId: string): Promise<Result[]> {
   return latest ? decodeDetail(latest.detail).results : [];
 }
 
-export function viewOf({ accountId, agentId, trace, derived }: LoadedTrace): ViewedTrace {
-  return { accountId, agentId, view: new TraceView(trace, derived) };
+export function viewOf({ accountId, agentId, read, derived }: LoadedTrace): ViewedTrace {
+  return { accountId, agentId, view: new TraceView(read, derived) };
 }
 
 /** The first alternative that is valid and passes on this trace. */

@@ -15,6 +15,7 @@ import type { Derived, MergedTrace } from "../model/trace/trace.ts";
 import { applicability } from "./applicability.ts";
 import { checkTest, type Steps, toEnd, unansweredCheck } from "./check-test.ts";
 import type { Answers } from "./finding.ts";
+import { atSources } from "./sources.ts";
 import { TraceView } from "./trace-view.ts";
 
 export type EvaluateInput = {
@@ -72,7 +73,9 @@ export function verdictOf(results: Result[]): Pick<Verdict, "verdict" | "score" 
 /** The result of one test on a trace, whether the test applies or not: for manual runs and dry-runs. */
 export function* evaluatingTest(view: TraceView, test: TestCase, answers: Answers): Steps<Result> {
   const settled = (yield* checkTest({ view, test, answers })).checks;
-  const checks = settled.map((check, at) => check ?? unansweredCheck(test.assertions[at]!));
+  const checks = settled.map((check, at) =>
+    atSources(check ?? unansweredCheck(test.assertions[at]!), view.translated),
+  );
   const counts = count(checks);
   const outcome = outcomeOf(counts);
   const waits = outcome !== "failed" && checks.some(({ skipped }) => skipped === "waiting");

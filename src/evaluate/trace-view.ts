@@ -9,6 +9,7 @@ import type { Assertion } from "../model/test-case/assertion.ts";
 import type { Derived, FoundText, MergedTrace, Span, ToolCall } from "../model/trace/trace.ts";
 import { evidenceMax, excerpt } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";
+import { translatedSpans } from "./sources.ts";
 
 /** `name` is in lower case. */
 type Node = { span: Span; name: string };
@@ -31,6 +32,8 @@ export class TraceView {
   /** Whether it, or one of its turns, was made of what was seen from outside: of what the agent did, nothing shows. */
   readonly isObserved: boolean;
   readonly received: MergedTrace["received"];
+  /** The spans that conventions translated, by id. */
+  readonly translated: ReadonlyMap<string, Span>;
   #all: Node[] | undefined;
   #nodes: Node[] | undefined;
   #nameChars = 0;
@@ -54,6 +57,7 @@ export class TraceView {
     this.budget = budget;
     this.received = trace.received;
     this.earlier = earlier;
+    this.translated = translatedSpans(trace.spans);
     const turns: TraceView[] = [];
     for (const turn of trace.turns ?? []) {
       turns.push(new TraceView(turn.trace, turn.derived, budget, [...turns]));

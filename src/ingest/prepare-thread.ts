@@ -6,9 +6,9 @@ import type { PrepareInput, PrepareResult } from "./preparer.ts";
 
 serveThread({ prepare }, { bytesIn });
 
-function prepare({ bytes, mediaType, limits }: PrepareInput): PrepareResult {
+function prepare({ bytes, mediaType, limits, readers }: PrepareInput): PrepareResult {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const body = prepareBody(buffer, mediaType, limits);
+  const body = prepareBody(buffer, mediaType, limits, readers);
   if (body.path === "canonical") return body;
   const groups = body.groups.map(group =>
     "refusal" in group ? { ...group, refusal: messageOf(group.refusal) } : group,

@@ -1,5 +1,7 @@
 // Prepares a body for storage: decodes, derives and compresses it, without I/O.
 import { hash } from "node:crypto";
+import type { AgentConventions } from "../model/agent/agent.ts";
+import { type Conventions, readByConventions } from "../model/conventions/conventions.ts";
 import { Refusal } from "../model/refusal.ts";
 import { columnsOf, type TraceColumns } from "../model/trace/columns.ts";
 import { derive } from "../model/trace/derive.ts";
@@ -22,6 +24,8 @@ export type PreparedBatch = {
   /** Bytes before compression, including those of a resource that is stored apart. */
   rawLength: number;
   columns: TraceColumns;
+  /** Those that the columns were derived with. */
+  conventions: Conventions;
 };
 
 /** One trace of an OTLP request; refused as a whole or ready as a whole. */
@@ -47,35 +51,57 @@ export type PreparedBody =
 /** A resource that several traces of a request share. The hash is that of its JSON, hexadecimal. */
 export type PreparedResource = Encoded & { hash: string };
 
+/** The agents that the request may name and that have conventions. `only`: the only agent that the key may write to. */
+export type Readers = { agents: AgentConventions[]; only: string | null };
+
 /** Throws the Refusal of a body that is refused as a whole. */
-export function prepareBody(bytes: Buffer, mediaType: MediaType, limits: DecodeLimits): PreparedBody {
+export function prepareBody(
+  bytes: Buffer,
+  mediaType: MediaType,
+  limits: DecodeLimits,
+  readers: Readers | null = null,
+): PreparedBody {
   const body = decodeBody(bytes, mediaType, limits);
   if (body.path === "canonical") {
     return {
       path: "canonical",
       platformHint: body.platformHint,
-      batch: prepareBatch(body.batch, "canonical"),
+      batch: prepareBatch(body.batch, "canonical", conventionsOfHint(body.platformHint, readers)),
     };
   }
-  return { path: "otlp", ...prepareGroups(body.groups, bytes.length) };
+  return { path: "otlp", ...prepareGroups(body.groups, bytes.length, readers) };
 }
 
 /** For batches created by the service; request bodies go through `prepareBody`. */
-export function prepareBatch(batch: Batch, path: TracePath): PreparedBatch {
-  return prepared(batch, path, encodeBatch(batch));
+export function prepareBatch(batch: Batch, path: TracePath, conventions: Conventions = []): PreparedBatch {
+  return prepared(batch, path, encodeBatch(batch), conventions);
 }
 
-function prepared(batch: Batch, path: TracePath, { bytes, rawLength }: Encoded): PreparedBatch {
+function prepared(
+  batch: Batch,
+  path: TracePath,
+  { bytes, rawLength }: Encoded,
+  conventions: Conventions,
+): PreparedBatch {
+  const merged = mergeBatches([batch], path);
+  const reading = readByConventions(merged.spans, conventions);
   return {
     spanCount: batch.spans.length,
     spanKeys: spanKeysOf(batch.spans),
     bytes,
     rawLength,
-    columns: columnsOf(derive(mergeBatches([batch], path))),
+    columns: columnsOf(derive(merged, undefined, reading)),
+    conventions,
   };
 }
 
-function prepareGroups(groups: OtlpGroup[], bodyBytes: number) {
+function conventionsOfHint(hint: PlatformHint | null, readers: Readers | null): Conventions {
+  const id = readers?.only ?? (typeof hint?.value === "string" ? hint.value.toLowerCase() : null);
+  return readers?.agents.find(({ agentId }) => agentId === id)?.conventions ?? [];
+}
+
+function prepareGroups(groups: OtlpGroup[], bodyBytes: number, readers: Readers | null) {
+  const conventions = new Map(readers?.agents.map(agent => [agent.serviceName, agent.conventions]));
   const shared = groups.length > 1 ? sharedResources(groups, bodyBytes) : new Map();
   const resources = [...shared.values()];
   const done: (PreparedGroup | RefusedGroup)[] = [];
@@ -88,11 +114,16 @@ function prepareGroups(groups: OtlpGroup[], bodyBytes: number) {
     }
     const resource = batch.resource && shared.get(batch.resource);
     const group = { serviceName, traceId, spanCount };
-    if (!resource) done.push({ ...group, batch: prepareBatch(batch, "otlp"), resource: null });
+    const chosen = conventions.get(serviceName) ?? [];
+    if (!resource) done.push({ ...group, batch: prepareBatch(batch, "otlp", chosen), resource: null });
     else {
       const { bytes, rawLength } = encodeWithoutResource(batch, resource.hash);
       const encoded = { bytes, rawLength: rawLength + resource.rawLength };
-      done.push({ ...group, batch: prepared(batch, "otlp", encoded), resource: resources.indexOf(resource) });
+      done.push({
+        ...group,
+        batch: prepared(batch, "otlp", encoded, chosen),
+        resource: resources.indexOf(resource),
+      });
     }
   }
   return { groups: done, resources };

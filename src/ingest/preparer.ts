@@ -13,10 +13,16 @@ import {
   type PreparedGroup,
   type PreparedResource,
   prepareBody,
+  type Readers,
   type RefusedGroup,
 } from "./prepare.ts";
 
-export type PrepareInput = { bytes: Uint8Array; mediaType: MediaType; limits: DecodeLimits };
+export type PrepareInput = {
+  bytes: Uint8Array;
+  mediaType: MediaType;
+  limits: DecodeLimits;
+  readers: Readers | null;
+};
 
 /** A PreparedBody in a form that can be sent between threads. */
 export type PrepareResult =
@@ -62,15 +68,15 @@ export class Preparer {
   }
 
   /** Rejects with the Refusal of a body that is refused as a whole. The bytes must not be used afterwards. */
-  async prepare(bytes: Buffer, mediaType: MediaType): Promise<PreparedBody> {
+  async prepare(bytes: Buffer, mediaType: MediaType, readers: Readers | null = null): Promise<PreparedBody> {
     const limits = this.#limits;
     if (bytes.length <= this.#inlineBytesMax) {
       await this.#turn();
-      return prepareBody(bytes, mediaType, limits);
+      return prepareBody(bytes, mediaType, limits, readers);
     }
     // Only a buffer of its own can be transferred. Large bodies have one, but this does not depend on it.
     const owned = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-    const input: PrepareInput = { bytes: owned, mediaType, limits };
+    const input: PrepareInput = { bytes: owned, mediaType, limits, readers };
     const transfer = [owned.buffer as ArrayBuffer];
     return bodyOf(await this.#pool.call<PrepareResult>("prepare", input, { transfer }));
   }

@@ -96,9 +96,9 @@ async function evaluate(
   }
   onTurnsDone(leased.run);
   const isConversation = test.turns.length > 1;
-  const received = traces.map((loaded, at) => withReceived(loaded, turns[at]!));
+  const received = traces.map(({ read, derived }, at) => withReceived({ trace: read, derived }, turns[at]!));
   const { trace, derived } = isConversation ? joinTurns(received) : received[0]!;
-  const { traceId, accountId } = traces.at(-1)!;
+  const { traceId, accountId, conventions } = traces.at(-1)!;
   const waitedMs = judgeLeftMs === null ? 0 : deadlines.waitedMs(judgeLeftMs);
   const context = { agentId, traceId, runId, deadlineAt, tries, waitedMs, chosen: true as const };
   const askable = { judge: judgeOfRun({ judgeOf, clock }, context), sandbox };
@@ -116,6 +116,7 @@ async function evaluate(
   const verdict: Verdict = {
     ...verdictOf([agentError ? failedByAgent(result, agentError) : result]),
     routing: "not_needed",
+    conventions,
     tests: [{ testId: test.id, name: test.name, applied: true, why: "manual_run" }],
   };
   return { verdict, wait: isWaiting(verdict) ? waitFor(given, clock.now()) : undefined };

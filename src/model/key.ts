@@ -1,5 +1,6 @@
 // API keys: creates, masks and hashes them, and checks which agents a key may write to.
 import { hash, randomInt } from "node:crypto";
+import type { AgentConventions } from "./agent/agent.ts";
 
 export type KeyAccess = "full" | "granular";
 
@@ -14,6 +15,8 @@ export type AdmittedKey = {
   agentIds: string[];
   /** Whether the account that owns the project has verified its email. */
   emailVerified: boolean;
+  /** The agents of the project that have conventions, at most a few hundred; null: none has. */
+  conventions: AgentConventions[] | null;
 };
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

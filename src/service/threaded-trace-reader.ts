@@ -59,6 +59,7 @@ export class ThreadedTraceReader implements TraceReader {
   outline: TraceReader["outline"] = request => this.#read("outline", request);
   span: TraceReader["span"] = request => this.#read("span", request);
   conversation: TraceReader["conversation"] = request => this.#read("conversation", request);
+  preview: TraceReader["preview"] = request => this.#read("preview", request);
   whole: TraceReader["whole"] = request => this.#read("whole", request);
   raw: TraceReader["raw"] = request => this.#read("raw", request);
 

@@ -2,6 +2,7 @@
 import { workerData } from "node:worker_threads";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { type SpanSearch, type SpansFound, searchSpans } from "../load/search.ts";
+import type { Preview } from "../model/conventions/report.ts";
 import { asUnavailable, openDatabase } from "../store/db.ts";
 import { serveThread } from "../threads/serve.ts";
 import {
@@ -30,8 +31,8 @@ const handlers = {
 serveThread(handlers, {
   stop: () => db.close(),
   toRefusal: asUnavailable,
-  bytesIn(result: OutlinePart | WholePart | Uint8Array | SpansFound | undefined) {
-    if (!result || "matching" in result) return [];
+  bytesIn(result: OutlinePart | WholePart | Uint8Array | SpansFound | Preview | undefined) {
+    if (!result || "matching" in result || "tools" in result) return [];
     if (result instanceof Uint8Array) return [result];
     return ["json" in result ? result.json : result.spans];
   },

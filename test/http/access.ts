@@ -110,6 +110,7 @@ const routes: Record<Caller, string> = {
     GET /api/traces/:id/spans/:spanId
     GET /api/traces/:id/conversation
     GET /api/traces/:id/raw
+    GET /api/traces/:id/preview
     GET /api/traces/:id/result-states
     GET /api/runs/:id
     GET /api/runs/:id/calls
@@ -127,6 +128,7 @@ const routes: Record<Caller, string> = {
     GET /api/projects/:id/insights/agents
     GET /api/agents/:id/tests/insights
     GET /api/agents/:id/connection
+    GET /api/agents/:id/conventions
     GET /api/events
     GET /api/agents/:id/vocabulary
     GET /api/agents/:id/backtests

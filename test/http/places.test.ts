@@ -84,6 +84,7 @@ describe("ten reads of a whole large trace at once", () => {
     span: async () => Buffer.from("{}"),
     outline: async () => undefined,
     conversation: async () => undefined,
+    preview: async () => undefined,
     raw: async () => undefined,
   };
   before(async () => {

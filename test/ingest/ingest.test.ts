@@ -19,6 +19,7 @@ const agent: Agent = {
   name: "Agent",
   type: "http_api",
   otlpServiceName: "agent",
+  conventions: [],
 };
 const key: AdmittedKey = {
   id: "key",
@@ -27,6 +28,7 @@ const key: AdmittedKey = {
   access: "full",
   agentIds: [],
   emailVerified: true,
+  conventions: null,
 };
 const preparer = new Preparer({ limits: decodeLimits });
 after(() => preparer.close());

@@ -129,3 +129,45 @@ test("columns contain only what a text column can store", () => {
     assert.ok(text.length <= 500 && text.isWellFormed() && !text.includes("\0"));
   }
 });
+
+test("columns are derived with the conventions of the agent that the request names, or of the key's only one", () => {
+  const spans = [
+    { span_id: "a", name: "a", attributes: { "openinference.span.kind": "LLM", "input.value": "Hi" } },
+  ];
+  const agentId = "0199a1b2-0000-7000-8000-000000000001";
+  const agents = [{ agentId, serviceName: "shop", conventions: ["openinference"] }];
+  const inputOf = (body: object, only: string | null) => {
+    const prepared = prepareBody(Buffer.from(JSON.stringify(body)), "json", decodeLimits, { agents, only });
+    const batch =
+      prepared.path === "canonical" ? prepared.batch : (prepared.groups[0] as { batch: PreparedBatch }).batch;
+    return [batch.columns.userInput, batch.conventions];
+  };
+  assert.deepEqual(inputOf({ spans, platformId: agentId.toUpperCase() }, null), ["Hi", ["openinference"]]);
+  assert.deepEqual(inputOf({ spans }, agentId), ["Hi", ["openinference"]]);
+  assert.deepEqual(inputOf({ spans }, null), [null, []]);
+  assert.deepEqual(inputOf({ spans, platformId: agentId.replace("1", "2") }, null), [null, []]);
+  const exported = (name: string) => ({
+    resourceSpans: [
+      {
+        resource: { attributes: [{ key: "service.name", value: { stringValue: name } }] },
+        scopeSpans: [
+          {
+            spans: [
+              {
+                traceId: "0af7651916cd43dd8448eb211c80319c",
+                spanId: "b7ad6b7169203331",
+                name: "a",
+                attributes: [
+                  { key: "openinference.span.kind", value: { stringValue: "LLM" } },
+                  { key: "input.value", value: { stringValue: "Hi" } },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  assert.deepEqual(inputOf(exported("shop"), null), ["Hi", ["openinference"]]);
+  assert.deepEqual(inputOf(exported("Shop"), null), [null, []]);
+});

@@ -13,6 +13,7 @@ const agentOf = (number: number, projectId: string): Agent => ({
   name: `Agent ${number}`,
   type: "workflow",
   otlpServiceName: `service-${number}`,
+  conventions: [],
 });
 const agents = [agentOf(1, "own"), agentOf(2, "own"), agentOf(3, "own"), agentOf(4, "other")];
 
@@ -38,6 +39,7 @@ const keys = fc
       access,
       agentIds: access === "full" ? [] : agentIds,
       emailVerified: true,
+      conventions: null,
     }),
   );
 const values = fc.oneof(
@@ -79,6 +81,7 @@ test("the refusal does not say “several agents” if the key has one agent or 
       accountId: "account",
       access: "full",
       emailVerified: true,
+      conventions: null,
     } as const;
     const only = { ...deps, listAgentsOfKey: async () => found };
     await assert.rejects(

@@ -7,6 +7,7 @@ import type { Result } from "../../src/model/run/run.ts";
 import type { Clock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { type EvaluatedRun, evaluateRuns, type PartialRun } from "../../src/run.ts";
+import { updateAgent } from "../../src/store/accounts/agents.ts";
 import { type ClaimedRun, claimRuns } from "../../src/store/runs/claims.ts";
 import { savePartial } from "../../src/store/runs/waiting.ts";
 import { deleteTestCase, updateTestCase } from "../../src/store/test-cases.ts";
@@ -359,6 +360,18 @@ describe("a run that goes on", () => {
       ],
     );
     assert.equal(loaded.revision, 2);
+  });
+
+  it("reads its trace by the conventions that it began with, and later runs by those chosen since", async () => {
+    const sender = await makeAsking("one");
+    const run = await fresh(sender);
+    const first = await waited(run, scripted({ ask: () => laterBy(2_000) }));
+    assert.deepEqual(first.verdict.conventions, []);
+    await updateAgent(db, sender.agentId, { conventions: ["*"] });
+    const { verdict, loaded } = await judged(await goneOn(run, first), scripted({}));
+    assert.deepEqual([verdict.conventions, loaded.conventions], [[], ["*"]]);
+    const later = await judged(await fresh(sender), scripted({}));
+    assert.deepEqual(later.verdict.conventions, ["*"]);
   });
 
   it("has nothing told of before: what is known was kept when it was put away", async () => {

@@ -3,11 +3,12 @@ import type { Agent, AgentConnection, AgentTrial } from "../../src/http/projects
 import { type Answer, ask, remove } from "../api.ts";
 
 type AgentFields = Pick<Agent, "name" | "type" | "otlpServiceName">;
+type AgentChange = Partial<AgentFields & Pick<Agent, "conventions">>;
 
 export const createAgent = (projectId: string, body: AgentFields): Promise<Answer<Agent>> =>
   ask("POST", `/api/projects/${projectId}/agents`, { body });
 
-export const updateAgent = (id: string, body: Partial<AgentFields>): Promise<Answer<Agent>> =>
+export const updateAgent = (id: string, body: AgentChange): Promise<Answer<Agent>> =>
   ask("PATCH", `/api/agents/${id}`, { body });
 
 export const deleteAgent = (id: string) => remove(`/api/agents/${id}`);

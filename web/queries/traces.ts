@@ -26,13 +26,17 @@ export const resultStatesQuery = (traceId: string) =>
 
 /** `whole`: long texts are not truncated. */
 export const spanQuery = (traceId: string, spanId: string, whole = false) =>
+  spanQueryOf(traceId, spanId, whole ? "?whole=true" : "");
+
+/** The whole span with the attributes that conventions gave: the paths of passages lead through it. */
+export const readSpanQuery = (traceId: string, spanId: string) =>
+  spanQueryOf(traceId, spanId, "?whole=true&read=true");
+
+const spanQueryOf = (traceId: string, spanId: string, search: string) =>
   queryOptions({
-    queryKey: ["traces", traceId, "spans", spanId, whole],
+    queryKey: ["traces", traceId, "spans", spanId, search],
     queryFn: ({ signal }) =>
-      read<SpanDetail>(
-        `/api/traces/${traceId}/spans/${encodeURIComponent(spanId)}${whole ? "?whole=true" : ""}`,
-        signal,
-      ),
+      read<SpanDetail>(`/api/traces/${traceId}/spans/${encodeURIComponent(spanId)}${search}`, signal),
   });
 
 export const conversationQuery = (traceId: string) =>

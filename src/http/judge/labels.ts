@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { withReceived } from "../../evaluate/received.ts";
 import { HeapSemaphore } from "../../load/heap-semaphore.ts";
-import { withTrace } from "../../load.ts";
+import { readAgain, withTrace } from "../../load.ts";
 import type { JudgedBy } from "../../model/judge/judge.ts";
 import { agreementOf, agrees, kindOf, type LabelJudge, type LabelQuestion } from "../../model/judge/label.ts";
 import { Refusal } from "../../model/refusal.ts";
@@ -211,8 +211,10 @@ async function currentQuestion(
   return (
     (await withTrace(db, size.traceId, heap, loaded => {
       if (loaded.revision !== run.revision) return null;
-      const judged = turns[0] ? { ...loaded, ...withReceived(loaded, turns[0]) } : loaded;
-      return questionOf(judged, result, checkId);
+      const ran = readAgain(loaded, decodeDetail(run.detail).conventions ?? []);
+      const read = { trace: ran.read, derived: ran.derived };
+      const judged = turns[0] ? withReceived(read, turns[0]) : read;
+      return questionOf({ agentId: loaded.agentId, ...judged }, result, checkId);
     }).catch(unlessTooLarge)) ?? null
   );
 }

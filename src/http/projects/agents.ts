@@ -1,21 +1,34 @@
 // /api/agents: the agents of a project and their OTLP service names.
 import { z } from "zod";
-import { deleteAgent, findAgent, insertAgent, listAgents, updateAgent } from "../../store/accounts/agents.ts";
+import { presets } from "../../model/conventions/presets.ts";
+import {
+  deleteAgent,
+  findAgent,
+  findRereading,
+  insertAgent,
+  listAgents,
+  updateAgent,
+} from "../../store/accounts/agents.ts";
+import { Conventions } from "../conventions.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { ExactName, Name, pageSchema } from "../schemas.ts";
-import { Agent, AgentType } from "./schemas.ts";
+import { Agent, AgentConventions, AgentType } from "./schemas.ts";
 
 const NewAgent = z.object({
   name: Name,
   type: AgentType.default("http_api"),
   otlpServiceName: ExactName.nullable().default(null),
+  conventions: Conventions.optional(),
 });
 
 const AgentChange = z.object({
   name: Name.optional(),
   type: AgentType.optional(),
   otlpServiceName: ExactName.nullable().optional(),
+  conventions: Conventions.optional().describe(
+    "Counts for traces evaluated from now on; the latest 10,000 are derived again for lists. No run is scheduled.",
+  ),
 });
 
 export function registerAgents(app: App, { db }: Deps): void {
@@ -53,6 +66,22 @@ export function registerAgents(app: App, { db }: Deps): void {
     "/api/agents/:id",
     { schema: { tags, summary: "Update an agent", params, body: AgentChange, response: { 200: Agent } } },
     async request => found(await updateAgent(db, request.params.id, request.body)),
+  );
+
+  app.get(
+    "/api/agents/:id/conventions",
+    {
+      schema: {
+        tags,
+        summary: "List the conventions that an agent's traces can be read by, and how far a change has come",
+        params,
+        response: { 200: AgentConventions },
+      },
+    },
+    async ({ params: { id } }) => ({
+      conventions: presets.map(({ name, title, writes }) => ({ name, title, writes })),
+      rereading: await findRereading(db, id),
+    }),
   );
 
   app.delete(

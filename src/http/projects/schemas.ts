@@ -15,9 +15,31 @@ export const Agent = z
     name: z.string(),
     type: AgentType,
     otlpServiceName: z.string().nullable(),
+    conventions: z
+      .array(z.string())
+      .describe(
+        "Tracing conventions that its traces are read by, beside the documented attributes; `*`: all.",
+      ),
   })
   .meta({ id: "Agent" });
 export type Agent = z.output<typeof Agent>;
+
+export const AgentConventions = z
+  .object({
+    conventions: z.array(
+      z.object({
+        name: z.string(),
+        title: z.string(),
+        writes: z.string().describe("What writes it, in a sentence."),
+      }),
+    ),
+    rereading: z
+      .object({ left: z.number().int(), of: z.number().int() })
+      .nullable()
+      .describe("After a change: how many of the latest traces are still to be derived again; null: none."),
+  })
+  .meta({ id: "AgentConventions" });
+export type AgentConventions = z.output<typeof AgentConventions>;
 
 export const AgentConnection = z
   .object({

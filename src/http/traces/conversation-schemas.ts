@@ -2,10 +2,13 @@
 import { z } from "zod";
 import type { ShownConversation } from "../../model/conversation/view.ts";
 import { Id, typed } from "../schemas.ts";
+import { translated } from "./result-schemas.ts";
 
 const path = z
   .array(z.union([z.string(), z.number()]))
-  .describe("Keys and indexes, starting at the span; JSON text along the path is parsed.");
+  .describe(
+    "Keys and indexes, starting at the span as the agent's conventions read it (`read` of the span); JSON text along the path is parsed.",
+  );
 const passage = {
   text: z.string().describe("Truncated if shorter than `length`."),
   length: z.number(),
@@ -17,6 +20,7 @@ const place = {
   attribute: z.string().nullable().describe("Null: the text is in the event named by `event`."),
   event: z.string().nullable(),
   agent: z.object({ spanId: z.string(), name: z.string() }).nullable().describe("The sub-agent, if any."),
+  translated: translated.nullable().describe("Set where a convention was read."),
 };
 
 const Message = z.object({

@@ -10,6 +10,7 @@ import { listForAgent } from "../../store/test-cases.ts";
 import { findTrace, findTraceSize, type TraceRow } from "../../store/traces/read.ts";
 import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
 import type { TraceParts } from "../../trace-reader.ts";
+import { ConventionList } from "../conventions.ts";
 import type { App, Deps } from "../deps.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "../ingestion/min-rate.ts";
 import { found } from "../page.ts";
@@ -17,7 +18,7 @@ import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from ".
 import { Flag } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { Conversation } from "./conversation-schemas.ts";
-import { RawTrace, SpanDetail, TraceDetail, TraceOutline } from "./schemas.ts";
+import { RawTrace, SpanDetail, TraceDetail, TraceOutline, TracePreview } from "./schemas.ts";
 import { traceOutlineView, wholeTraceView } from "./view.ts";
 
 // A download keeps the whole trace in memory until the client has received it; a whole span or a long outline may be as
@@ -87,13 +88,33 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
         tags,
         summary: "Get a span, with its longest texts and lists truncated",
         params: params.extend({ spanId: z.string() }),
-        querystring: z.object({ whole: Flag.optional().describe("Truncate nothing.") }),
+        querystring: z.object({
+          whole: Flag.optional().describe("Truncate nothing."),
+          read: Flag.optional().describe("With the attributes that the conventions of the agent give."),
+        }),
         response: { 200: SpanDetail },
       },
     },
-    async ({ params: { id, spanId }, query: { whole = false } }, reply) => {
+    async ({ params: { id, spanId }, query: { whole = false, read = false } }, reply) => {
       if (whole) await holdPermit(large, reply);
-      return sendJson(reply, found(await reader.span({ traceId: id, spanId, whole })));
+      return sendJson(reply, found(await reader.span({ traceId: id, spanId, whole, read })));
+    },
+  );
+
+  app.get(
+    "/api/traces/:id/preview",
+    {
+      schema: {
+        tags,
+        summary: "Get what conventions would read in a trace",
+        params,
+        querystring: z.object({ conventions: ConventionList }),
+        response: { 200: TracePreview },
+      },
+    },
+    async ({ params: { id }, query }) => {
+      const { conventions } = query;
+      return { conventions, ...found(await reader.preview({ traceId: id, conventions })) };
     },
   );
 

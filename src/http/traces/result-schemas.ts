@@ -17,6 +17,14 @@ export const suspicious = z
   .optional()
   .describe("Why the judged text looks as if it were addressed to the judge.");
 
+/** Of a place that a convention of the agent read. */
+export const translated = z
+  .object({
+    as: z.string().describe("The documented attribute that it counts as."),
+    convention: z.string().describe("The convention by which it was read."),
+  })
+  .meta({ id: "Translated" });
+
 /** The code and values that the sentence in `reason` is made from. */
 export const reasonParts = {
   reasonCode: z.string().optional().describe("The kind of reason. Absent in older results."),
@@ -35,6 +43,7 @@ const materialCounts = z
 
 const quotePlace = {
   attribute: z.string().nullable().describe("Null: an event or the status of the span."),
+  translated: translated.optional().describe("Set where a convention was read."),
   turn: z.number().optional().describe("In a run of several turns: the turn whose trace has the span."),
 };
 
@@ -102,6 +111,7 @@ const Check = z
         spanId: z.string(),
         attribute: z.string().nullable().describe("Null: the span itself."),
         value: z.unknown().optional().describe("Absent if the span lacks the attribute."),
+        translated: translated.optional().describe("Set where a convention was read."),
         turn: z.number().optional().describe("In a run of several turns: the turn whose trace has the span."),
       }),
     ),

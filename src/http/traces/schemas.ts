@@ -1,5 +1,6 @@
 // The response schemas of traces and runs. Fields of spans keep their snake_case wire names.
 import { z } from "zod";
+import type { TranslatedValue } from "../../model/conventions/report.ts";
 import { type Applicability as RunApplicability, resultStates } from "../../model/run/run.ts";
 import type { OutlineSpan as SpanOfTree } from "../../model/trace/outline.ts";
 import type {
@@ -37,7 +38,7 @@ const runFields = {
   error: z.string().nullable(),
   cause: z
     .enum(["traffic", "again"])
-    .describe("again: someone had skipped checks judged after the judge was unavailable."),
+    .describe("again: someone had the trace evaluated again with the tests of its last run."),
   outage: z
     .boolean()
     .describe("The judge was unavailable for some of this, and no later run of the trace has judged it."),
@@ -91,10 +92,20 @@ export const RunDetail = z
     tests: z
       .array(Applicability)
       .describe("For each test as it was at the time: whether it ran, and why or why not."),
+    conventions: z
+      .array(z.string())
+      .describe("The conventions that the trace was read by: those of the agent when the run began."),
     judging: JudgeUseSum.nullable().describe("Sums of the run's judge calls; null if there were none."),
   })
   .meta({ id: "RunDetail" });
 export type RunDetail = z.output<typeof RunDetail>;
+
+const tokens = z.object({
+  input: z.number().nullable(),
+  output: z.number().nullable(),
+  reasoning: z.number().nullable(),
+  total: z.number().nullable(),
+});
 
 const trace = {
   id: Id,
@@ -108,12 +119,7 @@ const trace = {
   updatedAt: Time,
   durationMs: z.number().nullable(),
   httpStatus: z.number().nullable(),
-  tokens: z.object({
-    input: z.number().nullable(),
-    output: z.number().nullable(),
-    reasoning: z.number().nullable(),
-    total: z.number().nullable(),
-  }),
+  tokens,
   failed: z.boolean(),
   spanCount: z.number(),
   userInput: z.string().nullable(),
@@ -182,6 +188,44 @@ export type TestOnTrace = Pick<RunApplicability, "testId" | "name" | "applied" |
   why: RunApplicability["why"] | "pending" | "not_evaluated";
 };
 
+const TranslatedField = z.looseObject({
+  field: z.enum(["userInput", "responseText", "tokens", "model", "provider", "conversationId", "userId"]),
+  spanId: z.string(),
+  attribute: z
+    .string()
+    .nullable()
+    .describe("`*` at the end: a flattened list. Null: an event, or the span's name."),
+  event: z.string().nullable(),
+  convention: z.string(),
+  replaced: z
+    .union([z.string(), tokens])
+    .nullable()
+    .describe("What the documented attributes give; null if nothing or the same."),
+});
+
+const identity = {
+  model: z
+    .string()
+    .nullable()
+    .describe("The model that answered the latest call of one, else the one that was asked."),
+  provider: z.string().nullable(),
+  conversationId: z.string().nullable().describe("Null if there is none, or spans disagree."),
+  userId: z.string().nullable().describe("Null if there is none, or spans disagree."),
+};
+
+export const TracePreview = z
+  .object({
+    conventions: z.array(z.string()),
+    userInput: z.string().nullable(),
+    responseText: z.string().nullable(),
+    tokens,
+    tools: z.array(z.string()).describe("The names of the tools called, each once."),
+    ...identity,
+  })
+  .describe("Texts are truncated as in lists.")
+  .meta({ id: "TracePreview" });
+export type TracePreview = z.output<typeof TracePreview>;
+
 const whole = {
   ...trace,
   startTimeUnixNano: z.string().nullable(),
@@ -194,6 +238,14 @@ const whole = {
     .object({ name: z.string(), found: z.array(z.string()), send: z.string() })
     .nullable()
     .describe("For the notice other_convention: the attributes found, and the ones to send instead."),
+  ...identity,
+  conventions: z.array(z.string()).describe("The conventions of the agent that the trace is read by."),
+  translated: z
+    .array(typed<TranslatedValue>()(TranslatedField))
+    .describe("The values that conventions gave, and where they were read."),
+  readable: z
+    .array(z.string())
+    .describe("Conventions that are off, recognize this trace, and would give something that it lacks."),
   runs: z.array(RunDetail),
   tests: z
     .array(typed<TestOnTrace>()(z.object({ testId: Id, name: z.string(), ...applicability })))
@@ -212,6 +264,8 @@ export const TraceDetail = z
         parentSpanId: z.string().nullable(),
         name: z.string(),
         arguments: z.unknown(),
+        result: z.unknown().describe("What the tool returned; JSON text is parsed."),
+        convention: z.string().nullable().describe("The convention by which it was read, if any."),
       }),
     ),
   })

@@ -52,8 +52,8 @@ function waitingView({ nextTryAt, judgeDeadlineAt, waitingReason }: RunRow): Wai
 }
 
 export function runDetailView(run: RunWithDetail): RunDetail {
-  const { results, tests } = decodeDetail(run.detail);
-  return { ...runView(run), results, tests, judging: run.judging };
+  const { results, tests, conventions = [] } = decodeDetail(run.detail);
+  return { ...runView(run), results, tests, conventions, judging: run.judging };
 }
 
 function traceColumnsView(trace: TraceRow) {

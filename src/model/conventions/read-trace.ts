@@ -1,14 +1,20 @@
 // Reads a whole trace by its conventions: question, reply, tool calls and usage, each told once.
+import { ValueAllowance } from "../json-text.ts";
 import { isRecord } from "../record.ts";
 import { compareStarts } from "../trace/merge.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
 import { buildTree, depthsOf } from "../trace/span-tree.ts";
-import type { Span } from "../trace/trace.ts";
+import type { Attributes, Span } from "../trace/trace.ts";
 import type { Preset, Sourced, SpanReading } from "./reading.ts";
+import { readDocumented } from "./table.ts";
 import { decode } from "./values.ts";
 
 export type CallReading = {
   name: string;
+  /** Where the name was read; null: it is that of the span. */
+  nameFrom: string | null;
+  /** Whether the span is that of the tool, not of the model that asked for the call. */
+  isSpan: boolean;
   id: string | null;
   arguments: Sourced<unknown> | null;
   result: Sourced<unknown> | null;
@@ -24,23 +30,44 @@ export type TraceReading = {
   provider: Sourced<string> | null;
   conversationId: Sourced<string> | null;
   userId: Sourced<string> | null;
+  /** The spans that say something, in the order of their start. */
+  spans: ReadSpan[];
 };
 
-type Read = SpanReading & { at: number; depth: number; span: Span };
+/** `convention`: the preset that recognized the span; null if only its documented attributes were read. */
+export type ReadSpan = SpanReading & { at: number; depth: number; span: Span; convention: string | null };
 
-/** Pure, and linear in the spans and their messages. `recognize`: see presets.ts. */
-export function readTrace(spans: Span[], recognize: (span: Span) => Preset | null): TraceReading {
+/**
+ * Reads a trace in which at least one span is recognized; null for any other, and for one whose JSON has more values than
+ * the allowance. Pure, and linear in the spans and their messages. `recognize`: see presets.ts.
+ */
+export function readTrace(
+  spans: Span[],
+  recognize: (span: Span) => Preset | null,
+  allowance = new ValueAllowance(),
+): TraceReading | null {
+  const found = spans.map(recognize);
+  if (found.every(preset => preset === null)) return null;
   const tree = buildTree(spans);
   const depths = depthsOf(tree);
-  const reads: Read[] = [];
+  const reads: ReadSpan[] = [];
+  let values = 0;
   for (const [at, span] of spans.entries()) {
-    const preset = recognize(span);
-    if (preset) reads.push({ ...preset.read(span), at, depth: depths[at]!, span });
+    values += structureIn(span);
+    // Half a trace would give wrong sums.
+    if (values > allowance.left) return null;
+    const preset = found[at]!;
+    const reading = preset ? preset.read(span) : readDocumented(span);
+    if (reading) reads.push({ ...reading, at, depth: depths[at]!, span, convention: preset?.name ?? null });
   }
+  allowance.left -= values;
   reads.sort((a, b) => compareStarts(a.span, b.span));
   const models = reads.filter(({ role }) => role === "model");
   const around = aroundOf(reads, models, tree.parents);
-  const latest = models.reduce<Read | null>((best, one) => (best && endsAfter(best, one) ? best : one), null);
+  const latest = models.reduce<ReadSpan | null>(
+    (best, one) => (best && endsAfter(best, one) ? best : one),
+    null,
+  );
   return {
     userInput:
       first(around, ({ asked }) => questionIn(asked)) ?? first(models, ({ asked }) => questionIn(asked)),
@@ -51,11 +78,36 @@ export function readTrace(spans: Span[], recognize: (span: Span) => Preset | nul
     provider: latest?.provider ?? null,
     conversationId: agreed(reads, ({ conversationId }) => conversationId),
     userId: agreed(reads, ({ userId }) => userId),
+    spans: reads,
   };
 }
 
+/** At least as many values as parsing the span's texts gives, JSON within JSON included. */
+function structureIn(span: Span): number {
+  let values = countIn(span.attributes);
+  for (const event of span.events) {
+    if (isRecord(event) && isRecord(event["attributes"])) values += countIn(event["attributes"]);
+  }
+  return values;
+}
+
+function countIn(attributes: Attributes): number {
+  let values = 0;
+  for (const key in attributes) {
+    const text = attributes[key];
+    if (typeof text !== "string" || !/^\s*[[{"]/.test(text)) continue;
+    for (let at = 0; at < text.length; at++) {
+      const char = text.charCodeAt(at);
+      if (char === comma || char === bracket || char === brace) values++;
+    }
+  }
+  return values;
+}
+
+const [comma, bracket, brace] = [44, 91, 123];
+
 /** Agents, then steps, that have a model call below them, the outermost first; all of them if no model was called. */
-function aroundOf(reads: Read[], models: Read[], parents: number[]): Read[] {
+function aroundOf(reads: ReadSpan[], models: ReadSpan[], parents: number[]): ReadSpan[] {
   const above = ancestors(
     parents,
     models.map(({ at }) => at),
@@ -73,12 +125,12 @@ function ancestors(parents: number[], positions: number[]): Set<number> {
   return above;
 }
 
-function endsAfter(a: Read, b: Read): boolean {
+function endsAfter(a: ReadSpan, b: ReadSpan): boolean {
   const [one, other] = [a.span.end_time_unix_nano ?? "", b.span.end_time_unix_nano ?? ""];
   return one.length === other.length ? one > other : one.length > other.length;
 }
 
-function first<T>(reads: Read[], read: (one: Read) => T | null): T | null {
+function first<T>(reads: ReadSpan[], read: (one: ReadSpan) => T | null): T | null {
   for (const one of reads) {
     const found = read(one);
     if (found) return found;
@@ -86,14 +138,20 @@ function first<T>(reads: Read[], read: (one: Read) => T | null): T | null {
   return null;
 }
 
-function textIn({ pieces }: ReadMessage): string {
+/** The texts of a message, joined. */
+export function textIn({ pieces }: ReadMessage): string {
   return pieces.map(piece => (piece.kind === "text" ? piece.text : "")).join("");
 }
 
 /** The user's last message. */
 function questionIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
-  const message = found?.value.findLast(one => one.role === "user" && /\S/.test(textIn(one)));
+  const message = found?.value[indexOfQuestion(found.value)];
   return message ? { ...found!, value: textIn(message) } : null;
+}
+
+/** The position of the user's last message with text; -1 if there is none. */
+export function indexOfQuestion(messages: ReadMessage[]): number {
+  return messages.findLastIndex(one => one.role === "user" && /\S/.test(textIn(one)));
 }
 
 /** The assistant's last message, unless a call of a tool follows. */
@@ -106,14 +164,14 @@ function replyIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
 }
 
 /** Spans of tools first, then what models asked for that no span stands for; a call counts once. */
-function callsOf(reads: Read[]): CallReading[] {
+function callsOf(reads: ReadSpan[]): CallReading[] {
   const calls = reads.flatMap(({ tool, span }): CallReading[] =>
-    tool ? [{ ...tool, spanId: span.span_id }] : [],
+    tool ? [{ ...tool, isSpan: true, spanId: span.span_id }] : [],
   );
   const untold = new CallsWithoutMessage(calls);
   const told = new Set<string>();
-  for (const { role, answered, asked } of reads) {
-    if (role !== "model") continue;
+  for (const { role, convention, answered, asked } of reads) {
+    if (role !== "model" || convention === null) continue;
     const given = asked && { ...asked, value: sinceQuestion(asked.value) };
     for (const list of [answered, given]) {
       for (const { name, id, arguments: sent } of list?.value.flatMap(message => message.calls) ?? []) {
@@ -125,10 +183,12 @@ function callsOf(reads: Read[]): CallReading[] {
         const args = isRecord(value) ? { ...source, value } : null;
         const known = untold.take(name, id, value);
         if (known) {
-          known.id ??= id;
+          // Results refer to the id in the messages, which the span may lack or have another of.
+          known.id = id ?? known.id;
           known.arguments ??= args;
         } else if (name !== "") {
-          calls.push({ name, id, arguments: args, result: null, spanId: source.spanId });
+          const { spanId, attribute: nameFrom } = source;
+          calls.push({ name, nameFrom, isSpan: false, id, arguments: args, result: null, spanId });
         }
       }
     }
@@ -173,7 +233,7 @@ function keysOf(name: string, id: string | null, args: unknown): string[] {
 }
 
 /** Adds the results that only messages have. */
-function addResults(calls: CallReading[], reads: Read[]): void {
+function addResults(calls: CallReading[], reads: ReadSpan[]): void {
   const waiting = new Map(calls.flatMap(call => (call.id !== null && !call.result ? [[call.id, call]] : [])));
   if (waiting.size === 0) return;
   for (const { asked } of reads) {
@@ -186,11 +246,11 @@ function addResults(calls: CallReading[], reads: Read[]): void {
 
 /** The messages of this turn: earlier ones are history. */
 function sinceQuestion(messages: ReadMessage[]): ReadMessage[] {
-  return messages.slice(messages.findLastIndex(one => one.role === "user" && /\S/.test(textIn(one))) + 1);
+  return messages.slice(indexOfQuestion(messages) + 1);
 }
 
 /** Usage of the deepest spans that have any: whatever is above repeats it. */
-function usageOf(reads: Read[], parents: number[]): TraceReading["usage"] {
+function usageOf(reads: ReadSpan[], parents: number[]): TraceReading["usage"] {
   const bearers = reads.filter(({ usage }) => usage);
   const above = ancestors(
     parents,
@@ -202,14 +262,14 @@ function usageOf(reads: Read[], parents: number[]): TraceReading["usage"] {
     if (above.has(at) || (cumulative && last.get(parents[at]) !== at)) continue;
     for (const key of ["input", "output", "reasoning", "cached"] as const) {
       const count = usage!.value[key];
-      if (count !== null) sum[key] = (sum[key] ?? 0) + count;
+      if (count !== null) sum[key] = Math.min((sum[key] ?? 0) + count, Number.MAX_SAFE_INTEGER);
     }
   }
   return sum;
 }
 
 /** An id counts if all spans that carry one agree. */
-function agreed(reads: Read[], idOf: (read: Read) => Sourced<string> | null): Sourced<string> | null {
+function agreed(reads: ReadSpan[], idOf: (read: ReadSpan) => Sourced<string> | null): Sourced<string> | null {
   let found: Sourced<string> | null = null;
   for (const read of reads) {
     const id = idOf(read);

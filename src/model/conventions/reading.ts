@@ -10,6 +10,8 @@ export type Sourced<T> = { value: T; spanId: string; attribute: string };
 
 export type ToolReading = {
   name: string;
+  /** Where the name was read; null: it is that of the span. */
+  nameFrom: string | null;
   id: string | null;
   arguments: Sourced<unknown> | null;
   result: Sourced<unknown> | null;
@@ -22,13 +24,16 @@ export type Usage = {
   cached: number | null;
 };
 
+/** `from`: the attribute of each count, if it is not the same. */
+export type SourcedUsage = Sourced<Usage> & { from?: { [Kind in keyof Usage]?: string | undefined } };
+
 export type SpanReading = {
   role: SpanRole;
   /** What the span was given and what it gave; null if no message can be read. */
   asked: Sourced<ReadMessage[]> | null;
   answered: Sourced<ReadMessage[]> | null;
   tool: ToolReading | null;
-  usage: Sourced<Usage> | null;
+  usage: SourcedUsage | null;
   /** Whether the usage includes that of earlier spans with the same parent. */
   cumulative: boolean;
   model: Sourced<string> | null;
@@ -42,6 +47,8 @@ export type Preset = {
   /** The value in an agent's `conventions`. */
   name: string;
   title: string;
+  /** What writes it, in a sentence. */
+  writes: string;
   /** Attributes, or prefixes that end in a dot, that only this convention writes. */
   marks: readonly string[];
   /** Instrumentation scopes that only this convention uses. */

@@ -1,8 +1,8 @@
 // Reads a span by a table of attribute names: what most conventions need.
-import { attributeOf } from "../conversation/conversation.ts";
+import { attributeOf, toolNameOf } from "../conversation/conversation.ts";
 import { isRecord } from "../record.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
-import type { Span } from "../trace/trace.ts";
+import type { Attributes, Span } from "../trace/trace.ts";
 import { messagesIn } from "./messages.ts";
 import type { Preset, Sourced, SpanReading, SpanRole, ToolReading, Usage } from "./reading.ts";
 import { decode, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
@@ -11,6 +11,7 @@ import { decode, sourced, textOf, unflatten, usageIn, usageOf } from "./values.t
 export type Table = {
   name: string;
   title: string;
+  writes: string;
   marks: string[];
   scope?: RegExp;
   /** The attribute that names the kind of span, and the role of each kind in lower case. */
@@ -62,10 +63,11 @@ const standard = {
 };
 
 export function preset(table: Table): Preset {
-  const { name, title, marks, scope } = table;
+  const { name, title, writes, marks, scope } = table;
   return {
     name,
     title,
+    writes,
     marks,
     scope: scope ?? null,
     read: span => {
@@ -107,6 +109,22 @@ function readByTable(span: Span, table: Table): SpanReading {
     conversationId: textOf(span, ...(table.conversationId ?? []), ...standard.conversationId),
     userId: textOf(span, ...(table.userId ?? []), ...standard.userId),
   };
+}
+
+/** Reads a span by the documented attributes alone; null if it has none of them. */
+export function readDocumented(span: Span): SpanReading | null {
+  for (const key in span.attributes) {
+    if (key.startsWith("gen_ai.") || key === "session.id" || key === "user.id") {
+      const role = (one: Span) =>
+        toolNameOf(one) === null ? (standardRole(one) ?? (isModelCall(one) ? "model" : "other")) : "tool";
+      return readByTable(span, { name: "", title: "", writes: "", marks: [], role });
+    }
+  }
+  return null;
+}
+
+function isModelCall(span: Span): boolean {
+  return ["gen_ai.request.model", "gen_ai.system"].some(key => attributeOf(span, key) !== undefined);
 }
 
 function firstUsage(span: Span, attributes: string[]): Sourced<Usage> | null {
@@ -151,8 +169,10 @@ function readTool(span: Span, table: Table): ToolReading {
   const first = (own: string[] | undefined, common: string[]) => sourced(span, ...(own ?? []), ...common);
   const given = first(table.toolArguments, standard.toolArguments);
   const made = first(table.toolResult, standard.toolResult);
+  const name = textOf(span, ...(table.toolName ?? []), ...standard.toolName);
   return {
-    name: textOf(span, ...(table.toolName ?? []), ...standard.toolName)?.value ?? span.name,
+    name: name?.value ?? span.name,
+    nameFrom: name?.attribute ?? null,
     id: textOf(span, ...(table.toolId ?? []), ...standard.toolId)?.value ?? null,
     arguments: given && argumentsIn(given),
     result: made && { ...made, value: resultIn(made.value) },
@@ -173,12 +193,19 @@ function resultIn(value: unknown): unknown {
   const decoded = decode(value);
   if (typeof decoded === "string") return pythonMessage.exec(decoded)?.[1]?.replaceAll("\\'", "'") ?? decoded;
   if (!isRecord(decoded)) return decoded;
+  return contentIn(decoded, 3) ?? decoded;
+}
+
+/** The content of a tool's message, on its own or wrapped; undefined if the value is no message. */
+function contentIn(value: Attributes, levels: number): unknown {
   for (const key of ["data", "kwargs", "output"]) {
-    const inner = decoded[key];
-    if (isRecord(inner) && "content" in inner) return inner["content"];
+    const inner = value[key];
+    if (!isRecord(inner)) continue;
+    if ("content" in inner) return inner["content"];
+    const content = levels > 0 ? contentIn(inner, levels - 1) : undefined;
+    if (content !== undefined) return content;
   }
-  if (decoded["type"] === "tool" && "content" in decoded) return decoded["content"];
-  return decoded;
+  return value["type"] === "tool" ? value["content"] : undefined;
 }
 
 /** The text of LangChain's message as Python writes it. */

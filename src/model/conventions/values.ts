@@ -3,7 +3,7 @@ import { attributeOf } from "../conversation/conversation.ts";
 import { parseJson } from "../json-text.ts";
 import { isRecord } from "../record.ts";
 import type { Attributes, Span } from "../trace/trace.ts";
-import type { Sourced, Usage } from "./reading.ts";
+import type { Sourced, SourcedUsage, Usage } from "./reading.ts";
 
 /** The value, parsed when it is the JSON of a list, an object or a string; any other text is itself. */
 export function decode(value: unknown): unknown {
@@ -29,7 +29,7 @@ export function textOf(span: Span, ...attributes: string[]): Sourced<string> | n
     const outer =
       field !== undefined || (typeof sent === "string" && sent.startsWith('"')) ? decode(sent) : sent;
     const value = field === undefined ? outer : isRecord(outer) ? outer[field] : undefined;
-    if (typeof value === "string" && /\S/.test(value)) return { value, spanId: span.span_id, attribute };
+    if (typeof value === "string" && /\S/.test(value)) return { value, spanId: span.span_id, attribute: key };
   }
   return null;
 }
@@ -44,7 +44,7 @@ export function countOf(value: unknown): number | null {
 export function usageOf(
   span: Span,
   keys: { input: string[]; output: string[]; reasoning?: string[]; cached?: string[] },
-): Sourced<Usage> | null {
+): SourcedUsage | null {
   const first = (names: string[] = []) => {
     for (const name of names) {
       const count = countOf(attributeOf(span, name));
@@ -54,13 +54,15 @@ export function usageOf(
   };
   const [input, output] = [first(keys.input), first(keys.output)];
   if (!input && !output) return null;
+  const [reasoning, cached] = [first(keys.reasoning), first(keys.cached)];
   const value = {
     input: input?.count ?? null,
     output: output?.count ?? null,
-    reasoning: first(keys.reasoning)?.count ?? null,
-    cached: first(keys.cached)?.count ?? null,
+    reasoning: reasoning?.count ?? null,
+    cached: cached?.count ?? null,
   };
-  return { value, spanId: span.span_id, attribute: (input ?? output)!.name };
+  const from = { input: input?.name, output: output?.name, reasoning: reasoning?.name, cached: cached?.name };
+  return { value, spanId: span.span_id, attribute: (input ?? output)!.name, from };
 }
 
 /** Usage in one JSON attribute, under any of the names in use. */
@@ -128,19 +130,37 @@ function asList(value: unknown): unknown {
 }
 
 const pythonMax = 100_000;
+const pythonWords: Record<string, string> = { True: "true", False: "false", None: "null" };
 
-/** A Python dict or list of simple values, as `str()` writes it; undefined for anything else. */
+/** A Python dict or list of simple values, as `str()` writes it; undefined for anything else. Linear in the text. */
 export function pythonLiteral(text: string): unknown {
   if (text.length > pythonMax || !/^\s*[[{]/.test(text)) return undefined;
-  const tokens = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(?:True|False|None)\b/gs;
-  const words: Record<string, string> = { True: "true", False: "false", None: "null" };
-  const json = text.replace(tokens, token => {
-    const word = words[token];
-    if (word) return word;
-    const inner = token
-      .slice(1, -1)
-      .replace(/\\(.)/gs, (whole, char: string) => (char === "'" ? "'" : whole));
-    return token[0] === '"' ? token : `"${inner.replace(/(?<!\\)"/g, '\\"')}"`;
-  });
+  let json = "";
+  for (let at = 0; at < text.length; ) {
+    const char = text[at]!;
+    if (char === "'" || char === '"') {
+      const end = endOfPythonString(text, at);
+      if (end === -1) return undefined;
+      json += jsonString(text.slice(at + 1, end), char);
+      at = end + 1;
+      continue;
+    }
+    const word = /^[A-Z]/.test(char) ? /^(?:True|False|None)\b/.exec(text.slice(at, at + 6))?.[0] : undefined;
+    json += word ? pythonWords[word] : char;
+    at += word?.length ?? 1;
+  }
   return parseJson(json);
+}
+
+function endOfPythonString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === text[start]) return at;
+  }
+  return -1;
+}
+
+function jsonString(inner: string, quote: string): string {
+  if (quote === '"') return `"${inner}"`;
+  return `"${inner.replace(/\\(.)|"/gs, (whole, char?: string) => (char === "'" ? "'" : char ? whole : '\\"'))}"`;
 }

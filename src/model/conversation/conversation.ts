@@ -63,6 +63,7 @@ export function toolCallsOf(spans: Span[], allowance = new ValueAllowance()): To
 
 /** The tool's name if the span is a tool call, else null. */
 export function toolNameOf(span: Span): string | null {
+  if (span.reading?.isTool === false) return null;
   const name = attributeOf(span, "gen_ai.tool.name");
   return typeof name === "string" && name !== "" ? name : null;
 }
@@ -109,7 +110,7 @@ export function speakerOf(role: string): Speaker {
 export type Speaker = "system" | "user" | "assistant" | "tool" | "other";
 
 /** Whether the span called a model: its input takes precedence over that of other spans, including the root. */
-function isOrchestrator(span: Span): boolean {
+export function isOrchestrator(span: Span): boolean {
   return (
     attributeOf(span, "gen_ai.request.model") !== undefined ||
     attributeOf(span, "gen_ai.system") !== undefined

@@ -1,5 +1,7 @@
 // The conversation view of a transcript, bounded in size: long texts are truncated, with the path to the full text.
+import { sourceOf } from "../conventions/sources.ts";
 import type { ReadPiece, SpanPath } from "../trace/message-parts.ts";
+import type { Span } from "../trace/trace.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Entry, SourcedValue, SubAgent } from "./transcript-entry.ts";
 
@@ -21,6 +23,8 @@ export type Turn = {
   event: string | null;
   /** The sub-agent whose conversation it belongs to. */
   agent: SubAgent | null;
+  /** The documented attribute that a convention read there; null if none had to. */
+  translated: { as: string; convention: string } | null;
 } & (
   | { kind: "message"; role: string; pieces: Piece[] }
   | {
@@ -52,8 +56,10 @@ const textMax = 8_000;
 const textMin = 200;
 const charactersMax = 2_000_000;
 
-/** The first and the last turns; if all texts together are too long, every text is shortened by the same share. */
-export function showConversation({ entries, complete }: Transcript): ShownConversation {
+/** `spans`: those of the transcript. The first and the last turns; if all texts together are too long, every text is shortened by the same share. */
+export function showConversation({ entries, complete }: Transcript, spans: Span[] = []): ShownConversation {
+  const byId = new Map(spans.map(span => [span.span_id, span]));
+  const turnOf = (entry: Entry, max: number) => atSource(plainTurnOf(entry, max), byId);
   const count = Math.max(0, entries.length - turnsMax);
   const shown = count === 0 ? entries : [...entries.slice(0, headTurns), ...entries.slice(headTurns + count)];
   const whole = shown.map(entry => turnOf(entry, textMax));
@@ -67,9 +73,19 @@ export function showConversation({ entries, complete }: Transcript): ShownConver
   };
 }
 
-function turnOf(entry: Entry, max: number): Turn {
+/** With the attribute or event that was sent. Paths lead to the text in the span as conventions read it. */
+function atSource(turn: Turn, spans: ReadonlyMap<string, Span>): Turn {
+  const span = spans.get(turn.spanId);
+  const source = span && turn.attribute !== null ? sourceOf(span, turn.attribute) : undefined;
+  if (!source || turn.attribute === null) return turn;
+  const { attribute, event, convention } = source;
+  return { ...turn, attribute, event, translated: { as: turn.attribute, convention } };
+}
+
+function plainTurnOf(entry: Entry, max: number): Turn {
   const { spanId, attribute, event, agent } = entry;
-  const place = { spanId, attribute, event, agent: agent && { ...agent, name: shortName(agent.name) } };
+  const shortAgent = agent && { ...agent, name: shortName(agent.name) };
+  const place = { spanId, attribute, event, agent: shortAgent, translated: null };
   if (entry.kind === "message") {
     const pieces = entry.pieces.slice(0, piecesMax).map(piece => pieceOf(piece, spanId, max));
     return { ...place, kind: "message", role: shortName(entry.role), pieces };

@@ -10,7 +10,7 @@ import type { ReasonFields } from "./reason-text.ts";
 /** Only manual runs can be cancelled. */
 export type RunState = "pending" | "running" | "completed" | "error" | "cancelled";
 export type RunKind = "passive" | "manual";
-/** `again`: a user reran checks that were skipped because the judge was unavailable. */
+/** `again`: somebody had the trace evaluated again with the tests of its last run. */
 export type RunCause = "traffic" | "again";
 export type Routing = "ok" | "not_needed" | "no_user_input" | "unavailable";
 export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
@@ -30,6 +30,8 @@ export type Evidence = {
   spanId: string;
   attribute: string | null;
   value?: unknown;
+  /** The documented attribute that a convention read there. */
+  translated?: { as: string; convention: string };
   /** In a run of several turns: the turn whose trace has the span, from 1. */
   turn?: number;
 };
@@ -124,4 +126,6 @@ export type Verdict = {
   counts: Counts;
   results: Result[];
   tests: Applicability[];
+  /** The conventions that the trace was read by; absent: none. */
+  conventions?: string[];
 };

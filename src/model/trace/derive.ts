@@ -1,4 +1,6 @@
 // Derives input, reply, tokens, duration, status and notices from a trace's spans; never throws.
+import { applyReading } from "../conventions/apply.ts";
+import type { TraceReading } from "../conventions/read-trace.ts";
 import { attributeOf, modelOf, readConversation, toolCallsOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { observedMark } from "../run/observed-turn.ts";
@@ -10,44 +12,63 @@ import type { Derived, FoundNumber, MergedTrace, Notice, Span, Tokens } from "./
 /**
  * Pure, and linear in the spans unless many have unreadable messages. Numbers stay within ±(2^53−1); texts are exactly
  * as sent. Excludes notices that depend on a run. Afterwards `allowance` knows how many parsed values the tool calls keep.
+ * `reading`: what the conventions of the agent gave, if any recognized a span.
  */
-export function derive(trace: MergedTrace, allowance?: ValueAllowance): Derived {
+export function derive(
+  trace: MergedTrace,
+  allowance?: ValueAllowance,
+  reading: TraceReading | null = null,
+): Derived {
   const { spans } = trace;
   const tree = buildTree(spans);
   const root = spans[tree.root] ?? null;
   const timing = readTiming(spans, root);
-  const tokens = readTokens(tree);
-  const conversation = readConversation(spans, root, trace.path);
-  const toolCalls = toolCallsOf(spans, allowance);
+  const rootSpanId = root?.span_id ?? null;
+  const documented = {
+    rootSpanId,
+    tokens: readTokens(tree),
+    ...readConversation(spans, root, trace.path),
+    toolCalls: toolCallsOf(spans, allowance),
+    models: modelsOf(spans),
+  };
+  const read = reading ? applyReading(documented, reading, spans) : documented;
+  const otherConvention = findOtherConvention(spans, lacksOf(read));
 
-  const lacks = new Set<Lack>();
-  if (!conversation.userInput) lacks.add("input");
-  if (!conversation.responseText) lacks.add("reply");
-  if (tokens.total === null) lacks.add("usage");
-  if (toolCalls.length === 0) lacks.add("toolName");
-  if (toolCalls.every(call => call.arguments === null)) lacks.add("toolArguments");
-  const otherConvention = findOtherConvention(spans, lacks);
-
-  const notices: Notice[] = conversation.userInput ? [] : ["no_user_input"];
+  const notices: Notice[] = read.userInput ? [] : ["no_user_input"];
   notices.push(...tree.notices);
   if (timing.durationMs === null) notices.push("no_timing");
   if (otherConvention) notices.push("other_convention");
   if (trace.metadata?.[observedMark] === true) notices.push("no_trace_arrived");
 
   return {
-    rootSpanId: root?.span_id ?? null,
+    rootSpanId,
     name: root?.name ?? "",
     ...timing,
     httpStatus: readHttpStatus(tree),
-    tokens,
+    tokens: read.tokens,
     failed: spans.some(span => span.status?.code === 2),
     spanCount: spans.length,
-    ...conversation,
-    toolCalls,
-    models: modelsOf(spans),
+    userInput: read.userInput,
+    responseText: read.responseText,
+    judgedText: read.judgedText,
+    toolCalls: read.toolCalls,
+    models: read.models,
     notices,
     otherConvention,
   };
+}
+
+/** What nothing in the trace tells. */
+export function lacksOf(
+  derived: Pick<Derived, "userInput" | "responseText" | "tokens" | "toolCalls">,
+): Set<Lack> {
+  const lacks = new Set<Lack>();
+  if (!derived.userInput) lacks.add("input");
+  if (!derived.responseText) lacks.add("reply");
+  if (derived.tokens.total === null) lacks.add("usage");
+  if (derived.toolCalls.length === 0) lacks.add("toolName");
+  if (derived.toolCalls.every(call => call.arguments === null)) lacks.add("toolArguments");
+  return lacks;
 }
 
 function modelsOf(spans: Span[]): string[] {

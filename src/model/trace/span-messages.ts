@@ -12,6 +12,7 @@ export type SourcedMessages = { source: Source; messages: ReadMessage[] };
 
 /** The input messages: instructions, then the history. Events are read only if the attributes have no history. */
 export function inputMessages(span: Span, allowance: ValueAllowance): SourcedMessages[] {
+  if (span.reading?.hasInput === false) return [];
   const instructions = inAttribute(span, "gen_ai.system_instructions", asInstructions, allowance);
   const given = inAttribute(span, "gen_ai.input.messages", asMessages, allowance);
   if (given) return [instructions, given].filter(list => list !== null);
@@ -22,6 +23,7 @@ export function inputMessages(span: Span, allowance: ValueAllowance): SourcedMes
 
 /** The output messages. Events are read only if the attributes have none. */
 export function outputMessages(span: Span, allowance: ValueAllowance): SourcedMessages[] {
+  if (span.reading?.hasOutput === false) return [];
   const messages = inAttribute(span, "gen_ai.output.messages", asMessages, allowance);
   const text = inAttribute(span, "gen_ai.response.text", asReply, allowance);
   const lists = [messages, text].filter(list => list !== null);

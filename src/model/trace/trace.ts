@@ -38,7 +38,14 @@ export type Span = {
   /** OTLP only, when set: beside the attributes of the span's resource, wherever those are. */
   resource_schema_url?: string;
   resource_dropped_attributes_count?: number;
+  /** Never stored: the documented attributes that a convention of the agent gave, and where they were read. */
+  translated?: Record<string, Translation>;
+  /** Never stored: what a convention says the span is, whatever attributes it has. */
+  reading?: { convention: string; isTool: boolean; hasInput: boolean; hasOutput: boolean };
 };
+
+/** An attribute, with `*` at the end for a flattened list, or a span event; null for the span's name. */
+export type Translation = { attribute: string | null; convention: string };
 
 /** The spans of one trace that arrived in one request. */
 export type Batch = {
@@ -87,7 +94,14 @@ export type Notice =
 export type FoundText = { text: string; spanId: string; attribute: string };
 export type FoundNumber = { value: number; spanId: string; attribute: string };
 
-export type ToolCall = { spanId: string; parentSpanId: string | null; name: string; arguments: unknown };
+/** `result`: only of calls that a convention gave. */
+export type ToolCall = {
+  spanId: string;
+  parentSpanId: string | null;
+  name: string;
+  arguments: unknown;
+  result?: unknown;
+};
 
 /** Values derived from the spans. Absent values are null. */
 export type Derived = {

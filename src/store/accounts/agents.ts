@@ -1,8 +1,9 @@
 // Agents, and how ingestion finds them: by service name or id, many in one query.
+import type pg from "pg";
 import type { Agent, AgentType } from "../../model/agent/agent.ts";
 import type { AdmittedKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
-import { type Database, violatedConstraint } from "../db.ts";
+import { type Database, transaction, violatedConstraint } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
@@ -23,13 +24,15 @@ export async function findAgent(db: Database, id: string): Promise<Agent | undef
   return rows[0] && toAgent(rows[0]);
 }
 
+export type NewAgent = Omit<Agent, "id" | "conventions"> & { conventions?: string[] | undefined };
+
 /** Throws CONFLICT for a service name that another agent of the project has. */
-export async function insertAgent(db: Database, agent: Omit<Agent, "id">): Promise<Agent> {
+export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent> {
   const { rows } = await db.pool
     .query<AgentRow>(
-      `insert into agents (id, project_id, name, type, otlp_service_name) values ($1, $2, $3, $4, $5)
+      `insert into agents (id, project_id, name, type, otlp_service_name, conventions) values ($1, $2, $3, $4, $5, $6)
        returning ${columns}`,
-      [newId(), agent.projectId, agent.name, agent.type, agent.otlpServiceName],
+      [newId(), agent.projectId, agent.name, agent.type, agent.otlpServiceName, agent.conventions ?? []],
     )
     .catch(refuseTakenName);
   return toAgent(rows[0]!);
@@ -39,21 +42,60 @@ export type AgentChange = {
   name?: string | undefined;
   type?: AgentType | undefined;
   otlpServiceName?: string | null | undefined;
+  conventions?: string[] | undefined;
 };
+
+/** After a change of its conventions, this many of an agent's latest traces are derived again. */
+export const rereadMax = 10_000;
 
 /** Absent fields stay as they are. Throws CONFLICT as insertAgent does. */
 export async function updateAgent(db: Database, id: string, change: AgentChange): Promise<Agent | undefined> {
-  const { name, type, otlpServiceName } = change;
-  const { rows } = await db.pool
-    .query<AgentRow>(
+  const { name, type, otlpServiceName, conventions } = change;
+  const agent = await transaction(db, async client => {
+    if (conventions) await changeConventions(client, id, conventions);
+    const { rows } = await client.query<AgentRow>(
       `update agents set name = coalesce($2, name), type = coalesce($3, type),
         otlp_service_name = case when $4 then $5 else otlp_service_name end
       where id = $1 returning ${columns}`,
       [id, name, type, otlpServiceName !== undefined, otlpServiceName],
+    );
+    return rows[0] && toAgent(rows[0]);
+  }).catch(refuseTakenName);
+  if (otlpServiceName !== undefined || conventions) await cachesExpired();
+  return agent;
+}
+
+/** Marks the latest traces to be derived again, unless nothing changes. In the order in which merges lock traces. */
+async function changeConventions(client: pg.PoolClient, id: string, conventions: string[]): Promise<void> {
+  const { rowCount } = await client.query(
+    "update agents set conventions = $2 where id = $1 and conventions <> $2::text[]",
+    [id, conventions],
+  );
+  if (rowCount === 0) return;
+  await client.query(
+    `with latest as materialized (
+      select id from traces where id = any (array(select id from traces where agent_id = $1 order by id desc limit $2))
+      order by id for no key update
+    ), marked as (
+      update traces set derived_revision = 0 from latest where traces.id = latest.id returning traces.id
     )
-    .catch(refuseTakenName);
-  if (otlpServiceName !== undefined) await cachesExpired();
-  return rows[0] && toAgent(rows[0]);
+    update agents set rereading = (select count(*) from marked) where id = $1`,
+    [id, rereadMax],
+  );
+}
+
+/** How many of the traces that a change of the conventions left to be derived again still are; null: none. */
+export async function findRereading(db: Database, id: string): Promise<{ left: number; of: number } | null> {
+  const { rows } = await db.pool.query<{ left: number; of: number }>(
+    `select a.rereading as of, (
+      select count(*)::int from traces
+      where agent_id = a.id and derived_revision <> revision and derived_revision = 0
+    ) as left
+    from agents a where a.id = $1 and a.rereading > 0`,
+    [id],
+  );
+  const found = rows[0];
+  return found && found.left > 0 ? { left: found.left, of: Math.max(found.of, found.left) } : null;
 }
 
 /** Deletes its test cases, traces and runs as well, and removes it from keys with granular access. */
@@ -82,7 +124,7 @@ export async function findAgentsByServiceName(
   if (askable.length === 0) return new Map();
   const { rows } = await db.pool.query<AgentRow>({
     name: "agents-by-service-name",
-    text: `select a.id, a.project_id, a.name, a.type, a.otlp_service_name
+    text: `select a.id, a.project_id, a.name, a.type, a.otlp_service_name, a.conventions
       from ${services.from}
       join agents a on a.project_id = item.project_id and a.otlp_service_name = item.service_name`,
     values: services.values(askable),
@@ -115,7 +157,7 @@ export async function listAgentsOfKey(db: Database, key: AdmittedKey): Promise<A
   return rows.map(toAgent);
 }
 
-const columns = "id, project_id, name, type, otlp_service_name";
+const columns = "id, project_id, name, type, otlp_service_name, conventions";
 
 type AgentRow = {
   id: string;
@@ -123,6 +165,7 @@ type AgentRow = {
   name: string;
   type: AgentType;
   otlp_service_name: string | null;
+  conventions: string[];
 };
 
 function toAgent(row: AgentRow): Agent {
@@ -132,6 +175,7 @@ function toAgent(row: AgentRow): Agent {
     name: row.name,
     type: row.type,
     otlpServiceName: row.otlp_service_name,
+    conventions: row.conventions,
   };
 }
 

@@ -9,7 +9,7 @@ import { addTestResults } from "../alerts/test-states.ts";
 import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
-import { encodeDetail } from "./detail.ts";
+import { detailOf, encodeDetail } from "./detail.ts";
 import { findReplacements } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 import { addRollups, type CountedRun } from "./rollups.ts";
@@ -237,8 +237,8 @@ function failedTestIds({ results }: Verdict): string[] {
   return results.filter(({ outcome }) => outcome === "failed").map(({ testId }) => testId);
 }
 
-function encodeResults({ verdict: { results, tests }, outage, plan }: CompletedRun): Buffer {
-  return encodeDetail({ results, tests, ...(outage && plan ? { plan } : {}) });
+function encodeResults({ verdict, outage, plan }: CompletedRun): Buffer {
+  return encodeDetail(detailOf(verdict, outage ? plan : undefined));
 }
 
 /** The runs whose results were stored. */

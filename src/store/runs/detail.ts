@@ -1,10 +1,23 @@
 // The compressed detail of a run: results, applicability of the tests, and the tests to continue with.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { Applicability, Result } from "../../model/run/run.ts";
+import type { Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 
-/** `plan`: the tests of a run that has not completed, or that may be rerun. */
-export type Detail = { results: Result[]; tests: Applicability[]; plan?: TestCase[] };
+/**
+ * `plan`: the tests of a run that has not completed, or that may be rerun. `conventions`: what a completed run read its trace
+ * by, if anything; always there in a run that continues with them.
+ */
+export type Detail = Pick<Verdict, "results" | "tests" | "conventions"> & { plan?: TestCase[] };
+
+/** The detail of a run that has completed. */
+export function detailOf({ results, tests, conventions = [] }: Detail, plan?: TestCase[]): Detail {
+  return {
+    results,
+    tests,
+    ...(plan ? { plan } : {}),
+    ...(conventions.length > 0 ? { conventions } : {}),
+  };
+}
 
 export function encodeDetail(detail: Detail): Buffer {
   return zstdCompressSync(JSON.stringify(detail));

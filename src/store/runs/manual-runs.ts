@@ -7,7 +7,7 @@ import { reasonText } from "../../model/run/reason-text.ts";
 import type { Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/columns.ts";
 import { type Database, transaction } from "../db.ts";
-import { encodeDetail } from "./detail.ts";
+import { detailOf, encodeDetail } from "./detail.ts";
 import { settleLaunches } from "./launches.ts";
 import type { EndedManualRun, ManualRun } from "./manual-claims.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
@@ -117,7 +117,7 @@ export async function completeManualRun(
         verdict.counts.skipped,
         verdict.counts.missing_instrumentation,
         verdict.results.map(result => result.testId),
-        encodeDetail({ results: verdict.results, tests: verdict.tests }),
+        encodeDetail(detailOf(verdict)),
         outage,
         outcomesOf(verdict),
         versionsOf(verdict),

@@ -9,7 +9,7 @@ import { encodeDetail } from "./detail.ts";
 
 export type PartlyJudged = {
   id: string;
-  verdict: Pick<Verdict, "results" | "tests">;
+  verdict: Pick<Verdict, "results" | "tests" | "conventions">;
   /** The tests to continue with. */
   plan: TestCase[];
   /** The time left to wait for the judge; ignored if the run already has a deadline. */
@@ -24,7 +24,11 @@ const items = multiRow<PartlyJudged>(2, {
   next_try_ms: ["float8", run => run.wait?.nextTryMs ?? null],
   reason: ["text", run => (run.wait ? storable(run.wait.reason) : null)],
   tried: ["bool", run => run.wait?.tried ?? false],
-  detail: ["bytes", ({ verdict: { results, tests }, plan }) => encodeDetail({ results, tests, plan })],
+  detail: [
+    "bytes",
+    ({ verdict: { results, tests, conventions = [] }, plan }) =>
+      encodeDetail({ results, tests, plan, conventions }),
+  ],
 });
 
 /**

@@ -2,6 +2,7 @@
 
 import { nameSeparator, type TraceColumns } from "../../model/trace/columns.ts";
 import type { Column } from "../multi-row.ts";
+import type { TraceWrite } from "./write.ts";
 
 export const derivedColumns = {
   name: ["text", ({ columns }) => columns.name],
@@ -30,6 +31,13 @@ export const derivedValues = names.map(sqlOf).join(", ");
 
 /** For an update from a multi-row `item`. */
 export const derivedAssignments = names.map(name => `${name} = ${sqlOf(name)}`).join(", ");
+
+/** The conventions that the columns were derived with. */
+export const conventionsOf = ({ conventions = [] }: TraceWrite): string => conventions.join(" ");
+
+/** Whether the agent's conventions are others than these, as `conventionsOf` writes them: they changed meanwhile. */
+export const hasOtherConventions = (agentId: string, conventions: string): string =>
+  `exists (select from agents where agents.id = ${agentId} and array_to_string(agents.conventions, ' ') <> ${conventions})`;
 
 /** Whether an update from `traces old` leaves out no tool and no model. */
 export const keepsNames = `coalesce(old.tools <@ traces.tools and old.models <@ traces.models, true)`;

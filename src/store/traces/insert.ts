@@ -5,7 +5,13 @@ import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { eligibleSql } from "../test-cases.ts";
 import { addValues, setsOf, valueColumns } from "./call-values.ts";
-import { derivedColumns, derivedNames, derivedValues } from "./derived-columns.ts";
+import {
+  conventionsOf,
+  derivedColumns,
+  derivedNames,
+  derivedValues,
+  hasOtherConventions,
+} from "./derived-columns.ts";
 import { storeResources } from "./shared-resources.ts";
 import type { TraceWrite, WriteOutcome } from "./write.ts";
 
@@ -25,13 +31,14 @@ const items = multiRow<Item>(3 + Object.keys(valueColumns).length, {
   batch_bytes: ["bigint", write => write.rawLength],
   resource_id: ["uuid", write => write.resource?.id ?? null],
   call_set: ["int", write => write.callSet],
+  conventions: ["text", conventionsOf],
   ...derivedColumns,
   span_keys: ["bytes", write => write.spanKeys],
   spans: ["bytes", write => write.bytes],
 });
 
 // `for key share` makes a revocation wait for this commit, or this statement see the revocation: no trace is committed
-// after a revocation was answered. Traces are inserted in the order of their identities, so that two statements with
+// after a revocation was answered. Columns derived with conventions that the agent no longer has are derived again. Traces are inserted in the order of their identities, so that two statements with
 // the same ones wait for each other in turn and never deadlock. A trace that a manual run waits for belongs to that
 // run: nothing is scheduled for it.
 const statement = `
@@ -48,7 +55,8 @@ with item as materialized (
     case when exists (
       select from expected_traces e where e.agent_id = item.agent_id and e.external_id = item.external_id
     ) then 'test_run' else 'live' end,
-    path, batch_spans, batch_bytes, 1,
+    path, batch_spans, batch_bytes,
+    case when ${hasOtherConventions("item.agent_id", "item.conventions")} then 0 else 1 end,
     ${derivedValues}
   from item left join live on live.id = item.key_id
   where item.key_id is null or live.id is not null

@@ -31,14 +31,15 @@ export async function findTrace(db: Database, id: string): Promise<TraceRow | un
   return rows[0];
 }
 
-/** The trace's revision, and the size of its batches before compression. */
-export async function findTraceSize(
-  db: Database,
-  id: string,
-): Promise<{ traceId: string; revision: number; bytes: number } | undefined> {
-  const { rows } = await db.pool.query<{ traceId: string; revision: number; bytes: number }>({
+export type TraceSize = { traceId: string; revision: number; bytes: number; conventions: string };
+
+/** The trace's revision, the size of its batches before compression, and its agent's conventions as one text. */
+export async function findTraceSize(db: Database, id: string): Promise<TraceSize | undefined> {
+  const { rows } = await db.pool.query<TraceSize>({
     name: "find_trace_size",
-    text: `select id as "traceId", revision, batch_bytes as bytes from traces where id = $1`,
+    text: `select t.id as "traceId", t.revision, t.batch_bytes as bytes,
+        array_to_string(a.conventions, ' ') as conventions
+      from traces t join agents a on a.id = t.agent_id where t.id = $1`,
     values: [id],
   });
   return rows[0];
@@ -113,6 +114,8 @@ export type StoredBatches = {
   path: TracePath;
   revision: number;
   derivedRevision: number;
+  /** Those of its agent. */
+  conventions: string[];
   /** In order of arrival. */
   batches: StoredBatch[];
 };
@@ -145,6 +148,7 @@ export async function loadBatches(
     name: "load_batches",
     text: `select t.id as "traceId", t.agent_id as "agentId", ${accountOf("t.agent_id")} as "accountId", t.path, t.revision,
         t.derived_revision as "derivedRevision", t.fits, b.spans,
+        (select conventions from agents where agents.id = t.agent_id) as conventions,
         b.resource_id as "resourceId"
       from (
         select *, total <= $2::float8 or total = batch_bytes as fits

@@ -5,7 +5,13 @@ import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { addCalls, deleteUnusedCalls } from "./call-values.ts";
-import { derivedAssignments, derivedColumns, keepsNames } from "./derived-columns.ts";
+import {
+  conventionsOf,
+  derivedAssignments,
+  derivedColumns,
+  hasOtherConventions,
+  keepsNames,
+} from "./derived-columns.ts";
 import { keyIdsOf, revoked } from "./insert.ts";
 import { findRepeated } from "./repetition.ts";
 import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
@@ -143,18 +149,19 @@ async function storedBefore(client: pg.PoolClient, write: TraceWrite): Promise<S
   };
 }
 
-const derived = multiRow<TraceWrite>(4, derivedColumns);
+const derived = multiRow<TraceWrite>(5, derivedColumns);
 
 async function replace(client: pg.PoolClient, write: TraceWrite, trace: Locked): Promise<Stored> {
   await client.query("delete from trace_batches where trace_id = $1", [trace.id]);
   const { rows } = await client.query<{ keeps: boolean }>({
     name: "replace_trace",
     text: `update traces set path = 'canonical', revision = traces.revision + 1, updated_at = now(), batch_count = 1,
-        batch_spans = $2, batch_bytes = $3, derived_revision = traces.revision + 1, ${derivedAssignments}
+        batch_spans = $2, batch_bytes = $3, ${derivedAssignments},
+        derived_revision = case when ${hasOtherConventions("traces.agent_id", "$4")} then 0 else traces.revision + 1 end
       from ${derived.from}, traces old
       where traces.id = $1 and old.id = traces.id
       returning ${keepsNames} as keeps`,
-    values: [trace.id, write.spanCount, write.rawLength, ...derived.values([write])],
+    values: [trace.id, write.spanCount, write.rawLength, conventionsOf(write), ...derived.values([write])],
   });
   const calls = { agentId: trace.agent_id, traceId: trace.id, columns: write.columns };
   await addCalls(client, [calls]);

@@ -17,7 +17,8 @@ test("an agent can be created, listed, read, changed and deleted", async () => {
     .post(`/api/projects/${projectId}/agents`, { name: "Bot", type: "workflow", otlpServiceName: "bot" })
     .expect(201);
   const { id } = agent;
-  assert.deepEqual(agent, { id, projectId, name: "Bot", type: "workflow", otlpServiceName: "bot" });
+  const fields = { name: "Bot", type: "workflow", otlpServiceName: "bot", conventions: [] };
+  assert.deepEqual(agent, { id, projectId, ...fields });
   const { body: list } = await client.get(`/api/projects/${projectId}/agents`).expect(200);
   assert.deepEqual(list, { items: [agent], nextCursor: null });
   assert.deepEqual((await client.get(`/api/agents/${id}`).expect(200)).body, agent);

@@ -41,6 +41,7 @@ test("messages are returned in order, each with the span and attribute that cont
       attribute,
       event: null,
       agent: null,
+      translated: null,
       kind: "message",
       role,
       pieces: [

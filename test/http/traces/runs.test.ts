@@ -66,6 +66,7 @@ test("a completed run has every field by its name, with a result of each test it
     cause: "traffic",
     outage: false,
     waiting: null,
+    conventions: [],
     judging: null,
   });
   assert.deepEqual(

@@ -196,8 +196,39 @@ test("a trace in detail has its spans as they were sent, and everything derived 
     conversation.map(span => ({ ...unsaid, attributes: {}, status: null, events: [], ...span })),
   );
   assert.deepEqual(trace.toolCalls, [
-    { spanId: "tool", parentSpanId: "chat", name: "find_order", arguments: { id: 17 } },
+    {
+      spanId: "tool",
+      parentSpanId: "chat",
+      name: "find_order",
+      arguments: { id: 17 },
+      result: null,
+      convention: null,
+    },
   ]);
+  const { conventions, translated, readable } = trace;
+  assert.deepEqual([conventions, translated, readable], [[], [], []]);
+});
+
+test("a trace in detail has its model, its provider, the results of its tools, and ids that all spans agree on", async () => {
+  const chat = (id: string, more: object) =>
+    canonicalSpan({
+      span_id: id,
+      attributes: { "gen_ai.request.model": "gpt-4o", "session.id": "s-1", "user.id": "u-1", ...more },
+    });
+  const tool = canonicalSpan({
+    span_id: "tool",
+    attributes: { "gen_ai.tool.name": "find", "gen_ai.tool.call.result": '{"found":true}' },
+  });
+  const agreeing = chat("chat", { "gen_ai.response.model": "gpt-4o-2024", "gen_ai.system": "openai" });
+  const one = await detail(await storeSpans(service.agent.id, [agreeing, tool]));
+  assert.deepEqual(
+    [one.model, one.provider, one.conversationId, one.userId],
+    ["gpt-4o-2024", "openai", "s-1", "u-1"],
+  );
+  assert.deepEqual(one.toolCalls[0].result, { found: true });
+  const disagreeing = chat("other", { "session.id": "s-2", "gen_ai.conversation.id": "s-2" });
+  const other = await detail(await storeSpans(service.agent.id, [agreeing, disagreeing]));
+  assert.deepEqual([other.conversationId, other.userId], [null, "u-1"]);
 });
 
 test("an OTLP trace in detail has the attributes of its resource and scope", async () => {

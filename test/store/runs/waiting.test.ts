@@ -97,7 +97,8 @@ describe("the partial results of a run", () => {
       [run.state, run.attempts, run.nextTryAt, run.waitingReason, run.verdict, run.test_ids],
       ["running", 1, null, null, null, null],
     );
-    assert.deepEqual(decodeDetail(run.detail), { results: [], tests: verdict.tests, plan });
+    const detail = { results: [], tests: verdict.tests, plan, conventions: [] };
+    assert.deepEqual(decodeDetail(run.detail), detail);
     assert.deepEqual(await makeWorker().claim(), []);
     assert.deepEqual(await worker.complete(runId), new Set([runId]));
     assert.deepEqual(decodeDetail((await findRun(db, runId))!.detail), { results: [], tests: verdict.tests });

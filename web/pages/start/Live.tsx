@@ -5,11 +5,13 @@ import { useState } from "react";
 import type { ListedTrace } from "../../../src/http/traces/schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import type { Failure } from "../../api.ts";
+import { ReadIt } from "../../forms/ReadIt.tsx";
 import { counted } from "../../labels.ts";
 import type { LiveState } from "../../live-state.ts";
 import { sendSampleTrace } from "../../mutations/agents.ts";
 import { verificationQuery } from "../../queries/account.ts";
 import { lastTraceQuery } from "../../queries/agents.ts";
+import { outlineQuery } from "../../queries/traces.ts";
 import { ingestionWord } from "../../refusals.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -83,6 +85,7 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
           <Verdict run={trace.run} />
         </dd>
       </dl>
+      <Recognized traceId={trace.id} />
       <div className="line">
         <Link
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
@@ -96,6 +99,12 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
       </div>
     </div>
   );
+}
+
+/** Offers to read the convention that the trace is written in. */
+function Recognized({ traceId }: { traceId: string }) {
+  const { data: trace } = useQuery(outlineQuery(traceId));
+  return trace && trace.readable.length > 0 ? <ReadIt trace={trace} /> : null;
 }
 
 const liveTexts: Record<LiveState, string> = {

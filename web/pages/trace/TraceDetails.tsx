@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { numberText } from "../../format.ts";
+import { useConventionTitles } from "../../forms/ReadIt.tsx";
 import { tracePaths } from "../../labels.ts";
 import { CopyText } from "../../ui/Copy.tsx";
 import { timesText, tokensText } from "./words.ts";
@@ -50,6 +51,7 @@ function Facts({ trace }: { trace: TraceOutline }) {
           <span className="quiet"> ({numberText(tokens.reasoning)} reasoning)</span>
         )}
       </Fact>
+      <Identity trace={trace} />
       <Fact name="Path">
         {tracePaths[path]}
         {kind === "test_run" && ", test run"}
@@ -72,6 +74,53 @@ function Facts({ trace }: { trace: TraceOutline }) {
     </dl>
   );
 }
+
+function Identity({ trace }: { trace: TraceOutline }) {
+  const { model, provider, conversationId, userId, translated, agentId } = trace;
+  const titleOf = useConventionTitles(agentId, translated.length > 0);
+  return (
+    <>
+      {model !== null && (
+        <Fact name="Model">
+          {model}
+          {provider !== null && <span className="quiet"> ({provider})</span>}
+        </Fact>
+      )}
+      {conversationId !== null && (
+        <Fact name="Conversation">
+          <CopyText text={conversationId} label="conversation ID" />
+        </Fact>
+      )}
+      {userId !== null && (
+        <Fact name="User">
+          <CopyText text={userId} label="user ID" />
+        </Fact>
+      )}
+      {translated.length > 0 && (
+        <Fact name="Read from">
+          <ul className="trace-translated">
+            {translated.map(({ field, attribute, event, convention }) => (
+              <li key={field}>
+                {translatedFields[field]}: <code>{attribute ?? event ?? "span name"}</code>{" "}
+                <span className="quiet">({titleOf(convention)})</span>
+              </li>
+            ))}
+          </ul>
+        </Fact>
+      )}
+    </>
+  );
+}
+
+const translatedFields: Record<TraceOutline["translated"][number]["field"], string> = {
+  userInput: "Input",
+  responseText: "Reply",
+  tokens: "Tokens",
+  model: "Model",
+  provider: "Provider",
+  conversationId: "Conversation",
+  userId: "User",
+};
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (

@@ -3,6 +3,8 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
+import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
+import { ReadIt } from "../../forms/ReadIt.tsx";
 import { Reevaluate, usePausedReason } from "../../forms/Reevaluate.tsx";
 import { counted, runStates, type Why } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
@@ -40,9 +42,13 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
       {!open && trace.run && (
         <SkippedChecks trace={trace} run={trace.runs.find(({ id }) => id === trace.run?.id)} />
       )}
-      {trace.notices.map(code => (
-        <CodedNotice key={code} code={code} trace={trace} evaluating={open !== undefined} />
-      ))}
+      {trace.readable.length > 0 && <ReadIt trace={trace} />}
+      {!open && run?.state === "completed" && <ReadSince trace={trace} run={run} />}
+      {trace.notices
+        .filter(code => !isAnswered(code, trace))
+        .map(code => (
+          <CodedNotice key={code} code={code} trace={trace} evaluating={open !== undefined} />
+        ))}
       {changed.length > 0 && (
         <Notice tone="info">
           <Brief>
@@ -53,6 +59,28 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
         </Notice>
       )}
     </div>
+  );
+}
+
+/** Reading the convention says more than what to send instead. */
+function isAnswered(code: NoticeCode, { readable }: TraceOutline): boolean {
+  return readable.length > 0 && (code === "other_convention" || code === "no_user_input");
+}
+
+/** The conventions have changed since the evaluation. */
+function ReadSince({ trace, run }: { trace: TraceOutline; run: RunDetail }) {
+  const { projectId } = route.useParams();
+  if (trace.kind !== "live" || run.conventions.join() === trace.conventions.join()) return null;
+  return (
+    <Notice tone="info">
+      <div className="line line-apart">
+        <p>
+          <b>The agent’s conventions have changed since this evaluation.</b> Re-evaluate the trace with the
+          same tests to check what is read now.
+        </p>
+        <Reevaluate projectId={projectId} agentId={trace.agentId} what={{ traceIds: [trace.id] }} />
+      </div>
+    </Notice>
   );
 }
 

@@ -4,6 +4,7 @@ import { preset } from "../table.ts";
 export const agentFramework = preset({
   name: "agent_framework",
   title: "Microsoft Agent Framework",
+  writes: "Microsoft Agent Framework.",
   marks: [],
   scope: /^agent_framework/,
   // A later call of the Responses API carries the id of the response before it there.

@@ -7,6 +7,7 @@ import { sourced, usageIn } from "../values.ts";
 export const genkit = preset({
   name: "genkit",
   title: "Genkit",
+  writes: "Firebase Genkit for JavaScript and Go.",
   marks: ["genkit:type", "genkit:name"],
   role: span => {
     const subtype = attributeOf(span, "genkit:metadata:subtype");

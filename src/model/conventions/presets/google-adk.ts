@@ -5,6 +5,7 @@ import { preset, standardRole } from "../table.ts";
 export const googleAdk = preset({
   name: "google_adk",
   title: "Google ADK",
+  writes: "Google’s Agent Development Kit 1 and 2. Version 2 needs its option that captures message content.",
   marks: ["gcp.vertex.agent."],
   scope: /^gcp\.vertex\.agent$/,
   role: span =>

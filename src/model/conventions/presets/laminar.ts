@@ -4,6 +4,7 @@ import { preset } from "../table.ts";
 export const laminar = preset({
   name: "laminar",
   title: "Laminar",
+  writes: "Laminar’s SDKs, and the instrumentations they include.",
   marks: ["lmnr.span.type", "lmnr.span.path"],
   kinds: {
     attribute: "lmnr.span.type",

@@ -4,6 +4,7 @@ import { preset } from "../table.ts";
 export const langfuse = preset({
   name: "langfuse",
   title: "Langfuse",
+  writes: "Langfuse’s SDKs 3 to 5, whatever they trace.",
   marks: ["langfuse.observation.type"],
   kinds: {
     attribute: "langfuse.observation.type",

@@ -4,6 +4,7 @@ import { preset } from "../table.ts";
 export const langSmith = preset({
   name: "langsmith",
   title: "LangSmith",
+  writes: "LangSmith’s OpenTelemetry exporter, used with LangChain and LangGraph.",
   marks: ["langsmith.span.kind", "langsmith.trace.name"],
   kinds: {
     attribute: "langsmith.span.kind",

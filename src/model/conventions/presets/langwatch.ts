@@ -4,6 +4,7 @@ import { preset } from "../table.ts";
 export const langWatch = preset({
   name: "langwatch",
   title: "LangWatch",
+  writes: "LangWatch’s SDKs, and the instrumentations they include.",
   marks: ["langwatch.span.type", "langwatch.input", "langwatch.output"],
   kinds: {
     attribute: "langwatch.span.type",

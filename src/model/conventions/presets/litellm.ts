@@ -5,6 +5,7 @@ import { preset, standardRole } from "../table.ts";
 export const liteLlm = preset({
   name: "litellm",
   title: "LiteLLM",
+  writes: "LiteLLM’s `otel` callback; each call of a model is a trace.",
   marks: [],
   scope: /^litellm/,
   role: span => (attributeOf(span, "gen_ai.operation.name") === undefined ? "other" : standardRole(span)),

@@ -5,6 +5,7 @@ import { preset } from "../table.ts";
 export const mastra = preset({
   name: "mastra",
   title: "Mastra",
+  writes: "Mastra’s OpenTelemetry exporter.",
   marks: ["mastra.span.type"],
   role: span => {
     const type = String(attributeOf(span, "mastra.span.type"));

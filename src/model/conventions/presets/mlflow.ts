@@ -4,6 +4,7 @@ import { preset } from "../table.ts";
 export const mlflow = preset({
   name: "mlflow",
   title: "MLflow",
+  writes: "MLflow 3 with autologging, exported over OpenTelemetry.",
   marks: ["mlflow.spanType"],
   kinds: {
     attribute: "mlflow.spanType",

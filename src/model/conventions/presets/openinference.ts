@@ -16,6 +16,7 @@ const kindsOfOpenInference = {
 export const openInference = preset({
   name: "openinference",
   title: "OpenInference",
+  writes: "OpenInference, the instrumentations by Arize for LangChain, LlamaIndex, OpenAI and many more.",
   marks: ["openinference.span.kind"],
   kinds: { attribute: "openinference.span.kind", roles: kindsOfOpenInference },
   input: ["llm.input_messages.", "input.value"],

@@ -4,6 +4,7 @@ import { preset } from "../table.ts";
 export const openLit = preset({
   name: "openlit",
   title: "OpenLIT",
+  writes: "OpenLIT’s instrumentations.",
   marks: [],
   scope: /^openlit\./,
   input: ["gen_ai.workflow.input", "gen_ai.input.messages"],

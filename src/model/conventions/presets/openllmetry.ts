@@ -5,6 +5,7 @@ import { preset, standardRole } from "../table.ts";
 export const openLlmetry = preset({
   name: "openllmetry",
   title: "OpenLLMetry",
+  writes: "OpenLLMetry and the Traceloop SDK, also from before 2026.",
   marks: [
     "traceloop.span.kind",
     "traceloop.workflow.name",

@@ -5,6 +5,8 @@ import { preset, standardRole } from "../table.ts";
 export const openTelemetry = preset({
   name: "opentelemetry",
   title: "OpenTelemetry GenAI",
+  writes:
+    "OpenTelemetry’s own GenAI instrumentations, Semantic Kernel and AutoGen: calls are counted once and read from messages too.",
   marks: ["gen_ai.operation.name", "gen_ai.request.model"],
   role: span =>
     standardRole(span) ?? (attributeOf(span, "gen_ai.request.model") === undefined ? null : "model"),

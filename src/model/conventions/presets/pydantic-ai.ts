@@ -9,6 +9,7 @@ import { sourced } from "../values.ts";
 export const pydanticAi = preset({
   name: "pydantic_ai",
   title: "Pydantic AI",
+  writes: "Pydantic AI’s own instrumentation, also from before 1.0.",
   marks: [],
   scope: /^pydantic-ai$/,
   role: span => {

@@ -5,6 +5,7 @@ import { preset, standardRole } from "../table.ts";
 export const springAi = preset({
   name: "spring_ai",
   title: "Spring AI",
+  writes: "Spring AI over Micrometer. Messages are not exported, so inputs and replies stay empty.",
   marks: ["spring.ai.kind", "spring.ai.model.request.tool.names"],
   role: span => {
     const kind = attributeOf(span, "spring.ai.kind");

@@ -7,6 +7,7 @@ import { decode } from "../values.ts";
 export const strands = preset({
   name: "strands",
   title: "Strands Agents",
+  writes: "Strands Agents, by default and with the latest GenAI conventions.",
   marks: [],
   scope: /^strands\./,
   mend: (reading, span) => {

@@ -5,6 +5,7 @@ import { preset } from "../table.ts";
 export const vercelAi = preset({
   name: "vercel_ai",
   title: "Vercel AI SDK before 7",
+  writes: "The Vercel AI SDK 3 to 6. Version 7 with `@ai-sdk/otel` needs no convention.",
   marks: ["ai.operationId"],
   role: span => {
     const operation = String(attributeOf(span, "ai.operationId"));

@@ -5,6 +5,7 @@ import { preset } from "../table.ts";
 export const voltAgent = preset({
   name: "voltagent",
   title: "VoltAgent",
+  writes: "VoltAgent 1.",
   marks: [],
   scope: /^@voltagent\//,
   role: span => {

@@ -5,7 +5,7 @@ import type { Passage } from "../../../../src/model/conversation/view.ts";
 import type { Span } from "../../../../src/model/trace/trace.ts";
 import { type Failure, failureOf } from "../../../api.ts";
 import { textOfValue } from "../../../exact-json.ts";
-import { spanQuery } from "../../../queries/traces.ts";
+import { readSpanQuery } from "../../../queries/traces.ts";
 import { valueAt } from "../../../value-path.ts";
 import { useTurns } from "./turns.ts";
 
@@ -21,7 +21,7 @@ export type ReadPassage = {
 export function usePassage({ text, length, spanId, paths }: Passage): ReadPassage {
   const { trace } = useTurns();
   const [wanted, setWanted] = useState(false);
-  const query = useQuery({ ...spanQuery(trace.id, spanId, true), enabled: wanted });
+  const query = useQuery({ ...readSpanQuery(trace.id, spanId), enabled: wanted });
   const isCut = text.length < length;
   const rest = query.data && wanted ? textAt(query.data.span, paths) : undefined;
   return {
@@ -37,7 +37,7 @@ export function usePassage({ text, length, spanId, paths }: Passage): ReadPassag
 export async function wholeText(queries: QueryClient, traceId: string, passage: Passage): Promise<string> {
   const { text, length, spanId, paths } = passage;
   if (text.length === length) return text;
-  const { span } = await queries.fetchQuery(spanQuery(traceId, spanId, true));
+  const { span } = await queries.fetchQuery(readSpanQuery(traceId, spanId));
   return textAt(span, paths) ?? text;
 }
 

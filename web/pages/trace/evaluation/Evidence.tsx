@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { receivedAttributes } from "../../../../src/model/run/received.ts";
 import type { Evidence } from "../../../../src/model/run/run.ts";
+import { useConventionTitles } from "../../../forms/ReadIt.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { useTrace } from "./context.ts";
 
@@ -54,6 +55,7 @@ export function EvidenceChip({
   const { selected, onSelect, params } = shared;
   const { trace, spanNames } = (place.turn !== undefined && shared.ofTurn?.(place.turn)) || shared;
   const name = spanNames.get(spanId);
+  const titleOf = useConventionTitles(params.agentId, place.translated !== undefined);
   const received = (receivedTexts as Record<string, string>)[attribute ?? ""];
   if (received !== undefined) {
     return (
@@ -73,6 +75,9 @@ export function EvidenceChip({
           {" · "}
           <code>{attribute}</code>
         </>
+      )}
+      {label === undefined && place.translated && (
+        <span className="quiet"> read by {titleOf(place.translated.convention)}</span>
       )}
       {absent && <span className="quiet"> missing</span>}
     </>

@@ -35,11 +35,11 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
   const attributes = omitted && whole.value !== undefined ? (whole.value as object) : detail.span.attributes;
   const entries = Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1));
   const found = entries.filter(entry => matches(entry, search));
-  const isAbsent = selected !== null && !Object.hasOwn(attributes, selected);
+  const selectedEntries = entries.filter(([name]) => isSelected(name, selected));
+  const isAbsent = selected !== null && selectedEntries.length === 0;
   // The selected attribute is shown whatever the search.
   const inView = found.slice(0, shown);
-  const selectedEntry = entries.find(([name]) => name === selected);
-  if (selectedEntry && !inView.includes(selectedEntry)) inView.push(selectedEntry);
+  inView.push(...selectedEntries.filter(entry => !inView.includes(entry)));
   const grouped = groups.map(({ title }) => ({
     title,
     items: inView.filter(([name]) => groups.find(group => group.has(name))?.title === title),
@@ -86,7 +86,7 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
                     name={name}
                     value={value}
                     cut={omitted && whole.value !== undefined ? 0 : cutOf(detail, name)}
-                    selected={name === selected}
+                    selected={isSelected(name, selected)}
                     onSelect={() => onSelect(name)}
                     onDraft={path => onDraft(name, path)}
                   />
@@ -107,6 +107,12 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
       )}
     </div>
   );
+}
+
+/** `*` at the end stands for all attributes of a flattened list. */
+function isSelected(name: string, selected: string | null): boolean {
+  if (selected === null) return false;
+  return selected.endsWith("*") ? name.startsWith(selected.slice(0, -1)) : name === selected;
 }
 
 /** The full length of all truncated values in this attribute; 0 if none was truncated. */

@@ -1,0 +1,55 @@
+// The conventions that an agent has chosen, by the names of their presets; "*" chooses all.
+import type { ValueAllowance } from "../json-text.ts";
+import type { Span } from "../trace/trace.ts";
+import { presets, recognizer } from "./presets.ts";
+import { readTrace, type TraceReading } from "./read-trace.ts";
+import type { Preset } from "./reading.ts";
+
+/** Names of presets, or "*". Empty: only the documented attributes are read. */
+export type Conventions = readonly string[];
+
+export const allConventions = "*";
+
+export const conventionNames: readonly string[] = presets.map(({ name }) => name);
+
+/** In the order of the table and each once, so that equal choices are equal lists. */
+export function normalizedConventions(chosen: Conventions): string[] {
+  if (chosen.includes(allConventions)) return [allConventions];
+  return conventionNames.filter(name => chosen.includes(name));
+}
+
+export function sameConventions(one: Conventions, other: Conventions): boolean {
+  return one.length === other.length && one.every((name, at) => name === other[at]);
+}
+
+/** Null unless a chosen convention recognizes a span of the trace. */
+export function readByConventions(
+  spans: Span[],
+  chosen: Conventions,
+  allowance?: ValueAllowance,
+): TraceReading | null {
+  if (chosen.length === 0) return null;
+  return readTrace(spans, recognizerOf(chosen), allowance);
+}
+
+/** The conventions that recognize spans of the trace, in the order of the table, whatever is chosen. */
+export function recognizedIn(spans: Span[]): string[] {
+  const recognize = recognizerOf([allConventions]);
+  const found = new Set(spans.map(span => recognize(span)?.name));
+  return conventionNames.filter(name => found.has(name));
+}
+
+const recognizers = new Map<string, (span: Span) => Preset | null>();
+/** Of choices that agents have; each remembers scopes. */
+const recognizersMax = 100;
+
+function recognizerOf(chosen: Conventions): (span: Span) => Preset | null {
+  const key = chosen.join(" ");
+  let recognize = recognizers.get(key);
+  if (!recognize) {
+    const isAll = chosen.includes(allConventions);
+    recognize = recognizer(presets.filter(({ name }) => isAll || chosen.includes(name)));
+    if (recognizers.size < recognizersMax) recognizers.set(key, recognize);
+  }
+  return recognize;
+}

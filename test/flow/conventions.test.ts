@@ -1,0 +1,184 @@
+// An agent whose traces are written in another convention: blank at first, read once its convention is chosen.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { recordedBody } from "../model/conventions/recordings.ts";
+import { makeAgent, makeTest } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { jsonOf, send } from "../support/send.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
+type Read = any;
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { debounceMs: 100, debounceCapMs: 1_000 } });
+});
+after(() => service.stop());
+
+const recording = "23-openinference-py-langchain-basic";
+const question = "What is the weather in Paris?";
+const reply = "It is rainy, 14°C in Paris.";
+
+const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+
+/** The recording with a trace id of its own, sent as the agent's. */
+async function post(serviceName: string, traceId: string = newTraceId()): Promise<string> {
+  const text = recordedBody(recording, "json").toString();
+  const own = /"traceId":\s*"([0-9a-f]{32})"/.exec(text)![1]!;
+  const body = JSON.parse(text.replaceAll(own, traceId));
+  for (const { resource } of body.resourceSpans) {
+    const name = resource.attributes.find((one: Read) => one.key === "service.name");
+    name.value.stringValue = serviceName;
+  }
+  await jsonOf(await send(service, { body }));
+  return traceId;
+}
+
+const newTraceId = () => crypto.randomUUID().replaceAll("-", "");
+
+async function listed(agentId: string): Promise<Read[]> {
+  return (await read(`/api/agents/${agentId}/traces`)).items;
+}
+
+const judged = (traceId: string, runs: number) =>
+  eventually(async () => {
+    const trace = await read(`/api/traces/${traceId}`);
+    assert.deepEqual(
+      trace.runs.map((run: Read) => run.state),
+      Array(runs).fill("completed"),
+    );
+    return trace;
+  });
+
+const assertions = [
+  { type: "tool_call", expected_name: "get_weather", expected_arguments: { city: "Paris" }, max: 1 },
+  { type: "response_regex", pattern: "rainy" },
+  { type: "token_limit", max_input: 43, max_output: 14 },
+  { type: "node_call", expected_name: "get_weather", negate: true },
+];
+
+describe("a trace in another convention", () => {
+  let agent: Read;
+  let traceId: string;
+
+  it("arrives blank, and says which convention would give what", async () => {
+    agent = await makeAgent(service.owner, { otlpServiceName: "langchain" });
+    assert.deepEqual(agent.conventions, []);
+    await makeTest(service.owner, agent.id, { passiveBehavior: "always_run", assertions });
+    await post("langchain");
+    const [row] = await listed(agent.id);
+    traceId = row.id;
+    assert.deepEqual([row.userInput, row.responseText, row.tokens.total], [null, null, null]);
+    const trace = await judged(traceId, 1);
+    assert.deepEqual(trace.toolCalls, []);
+    assert.deepEqual(trace.readable, ["openinference"]);
+    assert.deepEqual([trace.conventions, trace.translated, trace.runs[0].conventions], [[], [], []]);
+    assert.deepEqual(
+      trace.runs[0].results[0].checks.map((check: Read) => check.outcome),
+      ["failed", "missing_instrumentation", "missing_instrumentation", "failed"],
+    );
+    const preview = await read(`/api/traces/${traceId}/preview?conventions=openinference`);
+    assert.deepEqual(preview, {
+      conventions: ["openinference"],
+      userInput: question,
+      responseText: reply,
+      tokens: { input: 43, output: 14, reasoning: preview.tokens.reasoning, total: 57 },
+      tools: ["get_weather"],
+      model: preview.model,
+      provider: preview.provider,
+      conversationId: preview.conversationId,
+      userId: preview.userId,
+    });
+  });
+
+  it("is read in lists and detail once its convention is chosen, and no run is scheduled", async () => {
+    const { body } = await service.client
+      .patch(`/api/agents/${agent.id}`, { conventions: ["openinference", "openinference"] })
+      .expect(200);
+    assert.deepEqual(body.conventions, ["openinference"]);
+    const [row] = await listed(agent.id);
+    assert.deepEqual([row.userInput, row.responseText, row.tokens.total], [question, reply, 57]);
+    assert.equal((await read(`/api/agents/${agent.id}/conventions`)).rereading, null);
+    const trace = await read(`/api/traces/${traceId}`);
+    assert.equal(trace.runs.length, 1);
+    assert.equal(trace.revision, row.revision);
+    assert.deepEqual([trace.userInput, trace.responseText], [question, reply]);
+    assert.deepEqual(
+      trace.toolCalls.map(({ name, arguments: args, result, convention }: Read) => [
+        name,
+        args,
+        result,
+        convention,
+      ]),
+      [["get_weather", { city: "Paris" }, "rainy, 14°C", "openinference"]],
+    );
+    assert.ok(trace.model.startsWith("gpt-4o-mini"));
+    const [input] = trace.translated;
+    assert.deepEqual([input.field, input.convention, input.replaced], ["userInput", "openinference", null]);
+    assert.deepEqual(trace.readable, []);
+    assert.ok(!trace.notices.includes("other_convention"));
+    assert.ok(!JSON.stringify(trace.spans).includes("gen_ai.input.messages"));
+  });
+
+  it("shows its conversation with the attributes that were sent", async () => {
+    const { turns } = await read(`/api/traces/${traceId}/conversation`);
+    const texts = turns.map((turn: Read) =>
+      turn.kind === "message" ? [turn.role, turn.pieces[0].text] : ["call", turn.name, turn.result.text],
+    );
+    assert.deepEqual(texts, [
+      ["system", texts[0][1]],
+      ["user", question],
+      ["call", "get_weather", "rainy, 14°C"],
+      ["assistant", reply],
+    ]);
+    for (const { attribute, translated } of turns) {
+      assert.ok(!attribute.startsWith("gen_ai."), attribute);
+      assert.equal(translated.convention, "openinference");
+      assert.ok(translated.as.startsWith("gen_ai."));
+    }
+  });
+
+  it("is evaluated with the convention when somebody has it judged again", async () => {
+    const again = await service.client
+      .post(`/api/agents/${agent.id}/judge-again`, { traceIds: [traceId] })
+      .expect(200);
+    assert.equal(again.body.scheduled, 1);
+    const trace = await judged(traceId, 2);
+    const [run, before] = trace.runs;
+    assert.deepEqual([run.conventions, before.conventions], [["openinference"], []]);
+    assert.deepEqual([run.cause, run.verdict], ["again", "passed"]);
+    const places = run.results[0].checks.flatMap((check: Read) => check.evidence);
+    assert.ok(places.length > 3);
+    for (const { attribute, translated } of places) {
+      if (attribute === null) continue;
+      assert.ok(!attribute.startsWith("gen_ai."), attribute);
+      assert.equal(translated.convention, "openinference");
+    }
+  });
+
+  it("is read on arrival, in parts that merge, and by whichever convention recognizes it", async () => {
+    await service.client.patch(`/api/agents/${agent.id}`, { conventions: ["mlflow", "*"] }).expect(200);
+    const { body } = await service.client.get(`/api/agents/${agent.id}`).expect(200);
+    assert.deepEqual(body.conventions, ["*"]);
+    const externalId = await post("langchain");
+    const { rows } = await service.db.pool.query(
+      "select user_input, derived_revision from traces where external_id = $1",
+      [externalId],
+    );
+    assert.deepEqual(rows, [{ user_input: question, derived_revision: 1 }]);
+    await post("langchain", externalId);
+    const row = (await listed(agent.id)).find(one => one.externalId === externalId);
+    assert.deepEqual([row.userInput, row.tokens.total], [question, 57]);
+  });
+
+  it("keeps a convention that does not exist out of the setting", async () => {
+    const { body } = await service.client
+      .patch(`/api/agents/${agent.id}`, { conventions: ["openinference", "nonsense"] })
+      .expect(400);
+    assert.equal(body.code, "VALIDATION_ERROR");
+    assert.equal(body.issues[0].path, "conventions[1]");
+    assert.match(body.issues[0].message, /Known conventions: .*openinference/);
+    await service.client.get(`/api/traces/${traceId}/preview?conventions=nonsense`).expect(400);
+  });
+});

@@ -1,0 +1,220 @@
+// Properties of all conventions, on recorded traces whose attributes are replaced by hostile values.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { readByConventions } from "../../../src/model/conventions/conventions.ts";
+import { presets } from "../../../src/model/conventions/presets.ts";
+import type { Sourced } from "../../../src/model/conventions/reading.ts";
+import { translateSpans } from "../../../src/model/conventions/translate.ts";
+import { transcribe } from "../../../src/model/conversation/transcript.ts";
+import { ValueAllowance } from "../../../src/model/json-text.ts";
+import { derive } from "../../../src/model/trace/derive.ts";
+import { identityOf } from "../../../src/model/trace/identity.ts";
+import { mergeBatches } from "../../../src/model/trace/merge.ts";
+import type { Span } from "../../../src/model/trace/trace.ts";
+import { makeBatch, makeSpan, makeTrace, nestedJson } from "../make-trace.ts";
+import { recordedTraces, recordings } from "./recordings.ts";
+
+const recorded = recordings.flatMap(([name]) => recordedTraces(name).map(({ spans }) => spans));
+
+const hostile = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.jsonValue({ maxDepth: 4 }),
+  fc.jsonValue({ maxDepth: 4 }).map(value => JSON.stringify(value)),
+  fc.constantFrom<unknown>(
+    nestedJson(201),
+    nestedJson(20_000),
+    '{"__proto__":{"polluted":1},"messages":{"__proto__":[]}}',
+    `[${"{},".repeat(5_000)}{}]`,
+    "'".repeat(50_000),
+    `[${"\\'".repeat(40_000)}`,
+    `{'args': ('a', None), 'kwargs': {'city': "it's"}}`,
+    '"\\"[{\\\\\\"role\\\\\\":7}]\\""',
+    { role: { role: [] }, content: { content: null }, tool_calls: [null, 7, { function: [] }] },
+    [["human", 7], ["ai"], { lc: 1, id: 7, kwargs: { content: [[[]]] } }],
+    Number.MAX_SAFE_INTEGER,
+    -1,
+    1.5,
+    null,
+    true,
+    "9007199254740993",
+  ),
+);
+
+/** Keys as JSON.parse makes them: `__proto__` is an own property. */
+function withValue(span: Span, key: string, value: unknown): Span {
+  const attributes = { ...span.attributes };
+  Object.defineProperty(attributes, key, { value, enumerable: true, configurable: true, writable: true });
+  return { ...span, attributes };
+}
+
+const hostileSpans: fc.Arbitrary<Span[]> = fc
+  .tuple(
+    fc.constantFrom(...recorded),
+    fc.array(fc.tuple(fc.nat(), fc.nat(), hostile, fc.boolean()), { maxLength: 12 }),
+  )
+  .map(([spans, changes]) => {
+    const changed = [...spans];
+    for (const [place, at, value, isInEvent] of changes) {
+      const span = changed[place % changed.length]!;
+      const keys = [
+        ...Object.keys(span.attributes),
+        "__proto__",
+        "llm.input_messages.0.__proto__.x",
+        "events",
+      ];
+      const key = keys[at % keys.length]!;
+      changed[place % changed.length] = isInEvent
+        ? {
+            ...span,
+            events: [...span.events, { name: "gen_ai.choice", attributes: { message: value } }, value],
+          }
+        : withValue(span, key, value);
+    }
+    return changed;
+  });
+
+function readAll(spans: Span[]) {
+  const trace = mergeBatches([makeBatch(spans)], "otlp");
+  const reading = readByConventions(trace.spans, ["*"]);
+  const translated = reading ? translateSpans(trace.spans, reading) : trace.spans;
+  return {
+    trace,
+    reading,
+    translated,
+    derived: derive(trace, undefined, reading),
+    identity: identityOf(trace.spans, reading),
+  };
+}
+
+test("nothing is thrown, whatever the attributes are", () => {
+  fc.assert(
+    fc.property(hostileSpans, spans => {
+      const { translated, derived } = readAll(spans);
+      transcribe(translated);
+      assert.equal(derived.spanCount, spans.length);
+      for (const count of Object.values(derived.tokens))
+        assert.ok(count === null || Number.isSafeInteger(count));
+      assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test("every value is from a span of the trace that has its attribute or event", () => {
+  fc.assert(
+    fc.property(hostileSpans, spans => {
+      const { reading, trace, translated } = readAll(spans);
+      if (!reading) return;
+      const { userInput, reply, model, provider, conversationId, userId, calls } = reading;
+      const parts = calls.flatMap(call => [call.arguments, call.result]);
+      for (const found of [userInput, reply, model, provider, conversationId, userId, ...parts]) {
+        if (found) assert.ok(isThere(found, trace.spans), JSON.stringify(found));
+      }
+      for (const span of translated) {
+        for (const { attribute } of Object.values(span.translated ?? {})) {
+          if (attribute !== null)
+            assert.ok(
+              spans.some(one => has(one, attribute)),
+              attribute,
+            );
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+function isThere({ spanId, attribute }: Sourced<unknown>, spans: Span[]): boolean {
+  const span = spans.find(one => one.span_id === spanId);
+  return span !== undefined && has(span, attribute);
+}
+
+function has(span: Span, attribute: string): boolean {
+  const keys = Object.keys(span.attributes);
+  if (attribute.endsWith("*")) return keys.some(key => key.startsWith(attribute.slice(0, -1)));
+  const names = span.events.map(event => (event as { name?: unknown } | null)?.name);
+  return keys.includes(attribute) || names.includes(attribute);
+}
+
+test("neither the order of spans nor their batches have an effect", () => {
+  const orders = fc.tuple(hostileSpans, fc.infiniteStream(fc.nat()));
+  fc.assert(
+    fc.property(orders, ([spans, numbers]) => {
+      const next = () => Number(numbers.next().value);
+      const shuffled = spans
+        .map(span => ({ span, place: next() }))
+        .sort((a, b) => a.place - b.place)
+        .map(({ span }) => span);
+      const cut = next() % (spans.length + 1);
+      const batches = [makeBatch(shuffled.slice(0, cut)), makeBatch(shuffled.slice(cut))];
+      const merged = mergeBatches(batches, "otlp");
+      const reading = readByConventions(merged.spans, ["*"]);
+      const { derived, identity } = readAll(spans);
+      assert.deepEqual(derive(merged, undefined, reading), derived);
+      assert.deepEqual(identityOf(merged.spans, reading), identity);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a convention that is not chosen reads nothing, and no convention changes the stored spans", () => {
+  for (const spans of recorded) {
+    const before = JSON.stringify(spans);
+    assert.equal(readByConventions(spans, []), null);
+    readAll(spans);
+    assert.equal(JSON.stringify(spans), before);
+    for (const { name, marks, scope } of presets) {
+      const isMarked = spans.some(
+        span =>
+          marks.some(mark => has(span, mark.endsWith(".") ? `${mark}*` : mark)) ||
+          scope?.test(span.scope?.name ?? ""),
+      );
+      if (!isMarked) assert.equal(readByConventions(spans, [name]), null);
+    }
+  }
+});
+
+test("a trace whose texts have more values than fit on the heap is read as without conventions", () => {
+  const calls = Array.from({ length: 10 }, (_, at) =>
+    makeSpan(`call ${at}`, {
+      attributes: {
+        "openinference.span.kind": "LLM",
+        "input.value": `[${"[],".repeat(100_000)}[]]`,
+        "llm.token_count.prompt": 1,
+      },
+    }),
+  );
+  const allowance = new ValueAllowance();
+  const few = makeTrace(calls.slice(0, 9));
+  assert.equal(derive(few, allowance, readByConventions(few.spans, ["*"], allowance)).tokens.input, 9);
+  assert.ok(allowance.used >= 1_800_000);
+  const many = makeTrace(calls);
+  assert.equal(readByConventions(many.spans, ["*"]), null);
+});
+
+test("what is set on a span that no convention recognizes goes before a convention", () => {
+  const root = makeSpan("root", {
+    attributes: {
+      "gen_ai.input.messages": [{ role: "user", content: "set by hand" }],
+      "gen_ai.response.text": "reply by hand",
+      "gen_ai.usage.input_tokens": 7,
+    },
+  });
+  const call = makeSpan("call", {
+    parent_span_id: "root",
+    attributes: {
+      "openinference.span.kind": "LLM",
+      "input.value": "recorded",
+      "output.value": "recorded reply",
+      "llm.token_count.prompt": 100,
+      "llm.model_name": "gpt-4o",
+    },
+  });
+  const trace = makeTrace([root, call]);
+  const derived = derive(trace, undefined, readByConventions(trace.spans, ["openinference"]));
+  assert.equal(derived.userInput?.text, "set by hand");
+  assert.equal(derived.judgedText?.text, "reply by hand");
+  assert.equal(derived.tokens.input, 7);
+  assert.deepEqual(derived.models, ["gpt-4o"]);
+});

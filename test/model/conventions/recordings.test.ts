@@ -1,0 +1,125 @@
+// What the recorded exports of agent frameworks must give with all conventions on.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readByConventions } from "../../../src/model/conventions/conventions.ts";
+import { translateSpans } from "../../../src/model/conventions/translate.ts";
+import { transcribe } from "../../../src/model/conversation/transcript.ts";
+import { derive } from "../../../src/model/trace/derive.ts";
+import { identityOf } from "../../../src/model/trace/identity.ts";
+import { type Expected, recordedTraces, recordings } from "./recordings.ts";
+
+type Encoding = Parameters<typeof recordedTraces>[1];
+
+function readAll(name: string, encoding: Encoding) {
+  return recordedTraces(name, encoding).map(trace => {
+    const reading = readByConventions(trace.spans, ["*"]);
+    const spans = reading ? translateSpans(trace.spans, reading) : trace.spans;
+    return { derived: derive(trace, undefined, reading), identity: identityOf(trace.spans, reading), spans };
+  });
+}
+
+const distinct = <T>(values: (T | null | undefined)[]) => [...new Set(values.filter(value => value != null))];
+
+/** The value, or nothing if it is only in log records: a wrong value never. */
+function check(
+  what: string,
+  expected: Expected,
+  places: string[],
+  got: unknown,
+  wanted: unknown,
+  none: unknown,
+) {
+  const isElsewhere = places.some(place => expected["lies in"][place] === "log");
+  if (isElsewhere && JSON.stringify(got) === JSON.stringify(none)) return;
+  assert.deepEqual(got, wanted, what);
+}
+
+assert.equal(recordings.length, 52);
+for (const [name, expected] of recordings) {
+  for (const encoding of ["json", "protobuf"] as const) {
+    test(`${name}, ${encoding}: input, reply, tool calls, tokens, model and ids`, () => {
+      const read = readAll(name, encoding);
+      const derived = read.map(one => one.derived);
+      const identities = read.map(one => one.identity);
+      assert.equal(read.length, expected.traces);
+
+      const inputs = distinct(derived.map(one => one.userInput?.text));
+      check("user input", expected, ["input"], inputs, expected["user input"] ?? [], []);
+      const replies = derived.flatMap(one => one.responseText?.text.trimEnd() ?? []);
+      check("reply", expected, ["reply"], replies, expected.reply ?? [], []);
+      const judged = derived.flatMap(one => one.judgedText?.text.trimEnd() ?? []);
+      assert.deepEqual(judged, replies);
+
+      // Pydantic AI's own tool for structured replies.
+      const calls = derived.flatMap(one => one.toolCalls).filter(call => call.name !== "final_answer");
+      if (expected.calls !== null) {
+        check("calls", expected, ["tool name"], calls.length, expected.calls, 0);
+      }
+      const wanted = expected["tool call"];
+      if (wanted) {
+        check("tool", expected, ["tool name"], calls[0]?.name, wanted.name, undefined);
+        if (wanted.args !== null) {
+          check("arguments", expected, ["tool args"], calls[0]?.arguments ?? null, wanted.args, null);
+        }
+      }
+      if (expected["tool result"] !== null) {
+        const result = calls[0]?.result ?? null;
+        const text = typeof result === "object" && result !== null ? Object.values(result)[0] : result;
+        check("result", expected, ["tool result"], text, expected["tool result"], null);
+      }
+
+      const sum = (kind: "input" | "output") => {
+        const counts = derived.flatMap(one => one.tokens[kind] ?? []);
+        return counts.length === 0 ? null : counts.reduce((a, b) => a + b, 0);
+      };
+      const tokens = sum("input") === null && sum("output") === null ? null : [sum("input"), sum("output")];
+      check(
+        "tokens",
+        expected,
+        ["tokens in"],
+        tokens,
+        expected["tokens in/out, each call counted once"],
+        null,
+      );
+
+      const { conversation, user } = expected;
+      const ids = distinct(identities.map(one => one.conversationId));
+      check("conversation", expected, ["conversation"], ids, conversation === null ? [] : [conversation], []);
+      const users = distinct(identities.map(one => one.userId));
+      check("user", expected, ["user"], users, user === null ? [] : [user], []);
+      const models = distinct(identities.map(one => one.model));
+      if (expected["model, any of"]) {
+        assert.ok(models.length > 0);
+        assert.deepEqual(
+          models.filter(model => !expected["model, any of"]!.includes(model)),
+          [],
+        );
+      }
+      if (expected.failed) assert.ok(derived.some(one => one.failed));
+    });
+  }
+
+  test(`${name}: the conversation has each question, reply and call once`, () => {
+    for (const { derived, spans } of readAll(name, "protobuf")) {
+      const { entries } = transcribe(spans);
+      const texts = (role: string) =>
+        entries.flatMap(entry =>
+          entry.kind === "message" && entry.role === role
+            ? [entry.pieces.map(piece => (piece.kind === "text" ? piece.text : "")).join("")]
+            : [],
+        );
+      const asked = texts("user").filter(text => text === derived.userInput?.text);
+      assert.equal(asked.length, derived.userInput ? 1 : 0, `asked: ${JSON.stringify(texts("user"))}`);
+      const said = texts("assistant").filter(text => text.trimEnd() === derived.responseText?.text);
+      assert.equal(said.length, derived.responseText ? 1 : 0, `said: ${JSON.stringify(texts("assistant"))}`);
+      const question = entries.findLastIndex(entry => entry.kind === "message" && entry.role === "user");
+      const called = entries
+        .slice(question + 1)
+        .flatMap(entry => (entry.kind === "tool_call" ? [entry.name] : []));
+      assert.deepEqual(
+        called,
+        derived.toolCalls.map(call => call.name),
+      );
+    }
+  });
+}

@@ -1,0 +1,132 @@
+// Conventions of agents: which traces a change leaves to be derived again, and columns that were derived with former ones.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { refreshStale } from "../../../src/load.ts";
+import { findRereading, updateAgent } from "../../../src/store/accounts/agents.ts";
+import { admitKeys } from "../../../src/store/accounts/keys.ts";
+import type { Database } from "../../../src/store/db.ts";
+import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { canonicalWrite, limits, makeSender, openTwice, otlpWrite, type Sender } from "./make-write.ts";
+
+let db: Database;
+let close: () => Promise<void>;
+let writer: TraceWriter;
+before(async () => {
+  ({ db, close } = await openTwice());
+  writer = new TraceWriter(db, limits);
+});
+after(() => close());
+
+const openInference = {
+  "openinference.span.kind": "AGENT",
+  "input.value": "Where is my parcel?",
+  "output.value": "In Lyon.",
+  "gen_ai.response.text": null,
+};
+
+const rowsOf = async (agentId: string) => {
+  const { rows } = await db.pool.query(
+    `select user_input as input, response_text as reply, derived_revision as derived, revision
+     from traces where agent_id = $1 order by id`,
+    [agentId],
+  );
+  return rows;
+};
+
+async function choose(sender: Sender, conventions: string[]): Promise<void> {
+  await updateAgent(db, sender.agentId, { conventions });
+}
+
+test("a change leaves the agent's traces to be derived again, counts them, and schedules no run", async () => {
+  const sender = await makeSender(db);
+  const other = await makeSender(db);
+  for (const one of [sender, sender, other]) {
+    await writer.write(canonicalWrite(one, { attributes: openInference }));
+  }
+  const runsBefore = await db.pool.query("select id, state, due_at from runs order by id");
+  assert.equal(await findRereading(db, sender.agentId), null);
+
+  await choose(sender, ["openinference"]);
+  assert.deepEqual(await findRereading(db, sender.agentId), { left: 2, of: 2 });
+  assert.equal(await findRereading(db, other.agentId), null);
+  assert.equal(await refreshStale(db, { limit: 1 }), 1);
+  assert.deepEqual(await findRereading(db, sender.agentId), { left: 1, of: 2 });
+  await refreshStale(db, {});
+  assert.equal(await findRereading(db, sender.agentId), null);
+  const read = { input: "Where is my parcel?", reply: "In Lyon.", derived: 1, revision: 1 };
+  assert.deepEqual(await rowsOf(sender.agentId), [read, read]);
+  assert.deepEqual(
+    (await rowsOf(other.agentId)).map(row => row.input),
+    [null],
+  );
+  assert.deepEqual(
+    (await db.pool.query("select id, state, due_at from runs order by id")).rows,
+    runsBefore.rows,
+  );
+
+  await choose(sender, ["openinference"]);
+  assert.equal(await findRereading(db, sender.agentId), null);
+  await choose(sender, []);
+  await refreshStale(db, {});
+  assert.deepEqual(
+    (await rowsOf(sender.agentId)).map(row => row.input),
+    [null, null],
+  );
+});
+
+test("columns derived with conventions that the agent no longer has are derived again", async () => {
+  const sender = await makeSender(db);
+  const late = () => ({ ...canonicalWrite(sender, { attributes: openInference }), conventions: [] });
+  const first = late();
+  await writer.write({ ...first, conventions: [] });
+  await choose(sender, ["openinference"]);
+  await refreshStale(db, {});
+  await writer.write(late());
+  await writer.write({ ...late(), externalId: first.externalId, rawLength: first.rawLength + 1 });
+  await writer.write({ ...late(), conventions: ["openinference"] });
+  assert.deepEqual(
+    (await rowsOf(sender.agentId)).map(({ derived, revision }) => [derived, revision]),
+    [
+      [0, 2],
+      [0, 1],
+      [1, 1],
+    ],
+  );
+  await refreshStale(db, {});
+  assert.deepEqual(
+    (await rowsOf(sender.agentId)).map(({ input, derived, revision }) => [input, derived === revision]),
+    [
+      ["Where is my parcel?", true],
+      ["Where is my parcel?", true],
+      [null, true],
+    ],
+  );
+});
+
+test("changes, merges and new traces at the same time neither deadlock nor leave a trace behind", async () => {
+  const sender = await makeSender(db);
+  const writes = Array.from({ length: 20 }, () => otlpWrite(sender));
+  await Promise.all(writes.map(one => writer.write(one)));
+  await Promise.all([
+    ...writes.map(({ externalId }) => writer.write(otlpWrite(sender, { externalId, spans: ["b"] }))),
+    choose(sender, ["openinference"]),
+    ...Array.from({ length: 20 }, () => writer.write(otlpWrite(sender))),
+    choose(sender, ["mlflow"]),
+  ]);
+  await refreshStale(db, {});
+  assert.equal(await findRereading(db, sender.agentId), null);
+  const rows = await rowsOf(sender.agentId);
+  assert.equal(rows.length, 40);
+  assert.ok(rows.every(({ derived, revision }) => derived === revision));
+});
+
+test("a key is found with the agents of its project that have conventions", async () => {
+  const sender = await makeSender(db);
+  const { rows } = await db.pool.query<{ hash: Buffer }>("select hash from keys where id = $1", [
+    sender.keyId,
+  ]);
+  const find = async () => [...(await admitKeys(db, [rows[0]!.hash])).values()][0]!.conventions;
+  assert.equal(await find(), null);
+  await updateAgent(db, sender.agentId, { conventions: ["*"], otlpServiceName: "shop" });
+  assert.deepEqual(await find(), [{ agentId: sender.agentId, serviceName: "shop", conventions: ["*"] }]);
+});

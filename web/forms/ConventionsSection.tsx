@@ -1,0 +1,86 @@
+// Section of the agent settings: the tracing conventions that its traces are read by.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Agent, AgentConventions } from "../../src/http/projects/schemas.ts";
+import { numberText } from "../format.ts";
+import { updateAgent } from "../mutations/agents.ts";
+import { agentQuery } from "../queries/agents.ts";
+import { conventionsQuery } from "../queries/conventions.ts";
+import { Choices } from "../ui/Field.tsx";
+import { Notice } from "../ui/Notice.tsx";
+import { Loaded } from "../ui/State.tsx";
+import { toast } from "../ui/Toast.tsx";
+import { SubmitRow } from "./SubmitRow.tsx";
+import { useSubmit } from "./submit.ts";
+
+const all = "*";
+
+export function ConventionsSection({ agent }: { agent: Agent }) {
+  const query = useQuery(conventionsQuery(agent.id));
+  return (
+    <section className="card stack" aria-labelledby="conventions" id="conventions-settings">
+      <div className="stack-tight">
+        <h2 id="conventions">Conventions</h2>
+        <p className="quiet">
+          Read traces that are written in other conventions than OpenTelemetry’s. Stored traces stay as they
+          are, and what was read this way is marked. A change counts for the next evaluations.
+        </p>
+      </div>
+      <Loaded query={query}>
+        {({ conventions, rereading }) => (
+          <>
+            {rereading && <Progress {...rereading} />}
+            <ConventionsForm key={agent.conventions.join()} agent={agent} known={conventions} />
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function Progress({ left, of }: { left: number; of: number }) {
+  return (
+    <Notice tone="info" role="status">
+      Reading the latest traces again: {numberText(of - left)} of {numberText(of)} done. Lists show the values
+      from before until then.
+    </Notice>
+  );
+}
+
+function ConventionsForm({ agent, known }: { agent: Agent; known: AgentConventions["conventions"] }) {
+  const queries = useQueryClient();
+  const [chosen, setChosen] = useState<string[]>(agent.conventions);
+  const { form, busy, faults, failure } = useSubmit<Agent>({
+    send: () => updateAgent(agent.id, { conventions: chosen }),
+    done: async saved => {
+      queries.setQueryData(agentQuery(agent.id).queryKey, saved);
+      toast("Conventions saved");
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: conventionsQuery(agent.id).queryKey }),
+        queries.invalidateQueries({ queryKey: ["traces"] }),
+      ]);
+    },
+  });
+  // "All" stands alone: choosing it takes the others along, choosing another gives it up.
+  const choose = (next: string[]) =>
+    setChosen(next.at(-1) === all ? [all] : next.filter(name => name !== all));
+  return (
+    <form {...form} className="stack" aria-label="Conventions">
+      <Choices
+        name="conventions"
+        label="Read"
+        many
+        choices={[
+          { value: all, label: "All conventions", note: "Each span is read by the one that recognizes it." },
+          ...known.map(({ name, title, writes }) => ({ value: name, label: title, note: writes })),
+        ]}
+        chosen={chosen}
+        onChoose={choose}
+        fault={faults["conventions"]}
+      />
+      <SubmitRow failure={failure} busy={busy}>
+        Save conventions
+      </SubmitRow>
+    </form>
+  );
+}
