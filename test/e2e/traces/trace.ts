@@ -168,7 +168,7 @@ test("every notice is shown for the traces that it is about", async () => {
     [[span("a", null, null, { start_time_unix_nano: nanos(0) })], /No end time/],
     [
       [span("a", null, [0, 9], { attributes: { "openinference.span.kind": "LLM", "input.value": "Hi" } })],
-      /Other attribute convention/,
+      /written in the OpenInference convention/,
     ],
     [[span("a", null, [0, 9])], /Not evaluated: this agent has no test cases/],
   ];
