@@ -303,7 +303,11 @@ test("newly failing tests are marked and can be rerun alone", async () => {
   await page.getByRole("link", { name: "Broke, fixed or flaky" }).click();
   await page.getByRole("link", { name: "Is polite" }).waitFor({ state: "detached" });
   agent.script = helpful;
-  await page.getByRole("button", { name: "Rerun failed" }).click();
+  await page.getByRole("button", { name: "Rerun failed" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search pages and actions" }).fill("rerun failed");
+  await page.getByRole("option").first().getByText("Rerun failed", { exact: true }).waitFor();
+  await page.keyboard.press("Enter");
   await heading(page, "Run of 1 test").waitFor();
   await page.getByText("Fixed", { exact: true }).waitFor();
   await page.getByText("Flaky", { exact: true }).waitFor();

@@ -109,6 +109,34 @@ test("the arrows and keys lead to the previous and next trace in the order of th
   await shows("second");
 });
 
+test("messages show their Markdown, or the text as it was written, and the choice is remembered", async () => {
+  const agent = await newAgent();
+  const reply =
+    "Send it **before noon**:\n\n- [the form](https://example.com/form)\n- <img src=x onerror=alert(1)>";
+  const id = await storeSpans(agent, [
+    span("chat", null, [0, 9], {
+      attributes: { "gen_ai.prompt": "How do I return it?", "gen_ai.response.text": reply },
+    }),
+  ]);
+  const { page, complaints } = await open();
+  await page.goto(pathOf(agent, id));
+  const conversation = page.getByRole("region", { name: "Conversation" });
+  await conversation.locator("strong", { hasText: "before noon" }).waitFor();
+  assert.equal(
+    await conversation.getByRole("listitem").getByRole("link").getAttribute("rel"),
+    "noopener noreferrer nofollow",
+  );
+  assert.equal(await conversation.locator("img").count(), 0);
+  const raw = page.getByRole("button", { name: "Raw text", pressed: false });
+  await raw.click();
+  await conversation.getByText("**before noon**").waitFor();
+  await page.reload();
+  await conversation.getByText("**before noon**").waitFor();
+  await page.getByRole("button", { name: "Raw text", pressed: true }).click();
+  await conversation.locator("strong", { hasText: "before noon" }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
 test("the panes are resized by pointer and keyboard, and their widths are remembered", async () => {
   const agent = await newAgent();
   const id = await storeSpans(agent, conversation);

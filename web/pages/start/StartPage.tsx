@@ -111,6 +111,12 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
               onCopied={onCopied}
             />
           </section>
+        </div>
+        <section className="card stack start-live" aria-labelledby="start-see">
+          <h2 id="start-see">Latest request</h2>
+          <Live agent={agent} latest={latest} onNewKey={() => setCreating(true)} />
+        </section>
+        <div className="stack">
           <section className="card stack" aria-labelledby="start-test">
             <h2 id="start-test">4. First test</h2>
             <TestStep agent={agent} tests={tests} trace={trace} />
@@ -119,12 +125,6 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
             <h2 id="start-verdict">5. First verdict</h2>
             <VerdictStep agent={agent} trace={trace} hasTest={done["start-test"]} />
             <NoJudgeYet projectId={projectId} />
-          </section>
-        </div>
-        <div className="stack start-live">
-          <section className="card stack" aria-labelledby="start-see">
-            <h2 id="start-see">Latest request</h2>
-            <Live agent={agent} latest={latest} onNewKey={() => setCreating(true)} />
           </section>
           <ManualRuns params={{ projectId, agentId }} />
         </div>
