@@ -41,6 +41,10 @@ test("filters by outcome, tool and attribute are suggested and combined, and are
     const run = { state: "completed", verdict: "failed", testIds: [testId] } satisfies StoredRun;
     const traceId = await storeTrace(db, agentId, { userInput, run });
     await keepResults(db, { agentId, traceId }, [{ testId, outcome, version }]);
+    await db.pool.query("insert into test_versions values ($1, $2, 3, 1, 0, 0, now(), now())", [
+      testId,
+      version,
+    ]);
   }
   await sendConversation(owner, agentId);
   const path = `/projects/${owner.projectId}/agents/${agentId}/traces`;
@@ -61,6 +65,14 @@ test("filters by outcome, tool and attribute are suggested and combined, and are
   await link(page, /failed by another test/).waitFor();
   await button(page, "Test case: Refunds in euros passed").click();
   await assertAccessible(page);
+  await page.getByLabel("Version of the test").selectOption("2 (4 results)");
+  await button(page, "Apply").click();
+  await page.getByRole("heading", { name: "No matching traces" }).waitFor();
+  await button(page, "Test case: Refunds in euros passed, version 2").click();
+  await page.getByLabel("Version of the test").selectOption("Any");
+  await button(page, "Apply").click();
+  await link(page, /failed by another test/).waitFor();
+  await button(page, "Test case: Refunds in euros passed").click();
   await page.getByRole("button", { name: "Choose another test" }).click();
   await button(page, "Refunds in euros").click();
   await page.keyboard.press("Escape");

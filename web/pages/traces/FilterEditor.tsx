@@ -44,18 +44,19 @@ export function FilterEditor({ agentId, filter, search, onChange, close }: Filte
       {by.kind === "test" && <TestFilter {...{ agentId, search }} onSet={set} onStep={focusFirst} />}
       {by.kind === "time" && <TimeForm agentId={agentId} search={search} onSet={set} />}
       {inputs && <InputForm {...{ agentId, search, inputs }} onSet={set} />}
-      {isKeptSince(filter.names) && <KnownFrom agentId={agentId} />}
+      {isKeptSince(filter.names) && <KnownFrom agentId={agentId} ofTest={by.kind === "test"} />}
     </div>
   );
 }
 
 /** Says that old traces may be missing, while they are prepared for this filter. */
-function KnownFrom({ agentId }: { agentId: string }) {
+function KnownFrom({ agentId, ofTest }: { agentId: string; ofTest: boolean }) {
   const { data } = useQuery(traceValuesQuery(agentId));
   if (!data?.knownFrom) return null;
   return (
     <p className="menu-label">
-      Finds traces received since {momentText(data.knownFrom)}. Older traces are still being prepared.
+      {ofTest ? "By outcome and version, finds" : "Finds"} traces received since {momentText(data.knownFrom)}.
+      Older traces are still being prepared.
     </p>
   );
 }
