@@ -78,6 +78,7 @@ const test = createRoute({
     "span",
     "attribute",
     "path",
+    "mustNot",
     "view",
     "inputs",
     "backtest",

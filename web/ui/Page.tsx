@@ -4,6 +4,8 @@ import { Title } from "./Title.tsx";
 
 type PageProps = {
   title: string;
+  /** On the line of the heading. */
+  beside?: ReactNode;
   /** The visible part of the page, for the document title. */
   part?: string | undefined;
   /** Buttons beside the heading. */
@@ -13,15 +15,18 @@ type PageProps = {
   children: ReactNode;
 };
 
-export function Page({ title, part, actions, about, children }: PageProps) {
+export function Page({ title, beside, part, actions, about, children }: PageProps) {
   return (
     <>
       <Title text={part === undefined ? title : `${part} · ${title}`} />
       <header className="page-top">
         <div className="stack-tight">
-          <h1>
-            <bdi>{title}</bdi>
-          </h1>
+          <div className="line">
+            <h1>
+              <bdi>{title}</bdi>
+            </h1>
+            {beside}
+          </div>
           {about && <p className="quiet">{about}</p>}
         </div>
         {actions && <div className="line">{actions}</div>}

@@ -59,6 +59,8 @@ test("an assertion of a test with several turns can be limited to one turn", asy
     path: `/projects/${service.projectId}/agents/${service.agent.id}/tests/${id}`,
   });
   const turn = page.getByLabel("Turn", { exact: true });
+  const check = page.getByRole("listitem", { name: /^1\. / }).locator(".editor-fold");
+  await check.click();
   await turn.selectOption("Turn 2");
   await assertAccessible(page);
   await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -66,6 +68,7 @@ test("an assertion of a test with several turns can be limited to one turn", asy
   const { body } = await service.client.get(`/api/tests/${id}`).expect(200);
   assert.equal(body.assertions[0].turn, 2);
   await page.reload();
+  await check.click();
   await eventually(async () => assert.equal(await turn.inputValue(), "2"));
   await turn.selectOption("The whole conversation");
   await page.getByRole("button", { name: "Save", exact: true }).click();

@@ -33,6 +33,7 @@ test("a test case is saved after signing in again by keyboard, also when the pas
   const agent = await makeAgent(owner, { name: "Robot" });
   const path = `/projects/${owner.projectId}/agents/${agent.id}/tests/new?template=answers`;
   const { page, complaints } = await browser.openAs(owner, { path });
+  await page.getByRole("button", { name: /^Name/ }).click();
   const name = page.getByLabel("Name", { exact: true });
   await name.fill("Answers in the evening");
   await endSessionsDuring(page, owner, "POST", `**/api/agents/${agent.id}/tests`);

@@ -7,7 +7,7 @@ import { makeTest } from "../../support/app.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type JudgeServer, obliging, type Script, startJudgeServer } from "../../support/judge-server.ts";
-import { card, documentIn, openWorld, type World } from "./editor-world.ts";
+import { card, documentIn, openCard, openWorld, type World } from "./editor-world.ts";
 
 let judge: JudgeServer;
 after(() => judge.close());
@@ -142,6 +142,7 @@ test("a dry run shows what the judge found that a criterion is shown by, and ano
   const { id } = await makeTest(owner, agent.id, { name: "Prices", assertions });
   judge.script = obliging({ evidence: () => "", restsOn: () => "absence" });
   await world.open(`/${id}`);
+  await openCard(page, 1);
   const shownBy = card(page, 1).getByLabel("Shown by (optional)");
   await shownBy.getByText("Let the judge decide").waitFor({ state: "attached" });
   await page

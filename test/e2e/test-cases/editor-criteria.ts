@@ -5,7 +5,15 @@ import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-import { addAssertion, card, documentIn, openWorld, saveButton } from "./editor-world.ts";
+import {
+  addAssertion,
+  card,
+  documentIn,
+  openCard,
+  openSection,
+  openWorld,
+  saveButton,
+} from "./editor-world.ts";
 
 const browser = useBrowser();
 
@@ -70,6 +78,7 @@ test("a criterion of several sentences shows a warning, can be split, and Undo r
     assertions: [{ type: "semantic", criteria: "Names the day. Says who brings it." }],
   });
   await world.open(`/${id}`);
+  await openCard(page, 1);
   await card(page, 1).getByText("This seems to ask for more than one thing").waitFor();
   await assertAccessible(page);
   await card(page, 1).getByRole("button", { name: "Split into 2 criteria" }).click();
@@ -97,6 +106,7 @@ test("what criteria are shown by keeps to its criterion when criteria are moved 
     ],
   });
   await world.open(`/${id}`);
+  await openCard(page, 1);
   const fields = async () => {
     const { criteria, rests_on } = (await documentIn(page)).assertions[0];
     return [criteria, rests_on];
@@ -119,6 +129,7 @@ test("strictness is explained by verdicts: the test's, or the assertion's own", 
     assertions: [{ type: "semantic", criteria: ["Names the day.", "Is kind.", "Asks for the number."] }],
   });
   await world.open(`/${id}`);
+  await openCard(page, 1);
   const one = card(page, 1);
   await one.getByText("The test’s strictness, 0.7: Passes even if all 3 are only mostly met").waitFor();
   await page.getByLabel("Strictness value").fill("1");
@@ -139,15 +150,16 @@ test("without a judge the editor explains what is skipped, and says nothing if t
   await world.open(`/new?trace=${traceId}`);
   const never = page.getByText("this test gives no verdict");
   await page.getByText(/^Evaluates new live traces once saved: every one/).waitFor();
+  await openSection(page, "When it runs");
   await page.getByRole("radio", { name: /^Run when relevant/ }).check();
   await never.waitFor();
   await assertAccessible(page);
-  await page.getByRole("radio", { name: /^Always run/ }).check();
+  await page.getByRole("button", { name: "Always run" }).click();
   await never.waitFor({ state: "detached" });
   await eventually(async () => assert.equal(await page.getByText("No judge is configured").count(), 0));
   await addAssertion(page, "Semantic");
   await page.getByText("No judge is configured, so semantic checks are skipped.").waitFor();
-  await page.getByRole("form", { name: "Form" }).getByRole("link", { name: "Set up a judge" }).waitFor();
+  await page.getByRole("form", { name: "Form" }).getByRole("link", { name: "Connect a judge" }).waitFor();
 });
 
 test("what the judge sees and what shows that criteria are met can be chosen, left to the judge, and set per criterion in the JSON", async () => {
@@ -156,6 +168,7 @@ test("what the judge sees and what shows that criteria are met can be chosen, le
   const assertion = { id: "a", type: "semantic", criteria: ["Names the day.", "Promises nothing."] };
   const made = await makeTest(owner, world.agent.id, { assertions: [assertion] });
   await world.open(`/${made.id}`);
+  await openCard(page, 1);
   const shownBy = card(page, 1).getByLabel("Shown by (optional)");
   const restsOn = async () => (await documentIn(page)).assertions[0].rests_on;
   await eventually(async () => assert.equal(await shownBy.inputValue(), ""));
@@ -173,6 +186,7 @@ test("what the judge sees and what shows that criteria are met can be chosen, le
   const each = { ...assertion, rests_on: ["passage", null] };
   const other = await makeTest(owner, world.agent.id, { name: "Each", assertions: [each] });
   await world.open(`/${other.id}`);
+  await openCard(page, 1);
   await shownBy.getByText("Set in the JSON").waitFor({ state: "attached" });
   assert.deepEqual(await restsOn(), ["passage", null]);
 });

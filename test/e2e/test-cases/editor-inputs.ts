@@ -8,7 +8,7 @@ import { makeTest } from "../../support/app.ts";
 import { assertReflows, becomesFocused, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { shoot } from "../../support/shoot.ts";
-import { documentIn, openWorld, orderSpans, saveButton } from "./editor-world.ts";
+import { documentIn, openSection, openWorld, orderSpans, saveButton } from "./editor-world.ts";
 
 const browser = useBrowser();
 
@@ -40,6 +40,7 @@ test("inputs are written like cells of a spreadsheet, and a second turn asks whi
   const { page, owner, agent, complaints } = world;
   const { id } = await makeTest(owner, agent.id);
   await world.open(`/${id}`);
+  await openSection(page, "The user says");
   await shoot(page, "inputs-empty");
   await page.getByRole("button", { name: "Add input" }).click();
   await becomesFocused(row(page, 1));
@@ -80,6 +81,7 @@ test("a file is shown before it is imported, with what is left out, and an expor
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id, { inputs: [{ input: "Hi" }] });
   await world.open(`/${id}`);
+  await openSection(page, "The user says");
   const choose = async (name: string, text: string) => {
     await page.getByRole("button", { name: "Import…" }).click();
     const dialog = page.getByRole("dialog", { name: "Import inputs" });
@@ -128,6 +130,7 @@ test("a thousand inputs scroll and save, and an error leads to its row", async (
   inputs[1] = { input: "y".repeat(100_000) };
   const { id } = await makeTest(owner, agent.id, { inputs });
   await world.open(`/${id}`);
+  await openSection(page, "The user says");
   await page.getByText("1,000 inputs = 1,000 test runs").waitFor();
   const rendered = await page.locator("textarea[data-row]").count();
   assert.ok(rendered < 40, `${rendered} rows`);
@@ -164,6 +167,7 @@ test("the inputs of live traces are picked whole", async () => {
   await ask("Cancel my order");
   const { id } = await makeTest(owner, agent.id, { inputs: [{ input: "Cancel my order" }] });
   await world.open(`/${id}`);
+  await openSection(page, "The user says");
   await page.getByRole("button", { name: "Pick from traces…" }).click();
   const dialog = page.getByRole("dialog", { name: "Pick from traces" });
   await dialog.getByText("Select all 3 shown").waitFor();

@@ -6,7 +6,7 @@ import { makeTest } from "../../support/app.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type JudgeServer, obliging, refusal, startJudgeServer } from "../../support/judge-server.ts";
-import { openWorld, type World } from "./editor-world.ts";
+import { openSection, openWorld, type World } from "./editor-world.ts";
 
 let judge: JudgeServer;
 after(() => judge.close());
@@ -39,6 +39,7 @@ async function openScenario(): Promise<World> {
 test("a scenario trial shows its cost first, then the answers with links to their traces", async () => {
   const { page, complaints } = await openScenario();
   const panel = page.getByRole("region", { name: "Try scenario on recent inputs" });
+  await openSection(page, "Scenario");
   await page
     .getByRole("form", { name: "Form" })
     .getByRole("button", { name: "Try on recent inputs" })
@@ -77,6 +78,7 @@ test("answers of a scenario that has changed since are marked as outdated", asyn
   await panel.getByRole("button", { name: "Try on recent inputs" }).click();
   await panel.getByRole("button", { name: "Ask the judge" }).click();
   await panel.getByText("5 inputs answered").waitFor();
+  await openSection(page, "Scenario");
   await page.getByLabel("Scenario", { exact: true }).fill("The user is angry.");
   await panel.getByText("Outdated: the scenario has changed.").waitFor();
   await panel.getByRole("button", { name: "Try on recent inputs" }).click();

@@ -5,7 +5,15 @@ import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
 import { becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-import { addAssertion, card, documentIn, openWorld, orderSpans, saveButton } from "./editor-world.ts";
+import {
+  addAssertion,
+  card,
+  documentIn,
+  openSection,
+  openWorld,
+  orderSpans,
+  saveButton,
+} from "./editor-world.ts";
 
 const browser = useBrowser();
 
@@ -15,7 +23,9 @@ test("a test can be written in the form, dry-run without storing anything, and s
   await world.open("/new");
   await assertAccessible(page);
   await page.getByLabel("Name", { exact: true }).fill("Tells where the order is");
+  await openSection(page, "When it runs");
   await page.getByLabel("Always run").check();
+  await openSection(page, "The user says");
   await page.getByLabel("User message").fill("Where is my order?");
   await addAssertion(page, "Tool call");
   await card(page, 1).getByLabel("Tool name").fill("track_order");
@@ -157,8 +167,38 @@ test("an assertion from a value in a new test is the only one there", async () =
   const { page, traceId } = world;
   await world.open(`/new?trace=${traceId}&span=compose&attribute=shop.customer`);
   await card(page, 1).getByText("Added from trace").waitFor();
-  const { turns, assertions } = await documentIn(page);
-  assert.deepEqual([turns[0].input, assertions.length], ["Where is my order A-20418?", 1]);
+  await eventually(async () => {
+    const { turns, assertions } = await documentIn(page);
+    assert.deepEqual([turns[0].input, assertions.length], ["Where is my order A-20418?", 1]);
+  });
+});
+
+test("a tool call of a trace becomes a test that it must not be called", async () => {
+  const world = await openWorld(browser, { isCallable: false });
+  const { page, owner, agent, traceId, tests, complaints } = world;
+  await page.goto(tests.replace(/tests$/, `traces/${traceId}`));
+  await page.getByRole("link", { name: "Must not be called: track_order" }).click();
+  await card(page, 1).getByText("Must not be called: track_order.").waitFor();
+  await page.waitForURL(url => url.pathname.endsWith("/tests/new") && url.search === `?trace=${traceId}`);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByText("This trace fails it, as it should.").waitFor();
+  await assertAccessible(page);
+  await openSection(page, "When it runs");
+  await page.getByLabel("Run when relevant").check();
+  await page.getByRole("link", { name: "Connect a judge" }).waitFor();
+  await saveButton(page).click();
+  await page.getByText("Saved. It never runs on new traces, because no judge is configured.").waitFor();
+  await page.getByRole("button", { name: "Always run" }).click();
+  await page.getByText("Unsaved changes").waitFor();
+  await saveButton(page).click();
+  await page.getByText("Saved. Applies to new traces only.").waitFor();
+  const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
+  const [{ name, status, passiveBehavior, assertions }] = body.items;
+  assert.deepEqual(
+    [name, status, passiveBehavior, assertions.map((one: { negate: boolean }) => one.negate)],
+    ["Does not call track_order", "active", "always_run", [true]],
+  );
+  assert.deepEqual(complaints, []);
 });
 
 test("a missing value is reported and leaves the test unchanged", async () => {

@@ -1,9 +1,11 @@
 // Sets up tests of the editor: an account with an agent and traces, and a window on its test cases.
-import type { Page } from "playwright-core";
+import assert from "node:assert/strict";
+import type { Locator, Page } from "playwright-core";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import type { TestBrowser, Window } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
 
 export type World = Window & {
   owner: Owner;
@@ -53,7 +55,8 @@ export const orderSpans = [
   },
 ];
 
-export async function openWorld(browser: TestBrowser): Promise<World> {
+/** The agent has a connection, so that its tests can be run manually. */
+export async function openWorld(browser: TestBrowser, { isCallable = true } = {}): Promise<World> {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { name: "Shop assistant" });
   const { key } = await makeKey(owner);
@@ -67,7 +70,11 @@ export async function openWorld(browser: TestBrowser): Promise<World> {
     return answer.headers.get("x-svc-trace-id")!;
   };
   const traceId = await send(orderSpans);
+  if (isCallable) await connect(owner, agent.id);
   const window = await browser.openAs(owner, { viewport: { width: 1440, height: 900 } });
+  window.page.on("request", request => {
+    if (request.url().endsWith("/tests/validate")) documents.set(window.page, request.postDataJSON());
+  });
   const tests = `/projects/${owner.projectId}/agents/${agent.id}/tests`;
   return {
     ...window,
@@ -91,19 +98,58 @@ export async function openWorld(browser: TestBrowser): Promise<World> {
   };
 }
 
+async function connect(owner: Owner, agentId: string): Promise<void> {
+  const connection = {
+    url: "https://shop.example/chat",
+    bodyTemplate: '{"message": "{{input}}"}',
+    reply: { kind: "json", pointer: "/reply" },
+    headers: [],
+  };
+  await owner.client.put(`/api/agents/${agentId}/connection`, connection).expect(200);
+}
+
 export const saveButton = (page: Page) => page.getByRole("button", { name: "Save", exact: true });
 export const jsonOf = (page: Page) => page.getByLabel("Test case JSON");
-/** The nth assertion, from 1. */
+/** The nth check, from 1. */
 export const card = (page: Page, at: number) =>
   page.getByRole("listitem", { name: new RegExp(`^${at}\\. `) });
 
+/** Opens a section of the form, such as "Scenario", if it is closed. */
+export async function openSection(page: Page, title: string): Promise<void> {
+  const button = foldOf(page, title);
+  if ((await button.getAttribute("aria-expanded")) === "false") await button.click();
+}
+
+/** The button that opens and closes a section. */
+export const foldOf = (page: Page, title: string) =>
+  page.getByRole("button", { name: new RegExp(`^${title}`) }).and(page.locator("[data-section]"));
+
+/** The nth check, opened. */
+export async function openCard(page: Page, at: number): Promise<Locator> {
+  const button = card(page, at).locator(".editor-fold");
+  if ((await button.getAttribute("aria-expanded")) === "false") await button.click();
+  return card(page, at);
+}
+
+/** Shows the form or the JSON. */
+export async function show(page: Page, view: "Form" | "JSON"): Promise<void> {
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: view }).click();
+}
+
 export async function addAssertion(page: Page, type: string): Promise<void> {
-  await page.getByRole("button", { name: "Add assertion" }).click();
+  await page.getByRole("button", { name: "Add check" }).click();
   await page.getByRole("button", { name: new RegExp(`^${type}`) }).click();
 }
 
-/** The document as the JSON editor shows it. */
+// biome-ignore lint/suspicious/noExplicitAny: the test decides what the document contains.
+const documents = new WeakMap<Page, any>();
+
+/** The document as the editor last had it validated, soon after each change. */
 // biome-ignore lint/suspicious/noExplicitAny: the test decides what the document contains.
 export async function documentIn(page: Page): Promise<any> {
-  return JSON.parse(await jsonOf(page).inputValue());
+  return await eventually(() => {
+    const document = documents.get(page);
+    assert.ok(document);
+    return document;
+  });
 }

@@ -5,35 +5,54 @@ import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-import { addAssertion, card, documentIn, jsonOf, openWorld, saveButton } from "./editor-world.ts";
+import {
+  addAssertion,
+  card,
+  documentIn,
+  foldOf,
+  jsonOf,
+  openCard,
+  openSection,
+  openWorld,
+  saveButton,
+  show,
+} from "./editor-world.ts";
 
 const browser = useBrowser();
 
 test("form and JSON edit one document; invalid JSON shows its position and leaves the form unchanged", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
-  const { id } = await makeTest(owner, agent.id);
+  const assertions = [{ type: "semantic", criteria: "Is kind." }];
+  const { id } = await makeTest(owner, agent.id, { assertions });
   await world.open(`/${id}`);
   const json = jsonOf(page);
+  await openSection(page, "Name");
   await page.getByLabel("Name", { exact: true }).fill("Renamed in the form");
-  await eventually(async () => assert.equal((await documentIn(page)).name, "Renamed in the form"));
-  const renamed = { ...(await documentIn(page)), name: "Renamed in JSON", threshold: 0.9 };
+  await show(page, "JSON");
+  const written = JSON.parse(await json.inputValue());
+  assert.equal(written.name, "Renamed in the form");
+  const renamed = { ...written, name: "Renamed in JSON", threshold: 0.9 };
   await json.fill(JSON.stringify(renamed));
-  await becomesTrue(page, "document.querySelector('[data-path=name]').value === 'Renamed in JSON'");
-  await page.getByText("Strict: small flaws fail.").waitFor();
   await page.getByRole("button", { name: "Format" }).click();
   await eventually(async () => assert.equal(await json.inputValue(), JSON.stringify(renamed, null, 2)));
+  await show(page, "Form");
+  await becomesTrue(page, "document.querySelector('[data-path=name]').value === 'Renamed in JSON'");
+  await page.getByText("Strict: small flaws fail.").waitFor();
+  await show(page, "JSON");
 
   await json.fill('{\n  "name": "Broken",\n  "turns": [,]\n}');
   await page.getByText("Line 3, column 13: Expected a value.").waitFor();
   await assertAccessible(page);
+  await show(page, "Form");
+  await page.getByText("the form shows the last valid version").waitFor();
   await eventually(async () =>
     assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Renamed in JSON"),
   );
   await page.keyboard.press("Control+s");
   await becomesTrue(page, "document.activeElement.getAttribute('aria-label') === 'Test case JSON'");
   await page.getByRole("button", { name: "Restore last valid version" }).click();
-  await eventually(async () => assert.equal((await documentIn(page)).name, "Renamed in JSON"));
+  await eventually(async () => assert.equal(await json.inputValue(), JSON.stringify(renamed, null, 2)));
   await page.keyboard.press("Control+s");
   await page.getByText("Saved. Applies to new traces only.").waitFor();
   const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
@@ -43,7 +62,7 @@ test("form and JSON edit one document; invalid JSON shows its position and leave
 test("Tab moves the focus out of the JSON", async () => {
   const world = await openWorld(browser);
   const { page } = world;
-  await world.open("/new");
+  await world.open("/new?view=json");
   await jsonOf(page).focus();
   const before = await jsonOf(page).inputValue();
   await page.keyboard.press("Tab");
@@ -82,6 +101,7 @@ test("errors of a pattern and a schema appear at their fields and link to the JS
   await schema.fill('{"properties": {"id": {"type": "objekt"}}}');
   await card(page, 2).getByText("properties.id.type: Must be one of array").waitFor();
   await assertAccessible(page);
+  await show(page, "JSON");
   await page.getByRole("button", { name: "assertions[0].pattern" }).click();
   const selected =
     "document.activeElement.value?.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)";
@@ -92,14 +112,8 @@ test("saving an invalid test lists every error and focuses the first field", asy
   const world = await openWorld(browser);
   const { page } = world;
   await world.open("/new");
-  await page.getByRole("heading", { name: /error/ }).waitFor();
-  await eventually(async () =>
-    assert.equal(
-      await page.getByText("Must not be blank.").count(),
-      1,
-      "shown only in the list until the field is due",
-    ),
-  );
+  await page.getByText("Fix the errors before saving.").waitFor();
+  assert.equal(await page.getByText("Must not be blank.").count(), 0, "not shown until the field is due");
   await saveButton(page).click();
   await page.getByRole("alert").getByRole("button", { name: "name" }).waitFor();
   await becomesTrue(page, "document.activeElement.dataset.path === 'name'");
@@ -113,10 +127,14 @@ test("leaving an empty field by a click on a button shows its error after the cl
   const world = await openWorld(browser);
   const { page } = world;
   await world.open("/new");
+  const validated = page.waitForResponse(
+    response =>
+      response.url().endsWith("/tests/validate") && response.request().postDataJSON().assertions.length === 1,
+  );
   await addAssertion(page, "Node call");
   await card(page, 1).getByLabel("Step name").focus();
-  await page.getByText("assertions[0].expected_name").waitFor(); // the list of errors
-  const add = page.getByRole("button", { name: "Add assertion" });
+  await validated;
+  const add = page.getByRole("button", { name: "Add check" });
   await add.scrollIntoViewIfNeeded();
   await add.hover();
   await page.mouse.down();
@@ -146,6 +164,7 @@ test("leaving unsaved changes asks for confirmation, and Stay keeps them", async
   await page.getByRole("link", { name: "Insights" }).click();
   await page.waitForURL(/\/insights$/);
   await page.goBack();
+  await openSection(page, "Name");
   await page.getByLabel("Name", { exact: true }).fill("Half written");
   await page.getByRole("link", { name: "Insights" }).click();
   const guard = page.getByRole("alertdialog", { name: "Leave without saving?" });
@@ -174,6 +193,7 @@ test("a version that someone else saved in the meantime is not overwritten witho
   const { id } = await makeTest(owner, agent.id);
   const nameNow = async () => (await owner.client.get(`/api/tests/${id}`).expect(200)).body.name;
   await world.open(`/${id}`);
+  await openSection(page, "Name");
   await owner.client.patch(`/api/tests/${id}`, { name: "Theirs" }).expect(200);
   await page.getByLabel("Name", { exact: true }).fill("Mine");
   await saveButton(page).click();
@@ -208,6 +228,7 @@ test("a second turn shows that the test runs manually only", async () => {
   const { id } = await makeTest(owner, agent.id);
   await world.open(`/${id}`);
   await page.getByText("Evaluates new live traces").waitFor();
+  await openSection(page, "The user says");
   await page.getByRole("button", { name: "Add another turn" }).click();
   await page.getByLabel("User message, turn 2").fill("And then?");
   await page.getByText("Tests with several turns can only be run manually. They do not").first().waitFor();
@@ -237,13 +258,13 @@ test("assertions can be moved, duplicated and removed, and removal can be undone
   await page.getByRole("button", { name: "Undo" }).click();
   await eventually(async () => assert.deepEqual(await ids(), ["ok", "a1", "fast"]));
 
-  const first = card(page, 1);
+  const first = await openCard(page, 1);
   await eventually(async () =>
     assert.equal(await first.getByLabel("Status", { exact: true }).inputValue(), "200, 201"),
   );
   await first.getByLabel("Status", { exact: true }).fill("2xx");
   await eventually(async () => assert.equal((await documentIn(page)).assertions[0].expected_status, "2xx"));
-  await card(page, 3).getByText("ID fast").click();
+  await (await openCard(page, 3)).getByText("ID fast").click();
   await card(page, 3).getByLabel("ok", { exact: true }).check();
   await card(page, 3).getByText("Circular dependency").waitFor();
   await assertAccessible(page);
@@ -279,15 +300,19 @@ test("a test can be created by keyboard alone", async () => {
   await page.getByLabel("Name", { exact: true }).focus();
   await keyboard.type("By keyboard");
   await keyboard.press("Tab");
+  await keyboard.press("Enter");
+  await keyboard.press("Tab");
   await keyboard.press("ArrowUp");
+  await page.getByRole("button", { name: /^The user says/ }).focus();
+  await keyboard.press("Enter");
   await page.getByLabel("User message").focus();
   await keyboard.type("Hello");
-  await page.getByRole("button", { name: "Add assertion" }).focus();
+  await page.getByRole("button", { name: "Add check" }).focus();
   await keyboard.press("Enter");
   const type = page.getByRole("button", { name: /^Response time/ });
   await type.focus();
   await keyboard.press("Escape");
-  await becomesTrue(page, "document.activeElement.textContent === 'Add assertion'");
+  await becomesTrue(page, "document.activeElement.textContent === 'Add check'");
   await keyboard.press("Enter");
   await type.focus();
   await keyboard.press("Enter");
@@ -316,9 +341,7 @@ test("below 1280 pixels the views are tabs kept in the URL, and nothing overflow
   await assertAccessible(page);
   await page.getByRole("link", { name: "JSON", exact: true }).click();
   await jsonOf(page).waitFor();
-  await eventually(async () =>
-    assert.equal(await page.getByLabel("Name", { exact: true }).isVisible(), false),
-  );
+  await eventually(async () => assert.equal(await page.getByRole("form", { name: "Form" }).count(), 0));
   await eventually(async () =>
     assert.equal(
       await page.locator("nav[aria-label=Views] [aria-current=page]").allInnerTexts().then(String),
@@ -342,5 +365,72 @@ test("a test of another agent, or an unknown one, is not found", async () => {
   const { page } = world;
   await page.goto(`${world.tests}/${crypto.randomUUID()}`);
   await page.getByRole("alert").getByText("NOT_FOUND").waitFor();
+  await assertAccessible(page);
+});
+
+test("a test of an agent without a connection asks for no message, and is saved with one", async () => {
+  const world = await openWorld(browser, { isCallable: false });
+  const { page, owner, agent, complaints } = world;
+  await world.open("/new");
+  await page.getByText("This agent has no connection").waitFor();
+  assert.equal(await foldOf(page, "The user says").count(), 0);
+  await page.getByLabel("Name", { exact: true }).fill("Answers");
+  await page.getByRole("button", { name: "Always run" }).click();
+  await addAssertion(page, "HTTP status");
+  await page.getByText("Evaluates new live traces once saved").waitFor();
+  await assertAccessible(page);
+  await saveButton(page).click();
+  await page.getByText("Saved. Applies to new traces only.").waitFor();
+  const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
+  assert.deepEqual(body.items[0].turns, [{ input: "Answers" }]);
+  await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
+  await openSection(page, "When it runs");
+  await page.getByLabel("Manual runs only").check();
+  await foldOf(page, "The user says").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("sections and checks are one line each, and those with an error open when saving is tried", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id, {
+    scenario: "The user asks for a refund.",
+    assertions: [
+      {
+        type: "tool_call",
+        expected_name: "apply_discount",
+        expected_arguments: { percent: { $gt: 20 } },
+        negate: true,
+      },
+      { type: "semantic", criteria: ["Is kind.", "Names the day."], depends_on: "a1" },
+      { type: "response_time", max_ms: 2_000 },
+    ],
+  });
+  await world.open(`/${id}`);
+  const sentence = (at: number) => card(page, at).locator(".editor-sentence");
+  await eventually(async () =>
+    assert.deepEqual(await Promise.all([1, 2, 3].map(at => sentence(at).innerText())), [
+      "Must not be called: apply_discount with percent > 20.",
+      "The judge must score the reply at least 0.7. Is kind. Names the day. Only if a1 passes.",
+      "Must take at most 2 s.",
+    ]),
+  );
+  await page.getByRole("button", { name: "Scenario The user asks for a refund." }).waitFor();
+  await page.getByLabel("Status", { exact: true }).selectOption("Disabled");
+  await page.getByText("Disabled: does not run on live traffic.").waitFor();
+  await page.getByLabel("Status", { exact: true }).selectOption("Active");
+
+  await (await openCard(page, 3)).getByLabel("Max milliseconds").fill("");
+  await openSection(page, "Name");
+  await page.getByLabel("Name", { exact: true }).fill("");
+  await card(page, 3).locator(".editor-fold").click();
+  await foldOf(page, "Name").click();
+  await page.getByRole("button", { name: /^Checks/ }).click();
+  await page.getByRole("button", { name: /^Checks 3 This field is required/ }).waitFor();
+  await saveButton(page).click();
+  await becomesTrue(page, "document.activeElement.dataset.path === 'name'");
+  await card(page, 3).getByText("This field is required.").waitFor();
+  await page.getByRole("alert").getByRole("button", { name: "assertions[2].max_ms" }).click();
+  await becomesTrue(page, "document.activeElement.dataset.path === 'assertions[2].max_ms'");
   await assertAccessible(page);
 });

@@ -278,8 +278,15 @@ test("hostile texts are plain text in test cases and their results", async () =>
 
 test("hostile texts are plain text in the test editor, its completions and its dry-run", async () => {
   const { page } = window;
+  await page.goto(here(`/tests/${testId}?view=json`));
+  await page.getByLabel("Test case JSON").waitFor();
+  await assertHarmless(page);
   await page.goto(here(`/tests/${testId}`));
-  await assertText(page, ["test-name", "scenario", "turn", "step-wanted", "criteria", "tool-wanted"]);
+  const marks = ["test-name", "scenario", "step-wanted", "criteria", "tool-wanted"];
+  await assertText(page, marks);
+  const closed = page.locator(".editor-fold[aria-expanded=false]");
+  while ((await closed.count()) > 0) await closed.first().click();
+  await assertText(page, marks);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText(/Failed, \d of \d checked/).waitFor();
   await assertHarmless(page);

@@ -304,12 +304,15 @@ test("an assertion created from a value is described and opened in the editor of
   await page.getByRole("button", { name: "Create assertion from gen_ai.tool.call.arguments" }).click();
   const dialog = page.getByRole("dialog", { name: "Create assertion" });
   await dialog.getByText("Must be called: search_products with").waitFor();
+  await dialog.getByLabel("Must not be called").check();
+  await dialog.getByText("Must not be called: search_products with").waitFor();
   await assertAccessible(page);
   await dialog.getByLabel("Searches before it answers").check();
   await dialog.getByRole("button", { name: "Open in editor" }).click();
   await page.waitForURL(new RegExp(`/tests/${id}`));
-  const place = { trace: told, span: "tool", attribute: "gen_ai.tool.call.arguments" };
-  await eventually(() => assert.deepEqual(searchOf(), place));
+  await page.getByRole("listitem", { name: "2. Tool call" }).waitFor();
+  await eventually(() => assert.deepEqual(searchOf(), { trace: told }));
+  await page.getByText("Must not be called: search_products with").waitFor();
 });
 
 test("an assertion can be created from a part of a value, and from the span itself", async () => {

@@ -1,12 +1,15 @@
-// The card of one assertion in the editor: its rule, its fields, and buttons to move, duplicate and remove it.
+// One check in the editor: a sentence that opens into its rule and fields, and buttons to move, duplicate and remove it.
 import { memo, useId, useState } from "react";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { checkTypes } from "../../labels.ts";
 import { isRecord } from "../../record.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Choices, Fault } from "../../ui/Field.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import { Phrases } from "../trace/evaluation/rule.tsx";
 import { AssertionFields } from "./AssertionFields.tsx";
 import { assertionTypes, isAssertionType } from "./assertion-types.ts";
+import { conditionText, criteriaText, sentenceOf } from "./check-sentence.ts";
 import type { Doc } from "./document.ts";
 import { useEditorContext, useFaultOf } from "./editor-context.ts";
 import { TextLine } from "./fields.tsx";
@@ -18,6 +21,7 @@ type CardProps = {
   identity: number;
   at: number;
   isLast: boolean;
+  isOpen: boolean;
   /** The ids of all assertions of the test. */
   ids: string[];
   turnCount: number;
@@ -28,20 +32,37 @@ type CardProps = {
 
 /** Memoized, so that only changed cards render again: a test may have hundreds. */
 export const AssertionCard = memo(function AssertionCard(props: CardProps) {
-  const { assertion, identity, at, isLast, isFromTrace, onRemove } = props;
-  const { change } = useEditorContext();
+  const { assertion, identity, at, isLast, isOpen, isFromTrace, onRemove } = props;
+  const { change, folds } = useEditorContext();
   const headingId = useId();
   const path = `assertions[${at}]`;
   const type = isRecord(assertion) ? assertion["type"] : undefined;
   const known = isRecord(assertion) && isAssertionType(type);
   const name = `${at + 1}. ${known ? checkTypes[type] : "Unknown type"}`;
   return (
-    <li className="card stack editor-card" aria-labelledby={headingId} data-key={identity} data-path={path}>
-      <div className="line line-apart">
-        <div className="line">
-          <h3 id={headingId}>{name}</h3>
-          {isFromTrace && <Badge word={{ text: "Added from trace", icon: "plus", tone: "info" }} />}
-        </div>
+    <li
+      className="editor-check"
+      aria-labelledby={headingId}
+      data-key={identity}
+      data-path={path}
+      data-open={isOpen || undefined}
+    >
+      <div className="editor-check-top">
+        <h3>
+          <button
+            type="button"
+            className="editor-fold"
+            aria-expanded={isOpen}
+            onClick={() => folds.toggle(`check ${identity}`)}
+          >
+            <Icon name="chevron" />
+            <span id={headingId} className="editor-check-type">
+              {name}
+            </span>
+            {isFromTrace && <Badge word={{ text: "Added from trace", icon: "plus", tone: "info" }} />}
+            {known && <Sentence assertion={assertion} type={type} />}
+          </button>
+        </h3>
         <RowTools
           name={name}
           isFirst={at === 0}
@@ -51,14 +72,44 @@ export const AssertionCard = memo(function AssertionCard(props: CardProps) {
           onRemove={() => onRemove(at, assertion)}
         />
       </div>
-      {known ? (
-        <RuleAndFields {...props} assertion={assertion} type={type} path={path} />
-      ) : (
-        <p className="quiet">The form cannot show this assertion. Edit it in the JSON.</p>
+      {!isOpen && <ClosedFault path={path} />}
+      {isOpen && (
+        <div className="stack editor-check-body">
+          {known ? (
+            <RuleAndFields {...props} assertion={assertion} type={type} path={path} />
+          ) : (
+            <p className="quiet">The form cannot show this check. Edit it in the JSON.</p>
+          )}
+        </div>
       )}
     </li>
   );
 });
+
+/** The rule, as in results; then what the judge is asked, and when the check is made. */
+function Sentence({ assertion, type }: { assertion: Doc; type: AssertionType }) {
+  const { threshold } = useEditorContext();
+  const phrases = sentenceOf(assertion, type, threshold);
+  if (!phrases) return <span className="editor-sentence quiet">Not complete yet</span>;
+  const more = [criteriaText(assertion), conditionText(assertion)].filter(text => text !== "");
+  return (
+    <span className="editor-sentence">
+      <Phrases phrases={phrases} />
+      {more.map(text => (
+        <span key={text} className="quiet" dir="auto">
+          {" "}
+          {text}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** The first error inside a closed check. */
+function ClosedFault({ path }: { path: string }) {
+  const { fault } = useFaultOf(path, { deep: true });
+  return <Fault id={`fault-${path}`} fault={fault} />;
+}
 
 type RuleAndFieldsProps = Pick<CardProps, "identity" | "ids" | "turnCount"> & {
   assertion: Doc;
@@ -214,7 +265,7 @@ function OptionalFields({ assertion, path, others, onField }: OptionalFieldsProp
               fault={dependsFault}
             />
           ) : (
-            <p className="quiet small">Add another assertion to set a dependency.</p>
+            <p className="quiet small">Add another check to set a dependency.</p>
           )}
         </div>
       </div>

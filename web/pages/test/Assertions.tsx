@@ -1,4 +1,4 @@
-// The list of assertions in the editor: one card each; add by type, move, duplicate, remove with undo.
+// The checks in the editor: one sentence each until opened; add by type, move, duplicate, remove with undo.
 import { useCallback, useId, useRef, useState } from "react";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { checkTypes, counted } from "../../labels.ts";
@@ -7,13 +7,18 @@ import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { AssertionCard } from "./AssertionCard.tsx";
-import { assertionTypes } from "./assertion-types.ts";
+import { assertionTypes, isAssertionType } from "./assertion-types.ts";
 import { useSame } from "./debounced.ts";
 import { assertionsOf, type Editing, freeId, newAssertions } from "./document.ts";
 import { useEditorContext, useFaultOf } from "./editor-context.ts";
+import { NoJudgeNotice } from "./NoJudgeNotice.tsx";
+import { Section } from "./Section.tsx";
+import { Strictness } from "./Strictness.tsx";
 
-export function Assertions({ editing }: { editing: Editing }) {
-  const { change, vocabulary } = useEditorContext();
+type AssertionsProps = { projectId: string; editing: Editing };
+
+export function Assertions({ projectId, editing }: AssertionsProps) {
+  const { change, vocabulary, folds, issues } = useEditorContext();
   const { document } = editing;
   const assertions = assertionsOf(document);
   const turnCount = Array.isArray(document["turns"]) ? document["turns"].length : 0;
@@ -30,7 +35,7 @@ export function Assertions({ editing }: { editing: Editing }) {
   const remove = useCallback(
     (at: number, value: unknown) => {
       change({ kind: "remove", at });
-      toast(`Assertion ${at + 1} removed`, {
+      toast(`Check ${at + 1} removed`, {
         label: "Undo",
         run: () => change({ kind: "insert", at, value }),
       });
@@ -38,24 +43,19 @@ export function Assertions({ editing }: { editing: Editing }) {
     [change],
   );
 
+  const hasSemantic = assertions.some(one => isRecord(one) && one["type"] === "semantic");
   return (
-    <section className="stack" aria-labelledby="assertions-heading">
-      <div className="stack-tight">
-        <h2 id="assertions-heading">
-          Assertions <span className="quiet">{assertions.length}</span>
-        </h2>
-        {vocabulary && vocabulary.traces > 0 && (
-          <p className="quiet small">
-            Suggestions come from the latest {counted(vocabulary.traces, "trace")}
-            {vocabulary.complete ? "" : ", some of which could not be read"}.
-          </p>
-        )}
-      </div>
+    <Section
+      name="checks"
+      title={assertions.length === 0 ? "Checks" : `Checks ${assertions.length}`}
+      line={<Line assertions={assertions} />}
+      notice={<NoJudgeNotice projectId={projectId} document={document} about="checks" />}
+    >
       {document["assertions"] !== undefined && !Array.isArray(document["assertions"]) && (
         <p className="quiet">“assertions” is not a list. Fix it in the JSON.</p>
       )}
       {assertions.length > 0 && (
-        <ol className="stack">
+        <ol className="editor-checks">
           {assertions.map((assertion, at) => (
             <AssertionCard
               key={editing.keys[at]}
@@ -63,6 +63,7 @@ export function Assertions({ editing }: { editing: Editing }) {
               assertion={assertion}
               at={at}
               isLast={at === assertions.length - 1}
+              isOpen={folds.isOpen(`check ${editing.keys[at]!}`)}
               ids={ids}
               turnCount={turnCount}
               isFromTrace={editing.keyFromTrace === editing.keys[at]}
@@ -74,9 +75,30 @@ export function Assertions({ editing }: { editing: Editing }) {
       <div className="stack-tight" data-path="assertions" data-key="add">
         <AddAssertion onAdd={add} faultId={fault ? faultId : undefined} />
         <Fault id={faultId} fault={fault} />
+        {vocabulary && vocabulary.traces > 0 && (
+          <p className="quiet small">
+            Suggestions come from the latest {counted(vocabulary.traces, "trace")}
+            {vocabulary.complete ? "" : ", some of which could not be read"}.
+          </p>
+        )}
       </div>
-    </section>
+      {(hasSemantic || issues.some(({ path }) => path === "threshold")) && (
+        <Strictness
+          value={document["threshold"]}
+          onValue={value => change({ kind: "field", name: "threshold", value })}
+        />
+      )}
+    </Section>
   );
+}
+
+/** What is checked, each type once. */
+function Line({ assertions }: { assertions: unknown[] }) {
+  const types = assertions.flatMap(one =>
+    isRecord(one) && isAssertionType(one["type"]) ? [checkTypes[one["type"]]] : [],
+  );
+  if (assertions.length === 0) return <span className="quiet">No checks yet</span>;
+  return [...new Set(types)].join(", ");
 }
 
 type AddProps = { onAdd: (type: AssertionType) => void; faultId: string | undefined };
@@ -96,13 +118,13 @@ function AddAssertion({ onAdd, faultId }: AddProps) {
           aria-describedby={faultId}
           onClick={() => setOpen(!open)}
         >
-          Add assertion
+          Add check
         </Button>
       </div>
       {open && (
         <ul
           className="editor-types"
-          aria-label="Assertion types"
+          aria-label="Types of checks"
           onKeyDown={event => {
             if (event.key !== "Escape") return;
             setOpen(false);

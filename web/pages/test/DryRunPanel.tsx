@@ -27,6 +27,8 @@ type PanelProps = {
   traceId: string | undefined;
   /** The trace that the test was drafted from. */
   draftedFrom: string | undefined;
+  /** It was drafted as the opposite of what that trace did. */
+  mustFail: boolean;
   onTrace: (traceId: string) => void;
   onPath: (path: string) => void;
 };
@@ -42,6 +44,7 @@ export function DryRunPanel({
   editing,
   traceId,
   draftedFrom,
+  mustFail,
   onTrace,
   onPath,
 }: PanelProps) {
@@ -106,6 +109,7 @@ export function DryRunPanel({
               run={attempt.run}
               place={{ projectId, agentId }}
               isOfDraft={attempt.run.traceId === draftedFrom}
+              mustFail={mustFail}
             />
           </>
         )}

@@ -21,9 +21,10 @@ type ResultProps = {
   place: Place;
   /** The test was drafted from this trace. */
   isOfDraft: boolean;
+  mustFail: boolean;
 };
 
-export function DryRunResult({ run, place, isOfDraft }: ResultProps) {
+export function DryRunResult({ run, place, isOfDraft, mustFail }: ResultProps) {
   const { result, applicability } = run;
   const trace = useQuery(outlineQuery(run.traceId));
   return (
@@ -32,7 +33,7 @@ export function DryRunResult({ run, place, isOfDraft }: ResultProps) {
         <Badge word={outcomes[result.outcome]} />
         <span className="break">{result.reason}</span>
       </h3>
-      {isOfDraft && trace.data && <OfFailedTrace trace={trace.data} outcome={result.outcome} />}
+      {isOfDraft && trace.data && <OfDraft trace={trace.data} outcome={result.outcome} mustFail={mustFail} />}
       {applicability && (
         <p className="break">
           <Icon name={applicability.applied ? "check" : "skip"} />{" "}
@@ -48,10 +49,12 @@ export function DryRunResult({ run, place, isOfDraft }: ResultProps) {
   );
 }
 
-/** A test drafted from a failed trace is there to find the failure. */
-function OfFailedTrace({ trace, outcome }: { trace: TraceOutline; outcome: Outcome }) {
+type OfDraftProps = { trace: TraceOutline; outcome: Outcome; mustFail: boolean };
+
+/** A test drafted from a failed trace is there to find the failure; one that forbids what a trace did, to find that. */
+function OfDraft({ trace, outcome, mustFail }: OfDraftProps) {
   const isFailed = trace.failed || (trace.httpStatus ?? 0) >= 400 || trace.run?.verdict === "failed";
-  if (!isFailed) return null;
+  if (!isFailed && !(mustFail && outcome === "failed")) return null;
   if (outcome === "failed") return <Notice tone="good">This trace fails it, as it should.</Notice>;
   return (
     <Notice tone="warn">

@@ -1,8 +1,6 @@
 // The test case editor: form, JSON and dry run of one document, with saving and shortcuts.
-import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "react";
-import { type KnownRestsOn, restsOnQuery, validateQuery, vocabularyQuery } from "../../queries/editor.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
@@ -11,26 +9,30 @@ import { useHasJudge } from "../judge-usage/NoJudge.tsx";
 import { FailingNotice } from "../tests/Failing.tsx";
 import { Actions } from "./Actions.tsx";
 import { BacktestPanel } from "./BacktestPanel.tsx";
-import { currentIssues } from "./current-issues.ts";
 import { DryRunPanel } from "./DryRunPanel.tsx";
-import { useDebounced, useSame } from "./debounced.ts";
-import { assertionsOf, begin, criteriaLeftToJudge, type Doc, edit, freeId, textOf } from "./document.ts";
+import { useSame } from "./debounced.ts";
+import { assertionsOf, begin, edit, freeId, textOf } from "./document.ts";
 import { EditorContext, type EditorFacts, fieldOf } from "./editor-context.ts";
 import { Form } from "./Form.tsx";
+import { useFindings } from "./findings.ts";
+import { useFolds } from "./folds.ts";
 import { IssueList } from "./IssueList.tsx";
 import { JsonPane, selectPlace } from "./JsonPane.tsx";
 import { LeaveGuard } from "./LeaveGuard.tsx";
+import { asksForMessage, withMessage } from "./message.ts";
 import { nextTraceText } from "./next-trace.ts";
+import { useIssuesRevealed, useRequestedFocus } from "./reveal.ts";
+import { Status } from "./Status.tsx";
 import { ConflictDialog, useSave } from "./save.tsx";
 import { useScenarioTrial } from "./scenario-trial.ts";
+import { firstOpen, foldsOf } from "./sections.ts";
 import type { Origin } from "./TestPage.tsx";
 import { TryScenario, tryScenarioId } from "./TryScenario.tsx";
-import { isWide, useView, Views } from "./views.tsx";
+import { useIsCallable } from "./use-is-callable.ts";
+import { useView, Views } from "./views.tsx";
 import { useVisited } from "./visited.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
-
-const noneKnown: KnownRestsOn = new Map();
 
 const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
 
@@ -50,38 +52,47 @@ export function Editor({ origin, onCreated }: EditorProps) {
   const focusInput = useCallback((row: number) => setInputRow({ row }), []);
   const { visited, visit } = useVisited();
   const area = useRef<HTMLTextAreaElement>(null);
-  const form = useRef<HTMLFormElement>(null);
+  const editor = useRef<HTMLDivElement>(null);
+  const folds = useFolds(() => firstOpen(origin.document));
 
   const hasJudge = useHasJudge(projectId);
-  const { validated, issues, warnings, restsOn, vocabulary } = useFindings(agentId, editing.document);
+  const isCallable = useIsCallable(agentId);
+  const asks = isCallable === undefined ? undefined : asksForMessage(editing.document, isCallable);
+  const document = useMemo(
+    () => (asks === false ? withMessage(editing.document) : editing.document),
+    [asks, editing.document],
+  );
+  const sent = useMemo(() => ({ ...editing, document }), [editing, document]);
+  const { validated, issues, warnings, restsOn, vocabulary } = useFindings(agentId, document);
   useDraftParametersDropped(search);
-  useRequestedFocus(form, editing.focus);
+  useRequestedFocus(editor, editing.focus, folds);
 
   const [view, inView] = useView();
-  const goInJson = (path: string) =>
-    inView("json", () => area.current && selectPlace(area.current, textOf(editing), path));
   const goTo = (path: string) => {
-    if (view === "json" && !isWide()) return goInJson(path);
-    // The row may be out of sight, and then has no field yet.
-    const row = /^inputs\[(\d+)\]/.exec(path)?.[1];
-    if (row !== undefined) return inView("form", () => focusInput(Number(row)));
-    const field = form.current && fieldOf(form.current, path);
-    // What has no field in the form is only in the JSON.
-    if (!field) return goInJson(path);
-    inView("form", () => focusField(field));
+    const inJson = () =>
+      inView("json", () => area.current && selectPlace(area.current, textOf(editing), path));
+    if (view === "json") return inJson();
+    inView("form", () =>
+      folds.reveal(foldsOf(path, editing), () => {
+        // The row may be out of sight, and then has no field yet.
+        const row = /^inputs\[(\d+)\]/.exec(path)?.[1];
+        const field = editor.current && fieldOf(editor.current, path);
+        if (row !== undefined) focusInput(Number(row));
+        else if (field) focusField(field);
+        // What has no field in the form is only in the JSON.
+        else inJson();
+      }),
+    );
   };
   const trial = useScenarioTrial(agentId);
   const { scenario } = editing.document;
   const tryScenario = () =>
     inView("try", () => {
-      document.getElementById(tryScenarioId)?.focus();
+      window.document.getElementById(tryScenarioId)?.focus();
       if (typeof scenario === "string") void trial.estimate(scenario);
     });
   const save = useSave({
-    origin,
-    agentId,
-    editing,
-    change,
+    ...{ origin, agentId, editing, document, hasJudge, change },
     onFaults: goTo,
     onSaved: id => {
       onCreated(id);
@@ -96,30 +107,32 @@ export function Editor({ origin, onCreated }: EditorProps) {
   });
   /** Saves, unless the JSON or a field cannot be parsed: then focuses it. */
   const trySave = () => {
-    const unread = form.current?.querySelector<HTMLElement>("[data-unread]");
+    const unread = editor.current?.querySelector<HTMLElement>("[data-unread]");
     if (editing.fault) inView("json", () => area.current?.focus());
     else if (unread) inView("form", () => focusField(unread));
     else void save.send();
   };
   useShortcut("mod+s", "Save test case", () => {
-    if (!document.querySelector("[role=dialog], [role=alertdialog]")) trySave();
+    if (!window.document.querySelector("[role=dialog], [role=alertdialog]")) trySave();
   });
 
   const { tried } = save;
+  useIssuesRevealed({ issues, isDue: tried || origin.draftedFrom !== undefined, view, editing, folds });
   const threshold = useSame(editing.document["threshold"] ?? 0.7);
   const context: EditorFacts = useMemo(
     () => ({
-      ...{ issues, warnings, vocabulary, restsOn, threshold, change, inputRow, focusInput },
+      ...{ issues, warnings, vocabulary, restsOn, threshold, change, folds, inputRow, focusInput },
       isDue: path => tried || visited.has(path),
     }),
-    [issues, warnings, tried, visited, vocabulary, restsOn, threshold, inputRow, focusInput],
+    [issues, warnings, tried, visited, vocabulary, restsOn, threshold, folds, inputRow, focusInput],
   );
   const name = save.stored?.name ?? "New test case";
   return (
-    <div className="editor page-wide" data-view={view}>
+    <div className="editor page-wide" data-view={view} ref={editor}>
       <Page
         title={name}
-        about={nextTraceText(validated, editing.document, hasJudge, save.stored === null || save.isDirty)}
+        beside={<Status document={editing.document} change={change} />}
+        about={nextTraceText(validated, document, hasJudge, save.stored === null || save.isDirty)}
         actions={<SaveActions save={save} onSave={trySave} />}
       >
         <div className="stack">
@@ -138,7 +151,6 @@ export function Editor({ origin, onCreated }: EditorProps) {
               className="editor-pane"
               data-pane="form"
               aria-label="Form"
-              ref={form}
               onSubmit={event => event.preventDefault()}
               onBlur={visit}
             >
@@ -149,29 +161,36 @@ export function Editor({ origin, onCreated }: EditorProps) {
                 </Notice>
               )}
               <EditorContext value={context}>
-                <Form projectId={projectId} agentId={agentId} editing={editing} onTryScenario={tryScenario} />
-              </EditorContext>
-            </form>
-            <div className="editor-side">
-              <div className="editor-pane" data-pane="try">
-                <DryRunPanel
+                <Form
                   projectId={projectId}
                   agentId={agentId}
                   editing={editing}
-                  traceId={traceId}
-                  draftedFrom={origin.draftedFrom}
-                  onPath={goTo}
-                  onTrace={id => {
-                    setTraceId(id);
-                    if (save.stored) void navigate({ search: was => ({ ...was, trace: id }), replace: true });
-                  }}
+                  asks={asks}
+                  onTryScenario={tryScenario}
                 />
-                <BacktestPanel agentId={agentId} stored={save.stored} editing={editing} onPath={goTo} />
-                <TryScenario scenario={scenario} control={trial} />
-              </div>
+              </EditorContext>
+            </form>
+            {view === "json" && (
               <div className="editor-pane" data-pane="json">
                 <JsonPane editing={editing} issues={issues} warnings={warnings} change={change} area={area} />
               </div>
+            )}
+            <div className="editor-pane" data-pane="try">
+              <DryRunPanel
+                projectId={projectId}
+                agentId={agentId}
+                editing={sent}
+                traceId={traceId}
+                draftedFrom={origin.draftedFrom}
+                mustFail={origin.mustFail}
+                onPath={goTo}
+                onTrace={id => {
+                  setTraceId(id);
+                  if (save.stored) void navigate({ search: was => ({ ...was, trace: id }), replace: true });
+                }}
+              />
+              <BacktestPanel agentId={agentId} stored={save.stored} editing={sent} onPath={goTo} />
+              <TryScenario scenario={scenario} control={trial} />
             </div>
           </div>
         </div>
@@ -194,17 +213,6 @@ function SaveActions({ save, onSave }: { save: ReturnType<typeof useSave>; onSav
       </Button>
     </>
   );
-}
-
-/** What the service says about the document as typed, and the names that fields complete. */
-function useFindings(agentId: string, document: Doc) {
-  const { data: validated } = useQuery(validateQuery(agentId, useDebounced(document)));
-  const criteria = useSame(criteriaLeftToJudge(document));
-  const { data: restsOn = noneKnown } = useQuery(restsOnQuery(agentId, useDebounced(criteria)));
-  const { data: vocabulary } = useQuery(vocabularyQuery(agentId));
-  const issues = useSame(validated && !validated.valid ? currentIssues(validated, document) : []);
-  const warnings = useSame(validated?.valid ? validated.warnings : []);
-  return { validated, issues, warnings, restsOn, vocabulary };
 }
 
 type Search = ReturnType<typeof route.useSearch>;
@@ -243,18 +251,4 @@ function useDraftParametersDropped({ span }: { span?: string | undefined }): voi
       resetScroll: false,
     });
   }, [span, navigate]);
-}
-
-type Focus = ReturnType<typeof begin>["focus"];
-
-function useRequestedFocus(form: { current: HTMLElement | null }, focus: Focus): void {
-  useEffect(() => {
-    if (!focus) return;
-    const card = form.current?.querySelector(`[data-key="${focus.key ?? "add"}"]`);
-    const wanted =
-      focus.part === "first" ? "input[data-path], textarea[data-path]" : `[data-part=${focus.part}]`;
-    const found = card?.querySelector<HTMLElement>(wanted) ?? card?.querySelector<HTMLElement>("button");
-    card?.scrollIntoView({ block: "nearest" });
-    found?.focus();
-  }, [form, focus]);
 }

@@ -1,18 +1,14 @@
 // The test case as JSON text, editable, with line numbers and links to every error.
-import { memo, type RefObject, useDeferredValue, useId, useMemo, useState } from "react";
+import { memo, type RefObject, useId, useMemo } from "react";
 import type { Issue } from "../../../src/model/refusal.ts";
 import { counted } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Copy } from "../../ui/Copy.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { useDebounced } from "./debounced.ts";
 import { type Change, type Editing, textOf } from "./document.ts";
 import { IssueList } from "./IssueList.tsx";
 import { placeOf, positionOf } from "./json-text.ts";
-
-const longMin = 10_000;
-const veryLongMin = 200_000;
 
 type JsonPaneProps = {
   editing: Editing;
@@ -23,14 +19,7 @@ type JsonPaneProps = {
 };
 
 export function JsonPane({ editing, issues, warnings, change, area }: JsonPaneProps) {
-  const [hasFocus, setHasFocus] = useState(false);
-  const deferred = useDeferredValue(editing);
-  const paused = useDebounced(editing);
-  const length = useMemo(() => textOf(paused).length, [paused]);
-  // Writing and laying out a long text is slow, so typing in the form does not wait for it. A very long one is written
-  // once typing pauses: a thousand inputs are a million characters.
-  const later = length < veryLongMin ? deferred : paused;
-  const { typed, document, fault } = hasFocus || length < longMin ? editing : later;
+  const { typed, document, fault } = editing;
   const text = useMemo(() => textOf({ typed, document }), [typed, document]);
   const id = useId();
   const lines = useMemo(() => text.split("\n").length, [text]);
@@ -62,8 +51,6 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
           wrap="off"
           rows={lines}
           value={text}
-          onFocus={() => setHasFocus(true)}
-          onBlur={() => setHasFocus(false)}
           onChange={({ target }) => change({ kind: "text", text: target.value })}
         />
       </div>
@@ -133,8 +120,7 @@ function selectRange(area: HTMLTextAreaElement, start: number, end: number): voi
   area.focus({ preventScroll: true });
   area.setSelectionRange(start, end);
   const lines = area.value.split("\n").length;
-  const box = area.parentElement!;
   const { line } = positionOf(area.value, start);
-  box.scrollTop = (line / lines) * area.clientHeight - box.clientHeight / 2;
-  box.scrollIntoView({ block: "nearest" });
+  const { top, height } = area.getBoundingClientRect();
+  scrollBy({ top: top + (line / lines) * height - innerHeight / 2 });
 }

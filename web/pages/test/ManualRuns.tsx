@@ -30,11 +30,7 @@ export function ManualRuns({ agentId, document }: ManualRunsProps) {
   const turnCount = Array.isArray(turns) ? turns.length : 0;
   const runs = runsText(rows?.length ?? 0, repeats);
   return (
-    <section className="card stack" aria-labelledby="manual-runs-heading">
-      <div className="stack-tight">
-        <h2 id="manual-runs-heading">Manual runs</h2>
-        <p className="quiet small">Inputs and repeats apply to manual runs only, never to live traces.</p>
-      </div>
+    <div className="stack">
       {rows === undefined ? (
         <p className="quiet" data-path="inputs">
           “inputs” is not a list. Fix it in the JSON.
@@ -61,7 +57,7 @@ export function ManualRuns({ agentId, document }: ManualRunsProps) {
         />
       </div>
       {runs !== undefined && <p className="inputs-runs">{runs}</p>}
-    </section>
+    </div>
   );
 }
 

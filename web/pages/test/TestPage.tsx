@@ -30,6 +30,8 @@ export type Origin = {
   failure: Failure | undefined;
   /** The trace that a new test is drafted from. */
   draftedFrom: string | undefined;
+  /** The assertion is the opposite of what the trace did. */
+  mustFail: boolean;
 };
 
 export function TestPage() {
@@ -108,6 +110,7 @@ async function beginNew(
     assertion: undefined,
     failure: undefined,
     draftedFrom: undefined,
+    mustFail: false,
   };
   if (template !== undefined) {
     const { templates } = await import("../../templates.ts");
@@ -124,8 +127,19 @@ async function beginNew(
   if (!test.ok) return { ...origin, ...drafted, failure: test.failure };
   const draft = withoutRouting(test.value, isJudged);
   // A new test for one value checks that value only.
-  const document = drafted.assertion ? { ...draft, assertions: [] } : draft;
+  const document = drafted.assertion
+    ? { ...draft, assertions: [], ...(drafted.mustFail && prohibition(drafted.assertion)) }
+    : draft;
   return { ...origin, ...drafted, document, draftedFrom: trace };
+}
+
+/** What must not happen must not happen on any trace. */
+function prohibition({ type, expected_name }: Doc): Doc {
+  const isCall = type === "tool_call" && typeof expected_name === "string";
+  return {
+    passiveBehavior: "always_run",
+    ...(isCall && { name: `Does not call ${expected_name}`.slice(0, 200) }),
+  };
 }
 
 /** Without a judge, a scenario is never matched: such a test would never run. */
@@ -139,13 +153,15 @@ async function draftOf({
   span,
   attribute,
   path,
-}: Search): Promise<Pick<Origin, "assertion" | "failure">> {
-  if (trace === undefined || span === undefined) return { assertion: undefined, failure: undefined };
+  mustNot,
+}: Search): Promise<Pick<Origin, "assertion" | "failure" | "mustFail">> {
+  const none = { assertion: undefined, failure: undefined, mustFail: false };
+  if (trace === undefined || span === undefined) return none;
   const place = { spanId: span, attribute: attribute ?? null, path: keysOf(path) };
   const answer = await draftAssertion(trace, place);
-  return answer.ok
-    ? { assertion: answer.value, failure: undefined }
-    : { assertion: undefined, failure: answer.failure };
+  if (!answer.ok) return { ...none, failure: answer.failure };
+  const mustFail = mustNot !== undefined;
+  return { ...none, assertion: mustFail ? { ...answer.value, negate: true } : answer.value, mustFail };
 }
 
 /** The URL holds the keys as JSON text; anything else means the attribute itself. */

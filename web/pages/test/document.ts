@@ -19,7 +19,9 @@ export type Editing = {
   /** The assertion that was drafted from a trace, which is marked as new. */
   keyFromTrace: number | undefined;
   /** Where the focus goes after this change; a new object each time, so that an effect sees it. */
-  focus: { key: number | undefined; part: "first" | "up" | "down" | "duplicate" | "add" } | undefined;
+  focus:
+    | { key: number | undefined; part: "first" | "up" | "down" | "duplicate" | "add"; isNew?: boolean }
+    | undefined;
 };
 
 export type Change =
@@ -27,7 +29,8 @@ export type Change =
   | { kind: "text"; text: string }
   | { kind: "format" }
   | { kind: "replace"; document: Doc }
-  | { kind: "saved"; sent: Doc; document: Doc }
+  /** `typed`: the document when it was sent. */
+  | { kind: "saved"; typed: Doc; document: Doc }
   /** A field of the assertion with this key, wherever it has moved. */
   | { kind: "part"; key: number; name: string; value: unknown }
   | { kind: "insert"; at: number; value: unknown; isFromTrace?: boolean }
@@ -62,9 +65,9 @@ export function edit(state: Editing, change: Change): Editing {
       return begin(change.document);
     case "saved":
       // The user typed while the request ran: keep that, it is not saved yet.
-      if (state.document !== change.sent || state.fault) return state;
+      if (state.document !== change.typed || state.fault) return state;
       // Keep the text as typed if the server stored exactly that.
-      return isSameJson(change.sent, change.document) ? state : withDocument(state, change.document);
+      return isSameJson(change.typed, change.document) ? state : withDocument(state, change.document);
     case "part": {
       const at = keys.indexOf(change.key);
       const assertion = assertions[at];
@@ -78,7 +81,7 @@ export function edit(state: Editing, change: Change): Editing {
         keys: keys.toSpliced(change.at, 0, nextKey),
         nextKey: nextKey + 1,
         keyFromTrace: change.isFromTrace ? nextKey : state.keyFromTrace,
-        focus: { key: nextKey, part: "first" },
+        focus: { key: nextKey, part: "first", isNew: true },
       };
     case "copy": {
       const original = assertions[change.at];

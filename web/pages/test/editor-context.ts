@@ -5,6 +5,7 @@ import type { Vocabulary } from "../../../src/http/test-cases/editor-schemas.ts"
 import type { Issue } from "../../../src/model/refusal.ts";
 import type { KnownRestsOn } from "../../queries/editor.ts";
 import type { Change } from "./document.ts";
+import type { Folds } from "./folds.ts";
 
 export type EditorFacts = {
   issues: Issue[];
@@ -18,6 +19,7 @@ export type EditorFacts = {
   /** The test's threshold, for assertions without their own. */
   threshold: unknown;
   change: (change: Change) => void;
+  folds: Folds;
   /** The row of the inputs that gets the focus, once it is rendered; a new object each time. */
   inputRow: { row: number } | undefined;
   focusInput: (row: number) => void;

@@ -18,6 +18,9 @@ type SaveOptions = {
   origin: Origin;
   agentId: string;
   editing: Editing;
+  /** What is saved: the document, and what is added to it. */
+  document: Doc;
+  hasJudge: boolean;
   change: (change: Change) => void;
   /** Called with the path of the first error. */
   onFaults: (path: string) => void;
@@ -44,7 +47,16 @@ export type Save = {
   closeConflict: () => void;
 };
 
-export function useSave({ origin, agentId, editing, change, onFaults, onSaved }: SaveOptions): Save {
+export function useSave({
+  origin,
+  agentId,
+  editing,
+  document,
+  hasJudge,
+  change,
+  onFaults,
+  onSaved,
+}: SaveOptions): Save {
   const queries = useQueryClient();
   const [stored, setStored] = useState(origin.stored);
   const [saved, setSaved] = useState(origin.document);
@@ -70,7 +82,7 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
   }
 
   async function store(how: "overwrite" | "as_new" | undefined): Promise<void> {
-    const sent = editing.document;
+    const typed = editing.document;
     const isNew = stored === null || how === "as_new";
     if (!isNew && how === undefined) {
       const now = await ask<ListedTest>("GET", `/api/tests/${stored.id}`);
@@ -79,8 +91,8 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
       if (!isSame(now.value, stored)) return setConflict(now.value);
     }
     const answer: Answer<ListedTest> = isNew
-      ? await createTest(agentId, sent)
-      : await replaceTest(stored.id, sent);
+      ? await createTest(agentId, document)
+      : await replaceTest(stored.id, document);
     if (!answer.ok) {
       setTried(true);
       const [first] = answer.failure.issues ?? [];
@@ -88,9 +100,8 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
       else setFailure(answer.failure);
       return;
     }
-    settle(answer.value, sent);
-    const { eligibility } = answer.value;
-    toast(`Saved. ${eligibility ? ineligibilities[eligibility] : "Applies to new traces only."}`);
+    settle(answer.value, typed);
+    toast(`Saved. ${effectText(answer.value, hasJudge)}`);
     await queries.invalidateQueries({ queryKey: testsQuery(agentId).queryKey });
     if (isNew) {
       leaving.current = true;
@@ -99,13 +110,13 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
     }
   }
 
-  function settle(test: ListedTest, sent: Doc): void {
+  function settle(test: ListedTest, typed: Doc): void {
     const document = documentOf(test);
     queries.setQueryData(testQuery(test.id).queryKey, test);
     setStored(test);
     setSaved(document);
     setTried(false);
-    change({ kind: "saved", sent, document });
+    change({ kind: "saved", typed, document });
   }
 
   return {
@@ -134,6 +145,15 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
     },
     closeConflict: () => setConflict(undefined),
   };
+}
+
+/** What the saved test will do with new traces. */
+function effectText({ eligibility, passiveBehavior }: ListedTest, hasJudge: boolean): string {
+  if (eligibility) return ineligibilities[eligibility];
+  if (passiveBehavior === "run_when_relevant" && !hasJudge) {
+    return "It never runs on new traces, because no judge is configured.";
+  }
+  return "Applies to new traces only.";
 }
 
 function isSame(a: ListedTest, b: ListedTest): boolean {

@@ -1,6 +1,7 @@
-// The editor's views (form, JSON, dry run): side by side on wide screens, otherwise one at a time, chosen by the URL.
+// The editor's views as tabs in the URL: form, JSON and, where it does not fit beside them, the dry run.
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { useMedia } from "../../ui/media.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
 const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
@@ -8,11 +9,14 @@ const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
 const views = { form: "Form", json: "JSON", try: "Dry run" } as const;
 type View = keyof typeof views;
 
-/** The tabs, for screens too narrow to show all views. */
-export function Views({ view }: { view: View }) {
+/** The tabs: where there is room, the dry run is always beside the form or the JSON. */
+export function Views({ view: asked }: { view: View }) {
+  const isRoomy = useMedia(roomy);
+  const view = isRoomy && asked === "try" ? "form" : asked;
+  const shown = (Object.keys(views) as View[]).filter(one => !isRoomy || one !== "try");
   return (
     <nav className="tabs editor-views" aria-label="Views">
-      {(Object.keys(views) as View[]).map(one => (
+      {shown.map(one => (
         <Link
           key={one}
           from={editorRoute}
@@ -30,9 +34,11 @@ export function Views({ view }: { view: View }) {
   );
 }
 
-/** Whether all views are shown side by side. */
-export function isWide(): boolean {
-  return matchMedia("(min-width: 1280px)").matches;
+const roomy = "(min-width: 1280px)";
+
+function isShown(wanted: View, view: View): boolean {
+  if (wanted === view) return true;
+  return matchMedia(roomy).matches && (wanted === "try" || (wanted === "form" && view === "try"));
 }
 
 /** The view in the URL, and a function that runs an action in a view once it is shown. */
@@ -47,7 +53,7 @@ export function useView(): [view: View, inView: (wanted: View, act: () => void) 
     waiting.current = undefined;
   }, [view]);
   const inView = (wanted: View, act: () => void) => {
-    if (isWide() || view === wanted) return act();
+    if (isShown(wanted, view)) return act();
     waiting.current = { view: wanted, act };
     void navigate({
       search: was => ({ ...was, view: wanted === "form" ? undefined : wanted }),

@@ -1,4 +1,5 @@
 // A tool call as a card: arguments, result, duration, and whether it failed.
+import { Link, useParams } from "@tanstack/react-router";
 import type { Passage, Turn } from "../../../../src/model/conversation/view.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { Badge } from "../../../ui/Badge.tsx";
@@ -6,6 +7,7 @@ import { Icon } from "../../../ui/Icon.tsx";
 import { CopyPassages } from "./CopyPassages.tsx";
 import { PassageValue } from "./PassageText.tsx";
 import { TurnPlace } from "./TurnPlace.tsx";
+import { useTurns } from "./turns.ts";
 
 type ToolCall = Extract<Turn, { kind: "tool_call" }>;
 
@@ -26,6 +28,7 @@ export function ToolCallTurn({ turn }: { turn: ToolCall }) {
         {turn.failed && <Badge word={failed} />}
         {turn.durationMs !== null && <span className="quiet small">{durationText(turn.durationMs)}</span>}
         <span className="turn-actions">
+          <MustNotBeCalled turn={turn} />
           <TurnPlace turn={turn} />
         </span>
       </header>
@@ -34,6 +37,25 @@ export function ToolCallTurn({ turn }: { turn: ToolCall }) {
       <Part title="Result" passage={turn.result} of={name} />
       {turn.result === null && <p className="quiet small">No result recorded</p>}
     </article>
+  );
+}
+
+/** Opens a new test that forbids the call. Calls without a span of their own are not counted by checks. */
+function MustNotBeCalled({ turn: { spanId, name } }: { turn: ToolCall }) {
+  const { trace } = useTurns();
+  const { projectId = "" } = useParams({ strict: false });
+  if (trace.spans.find(span => span.spanId === spanId)?.role !== "tool") return null;
+  return (
+    <Link
+      to="/projects/$projectId/agents/$agentId/tests/$testId"
+      params={{ projectId, agentId: trace.agentId, testId: "new" }}
+      search={{ trace: trace.id, span: spanId, mustNot: "true" }}
+      className="small"
+      title="Create a test that fails when this tool is called"
+      aria-label={`Must not be called: ${name}`}
+    >
+      Must not be called
+    </Link>
   );
 }
 

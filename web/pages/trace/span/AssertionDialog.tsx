@@ -23,6 +23,7 @@ const newTest = "new";
 
 export default function AssertionDialog({ trace, place, onClose }: AssertionDialogProps) {
   const [testId, setTestId] = useState(newTest);
+  const [mustNot, setMustNot] = useState(false);
   const navigate = useNavigate();
   const { projectId = "" } = useParams({ strict: false });
   const draft = useQuery(draftAssertionQuery(trace.id, place));
@@ -36,6 +37,7 @@ export default function AssertionDialog({ trace, place, onClose }: AssertionDial
         span: spanId,
         attribute: attribute ?? undefined,
         path: path.length > 0 ? JSON.stringify(path) : undefined,
+        mustNot: mustNot ? "true" : undefined,
       },
     });
   return (
@@ -47,12 +49,27 @@ export default function AssertionDialog({ trace, place, onClose }: AssertionDial
           <div className="card assertion-draft">
             <p className="quiet small">{checkTypes[draft.data.type]}</p>
             <p className="break">
-              <Rule assertion={{ ...draft.data, id: "" }} threshold={undefined} />
+              <Rule
+                assertion={{ ...draft.data, id: "", negate: mustNot || draft.data.negate }}
+                threshold={undefined}
+              />
             </p>
             {draft.data.type === "json_schema" && <Value value={draft.data.schema} />}
+            {draft.data.type === "tool_call" && !draft.data.negate && (
+              <label className="choice">
+                <input
+                  type="checkbox"
+                  checked={mustNot}
+                  onChange={({ target }) => setMustNot(target.checked)}
+                />
+                <span>Must not be called</span>
+              </label>
+            )}
             <p className="quiet small">
-              It passes on this trace, unless the value is what failed: then it asks for the opposite. You can
-              edit it before saving.
+              {mustNot
+                ? "It fails on this trace."
+                : "It passes on this trace, unless the value is what failed: then it asks for the opposite."}{" "}
+              You can edit it before saving.
             </p>
           </div>
         )}
