@@ -93,7 +93,7 @@ type NotRun = Exclude<
 const notRun: Record<NotRun, [what: string, todo: string]> = {
   disabled: ["The test is disabled.", "Activate it."],
   manual_only: [
-    "The test runs manually only.",
+    "The test is set to Manual runs only.",
     "Set its passive behavior to Always run or Run when relevant.",
   ],
   multi_turn: ["The test does not have exactly one turn.", "Give it exactly one turn, or run it manually."],

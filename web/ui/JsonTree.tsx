@@ -1,6 +1,7 @@
 // JSON viewer: a foldable tree with search, keyboard navigation, and copying of values and paths.
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { printExact, textOfValue } from "../exact-json.ts";
+import { numberText } from "../format.ts";
 import { pathText, type ValuePath } from "../value-path.ts";
 import { Button } from "./Button.tsx";
 import { copyText } from "./copy-text.ts";
@@ -74,7 +75,7 @@ export function JsonTree({ value, label, actions }: JsonTreeProps) {
           label={label}
           value={find}
           onChange={setFind}
-          status={findings && `${findings.found.toLocaleString("en")} found`}
+          status={findings && `${numberText(findings.found)} found`}
         />
       )}
       <div
@@ -100,7 +101,7 @@ export function JsonTree({ value, label, actions }: JsonTreeProps) {
       </div>
       {rows.length > shown && (
         <Button small look="link" onClick={() => setShown(shown + chunk)}>
-          Show {Math.min(chunk, rows.length - shown)} more of {(rows.length - shown).toLocaleString("en")}
+          Show {Math.min(chunk, rows.length - shown)} more of {numberText(rows.length - shown)}
         </Button>
       )}
       {active && (
@@ -156,7 +157,7 @@ function Row({ row, reachable, chosen, onChoose }: RowProps) {
 function Preview({ row: { value, inner, size, open } }: { row: JsonRow }) {
   if (inner) {
     const isList = Array.isArray(inner);
-    const count = `${size.toLocaleString("en")} ${isList ? "item" : "key"}${size === 1 ? "" : "s"}`;
+    const count = `${numberText(size)} ${isList ? "item" : "key"}${size === 1 ? "" : "s"}`;
     return (
       <span className="quiet">
         {inner !== value && "JSON text, "}
@@ -169,7 +170,7 @@ function Preview({ row: { value, inner, size, open } }: { row: JsonRow }) {
   return (
     <span className="json-text">
       {JSON.stringify(value.slice(0, 100)).slice(0, -1)}…
-      <span className="quiet"> {value.length.toLocaleString("en")} characters</span>
+      <span className="quiet"> {numberText(value.length)} characters</span>
     </span>
   );
 }

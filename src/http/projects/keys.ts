@@ -28,10 +28,10 @@ const NewKey = z
     const refuse = (field: keyof typeof value, message: string) =>
       issues.push({ code: "custom", path: [field], message, input: value[field] });
     if (value.access === "granular" && value.agentIds.length === 0) {
-      refuse("agentIds", "Granular access needs at least one agent.");
+      refuse("agentIds", "Granular Access needs at least one agent.");
     }
     if (value.access === "full" && value.agentIds.length > 0) {
-      refuse("agentIds", "`agentIds` must be empty with full access.");
+      refuse("agentIds", "`agentIds` must be empty with Full Access.");
     }
     const given = (["expiresInDays", "expiresAt", "neverExpires"] as const).filter(field => value[field]);
     for (const field of given.slice(1)) refuse(field, `Cannot be combined with ${given[0]}.`);

@@ -179,8 +179,8 @@ function NotEvaluated({ trace }: { trace: TraceOutline }) {
 
 const ineligibleTexts: { [W in Why]?: string } = {
   disabled: "disabled",
-  manual_only: "manual only",
-  multi_turn: "manual only (not exactly one turn)",
+  manual_only: "set to Manual runs only",
+  multi_turn: "without exactly one turn, for manual runs only",
 };
 
 /** The fields that affect a verdict; name and status do not. */
