@@ -40,6 +40,7 @@ import { registerTraceParts } from "./traces/parts.ts";
 import { registerResultStates } from "./traces/result-states.ts";
 import { registerRuns } from "./traces/runs.ts";
 import { registerTraces } from "./traces/traces.ts";
+import { registerTraceViews } from "./traces/views.ts";
 
 /** The routes of every app. The order matters: the session hook covers only routes that are registered after it. */
 export async function registerBase(app: App, deps: Deps, auth: Auth, background: Background): Promise<void> {
@@ -60,6 +61,7 @@ export const resources = [
   registerTraces,
   registerTraceParts,
   registerTraceExport,
+  registerTraceViews,
   registerResultStates,
   registerRuns,
   registerJudging,

@@ -58,7 +58,8 @@ const places: Record<keyof Words, string[]> = {
     launch_tests.document launch_tests.name run_turns.document run_turns.reply runs.detail test_cases.document
     test_cases.inputs test_cases.name trace_batches.spans traces.response_text traces.user_input`),
   setting: words(`access_tokens.name agent_connections.document agents.name agents.otlp_service_name
-    ingestion_minutes.service_name judge_prices.model keys.name projects.name shared_resources.resource`),
+    ingestion_minutes.service_name judge_prices.model keys.name projects.name shared_resources.resource
+    trace_views.name trace_views.search`),
   account: words("accounts.email accounts.name email_links.email"),
 };
 

@@ -25,6 +25,8 @@ export async function storeRecords(
   const stored = await storeTrace(service, agent.id, keys);
   const made = async (path: string, body?: object) =>
     (await owner.client.post(path, body).expect(201)).body.id as string;
+  const view = { name: "Failed", search: { verdict: "failed" } };
+  const { body } = await owner.client.post(`/api/agents/${agent.id}/trace-views`, view).expect(200);
   const records = {
     projects: owner.projectId,
     agents: agent.id,
@@ -32,6 +34,7 @@ export async function storeRecords(
     tests,
     ...stored,
     labels: await storeLabel(service, agent.id, tests, stored),
+    "trace-views": body.id as string,
     "access-tokens": await made("/api/access-tokens", { name: "CI" }),
     backtests: await made(`/api/agents/${agent.id}/backtests`, { testId: tests }),
     launches: await made(`/api/agents/${agent.id}/launches`),

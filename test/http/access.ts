@@ -59,6 +59,8 @@ const routes: Record<Caller, string> = {
     DELETE /api/traces/:id
     POST /api/agents/:id/traces/delete
     POST /api/agents/:id/traces/export
+    POST /api/agents/:id/trace-views
+    DELETE /api/trace-views/:id
     PUT /api/traces/:id/result-states
     PUT /api/runs/:id/labels
     DELETE /api/labels/:id
@@ -104,6 +106,7 @@ const routes: Record<Caller, string> = {
     GET /api/tests/:id/runs
     GET /api/tests/:id/versions
     GET /api/agents/:id/trace-values
+    GET /api/agents/:id/trace-views
     GET /api/agents/:id/traces
     GET /api/traces/:id
     GET /api/traces/:id/outline

@@ -73,6 +73,8 @@ export async function fillAccount(
   const made = { ...owner, projectId };
   const { id: agentId } = await makeAgent(made, { name: `Agent ${setting}`, otlpServiceName: setting });
   const { key } = await post(`/api/projects/${projectId}/keys`, { name: `Key ${setting}`, access: "full" });
+  const view = { name: `View ${setting}`, search: { text: setting } };
+  await client.post(`/api/agents/${agentId}/trace-views`, view).expect(200);
   const { url, model } = judge.connection();
   const judgeConnection = { provider: "openai_compatible", url, model, apiKey: `key-${setting}` };
   await client.put(`/api/projects/${projectId}/judge`, judgeConnection).expect(200);

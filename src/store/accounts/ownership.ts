@@ -18,6 +18,8 @@ const owners = {
     join projects p on p.id = a.project_id where b.id = $1 and p.account_id = $2`,
   labels: `select 1 from labels l join agents a on a.id = l.agent_id
     join projects p on p.id = a.project_id where l.id = $1 and p.account_id = $2`,
+  "trace-views": `select 1 from trace_views v join agents a on a.id = v.agent_id
+    join projects p on p.id = a.project_id where v.id = $1 and p.account_id = $2`,
   "access-tokens": "select 1 from access_tokens where id = $1 and account_id = $2",
 } as const;
 

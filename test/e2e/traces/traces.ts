@@ -156,8 +156,8 @@ test("traces can be filtered by test case and check type", async () => {
   assert.deepEqual(complaints, []);
 });
 
-test("a view can be saved, applied after a reload, and deleted", async () => {
-  const { page, path } = await openTraces(
+test("views are kept with the account: those of this browser move there, each is a link, and they can be deleted", async () => {
+  const { page, path, agent, owner, complaints } = await openTraces(
     async agentId => {
       await store(agentId, { userInput: "the failed one", run: failed });
       await store(agentId, { userInput: "the other one", run: passed });
@@ -165,22 +165,41 @@ test("a view can be saved, applied after a reload, and deleted", async () => {
     { query: "?verdict=failed&within=7d" },
   );
   await link(page, /the failed one/).waitFor();
+  // As an earlier version left it.
+  const earlier = JSON.stringify([{ name: "From before", search: { verdict: "passed" } }]);
+  await page.evaluate(
+    ([key, text]) => localStorage.setItem(key!, text!),
+    [`trace-views-${agent.id}`, earlier],
+  );
+  await page.reload();
+  await becomesTrue(page, `localStorage.getItem("trace-views-${agent.id}") === null`);
   await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("link", { name: "From before" }).waitFor();
   await page.getByLabel("Save filters as").fill("Broken lately");
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Broken lately" }).waitFor();
   await assertAccessible(page);
-  await page.goto(path);
-  await link(page, /the other one/).waitFor();
-  await page.getByRole("button", { name: "Views" }).click();
-  await page.getByRole("link", { name: "Broken lately" }).click();
-  await link(page, /the other one/).waitFor({ state: "detached" });
-  await becomesTrue(page, "location.search === '?verdict=failed&within=7d'");
-  await page.getByRole("button", { name: "Broken lately" }).click();
-  await page.getByRole("button", { name: "Delete view Broken lately" }).click();
-  await page.getByText("No saved views.").waitFor();
-  await page.reload();
-  await page.getByRole("button", { name: "Views", exact: true }).waitFor();
+
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Copy link to view Broken lately" }).click();
+  await page.getByText("Copied link").waitFor();
+  const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+  assert.equal(copied, `${browser.origin}${path}?verdict=failed&within=7d`);
+
+  // Another browser of the same account.
+  const { page: other } = await browser.openAs(owner, { path });
+  await link(other, /the other one/).waitFor();
+  await other.getByRole("button", { name: "Views" }).click();
+  await other.getByRole("link", { name: "Broken lately" }).click();
+  await link(other, /the other one/).waitFor({ state: "detached" });
+  await becomesTrue(other, "location.search === '?verdict=failed&within=7d'");
+  await other.getByRole("button", { name: "Broken lately" }).click();
+  await other.getByRole("button", { name: "Delete view Broken lately" }).click();
+  await other.getByRole("link", { name: "Broken lately" }).waitFor({ state: "detached" });
+  await other.getByRole("button", { name: "Delete view From before" }).click();
+  await other.getByText("No saved views.").waitFor();
+  assert.deepEqual((await owner.client.get(`/api/agents/${agent.id}/trace-views`)).body.items, []);
+  assert.deepEqual(complaints, []);
 });
 
 test("new traces appear at the top, wait behind a pill when scrolled down, and are held back while paused", async () => {
@@ -499,6 +518,42 @@ test("density and absolute times are kept after a reload", async () => {
     .getByRole("table")
     .getByText(/^Mar 2, 2026, \d\d?:20:30/)
     .waitFor();
+});
+
+test("columns are resized by dragging and by keys, and keep their widths after a reload", async () => {
+  const { page, complaints } = await openTraces(agentId => store(agentId, { run: passed }));
+  const handle = (label: string) => page.getByRole("separator", { name: `Resize ${label}`, exact: true });
+  const widthIs = (label: string, pixels: number) =>
+    eventually(async () => {
+      const { width } = (await page.getByRole("columnheader", { name: label }).boundingBox())!;
+      assert.ok(Math.abs(width - pixels) <= 1, `${label} is ${width} wide`);
+    });
+  await widthIs("Verdict", 216);
+  const { x, y, width, height } = (await handle("Verdict").boundingBox())!;
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width / 2 + 60, y + height / 2, { steps: 4 });
+  await page.mouse.up();
+  await eventually(async () => {
+    const moved = (await page.getByRole("columnheader", { name: "Verdict" }).boundingBox())!.width;
+    assert.ok(Math.abs(moved - 276) <= 8, `${moved}`);
+  });
+  await handle("Duration").focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await widthIs("Duration", 76 + 16);
+  await page.keyboard.press("Home");
+  await widthIs("Duration", 40);
+  await assertAccessible(page);
+  await page.reload();
+  await widthIs("Duration", 40);
+  await handle("Verdict").dblclick();
+  await widthIs("Verdict", 216);
+  await page.getByRole("button", { name: "Display" }).click();
+  await page.getByRole("button", { name: "Reset column widths" }).click();
+  await widthIs("Duration", 76);
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
 });
 
 test("added columns are kept after a reload", async () => {

@@ -54,6 +54,10 @@ test("each kind of record belongs to its own account and to no other", async () 
       "insert into keys (id, project_id, name, hash, last_four, access) values (gen_random_uuid(), $1, 'k', '\\x01', 'abcd', 'full')",
       project,
     ),
+    "trace-views": await one(
+      "insert into trace_views (id, agent_id, name, search) values (gen_random_uuid(), $1, 'v', '{}')",
+      agent,
+    ),
     tests: await one(
       `insert into test_cases (id, agent_id, name, status, passive_behavior, turn_count, document)
        values (gen_random_uuid(), $1, 't', 'active', 'always_run', 1, '{}')`,

@@ -1,82 +1,37 @@
-// Saved views: named sets of filters, kept per agent in this browser.
-import { Link } from "@tanstack/react-router";
-import type { FormEvent } from "react";
-import { type PersistedChoice, persistedChoice } from "../../persisted-choice.ts";
-import { type TraceSearch, traceSearch } from "../../queries/trace-search.ts";
+// Saved views: named sets of filters, kept with the account. Each is a URL that can be shared.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useState } from "react";
+import type { SavedView } from "../../../src/http/traces/schemas.ts";
+import { type Answer, type Failure, failureOf } from "../../api.ts";
+import { deleteView, saveView } from "../../mutations/trace-views.ts";
+import type { TraceSearch } from "../../queries/trace-search.ts";
+import { viewsQuery } from "../../queries/trace-views.ts";
 import { Button } from "../../ui/Button.tsx";
+import { copyText } from "../../ui/copy-text.ts";
 import { Icon } from "../../ui/Icon.tsx";
+import { FailureNotice } from "../../ui/Notice.tsx";
 import { Popover } from "../../ui/Popover.tsx";
+import { forgetBrowserViews, isSameSearch, readBrowserViews, viewsToMove } from "./browser-views.ts";
 
-type View = { name: string; search: TraceSearch };
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces");
 
-const viewsByAgent = new Map<string, PersistedChoice<string>>();
+type ViewsProps = { agentId: string; search: TraceSearch };
 
-function viewsOf(agentId: string): PersistedChoice<string> {
-  const views = viewsByAgent.get(agentId) ?? persistedChoice<string>(`trace-views-${agentId}`, "[]", isViews);
-  viewsByAgent.set(agentId, views);
-  return views;
-}
-
-export function ViewsPopover({ agentId, search }: { agentId: string; search: TraceSearch }) {
-  const store = viewsOf(agentId);
-  const views: View[] = JSON.parse(store.use());
-  const keep = (next: View[]) => store.set(JSON.stringify(next));
-  const text = searchText(search);
-  const save = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const name = String(new FormData(form).get("name")).trim();
-    if (!name) return;
-    const others = views.filter(view => view.name !== name);
-    keep([...others, { name, search }].sort((one, other) => one.name.localeCompare(other.name)));
-    form.reset();
-  };
-  const shown = views.find(view => searchText(view.search) === text);
+export function ViewsPopover({ agentId, search }: ViewsProps) {
+  const { data: views = [], error } = useQuery(viewsQuery(agentId));
+  useMoveFromBrowser(agentId);
+  const shown = views.find(view => isSameSearch(view.search, search));
   return (
     <Popover
       icon="bookmark"
       title="Saved views"
       panel={close => (
-        <>
-          <h2 className="menu-label">Saved views</h2>
-          {views.length === 0 && (
-            <p className="menu-label">No saved views. Set filters, then save them under a name.</p>
-          )}
-          <ul>
-            {views.map(view => (
-              <li key={view.name} className="view">
-                <Link
-                  to="."
-                  search={view.search}
-                  className="menu-item panel-item"
-                  aria-current={view === shown || undefined}
-                  onClick={close}
-                >
-                  <span className="menu-tick">{view === shown && <Icon name="check" />}</span>
-                  <bdi>{view.name}</bdi>
-                </Link>
-                <Button
-                  look="plain"
-                  small
-                  icon="trash"
-                  aria-label={`Delete view ${view.name}`}
-                  onClick={event => {
-                    // Before the focused button is removed, the name input takes the focus.
-                    event.currentTarget.closest("[role=dialog]")?.querySelector("input")?.focus();
-                    keep(views.filter(one => one !== view));
-                  }}
-                />
-              </li>
-            ))}
-          </ul>
-          <form className="panel-form" onSubmit={save}>
-            <label className="stack-tight">
-              Save filters as
-              <input className="input" name="name" maxLength={60} required autoComplete="off" />
-            </label>
-            <Button type="submit">Save view</Button>
-          </form>
-        </>
+        <ViewList
+          {...{ agentId, search, views, shown }}
+          readFailure={error ? failureOf(error) : undefined}
+          onClose={close}
+        />
       )}
     >
       <bdi className="chosen-text">{shown?.name ?? "Views"}</bdi>
@@ -84,22 +39,114 @@ export function ViewsPopover({ agentId, search }: { agentId: string; search: Tra
   );
 }
 
-/** Equal for equal filters, whatever the order in which they were set. */
-function searchText(search: TraceSearch): string {
-  return traceSearch.map(name => search[name] ?? "").join("\n");
+type ViewListProps = ViewsProps & {
+  views: readonly SavedView[];
+  /** The view whose filters the list has now. */
+  shown: SavedView | undefined;
+  readFailure: Failure | undefined;
+  onClose: () => void;
+};
+
+function ViewList({ agentId, search, views, shown, readFailure, onClose }: ViewListProps) {
+  const { busy, failure, change } = useChange(agentId);
+  const save = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const name = String(new FormData(form).get("name")).trim();
+    if (name && (await change(() => saveView(agentId, { name, search })))) form.reset();
+  };
+  return (
+    <>
+      <h2 className="menu-label">Saved views</h2>
+      {views.length === 0 && !readFailure && (
+        <p className="menu-label">No saved views. Set filters, then save them under a name.</p>
+      )}
+      <ul>
+        {views.map(view => (
+          <li key={view.id} className="view">
+            <Link
+              to="."
+              search={view.search}
+              className="menu-item panel-item"
+              aria-current={view === shown || undefined}
+              onClick={onClose}
+            >
+              <span className="menu-tick">{view === shown && <Icon name="check" />}</span>
+              <bdi>{view.name}</bdi>
+            </Link>
+            <CopyLink view={view} />
+            <Button
+              look="plain"
+              small
+              icon="trash"
+              aria-label={`Delete view ${view.name}`}
+              onClick={event => {
+                // Before the focused button is removed, the name input takes the focus.
+                event.currentTarget.closest("[role=dialog]")?.querySelector("input")?.focus();
+                void change(() => deleteView(view.id));
+              }}
+            />
+          </li>
+        ))}
+      </ul>
+      <FailureNotice failure={failure ?? readFailure} />
+      <form className="panel-form" onSubmit={event => void save(event)}>
+        <label className="stack-tight">
+          Save filters as
+          <input className="input" name="name" maxLength={60} required autoComplete="off" />
+        </label>
+        <Button type="submit" busy={busy}>
+          Save view
+        </Button>
+      </form>
+    </>
+  );
 }
 
-function isViews(text: string): boolean {
-  try {
-    const views = JSON.parse(text);
-    return (
-      Array.isArray(views) &&
-      views.every(
-        ({ name, search }) =>
-          typeof name === "string" && Object.values(search).every(value => typeof value === "string"),
-      )
-    );
-  } catch {
-    return false;
-  }
+function CopyLink({ view }: { view: SavedView }) {
+  const router = useRouter();
+  const params = route.useParams();
+  const copy = () => {
+    const to = "/projects/$projectId/agents/$agentId/traces";
+    const { href } = router.buildLocation({ to, params, search: view.search });
+    void copyText(location.origin + href, "link");
+  };
+  return (
+    <Button look="plain" small icon="link" aria-label={`Copy link to view ${view.name}`} onClick={copy} />
+  );
+}
+
+/** Sends one change at a time; `change` resolves to whether it succeeded. */
+function useChange(agentId: string) {
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const change = async (send: () => Promise<Answer<unknown>>): Promise<boolean> => {
+    setBusy(true);
+    setFailure(undefined);
+    const answer = await send();
+    await queries.invalidateQueries({ queryKey: viewsQuery(agentId).queryKey });
+    setBusy(false);
+    if (!answer.ok) setFailure(answer.failure);
+    return answer.ok;
+  };
+  return { busy, failure, change };
+}
+
+/** Moves the views that this browser saved to the account; what fails is tried again when the list is next opened. */
+function useMoveFromBrowser(agentId: string): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    const local = readBrowserViews(agentId);
+    if (local.length === 0) return;
+    const move = async () => {
+      const saved = await queries.fetchQuery(viewsQuery(agentId)).catch(() => undefined);
+      if (!saved) return;
+      const answers: Answer<unknown>[] = [];
+      for (const view of viewsToMove(local, saved)) answers.push(await saveView(agentId, view));
+      if (answers.every(({ ok }) => ok)) forgetBrowserViews(agentId);
+      await queries.invalidateQueries({ queryKey: viewsQuery(agentId).queryKey });
+    };
+    void move();
+  }, [agentId, queries]);
 }
