@@ -1,8 +1,9 @@
-// Density, style of times and optional columns of the list of traces.
+// Density, style of times, optional columns and widths of the list of traces.
 import type { PersistedChoice } from "../../persisted-choice.ts";
+import { Button } from "../../ui/Button.tsx";
 import { Popover } from "../../ui/Popover.tsx";
 import { optional } from "./columns.tsx";
-import { chosenColumns, densities, density, timeStyle, timeStyles } from "./display.ts";
+import { chosenColumns, columnWidths, densities, density, timeStyle, timeStyles } from "./display.ts";
 
 export function DisplayPopover() {
   return (
@@ -14,6 +15,7 @@ export function DisplayPopover() {
           <OneOf label="Density" choices={densities} chosen={density} className="only-rows" />
           <OneOf label="Times" choices={timeStyles} chosen={timeStyle} />
           <MoreColumns />
+          <ResetWidths />
         </>
       )}
     >
@@ -72,5 +74,16 @@ function MoreColumns() {
         </label>
       ))}
     </fieldset>
+  );
+}
+
+function ResetWidths() {
+  if (columnWidths.use() === "") return null;
+  return (
+    <div className="panel-form only-rows">
+      <Button small onClick={() => columnWidths.set("")}>
+        Reset column widths
+      </Button>
+    </div>
   );
 }

@@ -20,8 +20,10 @@ import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { useMedia } from "../../ui/media.ts";
 import type { Selection } from "../../ui/selection.ts";
-import { type CellContext, type Column, tracksOf, useColumns } from "./columns.tsx";
-import { type Density, density } from "./display.ts";
+import { ColumnHandle } from "./ColumnHandle.tsx";
+import { parseWidths } from "./column-widths.ts";
+import { type CellContext, type Column, type Look, tracksOf, useColumns, widthOf } from "./columns.tsx";
+import { columnWidths, type Density, density } from "./display.ts";
 
 /** Row heights in rem; traces.css has the same. */
 const rowRem: Record<Density, number> = { comfortable: 3.5, compact: 2 };
@@ -55,6 +57,8 @@ export function TraceTable({
   const cards = useMedia("(max-width: 1023px)");
   const chosen = density.use();
   const dense = cards ? "comfortable" : chosen;
+  const widths = parseWidths(columnWidths.use()) ?? {};
+  const look = { density: dense, times: context.times, widths };
   const body = useRef<HTMLDivElement>(null);
   const headings = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(initial);
@@ -112,10 +116,10 @@ export function TraceTable({
         aria-label="Traces"
         aria-rowcount={nextCursor === null ? rows.length + 1 : -1}
         data-density={dense}
-        style={tracksOf(columns, dense, context.times)}
+        style={tracksOf(columns, look)}
         onKeyDown={onKeyDown}
       >
-        <Head columns={columns} selection={cards ? undefined : selection} ref={headings} />
+        <Head columns={columns} look={look} selection={cards ? undefined : selection} ref={headings} />
         <div
           role="rowgroup"
           ref={body}
@@ -179,12 +183,14 @@ function useLatestChoice(selection: Selection): Selection["choose"] {
 
 type HeadProps = {
   columns: ReturnType<typeof useColumns>;
+  look: Look;
   /** Undefined: the headings are hidden. */
   selection: Selection | undefined;
   ref: Ref<HTMLDivElement>;
 };
 
-function Head({ columns, selection, ref }: HeadProps) {
+function Head({ columns, look, selection, ref }: HeadProps) {
+  const growing = columns.findIndex(({ growsTo }) => growsTo !== undefined);
   return (
     <div role="rowgroup" className="traces-head">
       <div className="traces-headings" role="presentation" ref={ref}>
@@ -192,9 +198,17 @@ function Head({ columns, selection, ref }: HeadProps) {
           <div role="columnheader" data-column="select">
             {selection ? <SelectAll selection={selection} /> : <span className="unseen">Select</span>}
           </div>
-          {columns.map(({ id, label, from, end }) => (
-            <div key={id} role="columnheader" data-from={from} data-end={end}>
-              {label}
+          {columns.map((column, at) => (
+            <div key={column.id} role="columnheader" data-from={column.from} data-end={column.end}>
+              <span className="heading-text">{column.label}</span>
+              {selection && at !== growing && (
+                <ColumnHandle
+                  id={column.id}
+                  label={column.label}
+                  rem={widthOf(column, look)}
+                  edge={at < growing ? "end" : "start"}
+                />
+              )}
             </div>
           ))}
         </div>

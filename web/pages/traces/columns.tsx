@@ -4,6 +4,7 @@ import { numberText } from "../../format.ts";
 import { tracePaths } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
 import { Duration, Received, RunCell, Subject } from "./cells.tsx";
+import type { ColumnWidths } from "./column-widths.ts";
 import { chosenColumns, type Density, type OptionalColumn, type TimeStyle } from "./display.ts";
 
 /** What cells need besides their row. */
@@ -22,16 +23,16 @@ export type Column = {
   id: string;
   label: string;
   /**
-   * The width in rem, or the minimum where it may grow. `tightRem` applies where fewer columns are shown, `compactRem`
-   * in rows of one line.
+   * The default width in rem, or the minimum where it grows. `compactRem` applies in rows of one line, `tightRem` to a
+   * column that grows where fewer columns are shown.
    */
   rem: number;
   tightRem?: number;
   compactRem?: number;
   /** The same, with absolute times. */
   absoluteRem?: number;
-  /** The maximum width. In `fr` it takes the remaining space; with fewer columns, only those in `fr` grow. */
-  growsTo?: string;
+  /** The column takes the remaining space, so its width cannot be chosen. */
+  growsTo?: "1fr";
   /** The narrowest window that shows it; absent: all. */
   from?: "wide";
   end?: boolean;
@@ -146,21 +147,32 @@ export function useColumns(): readonly Column[] {
 
 const selectRem = 1.25;
 
+export type Look = { density: Density; times: TimeStyle; widths: ColumnWidths };
+
+/** The width in rem that the user chose, else the default; of a column that grows, its minimum. */
+export function widthOf(
+  { id, growsTo, rem, compactRem = rem, absoluteRem = compactRem }: Column,
+  look: Look,
+) {
+  const chosen = growsTo === undefined ? look.widths[id] : undefined;
+  if (chosen !== undefined) return chosen;
+  if (look.density !== "compact") return rem;
+  return look.times === "absolute" ? absoluteRem : compactRem;
+}
+
 /** The grid's tracks for wide and medium windows, and the minimum width of the wide ones. */
-export function tracksOf(columns: readonly Column[], density: Density, times: TimeStyle): CSSProperties {
-  const widthOf = ({ rem, compactRem = rem, absoluteRem = compactRem }: Column) => {
-    if (density !== "compact") return rem;
-    return times === "absolute" ? absoluteRem : compactRem;
-  };
+export function tracksOf(columns: readonly Column[], look: Look): CSSProperties {
   const tracks = (shown: readonly Column[], tight: boolean) => {
     const widths = shown.map(column => {
-      const { growsTo = "0" } = column;
-      const rem = tight ? (column.tightRem ?? widthOf(column)) : widthOf(column);
-      return tight && !growsTo.endsWith("fr") ? `${rem}rem` : `minmax(${rem}rem, ${growsTo})`;
+      const { growsTo, tightRem } = column;
+      const rem = widthOf(column, look);
+      return growsTo === undefined
+        ? `${rem}rem`
+        : `minmax(${tight ? (tightRem ?? rem) : rem}rem, ${growsTo})`;
     });
     return [`${selectRem}rem`, ...widths].join(" ");
   };
-  const rem = columns.reduce((sum, column) => sum + widthOf(column), selectRem);
+  const rem = columns.reduce((sum, column) => sum + widthOf(column, look), selectRem);
   return {
     "--columns": tracks(columns, false),
     "--columns-medium": tracks(

@@ -1,5 +1,6 @@
-// How the list of traces is displayed, chosen in this browser: density, times, optional columns.
+// How the list of traces is displayed, chosen in this browser: density, times, optional columns, widths.
 import { persistedChoice } from "../../persisted-choice.ts";
+import { parseWidths } from "./column-widths.ts";
 
 export const densities = { comfortable: "Comfortable", compact: "Compact" } as const;
 export type Density = keyof typeof densities;
@@ -18,6 +19,13 @@ export const chosenColumns = persistedChoice<string>(
   "trace-columns",
   "",
   text => text === "" || text.split(",").every(id => optionalColumns.some(one => one === id)),
+);
+
+/** As in column-widths.ts; empty: all have their defaults. */
+export const columnWidths = persistedChoice<string>(
+  "trace-widths",
+  "",
+  text => parseWidths(text) !== undefined,
 );
 
 function isOneOf(choices: Record<string, string>) {
