@@ -41,13 +41,24 @@ export function pageStatement(plan: Plan): Statement {
   const direction = directionOf(order);
   const text = `
     with stretch as materialized (${stretchOf(plan)}), page as (
-      select ${traceColumns}, to_jsonb(r) as run from ${path.from} ${path.join} ${shownRun}
+      select ${traceColumns}, to_jsonb(r) as run from ${inOrder(plan)} ${path.join} ${shownRun}
       where ${[...path.where, ...conditions.where, ...path.also, ...withinStretch(plan)].join(" and ")}
       order by ${path.id} ${direction} limit $3
     )
     select (select id from stretch) as reach, page.* from (values (1)) as always left join page on true
     order by page.id ${direction}`;
   return { text, values: conditions.values };
+}
+
+/**
+ * The planner does not know that the ranges come in order, and would look up the run of every trace of the stretch before
+ * it takes the first rows: a page by a common tool took 37 ms instead of 11.
+ */
+function inOrder(plan: Plan): string {
+  const { path, order, hasRanges } = plan;
+  if (!hasRanges) return path.from;
+  const where = withinStretch(plan).join(" and ");
+  return `(select t.* from ${path.from} where ${where} order by ${path.id} ${directionOf(order)}) t`;
 }
 
 /** The parameters after those of the bounds, ranges and filters: how many rows to order, and the last row returned. */

@@ -1,0 +1,40 @@
+// How much the statements of lists of traces read.
+import assert from "node:assert/strict";
+import { after, it } from "node:test";
+import { newest, oldest } from "../../../src/store/listing.ts";
+import type { TraceFilters } from "../../../src/store/traces/list.ts";
+import type { Order } from "../../../src/store/traces/list-path.ts";
+import { pageStatement, planList } from "../../../src/store/traces/list-sql.ts";
+import { storeTraces } from "../../support/stored-traces.ts";
+import { makeSender, openTwice } from "./make-write.ts";
+
+const { db, close } = await openTwice();
+after(close);
+
+type Node = { "Relation Name"?: string; "Actual Loops": number; Plans?: Node[] };
+
+/** How often the statement's plan looks into the table. */
+function looksInto(table: string, node: Node): number {
+  const below = (node.Plans ?? []).reduce((sum, one) => sum + looksInto(table, one), 0);
+  return below + (node["Relation Name"] === table ? node["Actual Loops"] : 0);
+}
+
+const traces = 300;
+const rowsMax = 51;
+
+for (const order of ["newest", "oldest"] as Order[]) {
+  it(`a page by a common value, ${order} first, looks up the runs of its own rows only`, async () => {
+    const { agentId } = await makeSender(db, { judged: false });
+    await storeTraces(db, agentId, traces);
+    await db.pool.query("update traces set tools = array['search'] where agent_id = $1", [agentId]);
+    const filters: TraceFilters = { tool: "search" };
+    const { text, values } = pageStatement(planList(agentId, filters, order, true));
+    const [from, to] = order === "newest" ? [newest, oldest] : [oldest, newest];
+    const { rows } = await db.pool.query<{ "QUERY PLAN": { Plan: Node }[] }>(
+      `explain (analyze, format json) ${text}`,
+      [from, to, rowsMax, 500, [oldest], [newest], ...values],
+    );
+    const looks = looksInto("runs", rows[0]!["QUERY PLAN"][0]!.Plan);
+    assert.ok(looks >= rowsMax && looks < traces, `${looks} looks`);
+  });
+}
