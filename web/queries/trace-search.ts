@@ -50,8 +50,8 @@ export const traceOrders: Record<string, string> = {
   oldest: "Oldest first",
   longest: "Longest first",
   shortest: "Shortest first",
-  most_tokens: "Most tokens first",
-  fewest_tokens: "Fewest tokens first",
+  most_tokens: "Most tokens",
+  fewest_tokens: "Fewest tokens",
 };
 
 /** Whether the server searches the spans, for up to a second per page. Such lists are in the order of time. */
