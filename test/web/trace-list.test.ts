@@ -170,6 +170,17 @@ function sortedServer(ids: string[]) {
   return { asked, read };
 }
 
+test("rows that the user deleted are removed also while the list is asleep", async () => {
+  const list = new TraceList<Row>(serverOf(many(5)).read);
+  await readAll(list);
+  list.sleep();
+  list.remove([idOf(2), idOf(4), idOf(9)]);
+  assert.deepEqual(
+    shownIn(list).map(({ id }) => id),
+    [5, 3, 1].map(idOf),
+  );
+});
+
 test("a sorted list keeps the server's order: it shows no row twice, and finds, updates and removes rows in place", async context => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   // The third page begins with a row that moved down after the first.

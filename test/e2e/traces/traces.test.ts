@@ -1,6 +1,7 @@
 // Traces in a browser: their list, the page of one, its spans, and hostile texts on every screen.
 import "./traces.ts";
 import "./filters.ts";
+import "./display.ts";
 import "./selection.ts";
 import "./outages.ts";
 import "./result-states.ts";

@@ -1,37 +1,28 @@
-// The list of an agent's traces: filters, saved views, live updates, states, keyboard, thousands of rows.
+// The list of an agent's traces: filters, live updates, states, keyboard, thousands of rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import type { Agent } from "../../../src/model/agent/agent.ts";
 import type { ServiceEvent } from "../../../src/model/event.ts";
 import { EventPublisher } from "../../../src/store/events.ts";
 import { assertAccessible } from "../../support/accessible.ts";
-import { makeAgent, makeKey, makeTest, type Owner } from "../../support/app.ts";
+import { makeKey, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { send } from "../../support/send.ts";
 import { type StoredTrace, storeRun, storeTrace, storeTraces } from "../../support/stored-traces.ts";
+import {
+  failed,
+  traceLink as link,
+  passed,
+  traceRow as row,
+  rowShows,
+  tracesOpener,
+} from "../../support/traces-page.ts";
 
 const browser = useBrowser();
 
-type Opened = { page: Page; owner: Owner; agent: Agent; path: string; complaints: string[] };
-
-/** Opens the list of a new account's agent, after `prepare` has stored its traces. */
-async function openTraces(
-  prepare: (agentId: string, owner: Owner) => Promise<unknown> = async () => {},
-  { query = "", ...window }: { query?: string; viewport?: { width: number; height: number } } = {},
-): Promise<Opened> {
-  const owner = await browser.service.signUp();
-  const agent = await makeAgent(owner);
-  await prepare(agent.id, owner);
-  const { page, complaints } = await browser.openAs(owner, window);
-  const path = `/projects/${owner.projectId}/agents/${agent.id}/traces`;
-  await page.goto(path + query);
-  await page.getByRole("heading", { level: 1, name: "Traces" }).waitFor();
-  return { page, owner, agent, path, complaints };
-}
-
+const openTraces = tracesOpener(browser);
 const store = (agentId: string, trace: StoredTrace) => storeTrace(browser.service.db, agentId, trace);
 
 /** Publishes an event as the service would. */
@@ -47,24 +38,7 @@ async function storeAndPublish(agentId: string, trace: StoredTrace): Promise<str
   return traceId;
 }
 
-const link = (page: Page, name: string | RegExp) => page.getByRole("table").getByRole("link", { name });
-const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 const isLive = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
-
-/** Waits until the row that contains `text` contains all `words`. */
-async function rowShows(page: Page, text: string, ...words: string[]): Promise<void> {
-  await eventually(async () => {
-    const shown = (await row(page, text).textContent()) ?? "";
-    for (const word of words) assert.ok(shown.includes(word), `“${shown}” does not contain “${word}”`);
-  });
-}
-
-const passed = { state: "completed", verdict: "passed", counts: { passed: 1 } } as const;
-const failed = {
-  state: "completed",
-  verdict: "failed",
-  counts: { passed: 3, failed: 1, skipped: 1 },
-} as const;
 
 test("filters are kept in the URL, each chip removes its own filter, and Back restores them", async () => {
   const { page, complaints } = await openTraces(async agentId => {
@@ -153,52 +127,6 @@ test("traces can be filtered by test case and check type", async () => {
   await page.getByRole("button", { name: "Response time" }).click();
   await link(page, /judged by another/).waitFor({ state: "detached" });
   await link(page, /judged by it/).waitFor();
-  assert.deepEqual(complaints, []);
-});
-
-test("views are kept with the account: those of this browser move there, each is a link, and they can be deleted", async () => {
-  const { page, path, agent, owner, complaints } = await openTraces(
-    async agentId => {
-      await store(agentId, { userInput: "the failed one", run: failed });
-      await store(agentId, { userInput: "the other one", run: passed });
-    },
-    { query: "?verdict=failed&within=7d" },
-  );
-  await link(page, /the failed one/).waitFor();
-  // As an earlier version left it.
-  const earlier = JSON.stringify([{ name: "From before", search: { verdict: "passed" } }]);
-  await page.evaluate(
-    ([key, text]) => localStorage.setItem(key!, text!),
-    [`trace-views-${agent.id}`, earlier],
-  );
-  await page.reload();
-  await becomesTrue(page, `localStorage.getItem("trace-views-${agent.id}") === null`);
-  await page.getByRole("button", { name: "Views" }).click();
-  await page.getByRole("link", { name: "From before" }).waitFor();
-  await page.getByLabel("Save filters as").fill("Broken lately");
-  await page.keyboard.press("Enter");
-  await page.getByRole("link", { name: "Broken lately" }).waitFor();
-  await assertAccessible(page);
-
-  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  await page.getByRole("button", { name: "Copy link to view Broken lately" }).click();
-  await page.getByText("Copied link").waitFor();
-  const copied = await page.evaluate<string>("navigator.clipboard.readText()");
-  assert.equal(copied, `${browser.origin}${path}?verdict=failed&within=7d`);
-
-  // Another browser of the same account.
-  const { page: other } = await browser.openAs(owner, { path });
-  await link(other, /the other one/).waitFor();
-  await other.getByRole("button", { name: "Views" }).click();
-  await other.getByRole("link", { name: "Broken lately" }).click();
-  await link(other, /the other one/).waitFor({ state: "detached" });
-  await becomesTrue(other, "location.search === '?verdict=failed&within=7d'");
-  await other.getByRole("button", { name: "Broken lately" }).click();
-  await other.getByRole("button", { name: "Delete view Broken lately" }).click();
-  await other.getByRole("link", { name: "Broken lately" }).waitFor({ state: "detached" });
-  await other.getByRole("button", { name: "Delete view From before" }).click();
-  await other.getByText("No saved views.").waitFor();
-  assert.deepEqual((await owner.client.get(`/api/agents/${agent.id}/trace-views`)).body.items, []);
   assert.deepEqual(complaints, []);
 });
 
@@ -472,102 +400,6 @@ test("hostile texts are shown as plain text", async () => {
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   assert.deepEqual(complaints, []);
-});
-
-test("a failed trace names its failed tests, two at most, and the rest on hover", async () => {
-  const names = ["Refunds in dollars", "Never discounts", "Answers politely"];
-  const { page } = await openTraces(async (agentId, owner) => {
-    const ids: string[] = [];
-    for (const name of names) ids.push((await makeTest(owner, agentId, { name })).id);
-    const run = { ...failed, counts: { passed: 1, failed: 4 }, testIds: ids, failedTestIds: ids };
-    await store(agentId, { userInput: "with many failures", durationMs: 2_000, run });
-    await store(agentId, { userInput: "half as slow", durationMs: 1_000, run: passed });
-  });
-  await rowShows(page, "with many failures", "Refunds in dollars", "Never discounts", "+2 failed");
-  assert.doesNotMatch((await row(page, "with many failures").textContent())!, /Answers politely/);
-  await page
-    .getByTitle("Failed:\nRefunds in dollars\nNever discounts\nAnswers politely\nand 1 more test")
-    .waitFor();
-  await rowShows(page, "with many failures", "2 s, 100% of the slowest");
-  await rowShows(page, "half as slow", "1 s, 50% of the slowest");
-});
-
-test("density and absolute times are kept after a reload", async () => {
-  const { page } = await openTraces(agentId =>
-    store(agentId, {
-      userInput: "long ".repeat(60),
-      receivedAt: new Date("2026-03-02T10:20:30Z"),
-      run: passed,
-    }),
-  );
-  const heightIs = (height: number) =>
-    becomesTrue(page, `document.querySelector(".traces-body > [role=row]").offsetHeight === ${height}`);
-  await heightIs(56);
-  await page.getByRole("button", { name: "Display" }).click();
-  await page.getByRole("radio", { name: "Compact" }).check();
-  await heightIs(32);
-  await page.getByRole("radio", { name: "Date and time" }).check();
-  await page
-    .getByRole("table")
-    .getByText(/^Mar 2, 2026, \d\d?:20:30/)
-    .waitFor();
-  await assertAccessible(page);
-  await page.reload();
-  await heightIs(32);
-  await page
-    .getByRole("table")
-    .getByText(/^Mar 2, 2026, \d\d?:20:30/)
-    .waitFor();
-});
-
-test("columns are resized by dragging and by keys, and keep their widths after a reload", async () => {
-  const { page, complaints } = await openTraces(agentId => store(agentId, { run: passed }));
-  const handle = (label: string) => page.getByRole("separator", { name: `Resize ${label}`, exact: true });
-  const widthIs = (label: string, pixels: number) =>
-    eventually(async () => {
-      const { width } = (await page.getByRole("columnheader", { name: label }).boundingBox())!;
-      assert.ok(Math.abs(width - pixels) <= 1, `${label} is ${width} wide`);
-    });
-  await widthIs("Verdict", 216);
-  const { x, y, width, height } = (await handle("Verdict").boundingBox())!;
-  await page.mouse.move(x + width / 2, y + height / 2);
-  await page.mouse.down();
-  await page.mouse.move(x + width / 2 + 60, y + height / 2, { steps: 4 });
-  await page.mouse.up();
-  await eventually(async () => {
-    const moved = (await page.getByRole("columnheader", { name: "Verdict" }).boundingBox())!.width;
-    assert.ok(Math.abs(moved - 276) <= 8, `${moved}`);
-  });
-  await handle("Duration").focus();
-  await page.keyboard.press("ArrowLeft");
-  await page.keyboard.press("ArrowLeft");
-  await widthIs("Duration", 76 + 16);
-  await page.keyboard.press("Home");
-  await widthIs("Duration", 40);
-  await assertAccessible(page);
-  await page.reload();
-  await widthIs("Duration", 40);
-  await handle("Verdict").dblclick();
-  await widthIs("Verdict", 216);
-  await page.getByRole("button", { name: "Display" }).click();
-  await page.getByRole("button", { name: "Reset column widths" }).click();
-  await widthIs("Duration", 76);
-  await assertReflows(page);
-  assert.deepEqual(complaints, []);
-});
-
-test("added columns are kept after a reload", async () => {
-  const { page, agent } = await openTraces(agentId =>
-    store(agentId, { externalId: "order-17", run: failed }),
-  );
-  await page.getByRole("button", { name: "Display" }).click();
-  for (const name of ["External ID", "Path", "Agent", "Tests"]) {
-    await page.getByRole("checkbox", { name }).check();
-  }
-  await assertAccessible(page);
-  await page.reload();
-  await rowShows(page, "order-17", "OTLP", agent.name, "5");
-  await assertReflows(page);
 });
 
 test("an empty result and an invalid filter in the URL both offer to clear the filters", async () => {
