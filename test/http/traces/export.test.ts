@@ -43,6 +43,21 @@ test("JSON lines have each trace whole, newest first, without those of others an
   assert.equal(lines[1].userInput, long);
 });
 
+test("a trace that is too large to be read at once has a line that says where to download it", async () => {
+  const agent = await makeAgent(service.owner);
+  const [large, small] = [await store(agent.id, "large"), await store(agent.id, "small")];
+  await service.db.pool.query("update traces set batch_bytes = 33 * 1024 * 1024 where id = $1", [large]);
+  const { body, headers } = await exported(agent.id, [large, small], "jsonl");
+  const [first, second] = body
+    .trimEnd()
+    .split("\n")
+    .map((line: string) => JSON.parse(line));
+  assert.equal(first.id, small);
+  const error = `This trace is too large to export. Download it from /api/traces/${large}/raw.`;
+  assert.deepEqual(second, { id: large, error });
+  assert.equal(headers.get("x-trace-count"), "2");
+});
+
 test("CSV has a line for each trace, and nothing that a spreadsheet would run", async () => {
   const agent = await makeAgent(service.owner);
   const { id: testId } = await makeTest(service.owner, agent.id, { name: "=HYPERLINK(1)" });
