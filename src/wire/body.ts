@@ -1,6 +1,5 @@
 // Decodes a decompressed request body: one canonical trace, or the traces of an OTLP export.
 import { isRecord } from "../model/record.ts";
-import { Refusal } from "../model/refusal.ts";
 import type { Batch } from "../model/trace/trace.ts";
 import { type PlatformHint, readCanonical } from "./canonical.ts";
 import { parseJson } from "./json.ts";
@@ -9,6 +8,7 @@ import type { MediaType } from "./media-type.ts";
 import type { OtlpGroup } from "./otlp-groups.ts";
 import { readOtlpJson } from "./otlp-json.ts";
 import { readOtlpProtobuf } from "./otlp-protobuf.ts";
+import { shapeRefusal, unknownShape } from "./unknown-shape.ts";
 
 export type { DecodeLimits, PlatformHint };
 
@@ -23,23 +23,12 @@ export type DecodedBody =
 export function decodeBody(bytes: Buffer, mediaType: MediaType, limits: DecodeLimits): DecodedBody {
   if (mediaType === "protobuf") return { path: "otlp", groups: readOtlpProtobuf(bytes, limits) };
   const { value: body, exact } = parseJson(bytes, limits);
-  if (!isRecord(body)) throw unknownShape("The body is not a JSON object.");
+  if (!isRecord(body)) throw unknownShape(body);
   // Null counts as absent, as in every field.
   const canonical = (body["spans"] ?? null) !== null;
   const otlp = (body["resourceSpans"] ?? null) !== null;
-  if (canonical && otlp) throw unknownShape("The body has both spans and resourceSpans.");
+  if (canonical && otlp) throw shapeRefusal("The body has both spans and resourceSpans.");
   if (canonical) return { path: "canonical", ...readCanonical(body, exact, limits) };
   if (otlp) return { path: "otlp", groups: readOtlpJson(body, limits, bytes.length) };
-  throw unknownShape(
-    "resourceLogs" in body || "resourceMetrics" in body
-      ? "The body is an export of logs or metrics, not of traces."
-      : "The body has neither spans nor resourceSpans.",
-  );
-}
-
-function unknownShape(message: string): Refusal {
-  return new Refusal("VALIDATION_ERROR", {
-    message,
-    hint: "Send an object with a `spans` list, or an OTLP trace export with a `resourceSpans` list.",
-  });
+  throw unknownShape(body);
 }
