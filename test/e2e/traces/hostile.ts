@@ -177,6 +177,16 @@ async function assertText(page: Page, marks: string[]): Promise<void> {
   await assertHarmless(page);
 }
 
+/** The texts that reach beyond the right edge of such an element around them. */
+const textsPast = (box: string) => `[...document.querySelectorAll("main ${box}")]
+  .filter(box => {
+    const range = document.createRange();
+    range.selectNodeContents(box);
+    const edge = box.getBoundingClientRect().right + 1;
+    return [...range.getClientRects()].some(({ right }) => right > edge);
+  })
+  .map(({ textContent }) => textContent)`;
+
 async function assertHarmless(page: Page): Promise<void> {
   const wide = page.viewportSize()!;
   await eventually(async () => assert.deepEqual(await page.evaluate(madeOfText), []));
@@ -304,6 +314,33 @@ test("hostile texts are plain text in the test editor, its completions and its d
   await page.goto(here(`/tests/new?${new URLSearchParams({ trace: traceId })}`));
   await page.getByRole("button", { name: "Save", exact: true }).waitFor();
   await assertHarmless(page);
+});
+
+test("long names without a break stay inside of their table cell or pane", async () => {
+  const unbroken = "Averyveryverylongname".repeat(9);
+  const other = await browser.service.signUp();
+  const { id } = await makeAgent(other, { name: unbroken.slice(0, 100) });
+  const { key } = await makeKey(other, { name: unbroken.slice(0, 100) });
+  const spans = [
+    { span_id: "1", name: unbroken },
+    { span_id: "2", parent_span_id: "1", name: `Child of ${unbroken}` },
+  ];
+  const sent = await send({ url: browser.service.url, key }, { body: canonicalBody(id, { spans }) });
+  const { page } = await browser.openAs(other, { path: `/projects/${other.projectId}/ingestion` });
+  await page
+    .getByRole("cell")
+    .filter({ hasText: unbroken.slice(0, 100) })
+    .first()
+    .waitFor();
+  assert.deepEqual(await page.evaluate(textsPast("td")), []);
+  await page.setViewportSize({ width: 320, height: 700 });
+  const here = `/projects/${other.projectId}/agents/${id}/traces/${jsonOf(sent).traceId}`;
+  await page.goto(`${here}?view=spans&span=2`);
+  await page
+    .getByRole("region", { name: "Span", exact: true })
+    .getByRole("button", { name: unbroken })
+    .waitFor();
+  assert.deepEqual(await page.evaluate(textsPast("dd")), []);
 });
 
 test("hostile texts are plain text in runs, their results and their traces", async () => {
