@@ -84,7 +84,7 @@ function prepared(
   conventions: Conventions,
 ): PreparedBatch {
   const merged = mergeBatches([batch], path);
-  const reading = readByConventions(merged.spans, conventions);
+  const reading = readByConventions(merged.spans, conventions, undefined, "columns");
   return {
     spanCount: batch.spans.length,
     spanKeys: spanKeysOf(batch.spans),

@@ -4,37 +4,44 @@ import type { Derived, FoundText, Span, Tokens, ToolCall } from "../trace/trace.
 import type { CallReading, TraceReading } from "./read-trace.ts";
 import type { Sourced } from "./reading.ts";
 
-type Readable = Pick<
-  Derived,
-  "userInput" | "responseText" | "judgedText" | "tokens" | "toolCalls" | "models"
->;
+type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedText">;
+
+/** A trace, and how its documented attributes are read on some of its spans. */
+type Documented = Pick<Derived, "rootSpanId" | "tokens"> & {
+  spans: Span[];
+  conversationOf: (spans: Span[]) => Conversation;
+  callsOf: (spans: Span[]) => ToolCall[];
+};
 
 /**
- * A documented attribute counts before the reading if it is on a span that no convention recognizes: then somebody set it
- * on purpose. Sources are named by the documented attribute that a value stands for; see translate.ts.
+ * Documented attributes on spans that no convention recognizes count before the reading: somebody set them on purpose. On
+ * the others they count for what the reading lacks. Sources are named by the documented attribute that a value stands for;
+ * see translate.ts.
  */
 export function applyReading(
-  documented: Readable & Pick<Derived, "rootSpanId">,
+  { spans, rootSpanId, tokens, conversationOf, callsOf }: Documented,
   reading: TraceReading,
-  spans: Span[],
-): Readable {
-  const own = new Set(reading.spans.flatMap(({ convention, span }) => (convention ? [span.span_id] : [])));
-  const isForeign = (found: FoundText | null) => found !== null && !own.has(found.spanId);
-  const textOf = (found: FoundText | null, read: Sourced<string> | null, attribute: string) => {
-    if (isForeign(found) || !read) return found;
-    if (found?.text === read.value) return found;
-    const isPlain = read.attribute === "gen_ai.response.text";
-    return { text: read.value, spanId: read.spanId, attribute: isPlain ? read.attribute : attribute };
-  };
-  const output = "gen_ai.output.messages";
+): Conversation & Pick<Derived, "tokens" | "toolCalls" | "models"> {
+  const own = new Set(reading.spans.flatMap(({ convention, span }) => (convention ? [span] : [])));
+  const others = spans.filter(span => !own.has(span));
+  const before = conversationOf(others);
+  const after = reading.userInput && reading.reply ? before : conversationOf(spans);
+  const textOf = (field: keyof Conversation, read: Sourced<string> | null) =>
+    before[field] ?? (read ? foundAt(read, field) : after[field]);
   return {
-    userInput: textOf(documented.userInput, reading.userInput, "gen_ai.input.messages"),
-    responseText: textOf(documented.responseText, reading.reply, output),
-    judgedText: textOf(documented.judgedText, reading.reply, output),
-    tokens: tokensOf(documented, reading),
-    toolCalls: callsOf(documented.toolCalls, reading, own),
+    userInput: textOf("userInput", reading.userInput),
+    responseText: textOf("responseText", reading.reply),
+    judgedText: textOf("judgedText", reading.reply),
+    tokens: tokensOf({ tokens, rootSpanId }, reading),
+    toolCalls: reading.calls.length > 0 ? mergedCalls(callsOf(others), reading) : callsOf(spans),
     models: modelsOf(spans, reading),
   };
+}
+
+function foundAt({ value, spanId, attribute }: Sourced<string>, field: keyof Conversation): FoundText {
+  const isPlain = attribute === "gen_ai.response.text";
+  const messages = field === "userInput" ? "gen_ai.input.messages" : "gen_ai.output.messages";
+  return { text: value, spanId, attribute: isPlain ? attribute : messages };
 }
 
 function tokensOf(
@@ -49,11 +56,10 @@ function tokensOf(
   return { input, output, reasoning, total };
 }
 
-function callsOf(documented: ToolCall[], { calls, spans }: TraceReading, own: Set<string>): ToolCall[] {
-  if (calls.length === 0) return documented;
+function mergedCalls(foreign: ToolCall[], { calls, spans }: TraceReading): ToolCall[] {
   const parents = new Map(spans.map(({ span }) => [span.span_id, span.parent_span_id]));
-  const foreign = new Map(documented.flatMap(call => (own.has(call.spanId) ? [] : [[call.spanId, call]])));
-  return calls.map(call => foreign.get(call.spanId) ?? callOf(call, parents.get(call.spanId) ?? null));
+  const asSent = new Map(foreign.map(call => [call.spanId, call]));
+  return calls.map(call => asSent.get(call.spanId) ?? callOf(call, parents.get(call.spanId) ?? null));
 }
 
 function callOf(

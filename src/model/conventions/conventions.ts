@@ -2,7 +2,7 @@
 import type { ValueAllowance } from "../json-text.ts";
 import type { Span } from "../trace/trace.ts";
 import { presets, recognizer } from "./presets.ts";
-import { readTrace, type TraceReading } from "./read-trace.ts";
+import { type ReadingDepth, readTrace, type TraceReading } from "./read-trace.ts";
 import type { Preset } from "./reading.ts";
 
 /** Names of presets, or "*". Empty: only the documented attributes are read. */
@@ -27,9 +27,10 @@ export function readByConventions(
   spans: Span[],
   chosen: Conventions,
   allowance?: ValueAllowance,
+  depth?: ReadingDepth,
 ): TraceReading | null {
   if (chosen.length === 0) return null;
-  return readTrace(spans, recognizerOf(chosen), allowance);
+  return readTrace(spans, recognizerOf(chosen), allowance, depth);
 }
 
 /** The conventions that recognize spans of the trace, in the order of the table, whatever is chosen. */

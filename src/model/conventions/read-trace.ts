@@ -37,6 +37,9 @@ export type TraceReading = {
 /** `convention`: the preset that recognized the span; null if only its documented attributes were read. */
 export type ReadSpan = SpanReading & { at: number; depth: number; span: Span; convention: string | null };
 
+/** `columns`: only what lists show: of the calls the names, and neither results nor ids. */
+export type ReadingDepth = "all" | "columns";
+
 /**
  * Reads a trace in which at least one span is recognized; null for any other, and for one whose JSON has more values than
  * the allowance. Pure, and linear in the spans and their messages. `recognize`: see presets.ts.
@@ -45,22 +48,24 @@ export function readTrace(
   spans: Span[],
   recognize: (span: Span) => Preset | null,
   allowance = new ValueAllowance(),
+  depth: ReadingDepth = "all",
 ): TraceReading | null {
   const found = spans.map(recognize);
   if (found.every(preset => preset === null)) return null;
+  const values = valuesIn(spans);
+  // Half a trace would give wrong sums.
+  if (values > allowance.left) return null;
+  allowance.left -= values;
   const tree = buildTree(spans);
   const depths = depthsOf(tree);
   const reads: ReadSpan[] = [];
-  let values = 0;
   for (const [at, span] of spans.entries()) {
-    values += structureIn(span);
-    // Half a trace would give wrong sums.
-    if (values > allowance.left) return null;
     const preset = found[at]!;
     const reading = preset ? preset.read(span) : readDocumented(span);
-    if (reading) reads.push({ ...reading, at, depth: depths[at]!, span, convention: preset?.name ?? null });
+    if (!reading) continue;
+    // Assigned, not copied: its parts are read when they are asked for.
+    reads.push(Object.assign(reading, { at, depth: depths[at]!, span, convention: preset?.name ?? null }));
   }
-  allowance.left -= values;
   reads.sort((a, b) => compareStarts(a.span, b.span));
   const models = reads.filter(({ role }) => role === "model");
   const around = aroundOf(reads, models, tree.parents);
@@ -68,43 +73,61 @@ export function readTrace(
     (best, one) => (best && endsAfter(best, one) ? best : one),
     null,
   );
+  const isAll = depth === "all";
   return {
     userInput:
       first(around, ({ asked }) => questionIn(asked)) ?? first(models, ({ asked }) => questionIn(asked)),
     reply: first(around, ({ answered }) => replyIn(answered)) ?? (latest && replyIn(latest.answered)),
-    calls: callsOf(reads),
+    calls: isAll ? callsOf(reads, models) : namedCalls(reads, models),
     usage: usageOf(reads, tree.parents),
-    model: latest?.model ?? first(around, ({ model }) => model),
-    provider: latest?.provider ?? null,
-    conversationId: agreed(reads, ({ conversationId }) => conversationId),
-    userId: agreed(reads, ({ userId }) => userId),
+    model: isAll ? (latest?.model ?? first(around, ({ model }) => model)) : null,
+    provider: isAll ? (latest?.provider ?? null) : null,
+    conversationId: isAll ? agreed(reads, ({ conversationId }) => conversationId) : null,
+    userId: isAll ? agreed(reads, ({ userId }) => userId) : null,
     spans: reads,
   };
 }
 
-/** At least as many values as parsing the span's texts gives, JSON within JSON included. */
-function structureIn(span: Span): number {
-  let values = countIn(span.attributes);
-  for (const event of span.events) {
-    if (isRecord(event) && isRecord(event["attributes"])) values += countIn(event["attributes"]);
-  }
-  return values;
-}
+/** Of texts this short in total, the values need not be counted: there is at most one for two characters. */
+const uncountedMax = 200_000;
 
-function countIn(attributes: Attributes): number {
-  let values = 0;
-  for (const key in attributes) {
-    const text = attributes[key];
-    if (typeof text !== "string" || !/^\s*[[{"]/.test(text)) continue;
-    for (let at = 0; at < text.length; at++) {
-      const char = text.charCodeAt(at);
-      if (char === comma || char === bracket || char === brace) values++;
+/** At least as many values as parsing the texts gives, JSON within JSON included. */
+function valuesIn(spans: Span[]): number {
+  const texts: string[] = [];
+  let length = 0;
+  const add = (attributes: Attributes) => {
+    for (const key in attributes) {
+      const text = attributes[key];
+      if (typeof text !== "string" || !mayBeJson(text)) continue;
+      texts.push(text);
+      length += text.length;
+    }
+  };
+  for (const span of spans) {
+    add(span.attributes);
+    for (const event of span.events) {
+      if (isRecord(event) && isRecord(event["attributes"])) add(event["attributes"]);
     }
   }
+  return length <= uncountedMax ? length / 2 : texts.reduce((sum, text) => sum + countIn(text), 0);
+}
+
+/** Whether its first character, or one after blanks, may begin JSON. */
+function mayBeJson(text: string): boolean {
+  const char = text.charCodeAt(0);
+  return char <= 32 || char === quote || char === bracket || char === brace;
+}
+
+function countIn(text: string): number {
+  let values = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === comma || char === bracket || char === brace) values++;
+  }
   return values;
 }
 
-const [comma, bracket, brace] = [44, 91, 123];
+const [quote, comma, bracket, brace] = [34, 44, 91, 123];
 
 /** Agents, then steps, that have a model call below them, the outermost first; all of them if no model was called. */
 function aroundOf(reads: ReadSpan[], models: ReadSpan[], parents: number[]): ReadSpan[] {
@@ -163,33 +186,68 @@ function replyIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
   return found && /\S/.test(text) ? { ...found, value: text } : null;
 }
 
-/** Spans of tools first, then what models asked for that no span stands for; a call counts once. */
-function callsOf(reads: ReadSpan[]): CallReading[] {
-  const calls = reads.flatMap(({ tool, span }): CallReading[] =>
-    tool ? [{ ...tool, isSpan: true, spanId: span.span_id }] : [],
+/** For lists, which have each name once. */
+function namedCalls(reads: ReadSpan[], models: ReadSpan[]): CallReading[] {
+  const nothing = { id: null, arguments: null, result: null };
+  const calls = new Map<string, CallReading>();
+  for (const { tool, span } of reads) {
+    if (!tool || calls.has(tool.name)) continue;
+    const { name, nameFrom } = tool;
+    calls.set(name, { ...nothing, name, nameFrom, isSpan: true, spanId: span.span_id });
+  }
+  for (const { messages, spanId, attribute } of messagesWithCalls(models, !tellAnswers(models))) {
+    for (const { name } of messages.flatMap(message => message.calls)) {
+      if (name === "" || calls.has(name)) continue;
+      calls.set(name, { ...nothing, name, nameFrom: attribute, isSpan: false, spanId });
+    }
+  }
+  return [...calls.values()];
+}
+
+type Told = { messages: ReadMessage[]; isHistory: boolean; spanId: string; attribute: string };
+
+/** What models answered and, `withHistory`, what they were asked since the question. */
+function* messagesWithCalls(models: ReadSpan[], withHistory = true): Generator<Told> {
+  for (const one of models) {
+    if (one.convention === null) continue;
+    const { answered } = one;
+    if (answered) yield { ...answered, messages: answered.value, isHistory: false };
+    const asked = withHistory ? one.asked : null;
+    if (asked) yield { ...asked, messages: sinceQuestion(asked.value), isHistory: true };
+  }
+}
+
+/** Whether each of several calls tells what it answered: then histories name no other tool, unless a turn has several traces. */
+function tellAnswers(models: ReadSpan[]): boolean {
+  if (models.length === 1) return false;
+  return models.every(({ answered }) =>
+    answered?.value.some(one => one.calls.length > 0 || /\S/.test(textIn(one))),
   );
+}
+
+/** Spans of tools first, then what models asked for that no span stands for; a call counts once. */
+function callsOf(reads: ReadSpan[], models: ReadSpan[]): CallReading[] {
+  const calls = reads.flatMap(({ tool, span }): CallReading[] => {
+    if (!tool) return [];
+    const { name, nameFrom, id, arguments: args, result } = tool;
+    return [{ name, nameFrom, isSpan: true, id, arguments: args, result, spanId: span.span_id }];
+  });
   const untold = new CallsWithoutMessage(calls);
   const told = new Set<string>();
-  for (const { role, convention, answered, asked } of reads) {
-    if (role !== "model" || convention === null) continue;
-    const given = asked && { ...asked, value: sinceQuestion(asked.value) };
-    for (const list of [answered, given]) {
-      for (const { name, id, arguments: sent } of list?.value.flatMap(message => message.calls) ?? []) {
-        // Without an id a call in the history cannot be told from a second one.
-        if (id === null ? list === given : told.has(id)) continue;
-        if (id !== null) told.add(id);
-        const value = decode(sent);
-        const source = { spanId: list!.spanId, attribute: list!.attribute };
-        const args = isRecord(value) ? { ...source, value } : null;
-        const known = untold.take(name, id, value);
-        if (known) {
-          // Results refer to the id in the messages, which the span may lack or have another of.
-          known.id = id ?? known.id;
-          known.arguments ??= args;
-        } else if (name !== "") {
-          const { spanId, attribute: nameFrom } = source;
-          calls.push({ name, nameFrom, isSpan: false, id, arguments: args, result: null, spanId });
-        }
+  for (const { messages, isHistory, spanId, attribute } of messagesWithCalls(models)) {
+    for (const { name, id, arguments: sent } of messages.flatMap(message => message.calls)) {
+      // Without an id a call in the history cannot be told from a second one.
+      if (id === null ? isHistory : told.has(id)) continue;
+      if (id !== null) told.add(id);
+      const value = decode(sent);
+      const args = isRecord(value) ? { spanId, attribute, value } : null;
+      const known = untold.take(name, id, value);
+      if (known) {
+        // Results refer to the id in the messages, which the span may lack or have another of.
+        known.id = id ?? known.id;
+        known.arguments ??= args;
+      } else if (name !== "") {
+        calls.push({ name, nameFrom: attribute, isSpan: false, id, arguments: args, result: null, spanId });
       }
     }
   }

@@ -4,7 +4,15 @@ import { isRecord } from "../record.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
 import type { Attributes, Span } from "../trace/trace.ts";
 import { messagesIn } from "./messages.ts";
-import type { Preset, Sourced, SpanReading, SpanRole, ToolReading, Usage } from "./reading.ts";
+import type {
+  Preset,
+  Sourced,
+  SourcedUsage,
+  SpanReading,
+  SpanRole,
+  ToolReading,
+  Usage,
+} from "./reading.ts";
 import { decode, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
 
 /** Attribute names, the first that has a value counts. A name that ends in a dot is the prefix of a flattened list. */
@@ -34,8 +42,14 @@ export type Table = {
   provider?: string[];
   conversationId?: string[];
   userId?: string[];
-  /** Changes what the tables say. */
-  mend?: (reading: SpanReading, span: Span) => SpanReading;
+  /** Changes what the table says, by part of the reading. */
+  mend?: Mends;
+};
+
+type Parts = Omit<SpanReading, "role" | "cumulative">;
+
+type Mends = {
+  [Part in keyof Parts]?: (value: Parts[Part], span: Span, role: SpanRole) => Parts[Part];
 };
 
 /** The attributes that OpenTelemetry names, which most conventions write beside their own. */
@@ -70,58 +84,128 @@ export function preset(table: Table): Preset {
     writes,
     marks,
     scope: scope ?? null,
-    read: span => {
-      const reading = readByTable(span, table);
-      return table.mend ? table.mend(reading, span) : reading;
-    },
+    read: span => new TableReading(span, table),
   };
 }
 
-function readByTable(span: Span, table: Table): SpanReading {
-  const role = roleOf(span, table);
-  const messages = (own: string[] | undefined, common: string[], side: "user" | "assistant") => {
-    for (const attribute of [...(own ?? []), ...common]) {
-      const found = messagesIn(valueAt(span, attribute), side);
-      if (found) return found;
-    }
-    return null;
-  };
-  const isTool = role === "tool";
+/**
+ * Reads each part when it is first asked for: ingestion needs few of them, and parsing the histories of model calls takes
+ * most of the time.
+ */
+class TableReading implements SpanReading {
+  readonly role: SpanRole;
+  readonly cumulative: boolean;
+  readonly #span: Span;
+  readonly #table: Table;
+  readonly #parts: Partial<Parts> = {};
+
+  constructor(span: Span, table: Table) {
+    this.#span = span;
+    this.#table = table;
+    this.role = roleOf(span, table);
+    this.cumulative = table.cumulative ?? false;
+  }
+
+  get asked() {
+    return this.#part("asked", () => this.#messages(this.#table.input, standard.input, "user"));
+  }
+
+  get answered() {
+    return this.#part("answered", () => this.#messages(this.#table.output, standard.output, "assistant"));
+  }
+
+  get tool() {
+    return this.#part("tool", () =>
+      this.role === "tool" ? new ToolOfTable(this.#span, this.#table) : null,
+    );
+  }
+
+  get usage() {
+    return this.#part("usage", () => readUsage(this.#span, this.#table));
+  }
+
+  get model() {
+    return this.#part("model", () => this.#text("model"));
+  }
+
+  get provider() {
+    return this.#part("provider", () => this.#text("provider"));
+  }
+
+  get conversationId() {
+    return this.#part("conversationId", () => this.#text("conversationId"));
+  }
+
+  get userId() {
+    return this.#part("userId", () => this.#text("userId"));
+  }
+
+  #part<Part extends keyof Parts>(part: Part, read: () => Parts[Part]): Parts[Part] {
+    const known: Parts[Part] | undefined = this.#parts[part];
+    if (known !== undefined) return known;
+    const mend = this.#table.mend?.[part] as ((...given: [Parts[Part], Span, SpanRole]) => Parts[Part]) | undefined;
+    const value = mend ? mend(read(), this.#span, this.role) : read();
+    this.#parts[part] = value;
+    return value;
+  }
+
+  #text(part: "model" | "provider" | "conversationId" | "userId"): Sourced<string> | null {
+    return textOf(this.#span, this.#table[part] ?? []) ?? textOf(this.#span, standard[part]);
+  }
+
+  #messages(
+    own: string[] = [],
+    common: string[],
+    side: "user" | "assistant",
+  ): Sourced<ReadMessage[]> | null {
+    if (this.role === "tool") return null;
+    const span = this.#span;
+    return messagesAt(span, own, side) ?? messagesAt(span, common, side) ?? inEvents(span, side);
+  }
+}
+
+function messagesAt(
+  span: Span,
+  attributes: string[],
+  side: "user" | "assistant",
+): Sourced<ReadMessage[]> | null {
+  for (const attribute of attributes) {
+    const found = messagesIn(valueAt(span, attribute), side);
+    if (found) return found;
+  }
+  return null;
+}
+
+function readUsage(span: Span, { usage: own, usageJson }: Table): SourcedUsage | null {
   const { usage } = standard;
-  const join = (key: keyof typeof usage) => [...(table.usage?.[key] ?? []), ...usage[key]];
-  return {
-    role,
-    asked: isTool ? null : (messages(table.input, standard.input, "user") ?? inEvents(span, "user")),
-    answered: isTool
-      ? null
-      : (messages(table.output, standard.output, "assistant") ?? inEvents(span, "assistant")),
-    tool: isTool ? readTool(span, table) : null,
-    usage:
-      usageOf(span, {
-        input: join("input"),
-        output: join("output"),
-        reasoning: join("reasoning"),
-        cached: join("cached"),
-      }) ?? (table.usageJson ? firstUsage(span, table.usageJson) : null),
-    cumulative: table.cumulative ?? false,
-    model: textOf(span, ...(table.model ?? []), ...standard.model),
-    provider: textOf(span, ...(table.provider ?? []), ...standard.provider),
-    conversationId: textOf(span, ...(table.conversationId ?? []), ...standard.conversationId),
-    userId: textOf(span, ...(table.userId ?? []), ...standard.userId),
-  };
+  const join = (kind: keyof typeof usage) => (own?.[kind] ? [...own[kind], ...usage[kind]] : usage[kind]);
+  const counted = usageOf(span, {
+    input: join("input"),
+    output: join("output"),
+    reasoning: join("reasoning"),
+    cached: join("cached"),
+  });
+  return counted ?? (usageJson ? firstUsage(span, usageJson) : null);
 }
 
 /** Reads a span by the documented attributes alone; null if it has none of them. */
 export function readDocumented(span: Span): SpanReading | null {
   for (const key in span.attributes) {
     if (key.startsWith("gen_ai.") || key === "session.id" || key === "user.id") {
-      const role = (one: Span) =>
-        toolNameOf(one) === null ? (standardRole(one) ?? (isModelCall(one) ? "model" : "other")) : "tool";
-      return readByTable(span, { name: "", title: "", writes: "", marks: [], role });
+      return new TableReading(span, documented);
     }
   }
   return null;
 }
+
+const documented: Table = {
+  name: "",
+  title: "",
+  writes: "",
+  marks: [],
+  role: span =>
+    toolNameOf(span) === null ? (standardRole(span) ?? (isModelCall(span) ? "model" : "other")) : "tool",
+};
 
 function isModelCall(span: Span): boolean {
   return ["gen_ai.request.model", "gen_ai.system"].some(key => attributeOf(span, key) !== undefined);
@@ -144,7 +228,7 @@ export function valueAt(span: Span, attribute: string): Sourced<unknown> | null 
 function roleOf(span: Span, { kinds, role }: Table): SpanRole {
   const own = role?.(span);
   if (own) return own;
-  const kind = kinds && textOf(span, kinds.attribute)?.value.toLowerCase();
+  const kind = kinds && textOf(span, [kinds.attribute])?.value.toLowerCase();
   if (kind) return kinds.roles[kind] ?? "step";
   return standardRole(span) ?? "step";
 }
@@ -165,18 +249,35 @@ const operations: Record<string, SpanRole> = {
   create_agent: "other",
 };
 
-function readTool(span: Span, table: Table): ToolReading {
-  const first = (own: string[] | undefined, common: string[]) => sourced(span, ...(own ?? []), ...common);
-  const given = first(table.toolArguments, standard.toolArguments);
-  const made = first(table.toolResult, standard.toolResult);
-  const name = textOf(span, ...(table.toolName ?? []), ...standard.toolName);
-  return {
-    name: name?.value ?? span.name,
-    nameFrom: name?.attribute ?? null,
-    id: textOf(span, ...(table.toolId ?? []), ...standard.toolId)?.value ?? null,
-    arguments: given && argumentsIn(given),
-    result: made && { ...made, value: resultIn(made.value) },
-  };
+class ToolOfTable implements ToolReading {
+  readonly name: string;
+  readonly nameFrom: string | null;
+  readonly id: string | null;
+  readonly #span: Span;
+  readonly #table: Table;
+
+  constructor(span: Span, table: Table) {
+    this.#span = span;
+    this.#table = table;
+    const name = textOf(span, table.toolName ?? []) ?? textOf(span, standard.toolName);
+    this.name = name?.value ?? span.name;
+    this.nameFrom = name?.attribute ?? null;
+    this.id = (textOf(span, table.toolId ?? []) ?? textOf(span, standard.toolId))?.value ?? null;
+  }
+
+  get arguments(): Sourced<unknown> | null {
+    const given = this.#first(this.#table.toolArguments, standard.toolArguments);
+    return given && argumentsIn(given);
+  }
+
+  get result(): Sourced<unknown> | null {
+    const made = this.#first(this.#table.toolResult, standard.toolResult);
+    return made && { ...made, value: resultIn(made.value) };
+  }
+
+  #first(own: string[] = [], common: string[]): Sourced<unknown> | null {
+    return sourced(this.#span, ...own, ...common);
+  }
 }
 
 /** Python's `{"args": [], "kwargs": {…}}` are the arguments of the call if there are only named ones. */

@@ -22,7 +22,7 @@ export function sourced(span: Span, ...attributes: string[]): Sourced<unknown> |
 }
 
 /** The first of these attributes that is a text with more than blanks; `metadata>user` is a field of JSON in `metadata`. */
-export function textOf(span: Span, ...attributes: string[]): Sourced<string> | null {
+export function textOf(span: Span, attributes: string[]): Sourced<string> | null {
   for (const attribute of attributes) {
     const [key = "", field] = attribute.split(">");
     const sent = attributeOf(span, key);

@@ -24,14 +24,12 @@ export function derive(
   const root = spans[tree.root] ?? null;
   const timing = readTiming(spans, root);
   const rootSpanId = root?.span_id ?? null;
-  const documented = {
-    rootSpanId,
-    tokens: readTokens(tree),
-    ...readConversation(spans, root, trace.path),
-    toolCalls: toolCallsOf(spans, allowance),
-    models: modelsOf(spans),
-  };
-  const read = reading ? applyReading(documented, reading, spans) : documented;
+  const tokens = readTokens(tree);
+  const conversationOf = (some: Span[]) => readConversation(some, root, trace.path);
+  const callsOf = (some: Span[]) => toolCallsOf(some, allowance);
+  const read = reading
+    ? applyReading({ spans, rootSpanId, tokens, conversationOf, callsOf }, reading)
+    : { ...conversationOf(spans), tokens, toolCalls: callsOf(spans), models: modelsOf(spans) };
   const otherConvention = findOtherConvention(spans, lacksOf(read));
 
   const notices: Notice[] = read.userInput ? [] : ["no_user_input"];

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { readByConventions } from "../../../src/model/conventions/conventions.ts";
 import { translateSpans } from "../../../src/model/conventions/translate.ts";
 import { transcribe } from "../../../src/model/conversation/transcript.ts";
+import { columnsOf } from "../../../src/model/trace/columns.ts";
 import { derive } from "../../../src/model/trace/derive.ts";
 import { identityOf } from "../../../src/model/trace/identity.ts";
 import { type Expected, recordedTraces, recordings } from "./recordings.ts";
@@ -98,6 +99,15 @@ for (const [name, expected] of recordings) {
       if (expected.failed) assert.ok(derived.some(one => one.failed));
     });
   }
+
+  test(`${name}: lists show what the trace in detail does`, () => {
+    for (const trace of recordedTraces(name, "protobuf")) {
+      const [all, columns] = (["all", "columns"] as const).map(depth =>
+        columnsOf(derive(trace, undefined, readByConventions(trace.spans, ["*"], undefined, depth))),
+      );
+      assert.deepEqual(columns, all);
+    }
+  });
 
   test(`${name}: the conversation has each question, reply and call once`, () => {
     for (const { derived, spans } of readAll(name, "protobuf")) {

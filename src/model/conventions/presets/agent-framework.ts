@@ -8,8 +8,5 @@ export const agentFramework = preset({
   marks: [],
   scope: /^agent_framework/,
   // A later call of the Responses API carries the id of the response before it there.
-  mend: reading => ({
-    ...reading,
-    conversationId: reading.conversationId?.value.startsWith("resp_") ? null : reading.conversationId,
-  }),
+  mend: { conversationId: id => (id?.value.startsWith("resp_") ? null : id) },
 });

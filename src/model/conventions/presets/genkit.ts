@@ -1,6 +1,8 @@
 // Firebase Genkit for JavaScript and Go, 1.x: `genkit:*`; usage and model are in the JSON of the output.
 import { attributeOf } from "../../conversation/conversation.ts";
 import { isRecord } from "../../record.ts";
+import type { Attributes, Span } from "../../trace/trace.ts";
+import type { Sourced } from "../reading.ts";
 import { preset } from "../table.ts";
 import { sourced, usageIn } from "../values.ts";
 
@@ -19,17 +21,22 @@ export const genkit = preset({
   toolName: ["genkit:name"],
   toolArguments: ["genkit:input"],
   toolResult: ["genkit:output"],
-  mend: (reading, span) => {
-    if (reading.role !== "model") return reading;
-    const output = sourced(span, "genkit:output");
-    const usage =
-      output && isRecord(output.value) ? usageIn({ ...output, value: output.value["usage"] }) : null;
-    const raw =
-      output && isRecord(output.value) && isRecord(output.value["raw"]) ? output.value["raw"]["model"] : null;
-    return {
-      ...reading,
-      usage,
-      model: output && typeof raw === "string" ? { ...output, value: raw } : reading.model,
-    };
+  mend: {
+    usage: (usage, span, role) => {
+      if (role !== "model") return usage;
+      const output = outputOf(span);
+      return output && usageIn({ ...output, value: output.value["usage"] });
+    },
+    model: (model, span, role) => {
+      const output = role === "model" ? outputOf(span) : null;
+      const raw = output?.value["raw"];
+      const name = isRecord(raw) ? raw["model"] : null;
+      return output && typeof name === "string" ? { ...output, value: name } : model;
+    },
   },
 });
+
+function outputOf(span: Span): Sourced<Attributes> | null {
+  const output = sourced(span, "genkit:output");
+  return output && isRecord(output.value) ? { ...output, value: output.value } : null;
+}

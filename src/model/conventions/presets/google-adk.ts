@@ -15,8 +15,5 @@ export const googleAdk = preset({
   toolArguments: ["gcp.vertex.agent.tool_call_args"],
   toolResult: ["gcp.vertex.agent.tool_response"],
   conversationId: ["gcp.vertex.agent.session_id", "gen_ai.conversation.id"],
-  mend: reading => ({
-    ...reading,
-    provider: reading.provider?.value === "gcp.vertex.agent" ? null : reading.provider,
-  }),
+  mend: { provider: provider => (provider?.value === "gcp.vertex.agent" ? null : provider) },
 });

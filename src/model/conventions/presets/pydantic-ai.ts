@@ -23,12 +23,11 @@ export const pydanticAi = preset({
   toolResult: ["tool_response"],
   model: ["gen_ai.response.model", "gen_ai.request.model", "model_name"],
   // Set or not, the id is there; one that nobody set is of no use and differs in every trace.
-  mend: (reading, span) => ({
-    ...reading,
-    asked: reading.role === "model" ? (fromEvents(span, "input") ?? reading.asked) : reading.asked,
-    answered: reading.role === "model" ? (fromEvents(span, "output") ?? reading.answered) : reading.answered,
-    conversationId: isUuid7(reading.conversationId?.value) ? null : reading.conversationId,
-  }),
+  mend: {
+    asked: (asked, span, role) => (role === "model" ? (fromEvents(span, "input") ?? asked) : asked),
+    answered: (answered, span, role) => (role === "model" ? (fromEvents(span, "output") ?? answered) : answered),
+    conversationId: id => (isUuid7(id?.value) ? null : id),
+  },
 });
 
 /** Its 0.x lists all messages of a call as events; the one with a choice is the answer. */

@@ -1,6 +1,8 @@
 // Strands Agents 1.x: messages and the values of tools are span events.
 import { isRecord } from "../../record.ts";
+import type { Attributes, Span } from "../../trace/trace.ts";
 import { messagesIn } from "../messages.ts";
+import type { Sourced } from "../reading.ts";
 import { preset } from "../table.ts";
 import { decode } from "../values.ts";
 
@@ -10,27 +12,28 @@ export const strands = preset({
   writes: "Strands Agents, by default and with the latest GenAI conventions.",
   marks: [],
   scope: /^strands\./,
-  mend: (reading, span) => {
-    if (reading.role !== "tool" || !reading.tool) return reading;
-    const event = (name: string) =>
-      span.events.find(one => isRecord(one) && one["name"] === name && isRecord(one["attributes"])) as
-        | { attributes: Record<string, unknown> }
-        | undefined;
-    const found = (name: string, key: string) => {
-      const value = event(name)?.attributes[key];
-      return value === undefined ? null : { value: decode(value), spanId: span.span_id, attribute: name };
-    };
-    const given = found("gen_ai.tool.message", "content");
-    const made = found("gen_ai.choice", "message");
-    const texts = made && messagesIn(made, "assistant")?.value.flatMap(({ pieces }) => pieces);
-    const text = texts?.map(piece => (piece.kind === "text" ? piece.text : "")).join("");
-    return {
-      ...reading,
-      tool: {
-        ...reading.tool,
-        arguments: reading.tool.arguments ?? (given && isRecord(given.value) ? given : null),
-        result: reading.tool.result ?? (made && text ? { ...made, value: text } : null),
-      },
-    };
+  mend: {
+    tool: (tool, span) => {
+      if (!tool) return tool;
+      const given = inEvent(span, "gen_ai.tool.message", "content");
+      const made = inEvent(span, "gen_ai.choice", "message");
+      const texts = made && messagesIn(made, "assistant")?.value.flatMap(({ pieces }) => pieces);
+      const text = texts?.map(piece => (piece.kind === "text" ? piece.text : "")).join("");
+      return {
+        name: tool.name,
+        nameFrom: tool.nameFrom,
+        id: tool.id,
+        arguments: tool.arguments ?? (given && isRecord(given.value) ? given : null),
+        result: tool.result ?? (made && text ? { ...made, value: text } : null),
+      };
+    },
   },
 });
+
+function inEvent(span: Span, name: string, key: string): Sourced<unknown> | null {
+  const event = span.events.find(
+    one => isRecord(one) && one["name"] === name && isRecord(one["attributes"]),
+  ) as { attributes: Attributes } | undefined;
+  const value = event?.attributes[key];
+  return value === undefined ? null : { value: decode(value), spanId: span.span_id, attribute: name };
+}
