@@ -232,7 +232,7 @@ function outlineOf(loaded: LoadedTrace): OutlinePart {
       cuts: context.cuts,
       omissions: context.omissions,
     },
-    spans: jsonOf(trace.spans.map(outlineSpan)),
+    spans: jsonOf(loaded.read.spans.map(outlineSpan)),
   };
 }
 

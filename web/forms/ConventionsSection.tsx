@@ -61,6 +61,10 @@ function ConventionsForm({ agent, known }: { agent: Agent; known: AgentConventio
       ]);
     },
   });
+  const isSaved = ({ name }: { name: string }) => agent.conventions.includes(name);
+  const listed = known.toSorted(
+    (a, b) => Number(isSaved(b)) - Number(isSaved(a)) || a.title.localeCompare(b.title, "en"),
+  );
   // "All" stands alone: choosing it takes the others along, choosing another gives it up.
   const choose = (next: string[]) =>
     setChosen(next.at(-1) === all ? [all] : next.filter(name => name !== all));
@@ -72,7 +76,7 @@ function ConventionsForm({ agent, known }: { agent: Agent; known: AgentConventio
         many
         choices={[
           { value: all, label: "All conventions", note: "Each span is read by the one that recognizes it." },
-          ...known.map(({ name, title, writes }) => ({ value: name, label: title, note: writes })),
+          ...listed.map(({ name, title, writes }) => ({ value: name, label: title, note: writes })),
         ]}
         chosen={chosen}
         onChoose={choose}

@@ -1,6 +1,6 @@
 // Offers to read a trace by the conventions it is written in, with a preview of what they give.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import type { TraceOutline, TracePreview } from "../../src/http/traces/schemas.ts";
 import type { Failure } from "../api.ts";
 import { numberText } from "../format.ts";
@@ -70,12 +70,12 @@ function Preview({ preview: { userInput, responseText, tools, tokens, model } }:
     Model: model,
   };
   return (
-    <dl className="facts preview" aria-label="What reading it gives">
+    <dl className="facts" aria-label="What reading it gives">
       {Object.entries(facts).map(([name, value]) => (
-        <div key={name}>
+        <Fragment key={name}>
           <dt>{name}</dt>
           <dd className="break">{value || <span className="quiet">Not in this trace</span>}</dd>
-        </div>
+        </Fragment>
       ))}
     </dl>
   );

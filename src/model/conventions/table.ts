@@ -4,15 +4,7 @@ import { isRecord } from "../record.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
 import type { Attributes, Span } from "../trace/trace.ts";
 import { messagesIn } from "./messages.ts";
-import type {
-  Preset,
-  Sourced,
-  SourcedUsage,
-  SpanReading,
-  SpanRole,
-  ToolReading,
-  Usage,
-} from "./reading.ts";
+import type { Preset, Sourced, SourcedUsage, SpanReading, SpanRole, ToolReading, Usage } from "./reading.ts";
 import { decode, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
 
 /** Attribute names, the first that has a value counts. A name that ends in a dot is the prefix of a flattened list. */
@@ -115,9 +107,7 @@ class TableReading implements SpanReading {
   }
 
   get tool() {
-    return this.#part("tool", () =>
-      this.role === "tool" ? new ToolOfTable(this.#span, this.#table) : null,
-    );
+    return this.#part("tool", () => (this.role === "tool" ? new ToolOfTable(this.#span, this.#table) : null));
   }
 
   get usage() {
@@ -143,7 +133,9 @@ class TableReading implements SpanReading {
   #part<Part extends keyof Parts>(part: Part, read: () => Parts[Part]): Parts[Part] {
     const known: Parts[Part] | undefined = this.#parts[part];
     if (known !== undefined) return known;
-    const mend = this.#table.mend?.[part] as ((...given: [Parts[Part], Span, SpanRole]) => Parts[Part]) | undefined;
+    const mend = this.#table.mend?.[part] as
+      | ((...given: [Parts[Part], Span, SpanRole]) => Parts[Part])
+      | undefined;
     const value = mend ? mend(read(), this.#span, this.role) : read();
     this.#parts[part] = value;
     return value;
@@ -153,11 +145,7 @@ class TableReading implements SpanReading {
     return textOf(this.#span, this.#table[part] ?? []) ?? textOf(this.#span, standard[part]);
   }
 
-  #messages(
-    own: string[] = [],
-    common: string[],
-    side: "user" | "assistant",
-  ): Sourced<ReadMessage[]> | null {
+  #messages(own: string[] = [], common: string[], side: "user" | "assistant"): Sourced<ReadMessage[]> | null {
     if (this.role === "tool") return null;
     const span = this.#span;
     return messagesAt(span, own, side) ?? messagesAt(span, common, side) ?? inEvents(span, side);

@@ -6,6 +6,7 @@ import "./selection.ts";
 import "./outages.ts";
 import "./result-states.ts";
 import "./trace.ts";
+import "./conventions.ts";
 import "./trace-tree.ts";
 import "./span.ts";
 import "./hostile.ts";

@@ -14,6 +14,7 @@ export function TraceDetails({ trace }: { trace: TraceOutline }) {
   return (
     <section className="trace-details" id="trace-details" aria-label="Details">
       <Facts trace={trace} />
+      <ReadFrom trace={trace} />
       {cuts.length + omissions.length > 0 && (
         <p className="quiet small">Truncated. The download under Raw JSON is complete.</p>
       )}
@@ -76,8 +77,7 @@ function Facts({ trace }: { trace: TraceOutline }) {
 }
 
 function Identity({ trace }: { trace: TraceOutline }) {
-  const { model, provider, conversationId, userId, translated, agentId } = trace;
-  const titleOf = useConventionTitles(agentId, translated.length > 0);
+  const { model, provider, conversationId, userId } = trace;
   return (
     <>
       {model !== null && (
@@ -96,30 +96,34 @@ function Identity({ trace }: { trace: TraceOutline }) {
           <CopyText text={userId} label="user ID" />
         </Fact>
       )}
-      {translated.length > 0 && (
-        <Fact name="Read from">
-          <ul className="trace-translated">
-            {translated.map(({ field, attribute, event, convention }) => (
-              <li key={field}>
-                {translatedFields[field]}: <code>{attribute ?? event ?? "span name"}</code>{" "}
-                <span className="quiet">({titleOf(convention)})</span>
-              </li>
-            ))}
-          </ul>
-        </Fact>
-      )}
     </>
   );
 }
 
+/** Where conventions read the values of the trace. */
+function ReadFrom({ trace: { translated, agentId } }: { trace: TraceOutline }) {
+  const titleOf = useConventionTitles(agentId, translated.length > 0);
+  return [...Map.groupBy(translated, ({ convention }) => convention)].map(([convention, values]) => (
+    <p key={convention} className="trace-read-from">
+      <span className="quiet">Read by {titleOf(convention)}:</span>{" "}
+      {values.map(({ field, attribute, event }, at) => (
+        <span key={field}>
+          {at > 0 && ", "}
+          {translatedFields[field]} from <code>{attribute ?? event ?? "the span’s name"}</code>
+        </span>
+      ))}
+    </p>
+  ));
+}
+
 const translatedFields: Record<TraceOutline["translated"][number]["field"], string> = {
-  userInput: "Input",
-  responseText: "Reply",
-  tokens: "Tokens",
-  model: "Model",
-  provider: "Provider",
-  conversationId: "Conversation",
-  userId: "User",
+  userInput: "input",
+  responseText: "reply",
+  tokens: "tokens",
+  model: "model",
+  provider: "provider",
+  conversationId: "conversation",
+  userId: "user",
 };
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

@@ -25,7 +25,8 @@ export const pydanticAi = preset({
   // Set or not, the id is there; one that nobody set is of no use and differs in every trace.
   mend: {
     asked: (asked, span, role) => (role === "model" ? (fromEvents(span, "input") ?? asked) : asked),
-    answered: (answered, span, role) => (role === "model" ? (fromEvents(span, "output") ?? answered) : answered),
+    answered: (answered, span, role) =>
+      role === "model" ? (fromEvents(span, "output") ?? answered) : answered,
     conversationId: id => (isUuid7(id?.value) ? null : id),
   },
 });

@@ -1,0 +1,92 @@
+// A trace in another convention: recognized with a preview, read at a click, evaluated again, and marked as read.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertAccessible } from "../../support/accessible.ts";
+import { makeTest } from "../../support/app.ts";
+import { assertReflows, useBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
+import { shoot } from "../../support/shoot.ts";
+import { openTracePages, pathOf, span } from "../../support/trace-page.ts";
+
+const browser = useBrowser();
+
+const { storeSpans, newAgent, open, judged } = openTracePages(browser);
+
+const kind = (name: string, more: Record<string, unknown>) => ({
+  attributes: { "openinference.span.kind": name, ...more },
+});
+
+const spans = [
+  span("LangGraph", null, [0, 900], {
+    ...kind("CHAIN", {
+      "input.value": '{"messages":[{"role":"user","content":"What is the weather in Paris?"}]}',
+      "output.value": '{"messages":[{"role":"assistant","content":"It is rainy in Paris."}]}',
+    }),
+  }),
+  span("ChatOpenAI", "LangGraph", [10, 400], {
+    ...kind("LLM", {
+      "llm.model_name": "gpt-4o-mini",
+      "llm.input_messages.0.message.role": "user",
+      "llm.input_messages.0.message.content": "What is the weather in Paris?",
+      "llm.output_messages.0.message.role": "assistant",
+      "llm.output_messages.0.message.content": "It is rainy in Paris.",
+      "llm.token_count.prompt": 43,
+      "llm.token_count.completion": 14,
+      "session.id": "chat-7",
+    }),
+  }),
+];
+
+test("a trace says which convention it is written in, is read at a click, and shows where it was read", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id, {
+    name: "Mentions rain",
+    passiveBehavior: "always_run",
+    assertions: [{ type: "response_regex", pattern: "rainy" }],
+  });
+  const id = await storeSpans(agent, spans);
+  await judged(id);
+  const { page, complaints } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.getByText("This trace is written in the OpenInference convention").waitFor();
+  const preview = page.getByLabel("What reading it gives");
+  for (const text of ["What is the weather in Paris?", "It is rainy in Paris.", "57", "gpt-4o-mini"]) {
+    await preview.getByText(text, { exact: true }).waitFor();
+  }
+  assert.equal(await page.getByText("No user input was available").count(), 0);
+  await shoot(page, "conventions-1-offer");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Read it" }).click();
+  await page.getByRole("heading", { level: 1, name: "What is the weather in Paris?" }).waitFor();
+  await page.getByText("The agent’s conventions have changed since this evaluation.").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Read it" }).count(), 0);
+  await shoot(page, "conventions-2-read");
+
+  await page.getByRole("button", { name: "Re-evaluate" }).click();
+  await eventually(async () => {
+    const { body } = await browser.service.client.get(`/api/traces/${id}`).expect(200);
+    assert.deepEqual([body.run.verdict, body.runs.length], ["passed", 2]);
+  });
+  await page.locator(".trace-top").getByText("Passed").waitFor();
+  await page.getByRole("button", { name: "Details", expanded: false }).click();
+  const details = page.getByLabel("Details", { exact: true });
+  for (const text of ["gpt-4o-mini", "chat-7", "Read by OpenInference:"])
+    await details.getByText(text).first().waitFor();
+  await shoot(page, "conventions-3-evaluated");
+  await assertAccessible(page);
+
+  await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/settings`);
+  const form = page.getByRole("form", { name: "Conventions" });
+  const chosen = form.getByRole("checkbox", { name: /^OpenInference/ });
+  await eventually(async () => assert.equal(await chosen.isChecked(), true));
+  await shoot(page, "conventions-4-settings");
+  await assertAccessible(page);
+  await assertReflows(page);
+  await form.getByRole("checkbox", { name: /^All conventions/ }).check();
+  assert.equal(await chosen.isChecked(), false);
+  await form.getByRole("button", { name: "Save conventions" }).click();
+  await page.getByText("Conventions saved").first().waitFor();
+  const { body } = await browser.service.client.get(`/api/agents/${agent.id}`).expect(200);
+  assert.deepEqual(body.conventions, ["*"]);
+  assert.deepEqual(complaints, []);
+});
