@@ -258,7 +258,9 @@ const whole = {
     .describe("The values that conventions gave, and where they were read."),
   readable: z
     .array(z.string())
-    .describe("Conventions that are off, recognize this trace, and would give something that it lacks."),
+    .describe(
+      "Conventions that are off, recognize this trace, and would give an input, a reply or tokens that it lacks.",
+    ),
   runs: z.array(RunDetail),
   tests: z
     .array(typed<TestOnTrace>()(z.object({ testId: Id, name: z.string(), ...applicability })))

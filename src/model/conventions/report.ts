@@ -1,6 +1,7 @@
 // What conventions gave a trace, for those who look at it: the values with their sources, and which conventions would give more.
 import { derive, lacksOf } from "../trace/derive.ts";
 import { type Identity, identityOf } from "../trace/identity.ts";
+import type { Lack } from "../trace/other-convention.ts";
 import type { Derived, FoundText, MergedTrace, Span, Tokens } from "../trace/trace.ts";
 import { allConventions, type Conventions, readByConventions, recognizedIn } from "./conventions.ts";
 import type { TraceReading } from "./read-trace.ts";
@@ -18,7 +19,7 @@ export type ConventionReport = Identity & {
   /** The conventions that the trace was read by, whether or not they recognize its spans. */
   conventions: string[];
   translated: TranslatedValue[];
-  /** Conventions that are off, recognize spans, and would give something that the trace lacks. */
+  /** Conventions that are off, recognize spans, and would give an input, a reply or tokens that the trace lacks. */
   readable: string[];
 };
 
@@ -106,12 +107,16 @@ function tokensOf(
 
 function readableIn({ trace, derived, conventions }: Read): string[] {
   const lacks = lacksOf(derived);
-  if (lacks.size === 0 || conventions.includes(allConventions)) return [];
+  const wanted = offeredFor.filter(lack => lacks.has(lack));
+  if (wanted.length === 0 || conventions.includes(allConventions)) return [];
   const recognized = recognizedIn(trace.spans).filter(name => !conventions.includes(name));
   if (recognized.length === 0) return [];
   const left = lacksOf(deriveWith(trace, [...conventions, ...recognized]));
-  return left.size < lacks.size ? recognized : [];
+  return wanted.some(lack => !left.has(lack)) ? recognized : [];
 }
+
+/** Not for tool calls alone: many traces in OpenTelemetry's own convention name them only in messages. */
+const offeredFor: Lack[] = ["input", "reply", "usage"];
 
 function deriveWith(trace: MergedTrace, conventions: Conventions): Derived {
   return derive(trace, undefined, readByConventions(trace.spans, conventions));
