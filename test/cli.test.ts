@@ -276,7 +276,7 @@ test("checks that the judge was unavailable for end with 3, are skipped in the J
   await service.client.put(path, { provider, url, model: "another" }).expect(200);
   const asked = server.requests.length;
   const again = await service.client.post(`/api/agents/${agentId}/judge-again`, { launchId }).expect(200);
-  assert.deepEqual(again.body, { scheduled: 1, left: 0 });
+  assert.deepEqual(again.body, { scheduled: 1, left: 0, refused: [] });
   const run = await eventually(async () => {
     const found = await runOf();
     assert.equal(found.fullyEvaluated, true);

@@ -280,7 +280,7 @@ test("a run that is evaluated again in vain keeps its results, and one whose tra
   const [run] = (await ended(id)).runs;
   const again = () => evaluateManualRunsAgain(db, agentId, { launchId: id }, 900_000);
   const byTrace = await evaluateManualRunsAgain(db, agentId, { traceIds: [run!.traceId!] }, 900_000);
-  assert.deepEqual(byTrace, [{ id: run!.id, agentId, launchId: id }]);
+  assert.deepEqual(byTrace, [{ id: run!.id, agentId, launchId: id, traceIds: [run!.traceId] }]);
   assert.deepEqual(await again(), [], "it is under way");
   await eventually(async () => assert.notEqual((await listRunsOfLaunch(db, id))[0]?.nextTryAt, null));
   await second.stop(0);

@@ -147,7 +147,7 @@ describe("a judge connection", sideBySide, () => {
     const outages = `/api/agents/${project.agentId}/outages`;
     assert.equal((await project.get(outages)).traces, 2);
     const again = await service.client.post(`/api/agents/${project.agentId}/judge-again`, {}).expect(200);
-    assert.deepEqual(again.body, { scheduled: 2, left: 0 });
+    assert.deepEqual(again.body, { scheduled: 2, left: 0, refused: [] });
     for (const traceId of [first, second]) {
       const { runs } = await project.judged(traceId, 2);
       assert.deepEqual(

@@ -90,6 +90,8 @@ export async function fillRestorable({ url, agentId, apiKey, owner }: Filled): P
       await readable(client);
       // The judge is asked with its stored key, and the run that waited ends with one result.
       judge.script = obliging();
+      // Its next try may be minutes away by now; a successful test of the judge lets it come at once.
+      await client.post(`/api/projects/${owner.projectId}/judge/test`).expect(200);
       await completed(client, waitingId);
       assert.equal(judge.requests.at(-1)!.headers.authorization, `Bearer ${judgeKey}`);
       await client.post(`${connectionPath}/test`, { input: "Hello" }).expect(200);

@@ -23,24 +23,25 @@ export type LastEvaluation = {
 const leftOut = new Set<Applicability["why"]>(["no_user_input", "routing_unavailable"]);
 
 /**
- * Results have their test as it was. Tests that were left out because there was no user input or no judge count as used;
- * their version is not stored, so the current one is taken. `current`: the agent's tests by id, without deleted ones.
+ * A plan that the judge's outage left unfinished is finished as it is, as for all such traces of an agent. Otherwise deleted
+ * tests are left out; results have their test as it was. Tests that were left out because there was no user input or no judge
+ * count as used; their version is not stored, so the current one is taken. `current`: the agent's tests by id.
  */
 export function testsAgain(
   { agentId, results, tests, plan }: LastEvaluation,
   current: ReadonlyMap<string, TestCase>,
 ): { used: number; tests: TestCase[] } {
-  const used = plan?.map(({ id }) => id) ?? [
+  if (plan) return { used: plan.length, tests: plan };
+  const used = [
     ...results.map(({ testId }) => testId),
     ...tests.filter(({ why }) => leftOut.has(why)).map(({ testId }) => testId),
   ];
-  const known = new Map<string, TestCase>([
-    ...current,
-    ...results.map(({ testId, test, testVersion }) => {
+  const known = new Map(
+    results.map(({ testId, test, testVersion }) => {
       const version = testVersion ?? current.get(testId)?.version ?? 1;
       return [testId, { ...test, id: testId, agentId, version }] as const;
     }),
-    ...(plan ?? []).map(test => [test.id, test] as const),
-  ]);
-  return { used: used.length, tests: used.filter(id => current.has(id)).map(id => known.get(id)!) };
+  );
+  const existing = used.filter(id => current.has(id));
+  return { used: used.length, tests: existing.map(id => known.get(id) ?? current.get(id)!) };
 }

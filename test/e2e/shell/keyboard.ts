@@ -111,7 +111,9 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
   await page.getByRole("heading", { level: 2, name: "Dry run" }).waitFor();
   await page.locator(".editor-news").getByText("Passed").first().waitFor();
   await tabTo(page, /^Name/, 200);
-  await press(page, "Control+a");
+  await press(page, "Enter");
+  await becomesTrue(page, "document.activeElement.ariaExpanded === 'true'");
+  await press(page, "Tab", "Control+a");
   await keyboard.type("Steps as they were");
   await press(page, "Control+s");
   await page.getByRole("heading", { level: 1, name: "Steps as they were" }).waitFor();

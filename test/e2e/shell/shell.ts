@@ -81,10 +81,11 @@ test("the palette opens tests and traces, disables a test, creates a key, and ke
   await page.goto("/settings/shortcuts");
   await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
 
-  // Closing returns the focus to the page without scrolling it. (On other pages, sections that load would scroll.)
-  await page.setViewportSize({ width: 1280, height: 300 });
+  // Closing returns the focus to the page without scrolling it, in a page that is as long whatever loads in it.
+  await page.evaluate("document.getElementById('main').style.minHeight = '2000px'");
+  await page.evaluate("document.documentElement.style.overflowAnchor = 'none'");
   await page.evaluate("document.getElementById('main').focus({ preventScroll: true })");
-  await page.evaluate("scrollTo(0, 100)");
+  await page.evaluate("scrollTo(0, 200)");
   const before = await page.evaluate<number>("scrollY");
   assert.ok(before > 0);
   await find(traceId, "Trace: Hello there");
@@ -92,7 +93,6 @@ test("the palette opens tests and traces, disables a test, creates a key, and ke
   await search.waitFor({ state: "detached" });
   await becomesTrue(page, "document.activeElement?.id === 'main'");
   assert.equal(await page.evaluate("scrollY"), before);
-  await page.setViewportSize({ width: 1280, height: 720 });
 
   await find(`${traceId.slice(0, 8)} ${traceId.slice(9)}`, "Trace: Hello there");
   await page.keyboard.press("Enter");

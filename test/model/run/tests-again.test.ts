@@ -73,7 +73,7 @@ test("deleted tests count as used and are left out", () => {
   assert.deepEqual(testsAgain(last, currently()), { used: 2, tests: [] });
 });
 
-test("the tests kept for a run whose judge was unavailable come first", () => {
+test("the tests kept for a run whose judge was unavailable are taken as they are, deleted ones too", () => {
   const plan = [{ ...now("a", 2), name: "a kept" }];
   const last = {
     agentId,
@@ -81,7 +81,9 @@ test("the tests kept for a run whose judge was unavailable come first", () => {
     tests: [applicability("b", "routing_unavailable")],
     plan,
   };
-  const { used, tests } = testsAgain(last, currently(now("a"), now("b")));
-  assert.equal(used, 1);
-  assert.deepEqual(shown(tests), [["a", "a kept", 2]]);
+  for (const current of [currently(now("a"), now("b")), currently()]) {
+    const { used, tests } = testsAgain(last, current);
+    assert.equal(used, 1);
+    assert.deepEqual(shown(tests), [["a", "a kept", 2]]);
+  }
 });
