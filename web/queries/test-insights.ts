@@ -2,7 +2,7 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import type { Day, TestInsights } from "../../src/http/projects/insights-schemas.ts";
-import type { RunDetail } from "../../src/http/traces/schemas.ts";
+import type { RunDetail } from "../../src/http/traces/run-schemas.ts";
 import type { Counts, Outcome } from "../../src/model/run/run.ts";
 import { read } from "../api.ts";
 import { pagesOf } from "./pages.ts";

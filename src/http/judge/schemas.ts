@@ -5,7 +5,7 @@ import { modelName } from "../../model/judge/connection.ts";
 import { outagesMax } from "../../model/judge/outages.ts";
 import { againRefusals } from "../../model/run/tests-again.ts";
 import { Day, Id, Time } from "../schemas.ts";
-import { judgeUse } from "../traces/schemas.ts";
+import { judgeUse } from "../traces/run-schemas.ts";
 
 const Provider = z.enum(judgeProviders);
 const Mode = z.enum(judgeModes);

@@ -5,7 +5,7 @@ import type { Applicability, Result } from "../../model/run/run.ts";
 import type { AssertionDraft } from "../../model/test-case/assertion.ts";
 import { typed } from "../schemas.ts";
 import { looseResult } from "../traces/result-schemas.ts";
-import { applicability } from "../traces/schemas.ts";
+import { applicability } from "../traces/run-schemas.ts";
 
 export const DraftedAssertion = typed<AssertionDraft>()(
   z

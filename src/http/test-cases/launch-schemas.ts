@@ -4,7 +4,7 @@ import { launchChanges, type RunTurn } from "../../model/run/launch.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
 import { Id, Time, typed } from "../schemas.ts";
 import { reasonParts } from "../traces/result-schemas.ts";
-import { Run, RunDetail } from "../traces/schemas.ts";
+import { Run, RunDetail } from "../traces/run-schemas.ts";
 
 const counts = z
   .object({

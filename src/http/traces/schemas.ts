@@ -1,4 +1,4 @@
-// The response schemas of traces and runs. Fields of spans keep their snake_case wire names.
+// The response schemas of traces. Fields of spans keep their snake_case wire names.
 import { z } from "zod";
 import type { TranslatedValue } from "../../model/conventions/report.ts";
 import { type Applicability as RunApplicability, resultStates } from "../../model/run/run.ts";
@@ -9,96 +9,12 @@ import type {
   Span as TraceSpan,
 } from "../../model/trace/trace.ts";
 import { Id, Name, pageSchema, searchText, Time, typed } from "../schemas.ts";
-import { Counts, Outcome, Result, reasonParts, suspicious } from "./result-schemas.ts";
+import { applicability, Run, RunDetail } from "./run-schemas.ts";
 
 // Not a record: zod would copy it without its key `__proto__`.
 const Attributes = typed<SpanAttributes | null>()(
   z.unknown().meta({ type: ["object", "null"], additionalProperties: true }),
 );
-
-const runFields = {
-  id: Id,
-  traceId: Id.nullable().describe(
-    "Null: the manual run has no trace yet. With several turns: the trace of the last turn.",
-  ),
-  agentId: Id,
-  revision: z.number().nullable().describe("The revision of the trace that was evaluated."),
-  kind: z.enum(["passive", "manual"]),
-  launchId: Id.nullable().describe("Manual runs: the launch."),
-  state: z.enum(["pending", "running", "completed", "error", "cancelled"]),
-  dueAt: Time,
-  createdAt: Time,
-  startedAt: Time.nullable(),
-  finishedAt: Time.nullable(),
-  attempts: z.number(),
-  routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).nullable(),
-  verdict: Outcome.nullable(),
-  score: z.number().nullable(),
-  counts: Counts.nullable(),
-  error: z.string().nullable(),
-  cause: z
-    .enum(["traffic", "again"])
-    .describe("again: someone had the trace evaluated again with the tests of its last run."),
-  outage: z
-    .boolean()
-    .describe("The judge was unavailable for some of this, and no later run of the trace has judged it."),
-  waiting: z
-    .object({
-      nextTryAt: Time,
-      until: Time.describe("When the service stops waiting for the judge."),
-      reason: z.string(),
-    })
-    .nullable()
-    .describe("Set while a running run waits for the judge; its results are the ones known so far."),
-};
-
-/** Sums over judge calls. */
-export const judgeUse = {
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  costUsd: z.number(),
-  unpricedTokens: z.number().describe("Tokens without a known price; not included in `costUsd`."),
-  estimatedTokens: z
-    .number()
-    .describe("Tokens of calls whose server reported no usage; part of the other sums."),
-};
-
-export const Run = z.object(runFields).meta({ id: "Run" });
-export type Run = z.output<typeof Run>;
-
-/** Whether a test ran, and why or why not. */
-export const applicability = {
-  applied: z.boolean(),
-  why: z.string(),
-  reason: z
-    .string()
-    .optional()
-    .describe("The judge's own reason for a match; why there is no answer where routing is unavailable."),
-  ...reasonParts,
-  suspicious,
-};
-
-const Applicability = typed<RunApplicability>()(
-  z.looseObject({ testId: Id, name: z.string(), ...applicability }),
-);
-
-const JudgeUseSum = z.object({ calls: z.number().int(), ...judgeUse });
-export type JudgeUseSum = z.output<typeof JudgeUseSum>;
-
-export const RunDetail = z
-  .object({
-    ...runFields,
-    results: z.array(Result),
-    tests: z
-      .array(Applicability)
-      .describe("For each test as it was at the time: whether it ran, and why or why not."),
-    conventions: z
-      .array(z.string())
-      .describe("The conventions that the trace was read by: those of the agent when the run began."),
-    judging: JudgeUseSum.nullable().describe("Sums of the run's judge calls; null if there were none."),
-  })
-  .meta({ id: "RunDetail" });
-export type RunDetail = z.output<typeof RunDetail>;
 
 const tokens = z.object({
   input: z.number().nullable(),

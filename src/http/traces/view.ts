@@ -8,7 +8,8 @@ import type { RunOfTrace, RunRow, RunWithDetail } from "../../store/runs/read.ts
 import type { ListedTrace as ListedTraceRow } from "../../store/traces/list.ts";
 import type { TraceRow } from "../../store/traces/read.ts";
 import type { OutlinePart, WholePart } from "../../trace-reader.ts";
-import type { ListedTrace, Run, RunDetail, TestOnTrace } from "./schemas.ts";
+import type { Run, RunDetail } from "./run-schemas.ts";
+import type { ListedTrace, TestOnTrace } from "./schemas.ts";
 
 const time = (value: Date | string): string => new Date(value).toISOString();
 

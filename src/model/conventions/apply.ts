@@ -1,8 +1,8 @@
 // Puts what conventions gave in place of the values that a trace lacks, or that its instrumentation writes in its own shape.
 import { modelOf } from "../conversation/conversation.ts";
 import type { Derived, FoundText, Span, Tokens, ToolCall } from "../trace/trace.ts";
-import type { CallReading, TraceReading } from "./read-trace.ts";
-import type { Sourced } from "./reading.ts";
+import type { TraceReading } from "./read-trace.ts";
+import type { CallReading, Sourced } from "./reading.ts";
 
 type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedText">;
 

@@ -190,3 +190,13 @@ function withDecodedCall(part: unknown): unknown {
     };
   return part;
 }
+
+/** The texts of a message, joined. */
+export function textIn({ pieces }: ReadMessage): string {
+  return pieces.map(piece => (piece.kind === "text" ? piece.text : "")).join("");
+}
+
+/** The position of the user's last message with text; -1 if there is none. */
+export function indexOfQuestion(messages: ReadMessage[]): number {
+  return messages.findLastIndex(one => one.role === "user" && /\S/.test(textIn(one)));
+}

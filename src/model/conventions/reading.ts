@@ -42,6 +42,21 @@ export type SpanReading = {
   userId: Sourced<string> | null;
 };
 
+/** `convention`: the preset that recognized the span; null if only its documented attributes were read. */
+export type ReadSpan = SpanReading & { at: number; depth: number; span: Span; convention: string | null };
+
+export type CallReading = {
+  name: string;
+  /** Where the name was read; null: it is that of the span. */
+  nameFrom: string | null;
+  /** Whether the span is that of the tool, not of the model that asked for the call. */
+  isSpan: boolean;
+  id: string | null;
+  arguments: Sourced<unknown> | null;
+  result: Sourced<unknown> | null;
+  spanId: string;
+};
+
 /** One tracing convention. */
 export type Preset = {
   /** The value in an agent's `conventions`. */

@@ -1,14 +1,15 @@
 // Reads a span by a table of attribute names: what most conventions need.
 import { attributeOf, toolNameOf } from "../conversation/conversation.ts";
-import { isRecord } from "../record.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
-import type { Attributes, Span } from "../trace/trace.ts";
+import type { Span } from "../trace/trace.ts";
+import { inEvents } from "./message-events.ts";
 import { messagesIn } from "./messages.ts";
-import type { Preset, Sourced, SourcedUsage, SpanReading, SpanRole, ToolReading, Usage } from "./reading.ts";
-import { decode, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
+import type { Preset, Sourced, SourcedUsage, SpanReading, SpanRole, Usage } from "./reading.ts";
+import { SpanOfTool, type ToolAttributes } from "./tool-reading.ts";
+import { sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
 
 /** Attribute names, the first that has a value counts. A name that ends in a dot is the prefix of a flattened list. */
-export type Table = {
+export type Table = ToolAttributes & {
   name: string;
   title: string;
   writes: string;
@@ -20,11 +21,6 @@ export type Table = {
   role?: (span: Span) => SpanRole | null;
   input?: string[];
   output?: string[];
-  /** In place of `input` and `output` on spans that are tools. */
-  toolName?: string[];
-  toolId?: string[];
-  toolArguments?: string[];
-  toolResult?: string[];
   usage?: { input: string[]; output: string[]; reasoning?: string[]; cached?: string[] };
   /** Attributes with all counts in JSON. */
   usageJson?: string[];
@@ -48,10 +44,6 @@ type Mends = {
 const standard = {
   input: ["gen_ai.input.messages"],
   output: ["gen_ai.output.messages", "gen_ai.response.text"],
-  toolName: ["gen_ai.tool.name"],
-  toolId: ["gen_ai.tool.call.id"],
-  toolArguments: ["gen_ai.tool.call.arguments"],
-  toolResult: ["gen_ai.tool.call.result"],
   usage: {
     input: ["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"],
     output: ["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"],
@@ -107,7 +99,7 @@ class TableReading implements SpanReading {
   }
 
   get tool() {
-    return this.#part("tool", () => (this.role === "tool" ? new ToolOfTable(this.#span, this.#table) : null));
+    return this.#part("tool", () => (this.role === "tool" ? new SpanOfTool(this.#span, this.#table) : null));
   }
 
   get usage() {
@@ -235,99 +227,4 @@ const operations: Record<string, SpanRole> = {
   invoke_agent: "agent",
   invoke_workflow: "agent",
   create_agent: "other",
-};
-
-class ToolOfTable implements ToolReading {
-  readonly name: string;
-  readonly nameFrom: string | null;
-  readonly id: string | null;
-  readonly #span: Span;
-  readonly #table: Table;
-
-  constructor(span: Span, table: Table) {
-    this.#span = span;
-    this.#table = table;
-    const name = textOf(span, table.toolName ?? []) ?? textOf(span, standard.toolName);
-    this.name = name?.value ?? span.name;
-    this.nameFrom = name?.attribute ?? null;
-    this.id = (textOf(span, table.toolId ?? []) ?? textOf(span, standard.toolId))?.value ?? null;
-  }
-
-  get arguments(): Sourced<unknown> | null {
-    const given = this.#first(this.#table.toolArguments, standard.toolArguments);
-    return given && argumentsIn(given);
-  }
-
-  get result(): Sourced<unknown> | null {
-    const made = this.#first(this.#table.toolResult, standard.toolResult);
-    return made && { ...made, value: resultIn(made.value) };
-  }
-
-  #first(own: string[] = [], common: string[]): Sourced<unknown> | null {
-    return sourced(this.#span, ...own, ...common);
-  }
-}
-
-/** Python's `{"args": [], "kwargs": {…}}` are the arguments of the call if there are only named ones. */
-function argumentsIn(found: Sourced<unknown>): Sourced<unknown> | null {
-  const { value } = found;
-  if (isRecord(value) && Array.isArray(value["args"]) && isRecord(value["kwargs"])) {
-    return value["args"].length === 0 ? { ...found, value: value["kwargs"] } : null;
-  }
-  return isRecord(value) ? found : null;
-}
-
-/** What the tool returned, without the message that a framework put around it. */
-function resultIn(value: unknown): unknown {
-  const decoded = decode(value);
-  if (typeof decoded === "string") return pythonMessage.exec(decoded)?.[1]?.replaceAll("\\'", "'") ?? decoded;
-  if (!isRecord(decoded)) return decoded;
-  return contentIn(decoded, 3) ?? decoded;
-}
-
-/** The content of a tool's message, on its own or wrapped; undefined if the value is no message. */
-function contentIn(value: Attributes, levels: number): unknown {
-  for (const key of ["data", "kwargs", "output"]) {
-    const inner = value[key];
-    if (!isRecord(inner)) continue;
-    if ("content" in inner) return inner["content"];
-    const content = levels > 0 ? contentIn(inner, levels - 1) : undefined;
-    if (content !== undefined) return content;
-  }
-  return value["type"] === "tool" ? value["content"] : undefined;
-}
-
-/** The text of LangChain's message as Python writes it. */
-const pythonMessage = /^content='((?:[^'\\]|\\.)*)' (?=\w+=)/s;
-
-/** Span events of the standard that carry messages, one each. */
-function inEvents(span: Span, side: "user" | "assistant"): Sourced<ReadMessage[]> | null {
-  const messages: ReadMessage[] = [];
-  let named = "";
-  for (const event of span.events) {
-    if (!isRecord(event) || !isRecord(event["attributes"])) continue;
-    const name = String(event["name"]);
-    const role = side === "user" ? askedEvents[name] : answeredEvents[name];
-    if (!role) continue;
-    const { attributes } = event;
-    const detail = attributes[side === "user" ? "gen_ai.input.messages" : "gen_ai.output.messages"];
-    const value = detail ?? attributes["content"] ?? attributes["message"];
-    const found = messagesIn({ value, spanId: span.span_id, attribute: name }, side);
-    if (!found) continue;
-    named ||= name;
-    messages.push(...(detail ? found.value : found.value.map(one => ({ ...one, role }))));
-  }
-  return messages.length > 0 ? { value: messages, spanId: span.span_id, attribute: named } : null;
-}
-
-const askedEvents: Record<string, string> = {
-  "gen_ai.system.message": "system",
-  "gen_ai.user.message": "user",
-  "gen_ai.assistant.message": "assistant",
-  "gen_ai.tool.message": "tool",
-  "gen_ai.client.inference.operation.details": "user",
-};
-const answeredEvents: Record<string, string> = {
-  "gen_ai.choice": "assistant",
-  "gen_ai.client.inference.operation.details": "assistant",
 };

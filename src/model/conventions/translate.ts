@@ -4,8 +4,9 @@ import { attributeOf } from "../conversation/conversation.ts";
 import { parseJson } from "../json-text.ts";
 import type { ReadMessage, ReadPiece } from "../trace/message-parts.ts";
 import type { Attributes, Span, Translation } from "../trace/trace.ts";
-import { type CallReading, indexOfQuestion, type ReadSpan, type TraceReading, textIn } from "./read-trace.ts";
-import type { Sourced } from "./reading.ts";
+import { indexOfQuestion, textIn } from "./messages.ts";
+import type { TraceReading } from "./read-trace.ts";
+import type { CallReading, ReadSpan, Sourced } from "./reading.ts";
 
 /** The spans, with copies of those that a convention says something about. */
 export function translateSpans(spans: Span[], reading: TraceReading): Span[] {

@@ -1,7 +1,7 @@
 // The results of one test case, newest first, each with a link to its evaluation in the trace.
 import { Link } from "@tanstack/react-router";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
-import type { RunDetail } from "../../../src/http/traces/schemas.ts";
+import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
 import type { Result } from "../../../src/model/run/run.ts";
 import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
 import { passedText } from "../../format.ts";

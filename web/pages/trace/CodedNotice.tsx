@@ -1,7 +1,8 @@
 // The notices that a trace has by code: what limits its checks, and what its sender can change.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
+import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
+import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
 import { numberText } from "../../format.ts";
 import { counted } from "../../labels.ts";

@@ -2,7 +2,8 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
+import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
+import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { countsText, outcomes } from "../../labels.ts";
 import { runLabelsQuery } from "../../queries/labels.ts";
 import { testsQuery } from "../../queries/tests.ts";

@@ -2,7 +2,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
-import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
+import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
+import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
 import { ReadIt } from "../../forms/ReadIt.tsx";
 import { Reevaluate, usePausedReason } from "../../forms/Reevaluate.tsx";

@@ -1,5 +1,5 @@
 // A passage that a judge quoted from the reply: its name in the URL, and its message in the conversation.
-import type { RunDetail } from "../../../src/http/traces/schemas.ts";
+import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
 import type { Turn } from "../../../src/model/conversation/view.ts";
 import type { Evidence, SemanticActual } from "../../../src/model/run/run.ts";
 import { findQuotation } from "../../quotation.ts";

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { JudgeCall } from "../../../../src/http/judge/schemas.ts";
-import type { JudgeUseSum, RunDetail } from "../../../../src/http/traces/schemas.ts";
+import type { JudgeUseSum, RunDetail } from "../../../../src/http/traces/run-schemas.ts";
 import { durationText, exactClockText, numberText } from "../../../format.ts";
 import { counted, judgeCallStates } from "../../../labels.ts";
 import { moneyText, usedText } from "../../../money.ts";

@@ -3,7 +3,8 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ListedTest } from "../../../../src/http/test-cases/schemas.ts";
-import type { RunDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
+import type { RunDetail } from "../../../../src/http/traces/run-schemas.ts";
+import type { TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import { counted, type Why, whys } from "../../../labels.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { useTrace } from "./context.ts";

@@ -1,7 +1,7 @@
 // A run of the tests: its counts, when it ran, and how scenarios were matched.
 
 import { Link, useNavigate } from "@tanstack/react-router";
-import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
+import type { RunDetail } from "../../../../src/http/traces/run-schemas.ts";
 import { durationText, exactMomentText } from "../../../format.ts";
 import { outcomes, routings, runStates, tallyText } from "../../../labels.ts";
 import { Badge, Verdict } from "../../../ui/Badge.tsx";

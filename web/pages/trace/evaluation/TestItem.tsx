@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ListedTest } from "../../../../src/http/test-cases/schemas.ts";
-import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
+import type { RunDetail } from "../../../../src/http/traces/run-schemas.ts";
 import type { Check, Result } from "../../../../src/model/run/run.ts";
 import { passiveBehaviors, whys } from "../../../labels.ts";
 import { reasonText } from "../../../reasons.ts";

@@ -2,7 +2,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
+import type { RunDetail } from "../../../../src/http/traces/run-schemas.ts";
 import type { Waiting } from "../../../../src/model/run/run.ts";
 import { runStates } from "../../../labels.ts";
 import { Badge } from "../../../ui/Badge.tsx";

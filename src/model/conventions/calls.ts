@@ -1,0 +1,127 @@
+// Lists the tool calls of a trace, each once: from the spans of tools, and from the messages of models.
+import { isRecord } from "../record.ts";
+import type { ReadMessage } from "../trace/message-parts.ts";
+import { indexOfQuestion, textIn } from "./messages.ts";
+import type { CallReading, ReadSpan } from "./reading.ts";
+import { decode } from "./values.ts";
+
+/** For lists, which have each name once. */
+export function namedCalls(reads: ReadSpan[], models: ReadSpan[]): CallReading[] {
+  const nothing = { id: null, arguments: null, result: null };
+  const calls = new Map<string, CallReading>();
+  for (const { tool, span } of reads) {
+    if (!tool || calls.has(tool.name)) continue;
+    const { name, nameFrom } = tool;
+    calls.set(name, { ...nothing, name, nameFrom, isSpan: true, spanId: span.span_id });
+  }
+  for (const { messages, spanId, attribute } of messagesWithCalls(models, !tellAnswers(models))) {
+    for (const { name } of messages.flatMap(message => message.calls)) {
+      if (name === "" || calls.has(name)) continue;
+      calls.set(name, { ...nothing, name, nameFrom: attribute, isSpan: false, spanId });
+    }
+  }
+  return [...calls.values()];
+}
+
+type Told = { messages: ReadMessage[]; isHistory: boolean; spanId: string; attribute: string };
+
+/** What models answered and, `withHistory`, what they were asked since the question. */
+function* messagesWithCalls(models: ReadSpan[], withHistory = true): Generator<Told> {
+  for (const one of models) {
+    if (one.convention === null) continue;
+    const { answered } = one;
+    if (answered) yield { ...answered, messages: answered.value, isHistory: false };
+    const asked = withHistory ? one.asked : null;
+    if (asked) yield { ...asked, messages: sinceQuestion(asked.value), isHistory: true };
+  }
+}
+
+/** Whether each of several calls tells what it answered: then histories name no other tool, unless a turn has several traces. */
+function tellAnswers(models: ReadSpan[]): boolean {
+  if (models.length === 1) return false;
+  return models.every(({ answered }) =>
+    answered?.value.some(one => one.calls.length > 0 || /\S/.test(textIn(one))),
+  );
+}
+
+/** Spans of tools first, then what models asked for that no span stands for; a call counts once. */
+export function callsOf(reads: ReadSpan[], models: ReadSpan[]): CallReading[] {
+  const calls = reads.flatMap(({ tool, span }): CallReading[] => {
+    if (!tool) return [];
+    const { name, nameFrom, id, arguments: args, result } = tool;
+    return [{ name, nameFrom, isSpan: true, id, arguments: args, result, spanId: span.span_id }];
+  });
+  const untold = new CallsWithoutMessage(calls);
+  const told = new Set<string>();
+  for (const { messages, isHistory, spanId, attribute } of messagesWithCalls(models)) {
+    for (const { name, id, arguments: sent } of messages.flatMap(message => message.calls)) {
+      // Without an id a call in the history cannot be told from a second one.
+      if (id === null ? isHistory : told.has(id)) continue;
+      if (id !== null) told.add(id);
+      const value = decode(sent);
+      const args = isRecord(value) ? { spanId, attribute, value } : null;
+      const known = untold.take(name, id, value);
+      if (known) {
+        // Results refer to the id in the messages, which the span may lack or have another of.
+        known.id = id ?? known.id;
+        known.arguments ??= args;
+      } else if (name !== "") {
+        calls.push({ name, nameFrom: attribute, isSpan: false, id, arguments: args, result: null, spanId });
+      }
+    }
+  }
+  addResults(calls, reads);
+  return calls;
+}
+
+/** Finds the span of a call by its id, else by name and arguments, else by name; each once. */
+class CallsWithoutMessage {
+  readonly #taken = new Set<CallReading>();
+  readonly #byKey = new Map<string, CallReading[]>();
+
+  constructor(calls: CallReading[]) {
+    for (const call of calls.toReversed()) {
+      for (const key of keysOf(call.name, call.id, call.arguments?.value)) {
+        const list = this.#byKey.get(key);
+        if (list) list.push(call);
+        else this.#byKey.set(key, [call]);
+      }
+    }
+  }
+
+  take(name: string, id: string | null, args: unknown): CallReading | undefined {
+    for (const key of keysOf(name, id, args)) {
+      const list = this.#byKey.get(key);
+      while (list && this.#taken.has(list.at(-1)!)) list.pop();
+      const call = list?.at(-1);
+      if (!call) continue;
+      this.#taken.add(call);
+      return call;
+    }
+    return undefined;
+  }
+}
+
+function keysOf(name: string, id: string | null, args: unknown): string[] {
+  const keys = [`name ${name}`];
+  if (args !== undefined && args !== null) keys.unshift(`args ${name} ${JSON.stringify(args)}`);
+  if (id !== null) keys.unshift(`id ${id}`);
+  return keys;
+}
+
+/** Adds the results that only messages have. */
+function addResults(calls: CallReading[], reads: ReadSpan[]): void {
+  const waiting = new Map(calls.flatMap(call => (call.id !== null && !call.result ? [[call.id, call]] : [])));
+  if (waiting.size === 0) return;
+  for (const { asked } of reads) {
+    for (const { id, value } of asked?.value.flatMap(message => message.results) ?? []) {
+      const call = id === null ? undefined : waiting.get(id);
+      if (call) call.result ??= { value, spanId: asked!.spanId, attribute: asked!.attribute };
+    }
+  }
+}
+
+/** The messages of this turn: earlier ones are history. */
+function sinceQuestion(messages: ReadMessage[]): ReadMessage[] {
+  return messages.slice(indexOfQuestion(messages) + 1);
+}

@@ -1,0 +1,44 @@
+// Counts the values that the JSON in a trace's texts may hold, before anything is parsed.
+import { isRecord } from "../record.ts";
+import type { Attributes, Span } from "../trace/trace.ts";
+
+/** Of texts this short in total, the values need not be counted: there is at most one for two characters. */
+const uncountedMax = 200_000;
+
+/** At least as many values as parsing the texts gives, JSON within JSON included. */
+export function valuesIn(spans: Span[]): number {
+  const texts: string[] = [];
+  let length = 0;
+  const add = (attributes: Attributes) => {
+    for (const key in attributes) {
+      const text = attributes[key];
+      if (typeof text !== "string" || !mayBeJson(text)) continue;
+      texts.push(text);
+      length += text.length;
+    }
+  };
+  for (const span of spans) {
+    add(span.attributes);
+    for (const event of span.events) {
+      if (isRecord(event) && isRecord(event["attributes"])) add(event["attributes"]);
+    }
+  }
+  return length <= uncountedMax ? length / 2 : texts.reduce((sum, text) => sum + countIn(text), 0);
+}
+
+/** Whether its first character, or one after blanks, may begin JSON. */
+function mayBeJson(text: string): boolean {
+  const char = text.charCodeAt(0);
+  return char <= 32 || char === quote || char === bracket || char === brace;
+}
+
+function countIn(text: string): number {
+  let values = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === comma || char === bracket || char === brace) values++;
+  }
+  return values;
+}
+
+const [quote, comma, bracket, brace] = [34, 44, 91, 123];

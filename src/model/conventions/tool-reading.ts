@@ -1,0 +1,84 @@
+// Reads the span of a tool call: the tool's name, the call's id, arguments and result.
+import { isRecord } from "../record.ts";
+import type { Attributes, Span } from "../trace/trace.ts";
+import type { Sourced, ToolReading } from "./reading.ts";
+import { decode, sourced, textOf } from "./values.ts";
+
+/** On spans of tools, in place of `input` and `output`. Attribute names, the first that has a value counts. */
+export type ToolAttributes = {
+  toolName?: string[];
+  toolId?: string[];
+  toolArguments?: string[];
+  toolResult?: string[];
+};
+
+/** The attributes that OpenTelemetry names. */
+const standard = {
+  toolName: ["gen_ai.tool.name"],
+  toolId: ["gen_ai.tool.call.id"],
+  toolArguments: ["gen_ai.tool.call.arguments"],
+  toolResult: ["gen_ai.tool.call.result"],
+};
+
+export class SpanOfTool implements ToolReading {
+  readonly name: string;
+  readonly nameFrom: string | null;
+  readonly id: string | null;
+  readonly #span: Span;
+  readonly #own: ToolAttributes;
+
+  constructor(span: Span, own: ToolAttributes) {
+    this.#span = span;
+    this.#own = own;
+    const name = textOf(span, own.toolName ?? []) ?? textOf(span, standard.toolName);
+    this.name = name?.value ?? span.name;
+    this.nameFrom = name?.attribute ?? null;
+    this.id = (textOf(span, own.toolId ?? []) ?? textOf(span, standard.toolId))?.value ?? null;
+  }
+
+  get arguments(): Sourced<unknown> | null {
+    const given = this.#first(this.#own.toolArguments, standard.toolArguments);
+    return given && argumentsIn(given);
+  }
+
+  get result(): Sourced<unknown> | null {
+    const made = this.#first(this.#own.toolResult, standard.toolResult);
+    return made && { ...made, value: resultIn(made.value) };
+  }
+
+  #first(own: string[] = [], common: string[]): Sourced<unknown> | null {
+    return sourced(this.#span, ...own, ...common);
+  }
+}
+
+/** Python's `{"args": [], "kwargs": {…}}` are the arguments of the call if there are only named ones. */
+function argumentsIn(found: Sourced<unknown>): Sourced<unknown> | null {
+  const { value } = found;
+  if (isRecord(value) && Array.isArray(value["args"]) && isRecord(value["kwargs"])) {
+    return value["args"].length === 0 ? { ...found, value: value["kwargs"] } : null;
+  }
+  return isRecord(value) ? found : null;
+}
+
+/** What the tool returned, without the message that a framework put around it. */
+function resultIn(value: unknown): unknown {
+  const decoded = decode(value);
+  if (typeof decoded === "string") return pythonMessage.exec(decoded)?.[1]?.replaceAll("\\'", "'") ?? decoded;
+  if (!isRecord(decoded)) return decoded;
+  return contentIn(decoded, 3) ?? decoded;
+}
+
+/** The content of a tool's message, on its own or wrapped; undefined if the value is no message. */
+function contentIn(value: Attributes, levels: number): unknown {
+  for (const key of ["data", "kwargs", "output"]) {
+    const inner = value[key];
+    if (!isRecord(inner)) continue;
+    if ("content" in inner) return inner["content"];
+    const content = levels > 0 ? contentIn(inner, levels - 1) : undefined;
+    if (content !== undefined) return content;
+  }
+  return value["type"] === "tool" ? value["content"] : undefined;
+}
+
+/** The text of LangChain's message as Python writes it. */
+const pythonMessage = /^content='((?:[^'\\]|\\.)*)' (?=\w+=)/s;
