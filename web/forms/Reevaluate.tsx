@@ -1,8 +1,9 @@
-// Re-evaluates checks that were skipped because the judge was unavailable: live traces in a new run, manual runs in place.
+// Evaluates live traces again in a new run, and manual runs that the judge was unavailable for in place.
 
 import { type QueryKey, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { JudgedAgain } from "../../src/http/judge/schemas.ts";
 import type { Failure } from "../api.ts";
 import { numberText } from "../format.ts";
 import { counted } from "../labels.ts";
@@ -12,16 +13,13 @@ import { launchQuery, manualRunQuery } from "../queries/launches.ts";
 import { projectJudgeQuery } from "../queries/project-judge.ts";
 import { outlineQuery } from "../queries/traces.ts";
 import { Button } from "../ui/Button.tsx";
-import { FailureNotice } from "../ui/Notice.tsx";
+import { FailureNotice, Notice } from "../ui/Notice.tsx";
 import { toast } from "../ui/Toast.tsx";
-
-/** How many runs were created, and how many traces exceed the limit of one request. */
-type Scheduled = { scheduled: number; left: number };
 
 type ReevaluateProps = {
   projectId: string;
   agentId: string;
-  /** Absent: all live traces of the agent with such checks. */
+  /** Absent: all live traces of the agent with checks that the judge was unavailable for. */
   what?: ToReevaluate;
 };
 
@@ -31,13 +29,17 @@ export function Reevaluate({ projectId, agentId, what = {} }: ReevaluateProps) {
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
+  const [refused, setRefused] = useState<string>();
   const start = async () => {
     setBusy(true);
     setFailure(undefined);
+    setRefused(undefined);
     const answer = await reevaluate(agentId, what);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
-    toast(scheduledText(answer.value, what));
+    const refusal = answer.value.refused.find(({ reason }) => reason !== "in_progress");
+    if (refusal) setRefused(refusal.message);
+    else toast(scheduledText(answer.value, what));
     const keys = [outagesQuery(agentId).queryKey, ...keysOf(what)];
     await Promise.all(keys.map(queryKey => queries.invalidateQueries({ queryKey })));
   };
@@ -54,6 +56,7 @@ export function Reevaluate({ projectId, agentId, what = {} }: ReevaluateProps) {
         Re-evaluate
       </Button>
       <FailureNotice failure={failure} />
+      {refused !== undefined && <Notice tone="warn">{refused}</Notice>}
     </>
   );
 }
@@ -69,7 +72,7 @@ function keysOf(what: ToReevaluate): QueryKey[] {
   return what.traceIds?.map(id => outlineQuery(id).queryKey) ?? [];
 }
 
-function scheduledText({ scheduled, left }: Scheduled, what: ToReevaluate): string {
+function scheduledText({ scheduled, left }: JudgedAgain, what: ToReevaluate): string {
   if (scheduled === 0) return "Already being re-evaluated";
   if ("runIds" in what) return "Re-evaluating the test run";
   if ("launchId" in what) return `Re-evaluating ${counted(scheduled, "test run")}`;

@@ -408,13 +408,15 @@ test("checks skipped because the judge was unavailable are re-evaluated in a new
   });
   await shows(page, "The judge was unavailable.");
   await assertAccessible(page);
-  const again = page.getByRole("button", { name: "Re-evaluate" });
+  const again = page.locator(".notice").getByRole("button", { name: "Re-evaluate" });
   // The test was deleted since, so the trace is judged by the version of its first run.
   await again.click();
   await shows(page.getByRole("region", { name: "Notifications" }), "Re-evaluating the trace");
   await region.getByText("About this evaluation").click();
   await shows(region, /^Re-evaluated on request/, "1 of 1 test passed");
   await again.waitFor({ state: "detached" });
+  await region.getByRole("button", { name: "Re-evaluate" }).click();
+  await shows(region, /^The tests that evaluated this trace were deleted/);
   const chooser = region.getByRole("button", { name: /^Run of/ });
   await page.setViewportSize({ width: 768, height: 800 });
   // The panes are arranged again.

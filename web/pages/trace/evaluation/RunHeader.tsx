@@ -3,6 +3,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { RunDetail } from "../../../../src/http/traces/run-schemas.ts";
 import { durationText, exactMomentText } from "../../../format.ts";
+import { Reevaluate } from "../../../forms/Reevaluate.tsx";
 import { outcomes, routings, runStates, tallyText } from "../../../labels.ts";
 import { Badge, Verdict } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
@@ -48,7 +49,8 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
 
 /** When the run took place and how scenarios were matched, folded. */
 export function RunAbout({ run }: { run: RunDetail }) {
-  const { params } = useTrace();
+  const { trace, params } = useTrace();
+  const isLast = run.id === trace.runs[0]?.id && run.state === "completed";
   return (
     <>
       <SuspiciousInput run={run} />
@@ -71,6 +73,14 @@ export function RunAbout({ run }: { run: RunDetail }) {
           {run.routing && run.kind === "passive" && <RoutingWord run={run} />}
           {run.verdict && (
             <p className="quiet small">Skipped checks and those with missing instrumentation do not count.</p>
+          )}
+          {isLast && trace.kind === "live" && run.results.length > 0 && (
+            <div className="stack-tight">
+              <p className="quiet small">A new run uses the same versions of the tests.</p>
+              <div>
+                <Reevaluate {...params} what={{ traceIds: [trace.id] }} />
+              </div>
+            </div>
           )}
         </div>
       </details>
