@@ -14,6 +14,7 @@ RULES = [
     r"max is smaller than min, which is ",
     r"Expected one entry per criterion: ",
     r"Inputs need exactly one turn\.",
+    r"The inputs have [\d,]+ characters together; ",
     r"Turn \d+ does not exist: the test has ",
     r"Duplicate header\.",
     r"This model already has a price from this day\.",
@@ -38,6 +39,8 @@ RULES = [
     r"The URL has changed\. Enter this secret again\.",
     r"(Google|OpenAI|Anthropic) needs an API key\.",
     r"This (agent|project) has no (test case|agent) with this id\.",
+    r"(“[\s\S]*”: )?[\d,]+ inputs × [\d,]+ repeats are ",  # stored inputs, times repeats
+    r"These tests are [\d,]+ runs\. ",
     r"Invalid token",
     r"The span has no such value\.",
     r"The trace has no span with this ID\.",
