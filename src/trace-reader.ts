@@ -2,17 +2,22 @@
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
 import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
-import { type ConventionReport, type Preview, previewOf, reportOf } from "./model/conventions/report.ts";
-import { attributeOf, structureOf } from "./model/conversation/conversation.ts";
+import { type Preview, previewOf } from "./model/conventions/report.ts";
 import { transcribe } from "./model/conversation/transcript.ts";
 import { showConversation } from "./model/conversation/view.ts";
-import { ValueAllowance } from "./model/json-text.ts";
-import { columnsOf, storable } from "./model/trace/columns.ts";
-import { outlineSpan } from "./model/trace/outline.ts";
-import type { Attributes, Derived, Span, ToolCall, TracePath } from "./model/trace/trace.ts";
-import { type Cut, type Path, truncateValue } from "./model/truncate.ts";
+import type { TracePath } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import type { TraceSize } from "./store/traces/read.ts";
+import {
+  cutSpan,
+  jsonOf,
+  type OutlinePart,
+  outlineOf,
+  rawOf,
+  shortPreview,
+  type WholePart,
+  wholeOf,
+} from "./trace-reader/parts.ts";
 
 /** A trace at a revision, read by the conventions of its agent, as one text. `bytes`: JSON in its batches. */
 export type TraceVersion = TraceSize;
@@ -46,36 +51,6 @@ export type VersionReader = {
     request: Parameters<TraceParts[Name]>[0] & { version: TraceVersion },
   ) => ReturnType<TraceParts[Name]>;
 };
-
-/** The part of a trace that does not depend on its runs. `spans` is a JSON list. */
-export type OutlinePart = {
-  head: Pick<
-    Derived,
-    | "name"
-    | "durationMs"
-    | "tokens"
-    | "failed"
-    | "spanCount"
-    | "startTimeUnixNano"
-    | "endTimeUnixNano"
-    | "rootSpanId"
-    | "notices"
-    | "otherConvention"
-  > &
-    ConventionReport & {
-      revision: number;
-      httpStatus: number | null;
-      /** Truncated, as in lists. */
-      userInput: string | null;
-      responseText: string | null;
-      metadata: Attributes | null;
-      resource: Attributes | null;
-    } & Pick<Cut<unknown>, "cuts" | "omissions">;
-  spans: Uint8Array;
-};
-
-/** What a whole trace is, without its runs: a JSON object of spans and derived values. */
-export type WholePart = { revision: number; notices: Derived["notices"]; json: Uint8Array };
 
 export type LoadVersion = (version: TraceVersion) => Promise<LoadedTrace | undefined>;
 
@@ -192,127 +167,4 @@ export function cacheTraces(acquire: AcquireVersion, cachedBytesMax: number): Tr
       return oldest !== undefined;
     },
   };
-}
-
-function shortPreview({ userInput, responseText, tools, ...rest }: Preview): Preview {
-  return {
-    ...rest,
-    userInput: userInput && storable(userInput),
-    responseText: responseText && storable(responseText),
-    tools: tools.slice(0, previewedTools).map(storable),
-  };
-}
-
-const previewedTools = 50;
-
-function outlineOf(loaded: LoadedTrace): OutlinePart {
-  const { trace, derived, revision } = loaded;
-  const { name, durationMs, failed, spanCount, httpStatus, userInput, responseText } = columnsOf(derived);
-  const { tokens, startTimeUnixNano, endTimeUnixNano, rootSpanId, notices, otherConvention } = derived;
-  const { metadata, resource } = trace;
-  const context = truncateValue({ metadata, resource }, contextBytesMax);
-  return {
-    head: {
-      revision,
-      name,
-      durationMs,
-      httpStatus,
-      tokens,
-      failed,
-      spanCount,
-      userInput,
-      responseText,
-      startTimeUnixNano,
-      endTimeUnixNano,
-      rootSpanId,
-      notices,
-      otherConvention,
-      ...reportOf(loaded),
-      ...context.value,
-      cuts: context.cuts,
-      omissions: context.omissions,
-    },
-    spans: jsonOf(loaded.read.spans.map(outlineSpan)),
-  };
-}
-
-const contextBytesMax = 32 * 1024;
-// With the list of truncated places, a span stays below 256 KB.
-const attributesBytesMax = 176 * 1024;
-const restBytesMax = 48 * 1024;
-
-/** Attributes have a budget of their own, because they are what users look at. */
-function cutSpan({ attributes, ...rest }: Span): { span: Span } & Pick<Cut<unknown>, "cuts" | "omissions"> {
-  const outer = truncateValue(rest, restBytesMax);
-  const inner = truncateValue(attributes, attributesBytesMax);
-  const within = <T extends { path: Path }>(found: T): T => ({
-    ...found,
-    path: ["attributes", ...found.path],
-  });
-  return {
-    span: { ...outer.value, attributes: inner.value },
-    cuts: [...outer.cuts, ...inner.cuts.map(within)],
-    omissions: [...outer.omissions, ...inner.omissions.map(within)],
-  };
-}
-
-function wholeOf(loaded: LoadedTrace): WholePart {
-  const { trace, derived, revision } = loaded;
-  const {
-    notices,
-    httpStatus,
-    userInput,
-    responseText,
-    toolCalls,
-    judgedText: _,
-    models: __,
-    ...values
-  } = derived;
-  const json = jsonOf({
-    ...values,
-    ...reportOf(loaded),
-    toolCalls: shownCalls(toolCalls, loaded.read.spans),
-    httpStatus: httpStatus?.value ?? null,
-    userInput: userInput?.text ?? null,
-    responseText: responseText?.text ?? null,
-    spans: trace.spans,
-    metadata: trace.metadata,
-    resource: trace.resource,
-  });
-  return { revision, notices, json };
-}
-
-/** With results, and how each was read. */
-function shownCalls(calls: ToolCall[], spans: Span[]): object[] {
-  const byId = new Map(spans.map(span => [span.span_id, span]));
-  const allowance = new ValueAllowance();
-  return calls.map(call => {
-    const span = byId.get(call.spanId);
-    const sent = span && attributeOf(span, "gen_ai.tool.call.result");
-    const result = "result" in call ? call.result : (structureOf(sent, allowance) ?? sent ?? null);
-    return { ...call, result, convention: span?.reading?.convention ?? null };
-  });
-}
-
-/** Serializes span by span: the text of all spans may exceed the maximum length of a string. */
-function rawOf(
-  { traceId, revision, trace }: LoadedTrace,
-  { externalId, path }: { externalId: string; path: TracePath },
-): Uint8Array {
-  const { metadata, resource, spans } = trace;
-  const head = JSON.stringify({ traceId, externalId, path, revision, metadata, resource });
-  const parts = [Buffer.from(`${head.slice(0, -1)},"spans":[`)];
-  spans.forEach((span, at) => {
-    parts.push(Buffer.from(`${at === 0 ? "\n" : ",\n"}${JSON.stringify(span)}`));
-  });
-  return ownBytes(Buffer.concat([...parts, Buffer.from("\n]}\n")]));
-}
-
-function jsonOf(value: unknown): Uint8Array {
-  return ownBytes(Buffer.from(JSON.stringify(value)));
-}
-
-/** Bytes that can be moved to another thread: not a view of Node's pool for small buffers. */
-function ownBytes(bytes: Buffer): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

@@ -5,13 +5,8 @@ import { type SpanSearch, type SpansFound, searchSpans } from "../load/search.ts
 import type { Preview } from "../model/conventions/report.ts";
 import { asUnavailable, openDatabase } from "../store/db.ts";
 import { serveThread } from "../threads/serve.ts";
-import {
-  acquireVersion,
-  cacheTraces,
-  type OutlinePart,
-  openTraceReader,
-  type WholePart,
-} from "../trace-reader.ts";
+import type { OutlinePart, WholePart } from "../trace-reader/parts.ts";
+import { acquireVersion, cacheTraces, openTraceReader } from "../trace-reader.ts";
 import type { TraceThreadData } from "./threaded-trace-reader.ts";
 
 // Bytes of JSON, which take several times as much memory.

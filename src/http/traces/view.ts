@@ -7,7 +7,7 @@ import { decodeDetail } from "../../store/runs/detail.ts";
 import type { RunOfTrace, RunRow, RunWithDetail } from "../../store/runs/read.ts";
 import type { ListedTrace as ListedTraceRow } from "../../store/traces/list.ts";
 import type { TraceRow } from "../../store/traces/read.ts";
-import type { OutlinePart, WholePart } from "../../trace-reader.ts";
+import type { OutlinePart, WholePart } from "../../trace-reader/parts.ts";
 import type { Run, RunDetail } from "./run-schemas.ts";
 import type { ListedTrace, TestOnTrace } from "./schemas.ts";
 

@@ -38,9 +38,9 @@ const items = multiRow<Item>(3 + Object.keys(valueColumns).length, {
 });
 
 // `for key share` makes a revocation wait for this commit, or this statement see the revocation: no trace is committed
-// after a revocation was answered. Columns derived with conventions that the agent no longer has are derived again. Traces are inserted in the order of their identities, so that two statements with
-// the same ones wait for each other in turn and never deadlock. A trace that a manual run waits for belongs to that
-// run: nothing is scheduled for it.
+// after a revocation was answered. Columns derived with conventions that the agent no longer has are derived again.
+// Traces are inserted in the order of their identities, so that two statements with the same ones wait for each other
+// in turn and never deadlock. A trace that a manual run waits for belongs to that run: nothing is scheduled for it.
 const statement = `
 with item as materialized (
   select * from ${items.from}
