@@ -23,7 +23,12 @@ export function multiRow<Row, Name extends string = string>(
   const sent = entries.flatMap(([name, [type]]) =>
     type === "bytes" ? [`${name}_at int`, `${name}_length int`] : [`${name} ${type}`],
   );
-  const arrays = sent.map((column, index) => `$${first + index}::${column.split(" ")[1]}[]`);
+  // The planner sees how long arrays are, and plans again each time that there are fewer than the ten it assumes otherwise:
+  // 0.9 ms of the 1.6 ms for one trace (decision 005). One array that it cannot see makes these plans equal, and one is kept.
+  const arrays = sent.map((column, index) => {
+    const array = `$${first + index}::${column.split(" ")[1]}[]`;
+    return index === 0 ? `(select ${array})` : array;
+  });
   const names = sent.map(column => column.split(" ")[0]);
   const data = `$${first + sent.length}::bytea`;
   const hasBytes = entries.some(([, [type]]) => type === "bytes");
