@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pino from "pino";
 import { type JudgeConnection, type JudgeProvider, judgeProviders } from "../../src/model/judge/call.ts";
-import { priceOf } from "../../src/model/judge/prices.ts";
+import { priceOf } from "../../src/model/price/price.ts";
 import { openJudgeClient } from "../../src/remote/judge/client.ts";
 import { type Price, report } from "./report.ts";
 import { readSets } from "./sets.ts";

@@ -35,11 +35,13 @@ export function joinTurns(given: Turn[]): Turn {
       input: sum(all.map(({ tokens }) => tokens.input)),
       output: sum(all.map(({ tokens }) => tokens.output)),
       reasoning: sum(all.map(({ tokens }) => tokens.reasoning)),
+      cached: sum(all.map(({ tokens }) => tokens.cached)),
       total: sum(all.map(({ tokens }) => tokens.total)),
     },
     failed: all.some(({ failed }) => failed),
     spanCount: trace.spans.length,
     toolCalls: all.flatMap(({ toolCalls }) => toolCalls),
+    modelCalls: all.flatMap(({ modelCalls }) => modelCalls),
     notices: [...new Set(all.flatMap(({ notices }) => notices))],
     otherConvention: all.find(({ otherConvention }) => otherConvention)?.otherConvention ?? null,
   };

@@ -2,7 +2,7 @@
 import type { JudgeCall } from "../model/judge/call.ts";
 import type { JudgeContext, Spent } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
-import { costOf, priceOf } from "../model/judge/prices.ts";
+import { costOf, priceOf } from "../model/price/price.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { JudgeReply, JudgeRequest } from "../remote/judge/client.ts";

@@ -10,8 +10,8 @@ import type {
   RoutingQuestion,
 } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
-import { costOf, priceOf } from "../model/judge/prices.ts";
 import { quotable } from "../model/judge/prompt-bounds.ts";
+import { costOf, priceOf } from "../model/price/price.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 import type { Clock } from "../remote/clock.ts";
 import { routeRequest } from "../remote/judge/client.ts";

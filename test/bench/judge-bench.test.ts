@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { costOf, priceOf } from "../../src/model/judge/prices.ts";
+import { costOf, priceOf } from "../../src/model/price/price.ts";
 import {
   askedOf,
   type JudgeServer,

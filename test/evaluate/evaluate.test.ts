@@ -274,7 +274,7 @@ test("whatever the spans and the tests hold, a trace is judged, and every check 
     fc.record({
       type: fc.constant("semantic"),
       negate,
-      criteria: name.filter((text) => text.trim() !== ""),
+      criteria: name.filter(text => text.trim() !== ""),
       threshold: fc.jsonValue(),
       target_node: name,
     }),

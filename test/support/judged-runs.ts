@@ -68,7 +68,7 @@ export async function storeJudgedRun(
     results,
     tests,
   };
-  const tokens = { input: null, output: null, reasoning: null, total: null };
+  const tokens = { input: null, output: null, reasoning: null, cached: null, total: null };
   const planned = plan ? { plan } : {};
   await completeRuns(db, lease, [
     { id, revision: 1, verdict, outage, durationMs: 2_400, tokens, ...planned },

@@ -1,5 +1,5 @@
 // Puts what conventions gave in place of the values that a trace lacks, or that its instrumentation writes in its own shape.
-import { modelOf } from "../conversation/conversation.ts";
+import { modelsIn } from "../conversation/conversation.ts";
 import type { Derived, FoundText, Span, Tokens, ToolCall } from "../trace/trace.ts";
 import type { TraceReading } from "./read-trace.ts";
 import type { CallReading, Sourced } from "./reading.ts";
@@ -46,14 +46,14 @@ function foundAt({ value, spanId, attribute }: Sourced<string>, field: keyof Con
 
 function tokensOf(
   { tokens, rootSpanId }: Pick<Derived, "tokens" | "rootSpanId">,
-  { usage: { input, output, reasoning }, spans }: TraceReading,
+  { usage: { input, output, reasoning, cached }, spans }: TraceReading,
 ): Tokens {
   const isSetOnRoot = spans.some(
     ({ span, convention, usage }) => convention === null && usage !== null && span.span_id === rootSpanId,
   );
   if (isSetOnRoot || (input === null && output === null)) return tokens;
   const total = Math.min((input ?? 0) + (output ?? 0), Number.MAX_SAFE_INTEGER);
-  return { input, output, reasoning, total };
+  return { input, output, reasoning, cached, total };
 }
 
 function mergedCalls(foreign: ToolCall[], { calls, spans }: TraceReading): ToolCall[] {
@@ -76,5 +76,12 @@ function modelsOf(spans: Span[], reading: TraceReading): string[] {
       role === "model" && model ? [[span, model.value] as const] : [],
     ),
   );
-  return [...new Set(spans.flatMap(span => modelOf(span) ?? read.get(span) ?? []))];
+  return [
+    ...new Set(
+      spans.flatMap(span => {
+        const documented = modelsIn(span);
+        return documented.length > 0 ? documented : (read.get(span) ?? []);
+      }),
+    ),
+  ];
 }

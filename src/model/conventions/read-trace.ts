@@ -7,14 +7,16 @@ import type { Span } from "../trace/trace.ts";
 import { callsOf, namedCalls } from "./calls.ts";
 import { valuesIn } from "./count-values.ts";
 import { indexOfQuestion, textIn } from "./messages.ts";
-import type { CallReading, Preset, ReadSpan, Sourced } from "./reading.ts";
+import type { CallReading, Preset, ReadSpan, Sourced, Usage } from "./reading.ts";
 import { readDocumented } from "./table.ts";
 
 export type TraceReading = {
   userInput: Sourced<string> | null;
   reply: Sourced<string> | null;
   calls: CallReading[];
-  usage: { input: number | null; output: number | null; reasoning: number | null; cached: number | null };
+  usage: Omit<Usage, "written">;
+  /** The spans whose usage counts. */
+  counted: ReadSpan[];
   model: Sourced<string> | null;
   provider: Sourced<string> | null;
   conversationId: Sourced<string> | null;
@@ -59,13 +61,15 @@ export function readTrace(
     (best, one) => (best && endsAfter(best, one) ? best : one),
     null,
   );
+  const counted = countedOf(reads, tree.parents);
   const isAll = depth === "all";
   return {
     userInput:
       first(around, ({ asked }) => questionIn(asked)) ?? first(models, ({ asked }) => questionIn(asked)),
     reply: first(around, ({ answered }) => replyIn(answered)) ?? (latest && replyIn(latest.answered)),
     calls: isAll ? callsOf(reads, models) : namedCalls(reads, models),
-    usage: usageOf(reads, tree.parents),
+    usage: usageOf(counted),
+    counted,
     model: isAll ? (latest?.model ?? first(around, ({ model }) => model)) : null,
     provider: isAll ? (latest?.provider ?? null) : null,
     conversationId: isAll ? agreed(reads, ({ conversationId }) => conversationId) : null,
@@ -121,17 +125,22 @@ function replyIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
   return found && /\S/.test(text) ? { ...found, value: text } : null;
 }
 
-/** Usage of the deepest spans that have any: whatever is above repeats it. */
-function usageOf(reads: ReadSpan[], parents: number[]): TraceReading["usage"] {
+/** The deepest spans that have usage: whatever is above repeats it. */
+function countedOf(reads: ReadSpan[], parents: number[]): ReadSpan[] {
   const bearers = reads.filter(({ usage }) => usage);
   const above = ancestors(
     parents,
     bearers.map(({ at }) => at),
   );
-  const sum: TraceReading["usage"] = { input: null, output: null, reasoning: null, cached: null };
   const last = new Map(bearers.map(({ at }) => [parents[at], at]));
-  for (const { at, usage, cumulative } of bearers) {
-    if (above.has(at) || (cumulative && last.get(parents[at]) !== at)) continue;
+  return bearers.filter(
+    ({ at, cumulative }) => !above.has(at) && (!cumulative || last.get(parents[at]) === at),
+  );
+}
+
+function usageOf(counted: ReadSpan[]): TraceReading["usage"] {
+  const sum: TraceReading["usage"] = { input: null, output: null, reasoning: null, cached: null };
+  for (const { usage } of counted) {
     for (const key of ["input", "output", "reasoning", "cached"] as const) {
       const count = usage!.value[key];
       if (count !== null) sum[key] = Math.min((sum[key] ?? 0) + count, Number.MAX_SAFE_INTEGER);

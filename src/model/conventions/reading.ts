@@ -21,7 +21,9 @@ export type Usage = {
   input: number | null;
   output: number | null;
   reasoning: number | null;
+  /** Parts of the input: read from the provider's cache, and written to it. */
   cached: number | null;
+  written: number | null;
 };
 
 /** `from`: the attribute of each count, if it is not the same. */

@@ -21,7 +21,7 @@ export type Table = ToolAttributes & {
   role?: (span: Span) => SpanRole | null;
   input?: string[];
   output?: string[];
-  usage?: { input: string[]; output: string[]; reasoning?: string[]; cached?: string[] };
+  usage?: { input: string[]; output: string[]; reasoning?: string[]; cached?: string[]; written?: string[] };
   /** Attributes with all counts in JSON. */
   usageJson?: string[];
   /** Whether the usage of a span includes that of earlier spans with the same parent. */
@@ -52,6 +52,18 @@ const standard = {
       "gen_ai.usage.cache_read.input_tokens",
       "gen_ai.usage.cache_read_input_tokens",
       "gen_ai.usage.cached_input_tokens",
+    ],
+    written: [
+      "gen_ai.usage.cache_write.input_tokens",
+      "gen_ai.usage.cache_creation.input_tokens",
+      "gen_ai.usage.cache_write_input_tokens",
+      "gen_ai.usage.cache_creation_input_tokens",
+    ],
+    total: [
+      "gen_ai.usage.total_tokens",
+      "llm.usage.total_tokens",
+      "llm.token_count.total",
+      "ai.usage.totalTokens",
     ],
   },
   model: ["gen_ai.response.model", "gen_ai.request.model"],
@@ -158,12 +170,15 @@ function messagesAt(
 
 function readUsage(span: Span, { usage: own, usageJson }: Table): SourcedUsage | null {
   const { usage } = standard;
-  const join = (kind: keyof typeof usage) => (own?.[kind] ? [...own[kind], ...usage[kind]] : usage[kind]);
+  const join = (kind: "input" | "output" | "reasoning" | "cached" | "written") =>
+    own?.[kind] ? [...own[kind], ...usage[kind]] : usage[kind];
   const counted = usageOf(span, {
     input: join("input"),
     output: join("output"),
     reasoning: join("reasoning"),
     cached: join("cached"),
+    written: join("written"),
+    total: usage.total,
   });
   return counted ?? (usageJson ? firstUsage(span, usageJson) : null);
 }

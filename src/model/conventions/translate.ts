@@ -91,6 +91,7 @@ const usageAttributes = [
   ["input", "gen_ai.usage.input_tokens"],
   ["output", "gen_ai.usage.output_tokens"],
   ["reasoning", "gen_ai.usage.reasoning.output_tokens"],
+  ["cached", "gen_ai.usage.cache_read.input_tokens"],
 ] as const;
 
 /** Documented attributes with messages stay as they are: they are read in every shape. */

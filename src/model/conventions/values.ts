@@ -43,9 +43,9 @@ export function countOf(value: unknown): number | null {
 /** Usage from attributes: the first of each list that has a count; null if there is neither input nor output. */
 export function usageOf(
   span: Span,
-  keys: { input: string[]; output: string[]; reasoning?: string[]; cached?: string[] },
+  keys: Record<keyof Usage, string[]> & { total: string[] },
 ): SourcedUsage | null {
-  const first = (names: string[] = []) => {
+  const first = (names: string[]) => {
     for (const name of names) {
       const count = countOf(attributeOf(span, name));
       if (count !== null) return { count, name };
@@ -54,14 +54,22 @@ export function usageOf(
   };
   const [input, output] = [first(keys.input), first(keys.output)];
   if (!input && !output) return null;
-  const [reasoning, cached] = [first(keys.reasoning), first(keys.cached)];
-  const value = {
+  const [reasoning, cached, written] = [first(keys.reasoning), first(keys.cached), first(keys.written)];
+  const counted = {
     input: input?.count ?? null,
     output: output?.count ?? null,
     reasoning: reasoning?.count ?? null,
     cached: cached?.count ?? null,
+    written: written?.count ?? null,
   };
-  const from = { input: input?.name, output: output?.name, reasoning: reasoning?.name, cached: cached?.name };
+  const value = withCached(counted, cached || written ? (first(keys.total)?.count ?? null) : null);
+  const from = {
+    input: input?.name,
+    output: output?.name,
+    reasoning: reasoning?.name,
+    cached: cached?.name,
+    written: written?.name,
+  };
   return { value, spanId: span.span_id, attribute: (input ?? output)!.name, from };
 }
 
@@ -78,7 +86,7 @@ export function usageIn(found: Sourced<unknown> | null): Sourced<Usage> | null {
     }
     return null;
   };
-  const value = {
+  const counted = {
     input: pick("input_tokens", "prompt_tokens", "inputTokens", "promptTokens", "input"),
     output: pick("output_tokens", "completion_tokens", "outputTokens", "completionTokens", "output"),
     reasoning: pick(
@@ -93,9 +101,28 @@ export function usageIn(found: Sourced<unknown> | null): Sourced<Usage> | null {
       "cachedContentTokens",
       "cachedInputTokens",
       "input_cached_tokens",
+      "input_cache_read",
+    ),
+    written: pick(
+      "cache_creation_input_tokens",
+      "input_token_details.cache_creation",
+      "input_cache_creation",
     ),
   };
+  const value = withCached(counted, pick("total_tokens", "totalTokens", "total"));
   return value.input === null && value.output === null ? null : { ...source, value };
+}
+
+/**
+ * Cached tokens are part of the input. Some providers, such as Anthropic and Bedrock, count them beside it, and their SDKs
+ * pass that on: then there are more of them than input, or the total is the sum of all.
+ */
+function withCached(usage: Usage, total: number | null): Usage {
+  const { input, output, cached, written } = usage;
+  const beside = (cached ?? 0) + (written ?? 0);
+  if (input === null || beside === 0) return usage;
+  const isBeside = beside > input || total === input + beside + (output ?? 0);
+  return isBeside ? { ...usage, input: Math.min(input + beside, Number.MAX_SAFE_INTEGER) } : usage;
 }
 
 /** Rebuilds what was flattened under a prefix: `a.0.b` becomes `[{ b }]`. Undefined if nothing is there. */

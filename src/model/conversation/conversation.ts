@@ -75,6 +75,12 @@ export function modelOf(span: Span): string | null {
   return typeof name === "string" && name !== "" ? name : null;
 }
 
+/** The names of the model that was asked and of the one that answered, which may be dated. */
+export function modelsIn(span: Span): string[] {
+  const names = [attributeOf(span, "gen_ai.request.model"), attributeOf(span, "gen_ai.response.model")];
+  return names.filter((name): name is string => typeof name === "string" && name !== "");
+}
+
 /** The span's own attribute; undefined when it is absent or null. */
 export function attributeOf(span: Span, key: string): unknown {
   const value = span.attributes[key];

@@ -1,4 +1,5 @@
 // The derived values stored as columns of a trace, because lists show and filter by them.
+import { encodeUsage, usageOf } from "../price/usage.ts";
 import type { Derived } from "./trace.ts";
 
 export type TraceColumns = {
@@ -8,6 +9,7 @@ export type TraceColumns = {
   inputTokens: number | null;
   outputTokens: number | null;
   reasoningTokens: number | null;
+  cachedTokens: number | null;
   failed: boolean;
   spanCount: number;
   /** At most 500 characters. */
@@ -17,6 +19,10 @@ export type TraceColumns = {
   /** Names of the tools called and of the models, each once, in the order of the spans, at most 50 each. */
   tools: string[];
   models: string[];
+  /** Providers of the models, likewise. */
+  providers: string[];
+  /** The tokens of each model: see encodeUsage. */
+  usage: string;
 };
 
 const textMax = 500;
@@ -33,12 +39,15 @@ export function columnsOf(derived: Derived): TraceColumns {
     inputTokens: count(derived.tokens.input),
     outputTokens: count(derived.tokens.output),
     reasoningTokens: count(derived.tokens.reasoning),
+    cachedTokens: count(derived.tokens.cached),
     failed: derived.failed,
     spanCount: derived.spanCount,
     userInput: derived.userInput && storable(derived.userInput.text),
     responseText: derived.responseText && storable(derived.responseText.text),
     tools: names(derived.toolCalls.map(({ name }) => name)),
     models: names(derived.models),
+    providers: names(derived.modelCalls.flatMap(({ provider }) => provider ?? [])),
+    usage: encodeUsage(usageOf(derived.modelCalls)),
   };
 }
 

@@ -1,13 +1,15 @@
 // Derives input, reply, tokens, duration, status and notices from a trace's spans; never throws.
 import { applyReading } from "../conventions/apply.ts";
 import type { TraceReading } from "../conventions/read-trace.ts";
-import { attributeOf, modelOf, readConversation, toolCallsOf } from "../conversation/conversation.ts";
+import { attributeOf, modelsIn, readConversation, toolCallsOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { observedMark } from "../run/observed-turn.ts";
 import { compareNanos, compareStarts } from "./merge.ts";
+import { cachedKey, modelCallsOf } from "./model-calls.ts";
 import { findOtherConvention, type Lack } from "./other-convention.ts";
-import { buildTree, depthsOf, type SpanTree } from "./span-tree.ts";
+import { ancestorsOf, buildTree, depthsOf, type SpanTree } from "./span-tree.ts";
 import type { Derived, FoundNumber, MergedTrace, Notice, Span, Tokens } from "./trace.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 /**
  * Pure, and linear in the spans unless many have unreadable messages. Numbers stay within ±(2^53−1); texts are exactly
@@ -30,6 +32,7 @@ export function derive(
   const read = reading
     ? applyReading({ spans, rootSpanId, tokens, conversationOf, callsOf }, reading)
     : { ...conversationOf(spans), tokens, toolCalls: callsOf(spans), models: modelsOf(spans) };
+  const rootTokens = root && read.tokens === tokens ? rootTokensOf(root) : null;
   const otherConvention = findOtherConvention(spans, lacksOf(read));
 
   const notices: Notice[] = read.userInput ? [] : ["no_user_input"];
@@ -51,6 +54,7 @@ export function derive(
     judgedText: read.judgedText,
     toolCalls: read.toolCalls,
     models: read.models,
+    modelCalls: modelCallsOf(tree, reading, rootTokens),
     notices,
     otherConvention,
   };
@@ -72,8 +76,7 @@ export function lacksOf(
 function modelsOf(spans: Span[]): string[] {
   const models = new Set<string>();
   for (const span of spans) {
-    const model = modelOf(span);
-    if (model !== null) models.add(model);
+    for (const model of modelsIn(span)) models.add(model);
   }
   return [...models];
 }
@@ -105,13 +108,21 @@ function millisecondsBetween(start: string, end: string): number | null {
   return nanos < 0n ? null : Number(nanos) / 1e6;
 }
 
-/** Reasoning tokens are part of the output tokens, so the total does not add them. */
+function rootTokensOf(root: Span): { input: number | null; output: number | null } {
+  return {
+    input: wholeNumber(root, "gen_ai.usage.input_tokens"),
+    output: wholeNumber(root, "gen_ai.usage.output_tokens"),
+  };
+}
+
+/** Reasoning tokens are part of the output tokens and cached ones of the input, so the total adds neither. */
 function readTokens(tree: SpanTree): Tokens {
   const input = readUsage(tree, "gen_ai.usage.input_tokens");
   const output = readUsage(tree, "gen_ai.usage.output_tokens");
   const reasoning = readUsage(tree, "gen_ai.usage.reasoning.output_tokens");
+  const cached = readUsage(tree, cachedKey);
   const total = input === null ? output : output === null ? input : safeSum(input, output);
-  return { input, output, reasoning, total };
+  return { input, output, reasoning, cached, total };
 }
 
 /** One kind of usage: the root's, else the sum over the other spans, without those that repeat a descendant's usage. */
@@ -141,18 +152,6 @@ function readUsage(tree: SpanTree, attribute: string): number | null {
 /** Operations whose span repeats the usage of its descendants. */
 const repeatingOperations: readonly unknown[] = ["invoke_agent", "invoke_workflow", "agent_step"];
 
-function ancestorsOf(tree: SpanTree, positions: number[]): Set<number> {
-  const above = new Set<number>();
-  for (const position of positions) {
-    let at = tree.parents[position]!;
-    while (at !== -1 && !above.has(at)) {
-      above.add(at);
-      at = tree.parents[at]!;
-    }
-  }
-  return above;
-}
-
 /** The root's status, else its nearest descendant's; of several equally near ones, and of orphans, the earliest. */
 function readHttpStatus(tree: SpanTree): FoundNumber | null {
   const own = tree.root === -1 ? null : httpStatusOf(tree.spans[tree.root]!);
@@ -172,13 +171,6 @@ function httpStatusOf(span: Span): FoundNumber | null {
   const attribute = "http.response.status_code";
   const value = wholeNumber(span, attribute);
   return value !== null && value >= 100 && value <= 999 ? { value, spanId: span.span_id, attribute } : null;
-}
-
-/** A non-negative integer sent as a number or as decimal text; anything else counts as absent. */
-export function wholeNumber(span: Span, attribute: string): number | null {
-  const sent = attributeOf(span, attribute);
-  const value = typeof sent === "string" && /^\d+$/.test(sent) ? Number(sent) : sent;
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
 function safeSum(a: number, b: number): number {

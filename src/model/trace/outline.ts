@@ -2,9 +2,9 @@
 
 import { attributeOf } from "../conversation/conversation.ts";
 import { storable } from "./columns.ts";
-import { wholeNumber } from "./derive.ts";
 import { roleOf, type SpanRole } from "./span-role.ts";
 import type { Span } from "./trace.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 export type OutlineSpan = {
   spanId: string;

@@ -106,3 +106,16 @@ function cutCycles(parents: number[]): number[] {
   }
   return cut;
 }
+
+/** The positions above these, without themselves unless they are above another. */
+export function ancestorsOf(tree: SpanTree, positions: number[]): Set<number> {
+  const above = new Set<number>();
+  for (const position of positions) {
+    let at = tree.parents[position]!;
+    while (at !== -1 && !above.has(at)) {
+      above.add(at);
+      at = tree.parents[at]!;
+    }
+  }
+  return above;
+}

@@ -1,4 +1,5 @@
 // Types of a trace: spans, the batches they arrive in, and the values derived from them.
+import type { ModelCall } from "./model-calls.ts";
 
 /** JSON attributes. Integers beyond ±(2^53−1) are decimal text; NaN and Infinity are text. */
 export type Attributes = Record<string, unknown>;
@@ -75,6 +76,8 @@ export type Tokens = {
   input: number | null;
   output: number | null;
   reasoning: number | null;
+  /** The part of the input that was read from the provider's cache. */
+  cached: number | null;
   /** input + output; null if both are absent. */
   total: number | null;
 };
@@ -120,8 +123,10 @@ export type Derived = {
   /** The response that text assertions and the judge use: prefers gen_ai.response.text. */
   judgedText: FoundText | null;
   toolCalls: ToolCall[];
-  /** Names of the models called, each once, in the order of the spans. */
+  /** Names of the models that were asked and that answered, each once, in the order of the spans. */
   models: string[];
+  /** Each call of a model with its tokens once. */
+  modelCalls: ModelCall[];
   notices: Notice[];
   /** For the notice other_convention: the conventions' names, the attributes found, and what to send. */
   otherConvention: { name: string; found: string[]; send: string } | null;

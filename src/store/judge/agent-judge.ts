@@ -1,6 +1,6 @@
 // Reads an agent's judge settings and prices, and the judge connection of its project.
 import type { JudgeConnection } from "../../model/judge/call.ts";
-import type { OwnPrice } from "../../model/judge/prices.ts";
+import type { OwnPrice } from "../../model/price/price.ts";
 import type { Database } from "../db.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { findJudgeConnection } from "./connections.ts";

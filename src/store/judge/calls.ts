@@ -1,7 +1,7 @@
 // Stores every judge call with its texts and its cost per day and test, in one statement.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { JudgeCall } from "../../model/judge/call.ts";
-import type { JudgeUse } from "../../model/judge/prices.ts";
+import type { JudgeUse } from "../../model/judge/use.ts";
 import { isUuid } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";

@@ -1,5 +1,5 @@
 // Judge usage of an agent, by day and by test.
-import type { JudgeUse } from "../../model/judge/prices.ts";
+import type { JudgeUse } from "../../model/judge/use.ts";
 import type { Database } from "../db.ts";
 import type { JudgeDay } from "./settings.ts";
 

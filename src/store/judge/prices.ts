@@ -1,5 +1,5 @@
 // The project's own prices of judge models, in place of the built-in ones.
-import type { OwnPrice } from "../../model/judge/prices.ts";
+import type { OwnPrice } from "../../model/price/price.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 

@@ -1,5 +1,5 @@
 // The judge settings of an agent, sampling rate and daily budget, and its usage today.
-import type { JudgeUse } from "../../model/judge/prices.ts";
+import type { JudgeUse } from "../../model/judge/use.ts";
 import type { Database } from "../db.ts";
 
 /** `sampling` in 0..1; a budget of null means no limit. */

@@ -19,7 +19,7 @@ export type CountedRun = {
   cause: RunCause;
   verdict: Verdict;
   durationMs: Derived["durationMs"];
-  tokens: Derived["tokens"];
+  tokens: Pick<Derived["tokens"], "input" | "output">;
 };
 
 type AgentHour = Counts & {

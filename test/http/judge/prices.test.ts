@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { registerJudgePrices } from "../../../src/http/judge/prices.ts";
-import { builtInPrices } from "../../../src/model/judge/prices.ts";
+import { builtInPrices } from "../../../src/model/price/built-in.ts";
 import { type Owner, startTestApp, type TestApp } from "../../support/app.ts";
 
 let service: TestApp;

@@ -121,7 +121,7 @@ test("a listed trace has every field by its name, with the values derived from i
     revision: 1,
     durationMs: 1500,
     httpStatus: 200,
-    tokens: { input: 20, output: 7, reasoning: 3, total: 27 },
+    tokens: { input: 20, output: 7, reasoning: 3, cached: null, total: 27 },
     failed: false,
     failedTests: [],
     spanCount: 3,
@@ -164,7 +164,7 @@ test("values missing from a trace are null in its list, never left out", async (
     {
       durationMs: null,
       httpStatus: null,
-      tokens: { input: null, output: null, reasoning: null, total: null },
+      tokens: { input: null, output: null, reasoning: null, cached: null, total: null },
       userInput: null,
       responseText: null,
       run: null,

@@ -73,6 +73,15 @@ for (const [name, expected] of recordings) {
         const counts = derived.flatMap(one => one.tokens[kind] ?? []);
         return counts.length === 0 ? null : counts.reduce((a, b) => a + b, 0);
       };
+      // Each call once, by its model: what a trace costs adds up to its tokens.
+      const counted = derived.flatMap(one => one.modelCalls).flatMap(call => call.tokens ?? []);
+      for (const kind of ["input", "output"] as const) {
+        assert.equal(
+          counted.reduce((all, tokens) => all + tokens[kind], 0),
+          sum(kind) ?? 0,
+          kind,
+        );
+      }
       const tokens = sum("input") === null && sum("output") === null ? null : [sum("input"), sum("output")];
       check(
         "tokens",

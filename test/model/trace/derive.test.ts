@@ -217,7 +217,9 @@ describe("tokens", () => {
     ],
   ];
   for (const [name, spans, [input, output, reasoning, total]] of cases) {
-    test(name, () => assert.deepEqual(from(...spans).tokens, { input, output, reasoning, total }));
+    test(name, () =>
+      assert.deepEqual(from(...spans).tokens, { input, output, reasoning, cached: null, total }),
+    );
   }
 });
 
@@ -425,7 +427,7 @@ describe("a recorded tool loop of the Vercel AI SDK 7", () => {
     assert.equal(derived.userInput?.text, "What is the weather in Paris?");
     assert.equal(derived.responseText?.text, "It is rainy, 14°C in Paris.");
     assert.equal(derived.judgedText?.text, "It is rainy, 14°C in Paris.");
-    assert.deepEqual(derived.tokens, { input: 43, output: 14, reasoning: null, total: 57 });
+    assert.deepEqual(derived.tokens, { input: 43, output: 14, reasoning: null, cached: 0, total: 57 });
     assert.equal(derived.toolCalls.length, 1);
     assert.deepEqual(derived.toolCalls[0], {
       spanId: "fd42c571abb43192",

@@ -31,7 +31,10 @@ const verdict: Verdict = {
   results: [],
   tests: [],
 };
-const unmeasured = { durationMs: null, tokens: { input: null, output: null, reasoning: null, total: null } };
+const unmeasured = {
+  durationMs: null,
+  tokens: { input: null, output: null, reasoning: null, cached: null, total: null },
+};
 const lease = randomUUID();
 const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
 

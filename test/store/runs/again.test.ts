@@ -14,7 +14,10 @@ const { db, other, close } = await openTwice();
 after(close);
 
 const lease = randomUUID();
-const unmeasured = { durationMs: null, tokens: { input: null, output: null, reasoning: null, total: null } };
+const unmeasured = {
+  durationMs: null,
+  tokens: { input: null, output: null, reasoning: null, cached: null, total: null },
+};
 const counts = { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 };
 
 function verdictOf(tests: TestCase[]): Verdict {

@@ -51,7 +51,7 @@ function makeWorker(database: Database = db) {
 const unmeasured = {
   outage: false,
   durationMs: null,
-  tokens: { input: null, output: null, reasoning: null, total: null },
+  tokens: { input: null, output: null, reasoning: null, cached: null, total: null },
 };
 const counts = { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 };
 const verdict: Verdict = {

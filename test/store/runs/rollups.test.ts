@@ -69,7 +69,7 @@ async function complete(database: Database, judged: Judged, one: Judgement, leas
 }
 
 function completed(id: string, judged: Judged, one: Judgement) {
-  const tokens = { input: one.tokens, output: one.tokens, reasoning: null, total: null };
+  const tokens = { input: one.tokens, output: one.tokens, reasoning: null, cached: null, total: null };
   const verdict = verdictOf(judged, one);
   return { id, revision: 1, verdict, outage: false, durationMs: one.durationMs, tokens };
 }

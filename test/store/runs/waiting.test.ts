@@ -40,7 +40,10 @@ const verdict: Verdict = {
   results: [],
   tests: [{ testId: plan[0]!.id, name: "Answers \u0000 \ud800", applied: true, why: "always_run" }],
 };
-const unmeasured = { durationMs: null, tokens: { input: null, output: null, reasoning: null, total: null } };
+const unmeasured = {
+  durationMs: null,
+  tokens: { input: null, output: null, reasoning: null, cached: null, total: null },
+};
 const wait = { nextTryMs: 5_000, reason: "It answered 503.", tried: true };
 
 const partly = (id: string, more: Partial<PartlyJudged> = {}): PartlyJudged => ({

@@ -49,7 +49,7 @@ describe("the list of an agent's traces", () => {
       results: [{ testId, outcome: "passed", checks: [] } as never],
       tests: [],
     };
-    const tokens = { input: null, output: null, reasoning: null, total: null };
+    const tokens = { input: null, output: null, reasoning: null, cached: null, total: null };
     await completeRuns(db, lease, [
       { id: run!.id, revision: 1, verdict, outage: false, durationMs: null, tokens },
     ]);

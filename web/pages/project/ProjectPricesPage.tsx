@@ -4,7 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { JudgePrices } from "../../../src/http/judge/schemas.ts";
-import type { OwnPrice } from "../../../src/model/judge/prices.ts";
+import type { OwnPrice } from "../../../src/model/price/price.ts";
 import type { Failure } from "../../api.ts";
 import { moneyText } from "../../money.ts";
 import { savePrices } from "../../mutations/judge.ts";

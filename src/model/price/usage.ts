@@ -1,0 +1,137 @@
+// What a trace's calls of models used, by model, and what that costs on a day.
+import type { ModelCall } from "../trace/model-calls.ts";
+import { costOf, type PriceList } from "./price.ts";
+
+/** Calls of one model. */
+export type ModelUsage = {
+  /** As sent; null: not known. */
+  provider: string | null;
+  model: string | null;
+  /** The prompts of these calls have more tokens than this, and at most as many as the next of `promptBounds`. */
+  promptAbove: number;
+  calls: number;
+  /** Calls that say nothing of their tokens. */
+  unmeasured: number;
+  /** Includes cached tokens and those written to the cache. */
+  inputTokens: number;
+  cachedTokens: number;
+  cacheWriteTokens: number;
+  outputTokens: number;
+};
+
+/** Sizes of prompts above which some models cost more. */
+export const promptBounds = [0, 100_000, 200_000, 272_000] as const;
+
+/** Beyond these, models count as one that is not known. */
+const modelsMax = 50;
+
+export function usageOf(calls: ModelCall[]): ModelUsage[] {
+  const found = new Map<string, ModelUsage>();
+  for (const call of calls) {
+    const key = `${call.promptAbove} ${call.provider ?? ""}\n${call.model ?? ""}`;
+    const known = found.get(found.has(key) || found.size < modelsMax ? key : "");
+    if (known) addTo(known, call);
+    else {
+      const isNamed = found.size < modelsMax;
+      const { provider, model, promptAbove } = call;
+      const first = isNamed ? { ...nothing, provider, model, promptAbove } : { ...nothing };
+      found.set(isNamed ? key : "", addTo(first, call));
+    }
+  }
+  return [...found.values()];
+}
+
+const nothing: ModelUsage = {
+  provider: null,
+  model: null,
+  promptAbove: 0,
+  calls: 0,
+  unmeasured: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+};
+
+function addTo(usage: ModelUsage, call: ModelCall): ModelUsage {
+  usage.calls += call.calls;
+  if (!call.tokens) usage.unmeasured += call.calls;
+  else {
+    usage.inputTokens = sum(usage.inputTokens, call.tokens.input);
+    usage.cachedTokens = sum(usage.cachedTokens, call.tokens.cached);
+    usage.cacheWriteTokens = sum(usage.cacheWriteTokens, call.tokens.cacheWrite);
+    usage.outputTokens = sum(usage.outputTokens, call.tokens.output);
+  }
+  return usage;
+}
+
+const sum = (a: number, b: number) => Math.min(a + b, Number.MAX_SAFE_INTEGER);
+
+/** A model without a known price. `tokens`: of input and output. */
+export type Unpriced = {
+  provider: string | null;
+  model: string | null;
+  why: "no_price" | "long_prompt" | "no_model" | "no_tokens";
+  tokens: number;
+};
+
+/**
+ * `usd` is null unless all calls have a known price: a part would pass for the whole. `knownUsd` is that part, and null if
+ * there is none.
+ */
+export type Cost = { usd: number | null; knownUsd: number | null; unpriced: Unpriced[] };
+
+/** `day`: YYYY-MM-DD, that of the trace. */
+export function costOfUsage(usage: ModelUsage[], prices: PriceList, day: string): Cost {
+  let known: number | null = null;
+  const unpriced: Unpriced[] = [];
+  for (const one of usage) {
+    const { provider, model, promptAbove, calls, unmeasured } = one;
+    const tokens = one.inputTokens + one.outputTokens;
+    if (unmeasured > 0) unpriced.push({ provider, model, why: "no_tokens", tokens: 0 });
+    if (calls === unmeasured && tokens === 0) continue;
+    const price = model === null ? undefined : prices.of({ provider, model, promptAbove }, day);
+    if (price) known = (known ?? 0) + costOf(price, one);
+    else if (tokens > 0) {
+      const isLong = model !== null && promptAbove > 0 && prices.of({ provider, model }, day) !== undefined;
+      const why = model === null ? "no_model" : isLong ? "long_prompt" : "no_price";
+      unpriced.push({ provider, model, why, tokens });
+    }
+  }
+  return { usd: unpriced.length === 0 ? known : null, knownUsd: known, unpriced };
+}
+
+// A list of lists: half the size of objects, and this column is on every trace.
+type Stored = [string | null, string | null, number, number, number, number, number, number, number];
+
+export function encodeUsage(usage: ModelUsage[]): string {
+  const rows = usage.map(
+    (one): Stored => [
+      ...([one.provider, one.model, one.promptAbove, one.calls, one.unmeasured] as const),
+      ...([one.inputTokens, one.cachedTokens, one.cacheWriteTokens, one.outputTokens] as const),
+    ],
+  );
+  return rows.length === 0 ? "" : JSON.stringify(rows);
+}
+
+/** Null: not known, because the trace is from before usage was kept. */
+export function decodeUsage(stored: string | null): ModelUsage[] | null {
+  if (stored === null) return null;
+  if (stored === "") return [];
+  return (JSON.parse(stored) as Stored[]).map(
+    ([
+      provider,
+      model,
+      promptAbove,
+      calls,
+      unmeasured,
+      inputTokens,
+      cachedTokens,
+      cacheWriteTokens,
+      outputTokens,
+    ]) => ({
+      ...{ provider, model, promptAbove, calls, unmeasured },
+      ...{ inputTokens, cachedTokens, cacheWriteTokens, outputTokens },
+    }),
+  );
+}
