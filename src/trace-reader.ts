@@ -5,6 +5,7 @@ import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
 import { type Preview, previewOf } from "./model/conventions/report.ts";
 import { transcribe } from "./model/conversation/transcript.ts";
 import { showConversation } from "./model/conversation/view.ts";
+import type { PricesOfDay } from "./model/price/usage.ts";
 import type { TracePath } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import type { TraceSize } from "./store/traces/read.ts";
@@ -28,7 +29,7 @@ export type TraceReader = TraceParts & {
 };
 
 export type TraceParts = {
-  outline(request: { traceId: string }): Promise<OutlinePart | undefined>;
+  outline(request: { traceId: string; prices: PricesOfDay }): Promise<OutlinePart | undefined>;
   /** JSON; undefined if the trace has no such span. `whole`: nothing is truncated; `read`: as conventions read it. */
   span(request: {
     traceId: string;
@@ -40,7 +41,7 @@ export type TraceParts = {
   preview(request: { traceId: string; conventions: string[] }): Promise<Preview | undefined>;
   /** The conversation as JSON. */
   conversation(request: { traceId: string }): Promise<Uint8Array | undefined>;
-  whole(request: { traceId: string }): Promise<WholePart | undefined>;
+  whole(request: { traceId: string; prices: PricesOfDay }): Promise<WholePart | undefined>;
   /** The trace as JSON, exactly as it is stored. */
   raw(request: { traceId: string; externalId: string; path: TracePath }): Promise<Uint8Array | undefined>;
 };
@@ -56,9 +57,9 @@ export type LoadVersion = (version: TraceVersion) => Promise<LoadedTrace | undef
 
 export function openTraceReader(load: LoadVersion): VersionReader {
   return {
-    async outline({ version }) {
+    async outline({ version, prices }) {
       const loaded = await load(version);
-      return loaded && outlineOf(loaded);
+      return loaded && outlineOf(loaded, prices);
     },
     async span({ version, spanId, whole, read }) {
       const loaded = await load(version);
@@ -79,9 +80,9 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       const loaded = await load(version);
       return loaded && shortPreview(previewOf(loaded.trace, conventions));
     },
-    async whole({ version }) {
+    async whole({ version, prices }) {
       const loaded = await load(version);
-      return loaded && wholeOf(loaded);
+      return loaded && wholeOf(loaded, prices);
     },
     async raw({ version, externalId, path }) {
       const loaded = await load(version);

@@ -28,6 +28,7 @@ import { registerAgentConnections } from "./projects/agent-connections.ts";
 import { registerAgents } from "./projects/agents.ts";
 import { registerInsights } from "./projects/insights.ts";
 import { registerKeys } from "./projects/keys.ts";
+import { registerModelInsights } from "./projects/model-insights.ts";
 import { registerOverview } from "./projects/overview.ts";
 import { registerProjects } from "./projects/projects.ts";
 import { registerSession } from "./session.ts";
@@ -70,6 +71,7 @@ export const resources = [
   registerOutages,
   registerIngestionLog,
   registerInsights,
+  registerModelInsights,
   registerOverview,
   registerAgentConnections,
   registerEvents,

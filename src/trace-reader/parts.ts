@@ -3,6 +3,7 @@ import type { LoadedTrace } from "../load.ts";
 import { type ConventionReport, type Preview, reportOf } from "../model/conventions/report.ts";
 import { attributeOf, structureOf } from "../model/conversation/conversation.ts";
 import { ValueAllowance } from "../model/json-text.ts";
+import { costOfTrace, costView, type PricesOfDay } from "../model/price/usage.ts";
 import { columnsOf, storable } from "../model/trace/columns.ts";
 import { outlineSpan } from "../model/trace/outline.ts";
 import type { Attributes, Derived, Span, ToolCall, TracePath } from "../model/trace/trace.ts";
@@ -23,7 +24,8 @@ export type OutlinePart = {
     | "notices"
     | "otherConvention"
   > &
-    ConventionReport & {
+    ConventionReport &
+    ReturnType<typeof costView> & {
       revision: number;
       httpStatus: number | null;
       /** Truncated, as in lists. */
@@ -49,11 +51,13 @@ export function shortPreview({ userInput, responseText, tools, ...rest }: Previe
 
 const previewedTools = 50;
 
-export function outlineOf(loaded: LoadedTrace): OutlinePart {
+export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart {
   const { trace, derived, revision } = loaded;
   const { name, durationMs, failed, spanCount, httpStatus, userInput, responseText } = columnsOf(derived);
   const { tokens, startTimeUnixNano, endTimeUnixNano, rootSpanId, notices, otherConvention } = derived;
   const { metadata, resource } = trace;
+  const { calls, ...cost } = costOfTrace(derived.modelCalls, prices);
+  const bySpan = new Map(calls.map(call => [call.spanId, call]));
   const context = truncateValue({ metadata, resource }, contextBytesMax);
   return {
     head: {
@@ -71,12 +75,13 @@ export function outlineOf(loaded: LoadedTrace): OutlinePart {
       rootSpanId,
       notices,
       otherConvention,
+      ...costView(cost),
       ...reportOf(loaded),
       ...context.value,
       cuts: context.cuts,
       omissions: context.omissions,
     },
-    spans: jsonOf(loaded.read.spans.map(outlineSpan)),
+    spans: jsonOf(loaded.read.spans.map(span => outlineSpan(span, bySpan.get(span.span_id)))),
   };
 }
 
@@ -103,7 +108,7 @@ export function cutSpan({
   };
 }
 
-export function wholeOf(loaded: LoadedTrace): WholePart {
+export function wholeOf(loaded: LoadedTrace, prices: PricesOfDay): WholePart {
   const { trace, derived, revision } = loaded;
   const {
     notices,
@@ -113,10 +118,14 @@ export function wholeOf(loaded: LoadedTrace): WholePart {
     toolCalls,
     judgedText: _,
     models: __,
+    modelCalls,
     ...values
   } = derived;
+  const { calls, ...cost } = costOfTrace(modelCalls, prices);
   const json = jsonOf({
     ...values,
+    ...costView(cost),
+    modelCalls: calls,
     ...reportOf(loaded),
     toolCalls: shownCalls(toolCalls, loaded.read.spans),
     httpStatus: httpStatus?.value ?? null,

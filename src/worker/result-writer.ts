@@ -3,6 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { logFault } from "../claiming.ts";
+import { usageOf } from "../model/price/usage.ts";
 import type { RunState } from "../model/run/run.ts";
 import { columnsOf } from "../model/trace/columns.ts";
 import type { EvaluatedRun, PartialRun } from "../run.ts";
@@ -118,6 +119,7 @@ export class ResultWriter {
         plan,
         durationMs: loaded.derived.durationMs,
         tokens: loaded.derived.tokens,
+        usage: usageOf(loaded.derived.modelCalls),
       })),
     );
     await updateStale(db, evaluated);

@@ -21,6 +21,7 @@ after(close);
 const writer = new TraceWriter(db, limits);
 const sender = await makeSender(db);
 
+const prices = { own: [], day: "2026-11-20" };
 const small = { bytes: 10_000, elements: 1_000 };
 const tooLarge = { code: "PAYLOAD_TOO_LARGE", message: /too many values/ };
 
@@ -157,15 +158,15 @@ describe("the thread that reads large traces", () => {
     if (body.path === "canonical") Object.assign(write, body.batch);
     const { traceId } = await writer.write(write);
     const host = open(traceLimits(31_457_280));
-    assert.equal((await host.outline({ traceId }))!.head.spanCount, 1);
+    assert.equal((await host.outline({ prices, traceId }))!.head.spanCount, 1);
     await host.close();
   });
 
   it("refuses a trace with more", async () => {
     const [dense, plain] = [await store(2_000), await store(10)];
     const host = open(small);
-    await assert.rejects(host.outline({ traceId: dense }), tooLarge);
-    assert.equal((await host.outline({ traceId: plain }))!.head.spanCount, 1);
+    await assert.rejects(host.outline({ prices, traceId: dense }), tooLarge);
+    assert.equal((await host.outline({ prices, traceId: plain }))!.head.spanCount, 1);
     await host.close();
   });
 });

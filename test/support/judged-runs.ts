@@ -71,7 +71,7 @@ export async function storeJudgedRun(
   const tokens = { input: null, output: null, reasoning: null, cached: null, total: null };
   const planned = plan ? { plan } : {};
   await completeRuns(db, lease, [
-    { id, revision: 1, verdict, outage, durationMs: 2_400, tokens, ...planned },
+    { id, revision: 1, verdict, outage, durationMs: 2_400, tokens, usage: [], ...planned },
   ]);
   return id;
 }

@@ -5,7 +5,7 @@ import type { OutlineSpan } from "../../src/model/trace/outline.ts";
 import { buildTree, type Pointed, worstInside } from "../../web/pages/trace/tree.ts";
 
 const span = (spanId: string, parentSpanId: string | null, failed = false): OutlineSpan => ({
-  ...{ spanId, parentSpanId, name: spanId, failed, role: "other", detail: null, tokens: null },
+  ...{ spanId, parentSpanId, name: spanId, failed, role: "other", detail: null, tokens: null, call: null },
   ...{ startTimeUnixNano: null, endTimeUnixNano: null },
 });
 

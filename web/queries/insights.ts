@@ -1,12 +1,13 @@
 // Queries for Insights: results over time, and each agent's last 24 hours.
 
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { AgentDay, Insights } from "../../src/http/projects/insights-schemas.ts";
+import type { ModelInsights } from "../../src/http/projects/model-insights-schemas.ts";
 import { read } from "../api.ts";
 import { pagesOf } from "./pages.ts";
 
 export type Interval = "hour" | "day";
-export type By = "agent" | "test" | "check";
+export type By = "agent" | "model" | "test" | "check";
 
 export type InsightsAsk = {
   by: By;
@@ -23,13 +24,8 @@ export const insightsQuery = (agentId: string, asked: InsightsAsk) =>
   queryOptions({
     queryKey: ["agents", agentId, "insights", asked],
     queryFn: ({ signal }) => {
-      const { by, interval, testId, span } = asked;
-      const { from, to } = "hours" in span ? { from: beginOf(span.hours, interval), to: undefined } : span;
-      const query = new URLSearchParams(
-        Object.entries({ by, interval, testId, from, to }).flatMap(([name, value]) =>
-          value === undefined ? [] : [[name, value]],
-        ),
-      );
+      const { by, testId } = asked;
+      const query = parametersOf({ by, testId, ...spanOf(asked) });
       return read<Insights>(`/api/agents/${agentId}/insights?${query}`, signal);
     },
     ...("hours" in asked.span && { refetchInterval: 60_000 }),
@@ -39,6 +35,26 @@ export const insightsQuery = (agentId: string, asked: InsightsAsk) =>
       return earlier?.by === asked.by && earlier.testId === asked.testId ? previous : undefined;
     },
   });
+
+export const modelInsightsQuery = (agentId: string, asked: InsightsAsk) =>
+  queryOptions({
+    queryKey: ["agents", agentId, "insights", "models", asked],
+    queryFn: ({ signal }) =>
+      read<ModelInsights>(`/api/agents/${agentId}/insights/models?${parametersOf(spanOf(asked))}`, signal),
+    ...("hours" in asked.span && { refetchInterval: 60_000 }),
+    placeholderData: keepPreviousData,
+  });
+
+function spanOf({ interval, span }: InsightsAsk): Record<string, string | undefined> {
+  if (!("hours" in span)) return { interval, ...span };
+  return { interval, from: beginOf(span.hours, interval) };
+}
+
+function parametersOf(values: Record<string, string | undefined>): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
 
 /** The start, so that the span consists of whole intervals, the current one last. */
 function beginOf(hours: number, interval: Interval): string {

@@ -19,6 +19,7 @@ export const traceSearch = [
   "externalId",
   "tool",
   "model",
+  "provider",
   "spanName",
   "attribute",
   "attributeValue",
@@ -52,6 +53,8 @@ export const traceOrders: Record<string, string> = {
   shortest: "Shortest first",
   most_tokens: "Most tokens",
   fewest_tokens: "Fewest tokens",
+  most_expensive: "Most expensive",
+  least_expensive: "Least expensive",
 };
 
 /** Whether the server searches the spans, for up to a second per page. Such lists are in the order of time. */

@@ -56,7 +56,7 @@ export const rawQuery = (traceId: string) =>
     queryFn: ({ signal }) => readStart(rawPath(traceId), rawBytesMax, signal),
   });
 
-/** The tools and models of an agent's traces. */
+/** The tools, models and providers of an agent's traces. */
 export const traceValuesQuery = (agentId: string) =>
   queryOptions({
     queryKey: ["agents", agentId, "trace-values"],

@@ -144,12 +144,27 @@ export const OwnPrice = z.strictObject({
   validFrom: Day.describe("Until a later price of the same model."),
   inputUsd: usd,
   outputUsd: usd,
+  cachedUsd: usd
+    .nullable()
+    .default(null)
+    .describe("Input read from the provider’s cache; null: as other input."),
+  cacheWriteUsd: usd.nullable().default(null).describe("Input written to the cache; null: as other input."),
 });
 
 export const JudgePrices = z
   .object({
     own: z.array(OwnPrice).describe("By model, latest first. They override built-in prices."),
-    builtIn: z.array(OwnPrice.extend({ provider: Provider })),
+    builtIn: z.array(
+      OwnPrice.extend({
+        provider: Provider,
+        promptMax: z
+          .number()
+          .nullable()
+          .describe(
+            "Tokens of a prompt up to which the price applies; the price of longer ones is not known.",
+          ),
+      }),
+    ),
   })
   .meta({ id: "JudgePrices" });
 export type JudgePrices = z.output<typeof JudgePrices>;

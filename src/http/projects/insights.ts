@@ -1,6 +1,5 @@
 // Insights: pass rates, durations and tokens over time, and recent figures for the lists of agents and tests.
 import { z } from "zod";
-import { Refusal } from "../../model/refusal.ts";
 import { addTo, type Histogram, percentile } from "../../model/run/histogram.ts";
 import { type Counts, scoreOf } from "../../model/run/run.ts";
 import { findFailing } from "../../store/alerts/test-states.ts";
@@ -17,21 +16,20 @@ import {
 import { failingView } from "../alerts/view.ts";
 import type { App, Deps } from "../deps.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
-import { Id, Instant, pageSchema } from "../schemas.ts";
+import { Id, pageSchema } from "../schemas.ts";
 import { AgentDay, Insights, type Series, stripDays, TestInsights } from "./insights-schemas.ts";
+import {
+  dayMs,
+  floorTo,
+  hourMs,
+  lengths,
+  pointsMax,
+  SpanQuery,
+  spanOf,
+  tooManyPoints,
+} from "./insights-span.ts";
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-const lengths = { hour: hourMs, day: dayMs };
-/** The longest and the default time range, in intervals. */
-const spansMax = { hour: 31 * 24, day: 366 };
-const spansDefault = { hour: 24, day: 30 };
-const pointsMax = 20_000;
-
-const InsightsQuery = z.object({
-  from: Instant.optional().describe("Default: 24 hours or 30 days before `to`."),
-  to: Instant.optional().describe("Default: now. The interval that contains this time is the last one."),
-  interval: z.enum(["hour", "day"]).default("hour").describe("Hours and days in UTC."),
+const InsightsQuery = SpanQuery.extend({
   by: z.enum(["agent", "test", "check"]).default("agent"),
   testId: Id.optional().describe("By test or check: only this test."),
 });
@@ -63,7 +61,8 @@ export function registerInsights(app: App, { db }: Deps): void {
       }
       const list = query.by === "test" ? listTestPoints : listCheckPoints;
       const points = await list(db, { agentId, testId: query.testId }, span, pointsMax + 1);
-      if (points.length > pointsMax) throw tooMany();
+      if (points.length > pointsMax)
+        throw tooManyPoints("Use days instead of hours, a shorter time range, or testId for one test.");
       return { ...about, series: seriesOf(points) };
     },
   );
@@ -131,36 +130,6 @@ export function registerInsights(app: App, { db }: Deps): void {
 }
 
 const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
-
-function floorTo(timeMs: number, lengthMs: number): Date {
-  return new Date(Math.floor(timeMs / lengthMs) * lengthMs);
-}
-
-/** Extends the time range to whole intervals. Throws VALIDATION_ERROR if it is empty, negative or too long. */
-function spanOf({ from, to, interval }: z.output<typeof InsightsQuery>, now: Date): Span {
-  const length = lengths[interval];
-  // `to` is exclusive: a time on a boundary ends the previous interval.
-  const end = floorTo((to ?? now).getTime() + length - 1, length);
-  const begin = from
-    ? floorTo(from.getTime(), length)
-    : new Date(end.getTime() - spansDefault[interval] * length);
-  if (begin >= end) refuse("from", "Must be before `to`.");
-  if (end.getTime() - begin.getTime() > spansMax[interval] * length) {
-    refuse("from", `Must be at most ${spansMax[interval]} ${interval}s before \`to\`.`);
-  }
-  return { from: begin, to: end, interval };
-}
-
-function refuse(path: string, message: string): never {
-  throw new Refusal("VALIDATION_ERROR", { issues: [{ path, message }] });
-}
-
-function tooMany(): Refusal {
-  return new Refusal("VALIDATION_ERROR", {
-    message: `The result has more than ${pointsMax} points.`,
-    hint: "Use days instead of hours, a shorter time range, or testId for one test.",
-  });
-}
 
 /** Sums hours into intervals. */
 function sumIntervals(hours: AgentPoint[], interval: Span["interval"]): AgentPoint[] {

@@ -1,7 +1,9 @@
 // Pages of the list of traces: in the order of time, by duration or tokens, and those whose spans match.
+import { PriceList } from "../../model/price/price.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { SpanFilter } from "../../model/trace/span-filter.ts";
 import type { Database } from "../../store/db.ts";
+import { listPricesOfAgent } from "../../store/judge/prices.ts";
 import { newest, oldest, timeOfId } from "../../store/listing.ts";
 import { namesOfTests } from "../../store/test-cases.ts";
 import {
@@ -9,7 +11,7 @@ import {
   listTraces,
   type TraceFilters,
 } from "../../store/traces/list.ts";
-import { listOrdered, type OrderedCursor, type Sort } from "../../store/traces/list-ordered.ts";
+import { isByCost, listOrdered, type OrderedCursor, type Sort } from "../../store/traces/list-ordered.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import { cursorOf, idOfCursor, pageOf, uuidOf } from "../page.ts";
 import type { TracePage } from "./schemas.ts";
@@ -41,7 +43,8 @@ export async function orderedPage(
   cursor: string | undefined,
 ): Promise<Page> {
   const after = cursor === undefined ? undefined : requireOrdered(cursor);
-  const found = await listOrdered(db, agentId, filters, { sort, after, rowsMax: limit });
+  const prices = isByCost(sort) ? new PriceList(await listPricesOfAgent(db, agentId)) : undefined;
+  const found = await listOrdered(db, agentId, filters, { sort, after, rowsMax: limit, prices });
   return {
     items: found.rows,
     nextCursor: found.next && orderedCursor(found.next),
@@ -89,11 +92,13 @@ export async function pageOfSpans(
 
 const nothing = { matching: [], searched: 0, tooLarge: 0 };
 
-/** The rows as the API answers them, with the names that tests have now. */
+/** The rows of an agent as the API answers them, with the names that tests have now and what its project pays. */
 export async function viewsOf(db: Database, rows: ListedTraceRow[]): Promise<TracePage["items"]> {
   const failed = rows.flatMap(({ run }) => run?.failedTestIds?.slice(0, failedTestsMax) ?? []);
   const names = failed.length > 0 ? await namesOfTests(db, [...new Set(failed)]) : new Map<string, string>();
-  return rows.map(row => listedTraceView(row, names));
+  const own = rows[0] ? await listPricesOfAgent(db, rows[0].agentId) : [];
+  const prices = new PriceList(own);
+  return rows.map(row => listedTraceView(row, names, prices));
 }
 
 function timeText(id: string | null): string | null {

@@ -2,9 +2,11 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
+import { type PricesOfDay, priceDayOf } from "../../model/price/usage.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 import type { Database } from "../../store/db.ts";
+import { listPricesOfAgent } from "../../store/judge/prices.ts";
 import { listRunsOfTrace } from "../../store/runs/read.ts";
 import { listForAgent } from "../../store/test-cases.ts";
 import { findTrace, findTraceSize, type TraceRow } from "../../store/traces/read.ts";
@@ -70,8 +72,9 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
     async ({ params: { id } }, reply) => {
       const row = found(await findTrace(db, id));
       if (row.spanCount > spansMax) await holdPermit(large, reply);
+      const prices = await pricesOf(db, row);
       const [part, runs, tests] = await Promise.all([
-        reader.outline({ traceId: row.id }),
+        reader.outline({ traceId: row.id, prices }),
         listRunsOfTrace(db, row.id),
         listForAgent(db, row.agentId),
       ]);
@@ -159,13 +162,18 @@ export async function wholeJson(
   row: TraceRow,
   tests: TestCase[],
 ): Promise<Uint8Array> {
+  const prices = await pricesOf(db, row);
   const [part, runs] = await Promise.all([
-    reader.whole({ traceId: row.id }).catch(refuseWhole),
+    reader.whole({ traceId: row.id, prices }).catch(refuseWhole),
     listRunsOfTrace(db, row.id),
   ]);
   const whole = found(part);
   const rest = JSON.stringify(wholeTraceView(row, whole, runs, tests));
   return Buffer.concat([Buffer.from(`${rest.slice(0, -1)},`), whole.json.subarray(1)]);
+}
+
+async function pricesOf(db: Database, { agentId, receivedAt }: TraceRow): Promise<PricesOfDay> {
+  return { own: await listPricesOfAgent(db, agentId), day: priceDayOf(receivedAt) };
 }
 
 /** Holds a permit until the response is sent or the client disconnects. */

@@ -21,9 +21,18 @@ export const TraceQuery = PageQuery.extend({
     .optional()
     .describe("`nextCursor` of the previous page."),
   order: z
-    .enum(["newest", "oldest", "longest", "shortest", "most_tokens", "fewest_tokens"])
+    .enum([
+      "newest",
+      "oldest",
+      "longest",
+      "shortest",
+      "most_tokens",
+      "fewest_tokens",
+      "most_expensive",
+      "least_expensive",
+    ])
     .default("newest")
-    .describe("By duration and tokens, the newest 10,000 traces that match are put in order."),
+    .describe("By duration, tokens and cost, the newest 10,000 traces that match are put in order."),
   kind: z.enum(["live", "test_run"]).optional(),
   path: z.enum(["canonical", "otlp"]).optional(),
   state: z
@@ -49,6 +58,9 @@ export const TraceQuery = PageQuery.extend({
   externalId: searchText(255).optional(),
   tool: searchText(500).optional().describe("Traces that call the tool of this name."),
   model: searchText(500).optional().describe("Traces that call the model of this name."),
+  provider: searchText(500)
+    .optional()
+    .describe("Traces that call a model of this provider, by the name that they send."),
   testId: Id.optional().describe("Traces on which this test has a result."),
   testOutcome: Outcome.optional().describe("The outcome of the test `testId`."),
   testVersion: z.coerce
@@ -103,8 +115,8 @@ export function requireConsistent(query: TraceQuery): void {
 }
 
 /** Whether a filter reads what is kept since the version that began to. */
-export function asksForKept({ tool, model, testOutcome, testVersion }: TraceQuery): boolean {
-  return [tool, model, testOutcome, testVersion].some(value => value !== undefined);
+export function asksForKept({ tool, model, provider, testOutcome, testVersion }: TraceQuery): boolean {
+  return [tool, model, provider, testOutcome, testVersion].some(value => value !== undefined);
 }
 
 /** What the store filters by, without `checkType`. */

@@ -20,8 +20,41 @@ const tokens = z.object({
   input: z.number().nullable(),
   output: z.number().nullable(),
   reasoning: z.number().nullable(),
+  cached: z.number().nullable().describe("The part of the input that was read from the provider’s cache."),
   total: z.number().nullable(),
 });
+
+const Why = z
+  .enum(["no_price", "long_prompt", "no_model", "no_tokens"])
+  .describe("Why the cost is not known. long_prompt: the price applies to shorter prompts only.");
+
+const spanCall = {
+  provider: z.string().nullable(),
+  model: z.string().nullable(),
+  costUsd: z.number().nullable().describe("Null if its price is not known."),
+  why: Why.nullable(),
+};
+
+const cost = {
+  costUsd: z
+    .number()
+    .nullable()
+    .describe("What its calls of models cost at the prices of its day; null unless all have a known price."),
+  knownCostUsd: z
+    .number()
+    .nullable()
+    .describe("What those with a known price cost: a lower bound where `costUsd` is null."),
+  unpriced: z
+    .array(
+      z.object({
+        provider: z.string().nullable(),
+        model: z.string().nullable(),
+        why: Why,
+        tokens: z.number(),
+      }),
+    )
+    .describe("Models of calls whose cost is not known."),
+};
 
 const trace = {
   id: Id,
@@ -40,6 +73,7 @@ const trace = {
   spanCount: z.number(),
   userInput: z.string().nullable(),
   responseText: z.string().nullable(),
+  ...cost,
   run: Run.nullable().describe("The latest completed run, else the latest."),
 };
 
@@ -108,6 +142,7 @@ export type SavedViews = z.output<typeof SavedViews>;
 export const TraceValues = z.object({
   tools: z.array(z.string()).describe("At most 500."),
   models: z.array(z.string()).describe("At most 500."),
+  providers: z.array(z.string()).describe("At most 500."),
   knownFrom: Time.nullable().describe("As in the list of traces."),
 });
 export type TraceValues = z.output<typeof TraceValues>;
@@ -189,6 +224,22 @@ export const TraceDetail = z
   .object({
     ...whole,
     spans: z.array(Span),
+    modelCalls: z
+      .array(
+        z.object({
+          spanId: z.string(),
+          ...spanCall,
+          tokens: z
+            .object({
+              input: z.number().describe("Includes cached tokens and those written to the cache."),
+              cached: z.number(),
+              cacheWrite: z.number(),
+              output: z.number(),
+            })
+            .nullable(),
+        }),
+      )
+      .describe("The calls of models whose tokens count: agents repeat the usage of what they call."),
     toolCalls: z.array(
       z.object({
         spanId: z.string(),
@@ -222,7 +273,10 @@ const OutlineSpan = z.object({
   failed: z.boolean(),
   role: z.enum(["agent", "model", "tool", "retrieval", "http", "other"]).describe("The kind of span."),
   detail: z.string().nullable().describe("The name of the tool, model or agent."),
-  tokens: z.object({ input: z.number().nullable(), output: z.number().nullable() }).nullable(),
+  tokens: z
+    .object({ input: z.number().nullable(), output: z.number().nullable(), cached: z.number().nullable() })
+    .nullable(),
+  call: z.object(spanCall).nullable().describe("For spans whose tokens count as a call of a model."),
 });
 
 export const TraceOutline = z

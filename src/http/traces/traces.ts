@@ -77,18 +77,19 @@ export function registerTraces(
     {
       schema: {
         tags,
-        summary: "List the tools and models of an agent's traces, by name",
+        summary: "List the tools, models and providers of an agent's traces, by name",
         params,
         response: { 200: TraceValues },
       },
     },
     async ({ params: { id } }) => {
-      const [tools, models, knownFrom] = await Promise.all([
+      const [tools, models, providers, knownFrom] = await Promise.all([
         listTraceValues(db, id, "tool"),
         listTraceValues(db, id, "model"),
+        listTraceValues(db, id, "provider"),
         findKnownFrom(db),
       ]);
-      return { tools, models, knownFrom: knownFrom?.toISOString() ?? null };
+      return { tools, models, providers, knownFrom: knownFrom?.toISOString() ?? null };
     },
   );
 

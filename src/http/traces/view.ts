@@ -1,4 +1,6 @@
 // Maps stored traces and runs to API responses.
+import type { PriceList } from "../../model/price/price.ts";
+import { costOfUsage, costView, decodeUsage, priceDayOf } from "../../model/price/usage.ts";
 import type { Counts, Waiting } from "../../model/run/run.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
@@ -75,6 +77,7 @@ function traceColumnsView(trace: TraceRow) {
       input,
       output,
       reasoning,
+      cached: trace.cachedTokens,
       total: input === null && output === null ? null : (input ?? 0) + (output ?? 0),
     },
     failed: trace.failed,
@@ -87,13 +90,18 @@ function traceColumnsView(trace: TraceRow) {
 /** How many failed tests of a trace a list names. */
 export const failedTestsMax = 5;
 
-/** `names`: of tests by id, without deleted ones. */
-export function listedTraceView({ run, ...trace }: ListedTraceRow, names: Map<string, string>): ListedTrace {
+/** `names`: of tests by id, without deleted ones. `prices`: of the project. */
+export function listedTraceView(
+  { run, ...trace }: ListedTraceRow,
+  names: Map<string, string>,
+  prices: PriceList,
+): ListedTrace {
   const failedTests = (run?.failedTestIds?.slice(0, failedTestsMax) ?? []).flatMap(id => {
     const name = names.get(id);
     return name === undefined ? [] : [{ id, name }];
   });
-  return { ...traceColumnsView(trace), run: run && runView(run), failedTests };
+  const cost = costOfUsage(decodeUsage(trace.usage) ?? [], prices, priceDayOf(trace.receivedAt));
+  return { ...traceColumnsView(trace), ...costView(cost), run: run && runView(run), failedTests };
 }
 
 /** Without spans and derived values, which are JSON already: those of the row may be from an earlier revision. */

@@ -15,7 +15,7 @@ export type Rates = {
 /** A project's own price, which applies to every provider of the model. `validFrom`: YYYY-MM-DD, until a later price. */
 export type OwnPrice = Rates & { model: string; validFrom: string };
 
-export type Price = OwnPrice & {
+export type Price = Required<OwnPrice> & {
   provider: PriceProvider;
   /** Tokens of a prompt up to which the price applies: longer ones cost more, and have no known price. Null: any. */
   promptMax: number | null;

@@ -1,6 +1,6 @@
 // What a trace's calls of models used, by model, and what that costs on a day.
 import type { ModelCall } from "../trace/model-calls.ts";
-import { costOf, type PriceList } from "./price.ts";
+import { costOf, type OwnPrice, PriceList } from "./price.ts";
 
 /** Calls of one model. */
 export type ModelUsage = {
@@ -96,9 +96,38 @@ export function costOfUsage(usage: ModelUsage[], prices: PriceList, day: string)
       const isLong = model !== null && promptAbove > 0 && prices.of({ provider, model }, day) !== undefined;
       const why = model === null ? "no_model" : isLong ? "long_prompt" : "no_price";
       unpriced.push({ provider, model, why, tokens });
-    }
+    } else known ??= 0;
   }
   return { usd: unpriced.length === 0 ? known : null, knownUsd: known, unpriced };
+}
+
+/** The prices of a project's own, and the day of the trace. */
+export type PricesOfDay = { own: OwnPrice[]; day: string };
+
+/** A call with its cost, or why that is not known. */
+export type PricedCall = Pick<ModelCall, "spanId" | "provider" | "model" | "tokens"> & {
+  costUsd: number | null;
+  why: Unpriced["why"] | null;
+};
+
+export function costOfTrace(calls: ModelCall[], { own, day }: PricesOfDay): Cost & { calls: PricedCall[] } {
+  const prices = new PriceList(own);
+  const priced = calls.map((call): PricedCall => {
+    const { spanId, provider, model, tokens } = call;
+    const { usd, unpriced } = costOfUsage(usageOf([call]), prices, day);
+    return { spanId, provider, model, tokens, costUsd: usd, why: unpriced[0]?.why ?? null };
+  });
+  return { ...costOfUsage(usageOf(calls), prices, day), calls: priced };
+}
+
+/** The day whose prices a trace has: UTC, by its arrival, because clocks of senders may be wrong. */
+export function priceDayOf(receivedAt: Date): string {
+  return receivedAt.toISOString().slice(0, 10);
+}
+
+/** Field names of the API. */
+export function costView({ usd, knownUsd, unpriced }: Cost) {
+  return { costUsd: usd, knownCostUsd: knownUsd, unpriced };
 }
 
 // A list of lists: half the size of objects, and this column is on every trace.

@@ -1,7 +1,9 @@
 // The fields of a span that the trace tree shows: a few hundred bytes, however large the span is.
 
 import { attributeOf } from "../conversation/conversation.ts";
+import type { PricedCall } from "../price/usage.ts";
 import { storable } from "./columns.ts";
+import { cachedKey } from "./model-calls.ts";
 import { roleOf, type SpanRole } from "./span-role.ts";
 import type { Span } from "./trace.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -19,10 +21,12 @@ export type OutlineSpan = {
   role: SpanRole;
   /** The name of the tool, model or agent, if any. */
   detail: string | null;
-  tokens: { input: number | null; output: number | null } | null;
+  tokens: { input: number | null; output: number | null; cached: number | null } | null;
+  /** Of spans whose tokens count as a call of a model. */
+  call: Pick<PricedCall, "provider" | "model" | "costUsd" | "why"> | null;
 };
 
-export function outlineSpan(span: Span): OutlineSpan {
+export function outlineSpan(span: Span, call?: PricedCall): OutlineSpan {
   const role = roleOf(span);
   const input = wholeNumber(span, "gen_ai.usage.input_tokens");
   const output = wholeNumber(span, "gen_ai.usage.output_tokens");
@@ -35,7 +39,9 @@ export function outlineSpan(span: Span): OutlineSpan {
     failed: span.status?.code === 2,
     role,
     detail: detailOf(span, role),
-    tokens: input === null && output === null ? null : { input, output },
+    tokens:
+      input === null && output === null ? null : { input, output, cached: wholeNumber(span, cachedKey) },
+    call: call ? { provider: call.provider, model: call.model, costUsd: call.costUsd, why: call.why } : null,
   };
 }
 

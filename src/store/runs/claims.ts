@@ -168,7 +168,7 @@ export type CompletedRun = {
   outage: boolean;
   /** The tests of the evaluation. */
   plan?: TestCase[];
-} & Pick<CountedRun, "durationMs" | "tokens">;
+} & Pick<CountedRun, "durationMs" | "tokens" | "usage">;
 
 /**
  * Stores the results of runs that are still leased by this worker, and returns their ids. Runs that another worker took

@@ -1,5 +1,6 @@
-// Adds completed runs to the hourly rollups of their agents, tests and checks, and to the counts by version of a test.
+// Adds completed runs to the hourly rollups of their agents, models, tests and checks, and to the counts by version of a test.
 import type pg from "pg";
+import type { ModelUsage } from "../../model/price/usage.ts";
 import { count, type Histogram } from "../../model/run/histogram.ts";
 import type { Counts, Outcome, RunCause, Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/columns.ts";
@@ -20,6 +21,7 @@ export type CountedRun = {
   verdict: Verdict;
   durationMs: Derived["durationMs"];
   tokens: Pick<Derived["tokens"], "input" | "output">;
+  usage: ModelUsage[];
 };
 
 type AgentHour = Counts & {
@@ -31,6 +33,13 @@ type AgentHour = Counts & {
   output_tokens: number;
   durations: Histogram;
 };
+type ModelHour = {
+  agent_id: string;
+  hour: Date;
+  provider: string;
+  model: string;
+  prompt_above: number;
+} & Record<(typeof modelCounts)[number], number>;
 type TestHour = Counts & { test_id: string; hour: Date; last_outcome: Outcome };
 type TestVersion = Counts & { test_id: string; version: number };
 type CheckHour = Counts & { test_id: string; check_id: string; hour: Date };
@@ -41,6 +50,16 @@ const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"] as c
 const counts = outcomes.map(outcome => `${outcome} int`).join(", ");
 const added = (table: string, columns: readonly string[] = outcomes) =>
   columns.map(column => `${column} = ${table}.${column} + excluded.${column}`).join(", ");
+const modelCounts = [
+  ...([
+    "calls",
+    "unmeasured",
+    "input_tokens",
+    "cached_tokens",
+    "cache_write_tokens",
+    "output_tokens",
+  ] as const),
+] as const;
 const statement = `
 with agent as (
   insert into agent_hours (agent_id, hour, runs, ${outcomes}, routing_unavailable, input_tokens, output_tokens,
@@ -58,6 +77,13 @@ with agent as (
     cross join lateral (select from test_cases where id = item.test_id for key share) as counted
   on conflict (test_id, hour) do update set last_run_at = excluded.last_run_at,
     last_outcome = excluded.last_outcome, ${added("test_hours")}
+), model as (
+  insert into model_hours (agent_id, hour, provider, model, prompt_above, ${modelCounts})
+  select agent_id, hour, provider, model, prompt_above, ${modelCounts}
+  from json_to_recordset($5) as item (agent_id uuid, hour timestamptz, provider text, model text, prompt_above int,
+      ${modelCounts.map(name => `${name} bigint`).join(", ")})
+    cross join lateral (select from agents where id = item.agent_id for key share) as counted
+  on conflict (agent_id, hour, provider, model, prompt_above) do update set ${added("model_hours", modelCounts)}
 ), version as (
   insert into test_versions (test_id, version, ${outcomes}, first_run_at, last_run_at)
   select test_id, version, ${outcomes}, now(), now()
@@ -77,8 +103,10 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
   const tests = new Map<string, TestHour>();
   const checks = new Map<string, CheckHour>();
   const versions = new Map<string, TestVersion>();
+  const models = new Map<string, ModelHour>();
   for (const run of runs) {
     addRun(agents, run);
+    addUsage(models, run);
     for (const { testId, testVersion, outcome, checks: found } of run.verdict.results) {
       const { hour } = run;
       const test = entry(tests, `${testId} ${hour.getTime()}`, () => ({
@@ -110,7 +138,7 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
   await client.query({
     name: "add_rollups",
     text: statement,
-    values: [agents, tests, checks, versions].map(rows => JSON.stringify(inOrder<object>(rows))),
+    values: [agents, tests, checks, versions, models].map(rows => JSON.stringify(inOrder<object>(rows))),
   });
 }
 
@@ -137,6 +165,31 @@ function addRun(agents: Map<string, AgentHour>, run: CountedRun): void {
   agent.input_tokens += countable(tokens.input);
   agent.output_tokens += countable(tokens.output);
   if (durationMs !== null) count(agent.durations, durationMs);
+}
+
+function addUsage(models: Map<string, ModelHour>, run: CountedRun): void {
+  if (run.cause === "again") return;
+  for (const { provider, model, promptAbove, ...usage } of run.usage) {
+    const names = { provider: provider ?? "", model: model ?? "", prompt_above: promptAbove };
+    const key = `${run.agentId} ${run.traceHour.getTime()} ${names.provider}\n${names.model}\n${promptAbove}`;
+    const hour = entry(models, key, () => ({
+      ...{ agent_id: run.agentId, hour: run.traceHour, ...names },
+      ...{
+        calls: 0,
+        unmeasured: 0,
+        input_tokens: 0,
+        cached_tokens: 0,
+        cache_write_tokens: 0,
+        output_tokens: 0,
+      },
+    }));
+    hour.calls += usage.calls;
+    hour.unmeasured += usage.unmeasured;
+    hour.input_tokens += countable(usage.inputTokens);
+    hour.cached_tokens += countable(usage.cachedTokens);
+    hour.cache_write_tokens += countable(usage.cacheWriteTokens);
+    hour.output_tokens += countable(usage.outputTokens);
+  }
 }
 
 function addVerdict(

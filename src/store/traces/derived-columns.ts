@@ -11,19 +11,23 @@ export const derivedColumns = {
   input_tokens: ["bigint", ({ columns }) => columns.inputTokens],
   output_tokens: ["bigint", ({ columns }) => columns.outputTokens],
   reasoning_tokens: ["bigint", ({ columns }) => columns.reasoningTokens],
+  cached_tokens: ["bigint", ({ columns }) => columns.cachedTokens],
   failed: ["bool", ({ columns }) => columns.failed],
   span_count: ["int", ({ columns }) => columns.spanCount],
   user_input: ["text", ({ columns }) => columns.userInput],
   response_text: ["text", ({ columns }) => columns.responseText],
   tools: ["text", ({ columns }) => columns.tools.join(nameSeparator)],
   models: ["text", ({ columns }) => columns.models.join(nameSeparator)],
+  providers: ["text", ({ columns }) => columns.providers.join(nameSeparator)],
+  usage: ["text", ({ columns }) => columns.usage],
 } satisfies Record<string, Column<{ columns: TraceColumns }>>;
 
 const names = Object.keys(derivedColumns);
 const separator = `E'\\x${nameSeparator.charCodeAt(0).toString(16)}'`;
 
+const lists = ["tools", "models", "providers"];
 const sqlOf = (name: string) =>
-  name === "tools" || name === "models" ? `string_to_array(item.${name}, ${separator})` : `item.${name}`;
+  lists.includes(name) ? `string_to_array(item.${name}, ${separator})` : `item.${name}`;
 
 /** For an insert, and for its select from a multi-row `item`. */
 export const derivedNames = names.join(", ");
@@ -39,5 +43,5 @@ export const conventionsOf = ({ conventions = [] }: TraceWrite): string => conve
 export const hasOtherConventions = (agentId: string, conventions: string): string =>
   `exists (select from agents where agents.id = ${agentId} and array_to_string(agents.conventions, ' ') <> ${conventions})`;
 
-/** Whether an update from `traces old` leaves out no tool and no model. */
-export const keepsNames = `coalesce(old.tools <@ traces.tools and old.models <@ traces.models, true)`;
+/** Whether an update from `traces old` leaves out no tool, model or provider. */
+export const keepsNames = lists.map(name => `coalesce(old.${name} <@ traces.${name}, true)`).join(" and ");

@@ -32,6 +32,7 @@ export function addTraceFilters(conditions: Conditions, filters: TraceFilters): 
   conditions.add(filters.httpStatus, p => `t.http_status = ${p}`);
   conditions.add(filters.tool, p => `${p}::text = any (t.tools)`);
   conditions.add(filters.model, p => `${p}::text = any (t.models)`);
+  conditions.add(filters.provider, p => `${p}::text = any (t.providers)`);
   conditions.add(filters.receivedFrom, p => `t.received_at >= ${p}`);
   conditions.add(filters.receivedTo, p => `t.received_at < ${p}`);
   conditions.add(filters.durationMinMs, p => `t.duration_ms >= ${p}`);

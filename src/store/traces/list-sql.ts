@@ -95,6 +95,25 @@ export function orderedStatement(plan: Plan, sort: { sql: string; descending: bo
   return { text, values: conditions.values, poolAt };
 }
 
+/** As `orderedStatement`, without an order: all that pass, and what they used. */
+export function poolStatement(plan: Plan): OrderedStatement {
+  const { path, conditions, filters } = plan;
+  addTraceFilters(conditions, filters);
+  const needsRun = filtersRuns(filters) || path.also.length > 0;
+  if (needsRun) addRunFilters(conditions, filters);
+  const poolAt = boundsCount + (plan.hasRanges ? 2 : 0) + conditions.values.length + 1;
+  const text = `
+    with stretch as materialized (${stretchOf(plan)}), pool as (
+      select t.id, t.usage, floor(extract(epoch from t.received_at) / 86400)::int as day
+      from ${path.from} ${path.join} ${needsRun ? shownRun : ""}
+      where $3::int > 0 and ${[...path.where, ...conditions.where, ...path.also, ...withinStretch(plan)].join(" and ")}
+      order by ${path.id} desc limit $${poolAt}::int
+    )
+    select (select id from stretch) as reach, pool.* from (values (1)) as always left join pool on true
+    order by pool.id desc`;
+  return { text, values: conditions.values, poolAt };
+}
+
 /** These traces with the runs that lists show, in any order. Parameter 1: their ids. */
 export const rowsStatement = `select ${traceColumns}, to_jsonb(r) as run from traces t
   ${shownRunSql()} where t.id = any ($1::uuid[])`;

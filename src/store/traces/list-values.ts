@@ -8,16 +8,21 @@ import type { TraceFilters } from "./list.ts";
 import type { Order } from "./list-path.ts";
 
 /** A trace has one of the values. `minutes`: how long each time lasts that `trace_values` has for it. */
-export type Value = { kind: "tool" | "model" | "outcome" | "version"; values: string[]; minutes: number };
+export type Value = {
+  kind: "tool" | "model" | "provider" | "outcome" | "version";
+  values: string[];
+  minutes: number;
+};
 
 /** The values that the filters ask for, the most precise first. `allKnown`: also those that old rows may lack. */
 export function valuesOf(
-  { tool, model, testId, testOutcome, testVersion }: TraceFilters,
+  { tool, model, provider, testId, testOutcome, testVersion }: TraceFilters,
   allKnown: boolean,
 ): Value[] {
   const found: Value[] = [];
   if (tool !== undefined) found.push({ kind: "tool", values: [tool], minutes: 1 });
   if (model !== undefined) found.push({ kind: "model", values: [model], minutes: 1 });
+  if (provider !== undefined) found.push({ kind: "provider", values: [provider], minutes: 1 });
   if (testId === undefined) return found;
   if (testVersion !== undefined) {
     found.push({ kind: "version", values: [versionValue(testId, testVersion)], minutes: 60 });
@@ -121,11 +126,11 @@ function rangesOf(minutes: number[], length: number): Ranges {
 
 const listedMax = 500;
 
-/** The names of an agent's tools or models, each once, found by a few reads of the index for each. */
+/** The names of an agent's tools, models or providers, each once, found by a few reads of the index for each. */
 export async function listTraceValues(
   db: Database,
   agentId: string,
-  kind: "tool" | "model",
+  kind: "tool" | "model" | "provider",
 ): Promise<string[]> {
   const { rows } = await db.pool.query<{ value: string }>(
     `with recursive found as (

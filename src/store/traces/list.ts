@@ -31,6 +31,7 @@ export type TraceFilters = {
   externalId?: string | undefined;
   tool?: string | undefined;
   model?: string | undefined;
+  provider?: string | undefined;
   testId?: string | undefined;
   /** Of the test's result. */
   testOutcome?: Outcome | undefined;

@@ -4,7 +4,9 @@ import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
 
-export type TraceRow = Omit<TraceColumns, "tools" | "models"> & {
+export type TraceRow = Omit<TraceColumns, "tools" | "models" | "providers" | "usage"> & {
+  /** Null: not known yet. */
+  usage: string | null;
   id: string;
   agentId: string;
   externalId: string;
@@ -20,7 +22,7 @@ export type TraceRow = Omit<TraceColumns, "tools" | "models"> & {
 export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "externalId", t.kind, t.path, t.revision,
   t.derived_revision as "derivedRevision", t.received_at as "receivedAt", t.updated_at as "updatedAt", t.name,
   t.duration_ms as "durationMs", t.http_status as "httpStatus", t.input_tokens as "inputTokens",
-  t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.failed,
+  t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.cached_tokens as "cachedTokens", t.usage, t.failed,
   t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText"`;
 
 /** Does not check the owner. */
@@ -55,7 +57,7 @@ export async function findTraceSizes(db: Database, ids: string[]): Promise<Map<s
   return new Map(rows.map(({ id, bytes }) => [id, bytes]));
 }
 
-/** The newest traces of all agents below this id; `filled`: the tools and models are known. */
+/** The newest traces of all agents below this id; `filled`: tools, models and usage are known. */
 export async function listUnfilled(
   db: Database,
   below: string,
@@ -63,7 +65,7 @@ export async function listUnfilled(
 ): Promise<{ id: string; revision: number; filled: boolean }[]> {
   const { rows } = await db.pool.query<{ id: string; revision: number; filled: boolean }>({
     name: "list_unfilled",
-    text: `select id, revision, tools is not null as filled from traces where id < $1 order by id desc limit $2`,
+    text: `select id, revision, usage is not null as filled from traces where id < $1 order by id desc limit $2`,
     values: [below, rowsMax],
   });
   return rows;

@@ -15,7 +15,10 @@ before(async () => {
 });
 after(() => service.close());
 
-const price = { model: "house-7b", validFrom: "2026-01-01", inputUsd: 0.25, outputUsd: 1.5 };
+const price = {
+  ...{ model: "house-7b", validFrom: "2026-01-01", inputUsd: 0.25, outputUsd: 1.5 },
+  ...{ cachedUsd: null, cacheWriteUsd: null },
+};
 
 test("a project starts with the built-in prices and none of its own", async () => {
   assert.deepEqual((await owner.client.get(path).expect(200)).body, { own: [], builtIn: builtInPrices });
@@ -29,6 +32,13 @@ test("saving replaces all prices, and lists them by model, latest first", async 
   assert.deepEqual(body.own, [other, later, price]);
   assert.deepEqual((await owner.client.get(path).expect(200)).body, body);
   assert.deepEqual((await owner.client.put(path, { prices: [] }).expect(200)).body.own, []);
+});
+
+test("prices of cached tokens are optional, and kept", async () => {
+  const { cachedUsd: _, cacheWriteUsd: __, ...plain } = price;
+  const cached = { ...price, model: "cached", cachedUsd: 0.025, cacheWriteUsd: 0 };
+  const { body } = await owner.client.put(path, { prices: [plain, cached] }).expect(200);
+  assert.deepEqual(body.own, [cached, price]);
 });
 
 test("another project's prices are separate", async () => {
@@ -46,6 +56,11 @@ for (const [what, wrong, field] of [
   ["the same day twice", price, "prices[1].validFrom"],
   ["no name", { ...price, model: " " }, "prices[1].model"],
   ["less than nothing", { ...price, validFrom: "2026-02-01", inputUsd: -1 }, "prices[1].inputUsd"],
+  [
+    "less than nothing for cached tokens",
+    { ...price, validFrom: "2026-02-01", cachedUsd: -1 },
+    "prices[1].cachedUsd",
+  ],
   ["no number", { ...price, validFrom: "2026-02-01", outputUsd: "1" }, "prices[1].outputUsd"],
 ] as const) {
   test(`a price of ${what} is refused at its row, and nothing is changed`, async () => {

@@ -180,3 +180,38 @@ test("an agent's tests are listed with their last outcome and thirty days, disab
   assert.equal(none.days[29].passRate, null);
   assert.ok(strip.days[0].at < strip.days[29].at);
 });
+
+test("tokens and cost are counted by model, and tokens without a price beside them", async () => {
+  const agent = await makeAgent(service.owner);
+  await makeTest(service.owner, agent.id, { name: "Is well", assertions: [status(200)] });
+  const call = (model: string) => ({
+    ...{ "gen_ai.provider.name": "openai", "gen_ai.request.model": model },
+    ...{ "gen_ai.usage.input_tokens": 1_000, "gen_ai.usage.output_tokens": 100 },
+    "gen_ai.usage.cache_read.input_tokens": 400,
+  });
+  await judge(agent.id, call("gpt-4o"), call("gpt-4o"), call("house-7b"));
+  const insights = await read(`/api/agents/${agent.id}/insights/models?interval=day`);
+  const priced = (2 * (600 * 2.5 + 400 * 1.25 + 100 * 10)) / 1e6;
+  const tokens = (calls: number) => ({ input: calls * 1_000, cached: calls * 400, output: calls * 100 });
+  assert.deepEqual(
+    insights.series.map(({ points: _, ...series }: Read) => series),
+    [
+      {
+        ...{ provider: "openai", model: "gpt-4o" },
+        total: { calls: 2, unmeasuredCalls: 0, tokens: tokens(2), costUsd: priced, unpricedTokens: 0 },
+      },
+      {
+        ...{ provider: "openai", model: "house-7b" },
+        total: { calls: 1, unmeasuredCalls: 0, tokens: tokens(1), costUsd: 0, unpricedTokens: 1_100 },
+      },
+    ],
+  );
+  assert.deepEqual(insights.total, {
+    ...{ calls: 3, unmeasuredCalls: 0, tokens: tokens(3), costUsd: priced, unpricedTokens: 1_100 },
+  });
+  const summedCalls = insights.series[0].points.reduce((sum: number, { calls }: Read) => sum + calls, 0);
+  assert.equal(summedCalls, 2);
+  const other = await makeAgent(service.owner);
+  assert.deepEqual((await read(`/api/agents/${other.id}/insights/models`)).series, []);
+  await service.client.get(`/api/agents/${agent.id}/insights/models?from=2020-01-01T00:00:00Z`).expect(400);
+});

@@ -1,7 +1,7 @@
 // Reading a trace by its parts: its outline, a span, the file with everything, for small and large traces.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { RawTrace, SpanDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
+import { RawTrace, SpanDetail, TraceDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
 import { type Sent, send } from "../../support/send.ts";
@@ -70,10 +70,10 @@ for (const [size, filling] of [
     const outline = TraceOutline.parse((await get(`${id}/outline`).expect(200)).body);
     const detail = (await get(id).expect(200)).body;
     const { spans: rows, cuts, omissions, ...rest } = outline;
-    const { spans: _, toolCalls: __, ...same } = detail;
+    const { spans: _, toolCalls: __, modelCalls: ___, ...same } = detail;
     assert.deepEqual(rest, same);
     assert.deepEqual([cuts, omissions], [[], []]);
-    const plain = { startTimeUnixNano: null, endTimeUnixNano: null, failed: false, tokens: null };
+    const plain = { startTimeUnixNano: null, endTimeUnixNano: null, failed: false, tokens: null, call: null };
     const row = (spanId: string, parentSpanId: string | null, name: string, more: Fields) => ({
       ...plain,
       spanId,
@@ -88,7 +88,8 @@ for (const [size, filling] of [
         detail: "small-model",
         startTimeUnixNano: "1700000000000000000",
         endTimeUnixNano: "1700000001000000000",
-        tokens: { input: 7, output: null },
+        tokens: { input: 7, output: null, cached: null },
+        call: { provider: null, model: "small-model", costUsd: null, why: "no_price" },
       }),
       row("c", "b", "find order", { role: "tool", detail: "find_order", failed: true }),
       row("d", "nobody", "step", { role: "other", detail: null }),
@@ -230,4 +231,55 @@ test("while a thread reads 30 MB, other requests are answered, and a deleted tra
   await get(`${id}/spans/a`).expect(404);
   await get(`${id}/outline`).expect(404);
   await get(`${id}/raw`).expect(404);
+});
+
+test("a trace costs the prices of its day, by span and in lists, and a project's own as soon as they are saved", async () => {
+  const agent = await makeAgent(service.owner);
+  const call = (id: string, model: string) => ({
+    ...{ span_id: id, parent_span_id: "root", name: "chat" },
+    attributes: {
+      ...{ "gen_ai.provider.name": "openai", "gen_ai.request.model": model },
+      ...{ "gen_ai.usage.input_tokens": 1_000, "gen_ai.usage.output_tokens": 100 },
+      "gen_ai.usage.cache_read.input_tokens": 400,
+    },
+  });
+  const spans = [{ span_id: "root", name: "run" }, call("a", "gpt-4o-2024-08-06"), call("b", "house-7b")];
+  const id = await store({ body: canonicalBody(agent.id, { spans }) });
+  const inLists = async () =>
+    (await service.client.get(`/api/agents/${agent.id}/traces`).expect(200)).body.items[0];
+  const priced = (600 * 2.5 + 400 * 1.25 + 100 * 10) / 1e6;
+  const unpriced = [{ provider: "openai", model: "house-7b", why: "no_price", tokens: 1_100 }];
+  const costOf = ({ costUsd, knownCostUsd, unpriced }: Fields) => ({ costUsd, knownCostUsd, unpriced });
+  const partly = { costUsd: null, knownCostUsd: priced, unpriced };
+  const outline = TraceOutline.parse((await get(`${id}/outline`).expect(200)).body);
+  const detail = TraceDetail.parse((await get(id).expect(200)).body);
+  for (const view of [await inLists(), outline, detail]) {
+    assert.deepEqual(costOf(view), partly);
+    assert.deepEqual(view.tokens.cached, 800);
+  }
+  const tokens = { input: 1_000, cached: 400, cacheWrite: 0, output: 100 };
+  assert.deepEqual(detail.modelCalls, [
+    { spanId: "a", provider: "openai", model: "gpt-4o-2024-08-06", tokens, costUsd: priced, why: null },
+    { spanId: "b", provider: "openai", model: "house-7b", tokens, costUsd: null, why: "no_price" },
+  ]);
+  assert.deepEqual(
+    outline.spans.map(({ call }) => call?.costUsd ?? call?.why),
+    [undefined, priced, "no_price"],
+  );
+
+  const prices = [{ model: "house-7b", validFrom: "2026-01-01", inputUsd: 10, outputUsd: 20, cachedUsd: 1 }];
+  await service.client.put(`/api/projects/${service.owner.projectId}/judge/prices`, { prices }).expect(200);
+  const all = priced + (600 * 10 + 400 * 1 + 100 * 20) / 1e6;
+  const whole = { costUsd: all, knownCostUsd: all, unpriced: [] };
+  assert.deepEqual(costOf(await inLists()), whole);
+  assert.deepEqual(costOf((await get(id).expect(200)).body), whole);
+  const path = `/api/agents/${agent.id}/traces?order=most_expensive&provider=openai`;
+  const page = (await service.client.get(path).expect(200)).body;
+  assert.deepEqual(
+    page.items.map((trace: Fields) => trace["id"]),
+    [id],
+  );
+  await service.client
+    .put(`/api/projects/${service.owner.projectId}/judge/prices`, { prices: [] })
+    .expect(200);
 });

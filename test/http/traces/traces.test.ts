@@ -127,6 +127,9 @@ test("a listed trace has every field by its name, with the values derived from i
     spanCount: 3,
     userInput: "Where is my order?",
     responseText: "On its way.",
+    costUsd: null,
+    knownCostUsd: null,
+    unpriced: [{ provider: null, model: "m", why: "no_price", tokens: 27 }],
     run: null,
   });
   assert.ok(Math.abs(Date.parse(receivedAt) - Date.now()) < 600_000);

@@ -34,6 +34,7 @@ const verdict: Verdict = {
 const unmeasured = {
   durationMs: null,
   tokens: { input: null, output: null, reasoning: null, cached: null, total: null },
+  usage: [],
 };
 const lease = randomUUID();
 const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });

@@ -17,6 +17,7 @@ const lease = randomUUID();
 const unmeasured = {
   durationMs: null,
   tokens: { input: null, output: null, reasoning: null, cached: null, total: null },
+  usage: [],
 };
 const counts = { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 };
 

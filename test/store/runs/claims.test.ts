@@ -52,6 +52,7 @@ const unmeasured = {
   outage: false,
   durationMs: null,
   tokens: { input: null, output: null, reasoning: null, cached: null, total: null },
+  usage: [],
 };
 const counts = { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 };
 const verdict: Verdict = {

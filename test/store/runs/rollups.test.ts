@@ -71,7 +71,15 @@ async function complete(database: Database, judged: Judged, one: Judgement, leas
 function completed(id: string, judged: Judged, one: Judgement) {
   const tokens = { input: one.tokens, output: one.tokens, reasoning: null, cached: null, total: null };
   const verdict = verdictOf(judged, one);
-  return { id, revision: 1, verdict, outage: false, durationMs: one.durationMs, tokens };
+  return {
+    id,
+    revision: 1,
+    verdict,
+    outage: false,
+    durationMs: one.durationMs,
+    tokens,
+    usage: [],
+  };
 }
 
 /** The counts of the tables, all hours together, next to the same counted from the stored runs. */

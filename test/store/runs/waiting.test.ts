@@ -43,6 +43,7 @@ const verdict: Verdict = {
 const unmeasured = {
   durationMs: null,
   tokens: { input: null, output: null, reasoning: null, cached: null, total: null },
+  usage: [],
 };
 const wait = { nextTryMs: 5_000, reason: "It answered 503.", tried: true };
 

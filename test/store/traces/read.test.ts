@@ -51,7 +51,7 @@ describe("the list of an agent's traces", () => {
     };
     const tokens = { input: null, output: null, reasoning: null, cached: null, total: null };
     await completeRuns(db, lease, [
-      { id: run!.id, revision: 1, verdict, outage: false, durationMs: null, tokens },
+      { id: run!.id, revision: 1, verdict, outage: false, durationMs: null, tokens, usage: [] },
     ]);
   }
 

@@ -17,7 +17,7 @@ export function Controls({ view, search, params, insights }: ControlsProps) {
     range === "custom"
       ? { range, ...custom }
       : { range, from: undefined, to: undefined, interval: undefined };
-  const ranked = view.by !== "agent" && !(view.by === "test" && view.testId);
+  const ranked = view.by !== "agent" && view.by !== "model" && !(view.by === "test" && view.testId);
   return (
     <div className="controls">
       <Choice

@@ -11,6 +11,7 @@ import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, Skeleton } from "../../ui/State.tsx";
 import { Charts } from "./Charts.tsx";
 import { Controls, CustomRange } from "./Controls.tsx";
+import { ModelResults } from "./ModelResults.tsx";
 import { PointTable } from "./PointTable.tsx";
 import { Ranking } from "./Ranking.tsx";
 import { Patterns } from "./Swatch.tsx";
@@ -29,7 +30,8 @@ export function InsightsPage() {
   const navigate = route.useNavigate();
   const view = viewOf(search);
   const shows = view.range !== "custom" || !rangeFault(view.from, view.to);
-  const insights = useQuery({ ...insightsQuery(params.agentId, askOf(view)), enabled: shows });
+  const byModel = view.by === "model";
+  const insights = useQuery({ ...insightsQuery(params.agentId, askOf(view)), enabled: shows && !byModel });
   return (
     <Page
       title="Insights"
@@ -49,7 +51,8 @@ export function InsightsPage() {
             onChoose={(from, to) => void navigate({ search: { ...search, from, to, interval: undefined } })}
           />
         )}
-        {shows && (
+        {shows && byModel && <ModelResults view={view} params={params} />}
+        {shows && !byModel && (
           <Loaded query={insights}>
             {data => <Results insights={data} view={view} search={search} params={params} />}
           </Loaded>
@@ -79,7 +82,7 @@ function Results({ insights, view, search, params }: ResultsProps) {
       {testId !== undefined && <OneTest testId={testId} params={params} search={search} />}
       <p className="quiet small">
         {rangeText(Date.parse(from), Date.parse(to), interval)} UTC,{" "}
-        {interval === "hour" ? "hourly" : "daily"}. Shows {countedTexts[by]}.
+        {interval === "hour" ? "hourly" : "daily"}. Shows {countedTexts[by === "model" ? "agent" : by]}.
       </p>
       {isEmpty ? (
         <NoEvaluations params={params} search={search} view={view} />
@@ -109,7 +112,7 @@ function Results({ insights, view, search, params }: ResultsProps) {
   );
 }
 
-const countedTexts: Record<View["by"], string> = {
+const countedTexts: Record<Exclude<View["by"], "model">, string> = {
   agent: "traces by the verdict of their latest evaluation",
   test: "results of test cases; re-evaluated traces count again",
   check: "outcomes of checks; re-evaluated traces count again",

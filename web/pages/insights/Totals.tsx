@@ -68,7 +68,7 @@ type FigureProps = {
   children: ReactNode;
 };
 
-function Figure({ word, icon, tone, note, children }: FigureProps) {
+export function Figure({ word, icon, tone, note, children }: FigureProps) {
   return (
     <div className="figure">
       <dt data-tone={tone}>

@@ -9,7 +9,12 @@ export type Search = { [N in Name]?: string | undefined };
 
 export const ranges = { "24h": "24 hours", "7d": "7 days", "30d": "30 days", custom: "Custom" } as const;
 export type Range = keyof typeof ranges;
-export const bys: Record<By, string> = { agent: "Agent", test: "Test cases", check: "Checks" };
+export const bys: Record<By, string> = {
+  agent: "Agent",
+  model: "Models",
+  test: "Test cases",
+  check: "Checks",
+};
 export const intervals: Record<Interval, string> = { hour: "Hours", day: "Days" };
 export const forms = { chart: "Charts", table: "Table" } as const;
 export type Form = keyof typeof forms;
@@ -37,7 +42,7 @@ export function viewOf(search: Search): View {
   const range = oneOf(ranges, search.range) ?? "24h";
   const [from, to] = [instantOf(search.from), instantOf(search.to)];
   const asked = oneOf(intervals, search.interval);
-  const testId = by === "agent" ? undefined : search.testId;
+  const testId = by === "agent" || by === "model" ? undefined : search.testId;
   const view = { by, range, testId, form: oneOf(forms, search.form) ?? "chart", from, to };
   if (range === "24h") return { ...view, interval: "hour" };
   if (range === "custom") {
@@ -45,7 +50,8 @@ export function viewOf(search: Search): View {
     const interval = length > hoursMax ? "day" : (asked ?? (length > 240 ? "day" : "hour"));
     return { ...view, interval };
   }
-  const fine = range === "7d" && (by === "agent" || (by === "test" && testId !== undefined));
+  const fine =
+    range === "7d" && (by === "agent" || by === "model" || (by === "test" && testId !== undefined));
   return { ...view, interval: asked ?? (fine ? "hour" : "day") };
 }
 
@@ -81,7 +87,12 @@ function oneOf<T extends string>(known: Record<T, unknown>, text: string | undef
 }
 
 /** What a number counts: evaluations of the agent by verdict or routing, or a test's results by outcome. */
-export type Counted = { testId?: string | undefined; outcome?: Outcome; routing?: "unavailable" };
+export type Counted = {
+  testId?: string | undefined;
+  outcome?: Outcome;
+  routing?: "unavailable";
+  model?: string;
+};
 
 /** The URL of the traces or test results that a number counts; `at` (ms) narrows to one interval. */
 export type CountedUrl = (counted: Counted, at?: number) => string;
@@ -91,14 +102,18 @@ export function countedUrl(
   insights: Pick<Insights, "from" | "to" | "interval">,
 ): CountedUrl {
   const agent = `/projects/${projectId}/agents/${agentId}`;
-  return ({ testId, outcome, routing }, at) => {
+  return ({ testId, outcome, routing, model }, at) => {
     const from = at === undefined ? insights.from : new Date(at).toISOString();
     const to = at === undefined ? insights.to : new Date(at + lengthOf(insights.interval)).toISOString();
     if (testId !== undefined) {
       const search = new URLSearchParams({ from, to, ...(outcome && { outcome }) });
       return `${agent}/tests/${testId}/results?${search}`;
     }
-    const filters = { ...(outcome && { verdict: outcome }), ...(routing && { routing }) };
+    const filters = {
+      ...(outcome && { verdict: outcome }),
+      ...(routing && { routing }),
+      ...(model && { model }),
+    };
     // Traces of manual runs are in no rollup.
     return `${agent}/traces?${new URLSearchParams({ kind: "live", receivedFrom: from, receivedTo: to, ...filters })}`;
   };

@@ -11,22 +11,31 @@ export type DraftPrice = {
   validFrom: string;
   inputUsd: string;
   outputUsd: string;
+  cachedUsd: string;
+  cacheWriteUsd: string;
 };
 
 let lastRow = 0;
 
-export function toDraft({ model = "", validFrom = "", inputUsd, outputUsd }: Partial<OwnPrice>): DraftPrice {
+export function toDraft({ model = "", validFrom = "", ...rates }: Partial<OwnPrice>): DraftPrice {
   lastRow += 1;
-  return { row: lastRow, model, validFrom, inputUsd: textOf(inputUsd), outputUsd: textOf(outputUsd) };
+  return {
+    ...{ row: lastRow, model, validFrom },
+    ...{ inputUsd: textOf(rates.inputUsd), outputUsd: textOf(rates.outputUsd) },
+    ...{ cachedUsd: textOf(rates.cachedUsd), cacheWriteUsd: textOf(rates.cacheWriteUsd) },
+  };
 }
 
-/** A missing number is sent as null, which the API rejects with an error at its field. */
-export function fromDraft({ model, validFrom, inputUsd, outputUsd }: DraftPrice) {
-  return { model, validFrom, inputUsd: numberOf(inputUsd), outputUsd: numberOf(outputUsd) };
+/** A missing number is sent as null, which the API rejects with an error at its field; only cached ones are optional. */
+export function fromDraft({ model, validFrom, ...rates }: DraftPrice) {
+  return {
+    ...{ model, validFrom, inputUsd: numberOf(rates.inputUsd), outputUsd: numberOf(rates.outputUsd) },
+    ...{ cachedUsd: numberOf(rates.cachedUsd), cacheWriteUsd: numberOf(rates.cacheWriteUsd) },
+  };
 }
 
-function textOf(number: number | undefined): string {
-  return number === undefined ? "" : String(number);
+function textOf(number: number | null | undefined): string {
+  return number == null ? "" : String(number);
 }
 
 function numberOf(text: string): number | null {
@@ -38,6 +47,8 @@ const columns = [
   { name: "validFrom", label: "From (UTC)", type: "date" },
   { name: "inputUsd", label: "Input, $", type: "number" },
   { name: "outputUsd", label: "Output, $", type: "number" },
+  { name: "cachedUsd", label: "Cached, $", type: "number" },
+  { name: "cacheWriteUsd", label: "Cache write, $", type: "number" },
 ] as const;
 
 type PriceRowsProps = {
@@ -81,6 +92,7 @@ export function PriceRows({ drafts, faults, onChange, onRemove }: PriceRowsProps
                       aria-label={`${label}, price ${at + 1}`}
                       aria-invalid={fault ? true : undefined}
                       aria-describedby={fault ? faultId : undefined}
+                      {...(name.startsWith("cache") && { placeholder: "as input" })}
                       value={draft[name]}
                       onChange={({ target }) =>
                         onChange(

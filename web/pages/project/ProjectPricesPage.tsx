@@ -6,6 +6,7 @@ import { flushSync } from "react-dom";
 import type { JudgePrices } from "../../../src/http/judge/schemas.ts";
 import type { OwnPrice } from "../../../src/model/price/price.ts";
 import type { Failure } from "../../api.ts";
+import { shortText } from "../../format.ts";
 import { moneyText } from "../../money.ts";
 import { savePrices } from "../../mutations/judge.ts";
 import { judgePricesQuery, projectJudgeQuery } from "../../queries/project-judge.ts";
@@ -26,8 +27,8 @@ export function ProjectPricesPage() {
   return (
     <ProjectFrame part="Prices">
       <p className="quiet">
-        In US dollars per million tokens. Each call costs the price valid on its day; without a known price,
-        only its tokens are counted.
+        In US dollars per million tokens, for the models of your agents and for the judge. Each call costs the
+        price valid on its day; without a known price, only its tokens are counted.
       </p>
       <Loaded query={prices}>
         {data => (
@@ -85,7 +86,10 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   return (
     <section className="card stack" aria-labelledby="prices-own" ref={section}>
       <h2 id="prices-own">This project’s prices</h2>
-      <p className="quiet">They override the built-in prices. Changes do not affect past costs.</p>
+      <p className="quiet">
+        They override the built-in prices. Costs of traces follow them, also of past ones, from the day on
+        that a price is valid; past costs of the judge stay as they are.
+      </p>
       {drafts.length === 0 ? (
         <EmptyState icon="none" title="No prices of your own">
           <p className="quiet">
@@ -116,6 +120,8 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   );
 }
 
+const asInput = <span className="quiet">as input</span>;
+
 function BuiltInPrices({ prices }: { prices: JudgePrices["builtIn"] }) {
   return (
     <section className="card stack" aria-labelledby="prices-built-in">
@@ -127,7 +133,8 @@ function BuiltInPrices({ prices }: { prices: JudgePrices["builtIn"] }) {
       ) : (
         <>
           <p className="quiet">
-            As published by the providers on the dates shown. Compare them with your bill.
+            As published by the providers in October 2026, for standard requests: no batches, no surcharges.
+            Prompts longer than shown have no known price. Compare them with your bill.
           </p>
           <div className="table-wrap">
             <table className="table">
@@ -143,10 +150,19 @@ function BuiltInPrices({ prices }: { prices: JudgePrices["builtIn"] }) {
                   <th scope="col" className="number">
                     Output
                   </th>
+                  <th scope="col" className="number">
+                    Cached
+                  </th>
+                  <th scope="col" className="number">
+                    Cache write
+                  </th>
+                  <th scope="col" className="number">
+                    Prompts up to
+                  </th>
                 </tr>
               </thead>
               <tbody>
-                {prices.map(({ provider, model, validFrom, inputUsd, outputUsd }) => (
+                {prices.map(({ provider, model, validFrom, inputUsd, outputUsd, ...more }) => (
                   <tr key={`${provider} ${model} ${validFrom}`}>
                     <th scope="row">
                       <code>{model}</code>
@@ -158,6 +174,15 @@ function BuiltInPrices({ prices }: { prices: JudgePrices["builtIn"] }) {
                     </td>
                     <td data-label="Output" className="number">
                       {moneyText(outputUsd)}
+                    </td>
+                    <td data-label="Cached" className="number">
+                      {more.cachedUsd === null ? asInput : moneyText(more.cachedUsd)}
+                    </td>
+                    <td data-label="Cache write" className="number">
+                      {more.cacheWriteUsd === null ? asInput : moneyText(more.cacheWriteUsd)}
+                    </td>
+                    <td data-label="Prompts up to" className="number">
+                      {more.promptMax === null ? "any" : shortText(more.promptMax)}
                     </td>
                   </tr>
                 ))}

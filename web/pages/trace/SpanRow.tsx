@@ -1,8 +1,10 @@
 // A row of the span tree: name, kind, marks, tokens, duration and bar.
 import { type CSSProperties, memo } from "react";
 import type { Outcome } from "../../../src/model/run/run.ts";
+import { whyText } from "../../cost.ts";
 import { durationText } from "../../format.ts";
 import { counted, outcomes, spanRoles } from "../../labels.ts";
+import { moneyText } from "../../money.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { percentAt, type Stretch } from "./times.ts";
 import type { Row } from "./tree.ts";
@@ -34,6 +36,7 @@ export const SpanRow = memo(function SpanRow(props: SpanRowProps) {
   const { span, depth, durationMs, stray } = row;
   const role = spanRoles[span.role];
   const tokens = span.tokens && tokensText(span.tokens);
+  const cost = span.call && callText(span.call);
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus and names its active row.
     <div
@@ -79,7 +82,10 @@ export const SpanRow = memo(function SpanRow(props: SpanRowProps) {
           </span>
         )}
       </span>
-      <span className="tree-tokens quiet figures" title={tokens ?? undefined}>
+      <span
+        className="tree-tokens quiet figures"
+        title={tokens ? [tokens, cost].filter(Boolean).join(", ") : undefined}
+      >
         {span.tokens && compactText((span.tokens.input ?? 0) + (span.tokens.output ?? 0))}
       </span>
       <span className="tree-duration figures">{durationMs === null ? "–" : durationText(durationMs)}</span>
@@ -126,10 +132,16 @@ function labelOf({ row: { span, stray, durationMs }, hasFailed, outcome, checks 
     stray && strays[stray],
     outcome && checksText(outcome, checks),
     tokens && `${tokens} tokens`,
+    span.call && callText(span.call),
     durationMs === null ? "no duration" : durationText(durationMs),
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+function callText({ costUsd, model, why }: NonNullable<Row["span"]["call"]>): string | null {
+  if (costUsd !== null) return moneyText(costUsd);
+  return why && whyText({ model, why });
 }
 
 const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });

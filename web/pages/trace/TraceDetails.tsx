@@ -1,11 +1,16 @@
 // Everything about a trace that its header leaves out: ids, path, revision, metadata and resource.
+
+import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
+import { costText, whyTexts } from "../../cost.ts";
 import { numberText } from "../../format.ts";
 import { useConventionTitles } from "../../forms/ReadIt.tsx";
 import { tracePaths } from "../../labels.ts";
 import { CopyText } from "../../ui/Copy.tsx";
 import { timesText, tokensText } from "./words.ts";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
 export function TraceDetails({ trace }: { trace: TraceOutline }) {
   const { metadata, resource, cuts, omissions } = trace;
@@ -52,6 +57,7 @@ function Facts({ trace }: { trace: TraceOutline }) {
           <span className="quiet"> ({numberText(tokens.reasoning)} reasoning)</span>
         )}
       </Fact>
+      <CostFact trace={trace} />
       <Identity trace={trace} />
       <Fact name="Path">
         {tracePaths[path]}
@@ -73,6 +79,32 @@ function Facts({ trace }: { trace: TraceOutline }) {
         <CopyText text={externalId} label="external ID" />
       </Fact>
     </dl>
+  );
+}
+
+function CostFact({ trace }: { trace: TraceOutline }) {
+  const { projectId } = route.useParams();
+  const cost = costText(trace);
+  if (cost === undefined) return null;
+  const lacksPrice = trace.unpriced.some(({ why }) => why === "no_price" || why === "long_prompt");
+  return (
+    <Fact name="Cost">
+      {cost}
+      {whyTexts(trace).map(text => (
+        <span key={text} className="quiet break">
+          <br />
+          {text}.
+        </span>
+      ))}
+      {lacksPrice && (
+        <>
+          {" "}
+          <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
+            Prices
+          </Link>
+        </>
+      )}
+    </Fact>
   );
 }
 

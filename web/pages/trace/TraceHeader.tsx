@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
+import { costText, whyTexts } from "../../cost.ts";
 import { durationText } from "../../format.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { counted } from "../../labels.ts";
@@ -18,12 +19,13 @@ import { BackToTraces } from "./BackToTraces.tsx";
 import { useCopyLink } from "./links.ts";
 import { NeighborLinks } from "./NeighborLinks.tsx";
 import { TraceDetails } from "./TraceDetails.tsx";
+import { tokensText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 const testRun = { text: "Test run", icon: "play" } as const;
 const failedSpan = { text: "Failed span", icon: "warning", tone: "bad" } as const;
 
-/** One line: verdict, the user's words, duration, tokens and time. Everything else is under Details. */
+/** One line: verdict, the user's words, duration, tokens, cost, model and time. Everything else is under Details. */
 export function TraceHeader({ trace }: { trace: TraceOutline }) {
   const { traceId: _, ...params } = route.useParams();
   const [deleting, setDeleting] = useState(false);
@@ -109,12 +111,28 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
 }
 
 /** What is not known is under Details, as not available. */
-function Facts({ trace: { durationMs, tokens, httpStatus, receivedAt } }: { trace: TraceOutline }) {
+function Facts({ trace }: { trace: TraceOutline }) {
+  const { durationMs, tokens, httpStatus, receivedAt, model, provider } = trace;
+  const cost = costText(trace);
   return (
     <dl className="trace-summary">
       {httpStatus !== null && httpStatus >= 400 && <Fact name="HTTP status">HTTP {httpStatus}</Fact>}
       {durationMs !== null && <Fact name="Duration">{durationText(durationMs)}</Fact>}
-      {tokens.total !== null && <Fact name="Tokens">{counted(tokens.total, "token")}</Fact>}
+      {tokens.total !== null && (
+        <Fact name="Tokens" title={tokensText(tokens)}>
+          {counted(tokens.total, "token")}
+        </Fact>
+      )}
+      {cost !== undefined && (
+        <Fact name="Cost" title={whyTexts(trace).join("\n")}>
+          {cost}
+        </Fact>
+      )}
+      {model !== null && (
+        <Fact name="Model" title={provider === null ? model : `${model} (${provider})`}>
+          <span className="trace-model">{model}</span>
+        </Fact>
+      )}
       <Fact name="Received">
         <RelativeTime at={receivedAt} />
       </Fact>
@@ -122,9 +140,9 @@ function Facts({ trace: { durationMs, tokens, httpStatus, receivedAt } }: { trac
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+function Fact({ name, title, children }: { name: string; title?: string | null; children: ReactNode }) {
   return (
-    <div>
+    <div title={title || undefined}>
       <dt className="unseen">{name}</dt>
       <dd>{children}</dd>
     </div>

@@ -3,10 +3,15 @@ import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Tokens } from "../../../src/model/trace/trace.ts";
 import { numberText } from "../../format.ts";
 
-/** "1,200 in, 340 out"; null if neither is known. */
-export function tokensText({ input, output }: Pick<Tokens, "input" | "output">): string | null {
+/** "1,200 in (400 cached), 340 out"; null if neither is known. */
+export function tokensText({
+  input,
+  output,
+  cached = null,
+}: Pick<Tokens, "input" | "output"> & Partial<Pick<Tokens, "cached">>): string | null {
+  const ofIt = cached ? ` (${numberText(cached)} cached)` : "";
   const parts = [
-    input !== null && `${numberText(input)} in`,
+    input !== null && `${numberText(input)} in${ofIt}`,
     output !== null && `${numberText(output)} out`,
   ].filter(Boolean);
   return parts.length > 0 ? parts.join(", ") : null;

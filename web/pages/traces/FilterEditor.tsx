@@ -123,7 +123,7 @@ function useCompletions(
   { spanName }: TraceSearch,
   suggested: FilterInput["suggested"],
 ): readonly Completion[] {
-  const isValue = suggested === "tools" || suggested === "models";
+  const isValue = suggested === "tools" || suggested === "models" || suggested === "providers";
   const values = useQuery({ ...traceValuesQuery(agentId), enabled: isValue });
   const isTerm = suggested === "spans" || suggested === "attributes";
   const { data: vocabulary } = useQuery({ ...vocabularyQuery(agentId), enabled: isTerm });
@@ -132,6 +132,7 @@ function useCompletions(
       return [];
     case "tools":
     case "models":
+    case "providers":
       return (values.data?.[suggested] ?? []).map(value => ({ value }));
     case "spans":
       return spanNames(vocabulary);

@@ -1,4 +1,4 @@
-// The order of the list of traces: by time, duration or tokens.
+// The order of the list of traces: by time, duration, tokens or cost.
 import { searchesSpans, type TraceSearch, traceOrders } from "../../queries/trace-search.ts";
 import { Menu, type MenuEntry } from "../../ui/Menu.tsx";
 import { isTimeOrder } from "./filters.ts";

@@ -1,7 +1,9 @@
 // The cells of the list of traces.
 import { Link } from "@tanstack/react-router";
+import { whyTexts } from "../../cost.ts";
 import { durationText, exactMomentText, numberText, passedText } from "../../format.ts";
 import { counted, countsText, outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
+import { moneyText } from "../../money.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
@@ -169,6 +171,27 @@ function Stated({ word, more }: { word: Word; more?: string | null | undefined }
 function Countdown({ to }: { to: string }) {
   const left = Date.parse(to) - useNow(1_000);
   return <span className="row-count quiet small">{left > 0 ? `in ${remainingText(left)}` : "due now"}</span>;
+}
+
+/** What is known of it, and why not all. */
+export function Cost({ row }: { row: TraceRow }) {
+  const { costUsd, knownCostUsd } = row;
+  if (costUsd !== null) return moneyText(costUsd);
+  const why = whyTexts(row).join("\n");
+  if (knownCostUsd === null) {
+    return (
+      <span className="quiet" title={why}>
+        {why ? "no price" : "–"}
+      </span>
+    );
+  }
+  return (
+    <span title={why}>
+      <span aria-hidden="true">≥ </span>
+      <span className="unseen">at least </span>
+      {moneyText(knownCostUsd)}
+    </span>
+  );
 }
 
 /** With a bar beside those of the other rows. */

@@ -3,7 +3,7 @@ import { type CSSProperties, type ReactNode, useMemo } from "react";
 import { numberText } from "../../format.ts";
 import { tracePaths } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
-import { Duration, Received, RunCell, Subject } from "./cells.tsx";
+import { Cost, Duration, Received, RunCell, Subject } from "./cells.tsx";
 import type { ColumnWidths } from "./column-widths.ts";
 import { chosenColumns, type Density, type OptionalColumn, type TimeStyle } from "./display.ts";
 
@@ -110,6 +110,14 @@ const fixed: readonly Column[] = [
 ];
 
 export const optional: readonly (Column & { id: OptionalColumn })[] = [
+  {
+    id: "cost",
+    label: "Cost",
+    rem: 5,
+    from: "wide",
+    end: true,
+    cell: row => <Cost row={row} />,
+  },
   {
     id: "externalId",
     label: "External ID",

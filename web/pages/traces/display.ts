@@ -11,7 +11,7 @@ export type TimeStyle = keyof typeof timeStyles;
 export const density = persistedChoice<Density>("trace-density", "comfortable", isOneOf(densities));
 export const timeStyle = persistedChoice<TimeStyle>("trace-times", "relative", isOneOf(timeStyles));
 
-export const optionalColumns = ["externalId", "path", "agent", "tests"] as const;
+export const optionalColumns = ["cost", "externalId", "path", "agent", "tests"] as const;
 export type OptionalColumn = (typeof optionalColumns)[number];
 
 /** Ids, separated by commas. */

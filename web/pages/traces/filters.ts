@@ -12,7 +12,7 @@ import {
 type Choice = { value: string; label: string };
 
 /** Where the names come from that an input suggests. */
-export type Suggested = "tools" | "models" | "spans" | "attributes";
+export type Suggested = "tools" | "models" | "providers" | "spans" | "attributes";
 
 export type FilterInput = {
   name: TraceSearchName;
@@ -128,6 +128,11 @@ export const filterGroups: readonly Group[] = [
       range("Tokens", ["tokensMin", "tokensMax"], "tokens", "1"),
       input("Tool", "tool", { suggested: "tools", maxLength: nameMax, hint: "The whole name." }),
       input("Model", "model", { suggested: "models", maxLength: nameMax, hint: "The whole name." }),
+      input("Provider", "provider", {
+        suggested: "providers",
+        maxLength: nameMax,
+        hint: "The whole name, as traces send it.",
+      }),
       choice("Failed spans", "failed", [
         { value: "true", label: "Yes" },
         { value: "false", label: "No" },

@@ -12,6 +12,8 @@ const sortedBy: Record<string, string> = {
   shortest: "duration",
   most_tokens: "tokens",
   fewest_tokens: "tokens",
+  most_expensive: "cost",
+  least_expensive: "cost",
 };
 
 /** Undefined if the whole list is in this order. */
@@ -29,6 +31,7 @@ export function orderedText(search: TraceSearch, { traces, from }: About["ordere
 const kept = [
   ["tool", "tool"],
   ["model", "model"],
+  ["provider", "provider"],
   ["testOutcome", "test outcome"],
   ["testVersion", "test version"],
 ] as const;

@@ -2,15 +2,18 @@
 import type { ReactNode } from "react";
 import { useEffect, useRef } from "react";
 import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
+import { whyText } from "../../../cost.ts";
 import { printExact } from "../../../exact-json.ts";
 import { durationText } from "../../../format.ts";
 import { spanRoles, type Word } from "../../../labels.ts";
+import { moneyText } from "../../../money.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
 import { useCopyLink } from "../links.ts";
 import type { Select } from "../selection.ts";
+import { tokensText } from "../words.ts";
 import { millisecondsBetween, nanosText } from "./times.ts";
 
 const statuses: Record<"ok" | "failed", Word> = {
@@ -67,6 +70,7 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
 function Facts({ trace, detail: { span }, onSelect }: Omit<SpanHeaderProps, "selected" | "onDraft">) {
   const { start_time_unix_nano: start, end_time_unix_nano: end, parent_span_id: parent, scope } = span;
   const duration = millisecondsBetween(start, end);
+  const row = trace.spans.find(({ spanId }) => spanId === span.span_id);
   const offset = millisecondsBetween(trace.startTimeUnixNano, start);
   return (
     <dl className="facts">
@@ -84,6 +88,17 @@ function Facts({ trace, detail: { span }, onSelect }: Omit<SpanHeaderProps, "sel
       <Fact name="Parent">
         <Parent trace={trace} id={parent} onSelect={onSelect} />
       </Fact>
+      {row?.tokens && <Fact name="Tokens">{tokensText(row.tokens)}</Fact>}
+      {row?.call && (
+        <Fact name="Cost">
+          {row.call.costUsd === null ? quiet(whyOf(row.call)) : moneyText(row.call.costUsd)}
+        </Fact>
+      )}
+      {row?.call?.model && (
+        <Fact name="Model">
+          {row.call.model} {row.call.provider && quiet(row.call.provider)}
+        </Fact>
+      )}
       {span.kind !== undefined && <Fact name="Kind">{kinds[span.kind] ?? String(span.kind)}</Fact>}
       {scope?.name && (
         <Fact name="Scope">
@@ -92,6 +107,10 @@ function Facts({ trace, detail: { span }, onSelect }: Omit<SpanHeaderProps, "sel
       )}
     </dl>
   );
+}
+
+function whyOf({ model, why }: NonNullable<TraceOutline["spans"][number]["call"]>): string {
+  return why === null ? "no tokens" : whyText({ model, why });
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

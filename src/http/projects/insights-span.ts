@@ -1,0 +1,46 @@
+// The time range of insights: hours or days, in UTC.
+import { z } from "zod";
+import { Refusal } from "../../model/refusal.ts";
+import type { Span } from "../../store/runs/insights.ts";
+import { Instant } from "../schemas.ts";
+
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+export const lengths = { hour: hourMs, day: dayMs };
+/** The longest and the default time range, in intervals. */
+const spansMax = { hour: 31 * 24, day: 366 };
+const spansDefault = { hour: 24, day: 30 };
+export const pointsMax = 20_000;
+
+export const SpanQuery = z.object({
+  from: Instant.optional().describe("Default: 24 hours or 30 days before `to`."),
+  to: Instant.optional().describe("Default: now. The interval that contains this time is the last one."),
+  interval: z.enum(["hour", "day"]).default("hour").describe("Hours and days in UTC."),
+});
+
+export function floorTo(timeMs: number, lengthMs: number): Date {
+  return new Date(Math.floor(timeMs / lengthMs) * lengthMs);
+}
+
+/** Extends the time range to whole intervals. Throws VALIDATION_ERROR if it is empty, negative or too long. */
+export function spanOf({ from, to, interval }: z.output<typeof SpanQuery>, now: Date): Span {
+  const length = lengths[interval];
+  // `to` is exclusive: a time on a boundary ends the previous interval.
+  const end = floorTo((to ?? now).getTime() + length - 1, length);
+  const begin = from
+    ? floorTo(from.getTime(), length)
+    : new Date(end.getTime() - spansDefault[interval] * length);
+  if (begin >= end) refuse("from", "Must be before `to`.");
+  if (end.getTime() - begin.getTime() > spansMax[interval] * length) {
+    refuse("from", `Must be at most ${spansMax[interval]} ${interval}s before \`to\`.`);
+  }
+  return { from: begin, to: end, interval };
+}
+
+function refuse(path: string, message: string): never {
+  throw new Refusal("VALIDATION_ERROR", { issues: [{ path, message }] });
+}
+
+export function tooManyPoints(hint: string): Refusal {
+  return new Refusal("VALIDATION_ERROR", { message: `The result has more than ${pointsMax} points.`, hint });
+}

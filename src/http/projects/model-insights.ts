@@ -1,0 +1,85 @@
+// An agent's tokens and cost over time, by model.
+import { z } from "zod";
+import { PriceList } from "../../model/price/price.ts";
+import { costOfUsage, type ModelUsage, priceDayOf } from "../../model/price/usage.ts";
+import { listPricesOfAgent } from "../../store/judge/prices.ts";
+import { listModelPoints, type ModelPoint } from "../../store/runs/model-hours.ts";
+import type { App, Deps } from "../deps.ts";
+import { pointsMax, SpanQuery, spanOf, tooManyPoints } from "./insights-span.ts";
+import { ModelInsights, type ModelTally } from "./model-insights-schemas.ts";
+
+export function registerModelInsights(app: App, { db }: Deps): void {
+  app.get(
+    "/api/agents/:id/insights/models",
+    {
+      schema: {
+        tags: ["insights"],
+        summary: "Get what an agent's evaluated traces used and cost over time, by model",
+        params: z.object({ id: z.string() }),
+        querystring: SpanQuery,
+        response: { 200: ModelInsights },
+      },
+    },
+    async ({ params: { id: agentId }, query }) => {
+      const span = spanOf(query, new Date());
+      const points = await listModelPoints(db, agentId, span, pointsMax + 1);
+      if (points.length > pointsMax)
+        throw tooManyPoints("Use days instead of hours, or a shorter time range.");
+      const prices = new PriceList(await listPricesOfAgent(db, agentId));
+      const total = noTally();
+      const series: (Pick<ModelUsage, "provider" | "model"> & { points: Point[]; total: ModelTally })[] = [];
+      for (const point of points) {
+        const { provider, model, at } = point;
+        let last = series.at(-1);
+        if (!last || last.provider !== provider || last.model !== model) {
+          last = { provider, model, points: [], total: noTally() };
+          series.push(last);
+        }
+        // Long prompts are counted apart.
+        let shown = last.points.at(-1);
+        if (shown?.at !== at.toISOString()) {
+          shown = { at: at.toISOString(), ...noTally() };
+          last.points.push(shown);
+        }
+        const tally = tallyOf(point, prices);
+        for (const sum of [shown, last.total, total]) addTo(sum, tally);
+      }
+      series.sort((a, b) => b.total.costUsd - a.total.costUsd || tokensOf(b.total) - tokensOf(a.total));
+      const { from, to, interval } = span;
+      return { from: from.toISOString(), to: to.toISOString(), interval, series, total };
+    },
+  );
+}
+
+type Point = ModelTally & { at: string };
+
+const noTally = (): ModelTally => ({
+  calls: 0,
+  unmeasuredCalls: 0,
+  tokens: { input: 0, cached: 0, output: 0 },
+  costUsd: 0,
+  unpricedTokens: 0,
+});
+
+const tokensOf = ({ tokens: { input, output } }: ModelTally) => input + output;
+
+function tallyOf({ at, ...usage }: ModelPoint, prices: PriceList): ModelTally {
+  const { knownUsd, unpriced } = costOfUsage([usage], prices, priceDayOf(at));
+  return {
+    calls: usage.calls,
+    unmeasuredCalls: usage.unmeasured,
+    tokens: { input: usage.inputTokens, cached: usage.cachedTokens, output: usage.outputTokens },
+    costUsd: knownUsd ?? 0,
+    unpricedTokens: unpriced.reduce((sum, { tokens }) => sum + tokens, 0),
+  };
+}
+
+function addTo(sum: ModelTally, one: ModelTally): void {
+  sum.calls += one.calls;
+  sum.unmeasuredCalls += one.unmeasuredCalls;
+  sum.tokens.input += one.tokens.input;
+  sum.tokens.cached += one.tokens.cached;
+  sum.tokens.output += one.tokens.output;
+  sum.costUsd += one.costUsd;
+  sum.unpricedTokens += one.unpricedTokens;
+}
