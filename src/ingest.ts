@@ -1,47 +1,23 @@
 // Ingests traces: checks key, verified email and media type, reads the body, resolves the agent, stores and schedules.
 import { hash } from "node:crypto";
+import { type FindKey, findKey, type IngestRequest, readersOf, withBody } from "./ingest/admit.ts";
 import { answersOf } from "./ingest/answers.ts";
-import type {
-  PreparedBatch,
-  PreparedBody,
-  PreparedResource,
-  Readers,
-  RefusedGroup,
-} from "./ingest/prepare.ts";
+import { inTurns } from "./ingest/in-turns.ts";
+import type { PreparedBatch, PreparedBody, PreparedResource, RefusedGroup } from "./ingest/prepare.ts";
 import type { Preparer } from "./ingest/preparer.ts";
 import { readRequestId } from "./ingest/request-id.ts";
 import { agentOfGroup, agentOfHint, type FindAgents, namedAgent } from "./ingest/resolve-agent.ts";
 import { sampleBody } from "./ingest/sample.ts";
 import { type IngestionAnswer, refusedWhole } from "./model/ingestion.ts";
-import { type AdmittedKey, hashKey } from "./model/key.ts";
+import type { AdmittedKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { TracePath } from "./model/trace/trace.ts";
 import { asUnavailable } from "./store/db.ts";
 import { newId } from "./store/new-id.ts";
-import type { SharedResource, Stored } from "./store/traces/write.ts";
+import type { SharedResource, Stored, TraceWrite } from "./store/traces/write.ts";
 import type { TraceWriter } from "./store/traces/writer.ts";
-import {
-  type ContentEncoding,
-  type MediaType,
-  readContentEncoding,
-  readMediaType,
-} from "./wire/media-type.ts";
 
-/** The request's headers, and its body as a function: the key is checked before a byte of the body is read. */
-export type IngestRequest = {
-  key: string | undefined;
-  contentType: string | undefined;
-  contentEncoding: string | undefined;
-  /** The service's own id of the request. */
-  id: string;
-  /** Every x-request-id header of the request. */
-  requestIds: string[];
-  readBody: (
-    encoding: ContentEncoding,
-    mediaType: MediaType,
-    key: AdmittedKey,
-  ) => Promise<{ bytes: Buffer; release: () => void }>;
-};
+export type { IngestRequest };
 
 export type StoredTrace = Stored & {
   agentId: string;
@@ -58,16 +34,15 @@ export type IngestOutcome =
   /** At least one is stored. */
   | { path: "otlp"; stored: StoredTrace[]; refused: RefusedGroup[]; traces: number };
 
-export type IngestDeps = FindAgents & {
-  /** The key with this hexadecimal hash, if it is neither revoked nor expired. */
-  findKey: (hash: string) => Promise<AdmittedKey | undefined>;
-  preparer: Preparer;
-  writer: TraceWriter;
-  /** Called for every committed trace, before the answer; without a key for sample traces. */
-  onStored: (trace: StoredTrace, key: AdmittedKey | null) => void;
-  /** Called with the result of every request whose key was found, before the answer. */
-  onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
-};
+export type IngestDeps = FindAgents &
+  FindKey & {
+    preparer: Preparer;
+    writer: TraceWriter;
+    /** Called for every committed trace, before the answer; without a key for sample traces. */
+    onStored: (trace: StoredTrace, key: AdmittedKey | null) => void;
+    /** Called with the result of every request whose key was found, before the answer. */
+    onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
+  };
 
 /** Throws a Refusal if nothing was stored. */
 export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<IngestOutcome> {
@@ -93,10 +68,9 @@ export async function ingestSample(deps: IngestDeps, agentId: string): Promise<S
 }
 
 async function receive(deps: IngestDeps, key: AdmittedKey, request: IngestRequest): Promise<IngestOutcome> {
-  requireVerified(key);
-  const mediaType = readMediaType(request.contentType);
-  const encoding = readContentEncoding(request.contentEncoding);
-  const body = await prepare(deps, key, request, mediaType, encoding);
+  const body = await withBody(request, key, (bytes, mediaType) =>
+    deps.preparer.prepare(bytes, mediaType, readersOf(key)),
+  );
   return body.path === "canonical"
     ? await storeCanonical(deps, key, request, body)
     : await storeOtlp(deps, key, request, body);
@@ -121,43 +95,6 @@ async function withReport(
     if (outcome.stored.length === 0) throw outcome.refused[0]!.refusal;
   }
   return outcome;
-}
-
-async function findKey(deps: IngestDeps, text: string | undefined): Promise<AdmittedKey> {
-  const hint = "Send a key created under Keys in the x-api-key header.";
-  if (!text) throw new Refusal("UNAUTHORIZED", { message: "The x-api-key header is missing.", hint });
-  const key = await deps.findKey(hashKey(text).toString("hex"));
-  if (!key) {
-    throw new Refusal("UNAUTHORIZED", { message: "This API key is unknown, revoked or expired.", hint });
-  }
-  return key;
-}
-
-function requireVerified(key: AdmittedKey): void {
-  if (key.emailVerified) return;
-  throw new Refusal("EMAIL_NOT_VERIFIED", {
-    hint: "Open the link in the verification email, then send the trace again with the same key.",
-  });
-}
-
-async function prepare(
-  deps: IngestDeps,
-  key: AdmittedKey,
-  request: IngestRequest,
-  mediaType: MediaType,
-  encoding: ContentEncoding,
-): Promise<PreparedBody> {
-  const { bytes, release } = await request.readBody(encoding, mediaType, key);
-  try {
-    return await deps.preparer.prepare(bytes, mediaType, readersOf(key));
-  } finally {
-    release();
-  }
-}
-
-function readersOf({ conventions, access, agentIds }: AdmittedKey): Readers | null {
-  const only = access === "granular" && agentIds.length === 1 ? agentIds[0]! : null;
-  return conventions && { agents: conventions, only };
 }
 
 async function storeCanonical(
@@ -191,9 +128,10 @@ async function storeOtlp(
     try {
       agentId = await agentOfGroup(deps, key, serviceName);
       const identity = { agentId, externalId: requestId ?? traceId, path: "otlp" as const, serviceName };
+      const otlpTraceId = identity.externalId === traceId ? undefined : traceId;
       const resource =
         group.resource === null ? undefined : sharedResource(agentId, resources[group.resource]!);
-      return await store(deps, key, identity, { ...batch, resource });
+      return await store(deps, key, identity, { ...batch, resource, otlpTraceId });
     } catch (error) {
       if (error instanceof Refusal && refusesGroup.has(error.code)) {
         error.agentId ??= agentId;
@@ -205,28 +143,6 @@ async function storeOtlp(
   const refused = outcomes.filter(outcome => "refusal" in outcome);
   const stored = outcomes.filter(outcome => "traceId" in outcome);
   return { path: "otlp", stored, refused, traces: groups.length };
-}
-
-/** Two transactions' worth: those of other requests are stored in between, however many traces one request has. */
-const groupsAtOnce = 256;
-
-/** The results in order; rejects with the first error, after which no further group begins. */
-async function inTurns<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  const take = async () => {
-    while (next < items.length) {
-      const at = next++;
-      try {
-        results[at] = await work(items[at]!);
-      } catch (error) {
-        next = items.length;
-        throw error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(groupsAtOnce, items.length) }, take));
-  return results;
 }
 
 /** Its id differs between agents, so that deleting one agent's traces never concerns another's. */
@@ -250,7 +166,8 @@ async function store(
     columns,
     conventions,
     resource,
-  }: PreparedBatch & { resource?: SharedResource | undefined },
+    otlpTraceId,
+  }: PreparedBatch & Pick<TraceWrite, "resource" | "otlpTraceId">,
 ): Promise<StoredTrace> {
   const stored = await deps.writer.write({
     traceId: newId(),
@@ -264,6 +181,7 @@ async function store(
     columns,
     conventions,
     resource,
+    otlpTraceId,
   });
   const trace = { ...stored, ...identity, serviceName, spanCount };
   deps.onStored(trace, key);

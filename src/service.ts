@@ -7,8 +7,11 @@ import { buildApp, buildHealthApp } from "./http/app.ts";
 import type { Deps } from "./http/deps.ts";
 import { EventHub } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
+import { countDropped } from "./http/ingestion/public-logs.ts";
 import { serviceRoutes } from "./http/routes.ts";
+import type { LogsDeps } from "./ingest/logs.ts";
 import { Preparer } from "./ingest/preparer.ts";
+import { RecordExpiry } from "./ingest/record-expiry.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { refusalsOf } from "./model/ingestion.ts";
 import type { CountedCall } from "./model/judge/call.ts";
@@ -16,19 +19,12 @@ import { openProbes } from "./remote/judge/probe.ts";
 import { openMailer } from "./remote/mail/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
 import { Evaluators } from "./service/evaluators.ts";
+import { lookups } from "./service/lookups.ts";
 import { ThreadedEditor } from "./service/threaded-editor.ts";
 import { ThreadedTraceReader } from "./service/threaded-trace-reader.ts";
-import {
-  findAgentsByIds,
-  findAgentsByServiceName,
-  listAgentsOfKey,
-  serviceKey,
-} from "./store/accounts/agents.ts";
 import { KeyUses } from "./store/accounts/key-uses.ts";
-import { admitKeys } from "./store/accounts/keys.ts";
 import { type Addresses, type Database, openDatabase } from "./store/db.ts";
 import { EventPublisher, subscribe } from "./store/events.ts";
-import { gather } from "./store/ingestion/gather.ts";
 import { IngestionLog } from "./store/ingestion/log.ts";
 import { clearWaits } from "./store/judge/states.ts";
 import { prepareDatabase } from "./store/prepare.ts";
@@ -37,6 +33,8 @@ import { retryWaitingSoon } from "./store/runs/waiting.ts";
 import { isOtherMasterKey } from "./store/secrets/key-check.ts";
 import { masterKeyOf } from "./store/secrets/master-key.ts";
 import { openVault, type Vault } from "./store/secrets/vault.ts";
+import type { JoinedTrace } from "./store/traces/join-records.ts";
+import { storeRecords } from "./store/traces/records.ts";
 import { TraceWriter } from "./store/traces/writer.ts";
 import { traceLimits } from "./threads/heap.ts";
 
@@ -160,6 +158,15 @@ async function serve(
     }
   });
   closing.push(() => ingestionLog.close());
+  const mergeLimits = { ...config, ...config.bounds };
+  const onJoined = ({ agentId, traceId }: JoinedTrace) =>
+    events.publish({ type: "trace", agentId, traceId, change: "merged" });
+  const expiry = new RecordExpiry({
+    ...{ db, log, ingestionLog, onJoined },
+    limits: mergeLimits,
+    onDropped: countDropped,
+  });
+  closing.push(() => expiry.close());
   const preparer = new Preparer({
     limits: {
       nestingMax: config.bounds.nestingMax,
@@ -201,7 +208,7 @@ async function serve(
   const ingest: IngestDeps = {
     ...lookups(ingestion),
     preparer,
-    writer: new TraceWriter(ingestion, { ...config, ...config.bounds }),
+    writer: new TraceWriter(ingestion, mergeLimits),
     onStored({ agentId, traceId, state, path, evaluation }, key) {
       events.publish({ type: "trace", agentId, traceId, change: state });
       if (key) keyUses.record(key.id);
@@ -209,12 +216,22 @@ async function serve(
     },
     onAnswered: (answers, key) => ingestionLog.record(answers, key),
   };
+  const ingestLogs: LogsDeps = {
+    ...ingest,
+    storeRecords: writes => storeRecords(ingestion, writes, mergeLimits),
+    onJoined,
+    onAnswered(answers, key) {
+      keyUses.record(key.id);
+      ingestionLog.record(answers, key);
+    },
+  };
   const deps = {
     config,
     db,
     mailer,
     log,
     ingest,
+    ingestLogs,
     events,
     hub,
     editor,
@@ -256,35 +273,4 @@ async function listen(
   if (config.port === 0) config.baseUrl = `http://localhost:${port}`;
   const host = ["0.0.0.0", "::"].includes(config.host) ? "127.0.0.1" : config.host;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** The lookups of ingestion, each batched across concurrent requests. */
-function lookups(
-  db: Database,
-): Pick<IngestDeps, "findKey" | "findAgent" | "findAgentByServiceName" | "listAgentsOfKey"> {
-  const findService = gather(
-    async names =>
-      findAgentsByServiceName(
-        db,
-        names.map(name => {
-          const [projectId, ...serviceName] = name.split("\n");
-          return { projectId: projectId!, serviceName: serviceName.join("\n") };
-        }),
-      ),
-    { keep: () => true },
-  );
-  return {
-    findKey: gather(
-      hashes =>
-        admitKeys(
-          db,
-          hashes.map(hash => Buffer.from(hash, "hex")),
-        ),
-      // Not cached while unverified: a verified email must take effect immediately.
-      { keep: key => key.emailVerified },
-    ),
-    findAgent: gather(ids => findAgentsByIds(db, ids), { keep: () => true }),
-    findAgentByServiceName: (projectId, serviceName) => findService(serviceKey(projectId, serviceName)),
-    listAgentsOfKey: key => listAgentsOfKey(db, key),
-  };
 }

@@ -65,7 +65,7 @@ export const explained: Record<IngestionCode, Explained> = {
   NOT_FOUND: {
     why: "The exporter sent to a path where nothing is received.",
     remedy:
-      "Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT to the URL that ends in /public/traces. For logs and metrics, set OTEL_LOGS_EXPORTER=none and OTEL_METRICS_EXPORTER=none.",
+      "Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT to the URL that ends in /public/traces. Logs go to /public/logs, set in OTEL_EXPORTER_OTLP_LOGS_ENDPOINT, or nowhere with OTEL_LOGS_EXPORTER=none. For metrics, set OTEL_METRICS_EXPORTER=none.",
   },
   OTLP_PLATFORM_NOT_FOUND: {
     why: "No agent of this project has the service name that was sent.",

@@ -9,7 +9,7 @@ import {
 } from "../../src/http/accounts/attempt-limits.ts";
 import { passwordLengthMax } from "../../src/http/accounts/schemas.ts";
 import { streamsMax } from "../../src/http/events.ts";
-import { requestsMax as receivedMax } from "../../src/http/ingestion/public-traces.ts";
+import { requestsMax as receivedMax } from "../../src/http/ingestion/public-endpoint.ts";
 import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
 import { trialsPerMinute } from "../../src/http/rate-limit.ts";
 import { requestsMax } from "../../src/http/session.ts";
@@ -25,6 +25,7 @@ import { replyMax, runsMax } from "../../src/model/run/launch.ts";
 import { inputsCharsMax, inputsMax, repeatsMax, runsOfTestMax } from "../../src/model/test-case/inputs.ts";
 import { patternMax } from "../../src/model/test-case/pattern.ts";
 import { backtestsKept } from "../../src/store/runs/backtests.ts";
+import { recordWaitMs } from "../../src/store/traces/records.ts";
 import { code, duration, number, size, table } from "./table.ts";
 
 const ofKeys = "a key at most half of what is free, an account three quarters; more is 429";
@@ -46,6 +47,8 @@ export function limitTables(): string {
       ["Values in a request", number(bounds.requestElementsMax), set("SVC_REQUEST_ELEMENTS_MAX")],
       ["Spans in a merged trace", number(bounds.traceSpansMax), set("SVC_TRACE_SPANS_MAX")],
       ["Size of a merged trace", size(bounds.traceBytesMax), set("SVC_TRACE_BYTES_MAX")],
+      ["Log records in a request, or of a trace", "as many as spans", ""],
+      ["Wait of log records for their span", duration(recordWaitMs), "then dropped and counted"],
       ["`x-request-id`", "1 to 255 printable ASCII characters", ""],
       [
         "Wait for further OTLP batches",
@@ -54,7 +57,7 @@ export function limitTables(): string {
       ],
     ]),
     section("Concurrent requests, per process", [
-      ["Requests to `/public/traces`", number(receivedMax), ofKeys],
+      ["Requests to `/public/traces` and `/public/logs`", number(receivedMax), ofKeys],
       ["Bodies of more than 1 MB", number(constant("read-body.ts", "largePermits")), ofKeys],
       ["Requests to `/api`", number(requestsMax), ofAccounts],
       ["Event streams", number(streamsMax), ofAccounts],

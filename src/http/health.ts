@@ -17,6 +17,17 @@ export const metrics = {
     registers,
   }),
   ingestSpans: new Counter({ name: "svc_ingest_spans_total", help: "Spans stored.", registers }),
+  ingestRecords: new Counter({
+    name: "svc_ingest_log_records_total",
+    help: "Log records kept for their span.",
+    registers,
+  }),
+  recordsDropped: new Counter({
+    name: "svc_log_records_dropped_total",
+    help: "Log records dropped, by reason: no_conventions, no_content or no_span.",
+    labelNames: ["reason"],
+    registers,
+  }),
   runs: new Counter({
     name: "svc_runs_total",
     help: "Evaluations finished, by outcome.",

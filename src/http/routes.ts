@@ -13,7 +13,7 @@ import type { App, Deps } from "./deps.ts";
 import { registerEvents } from "./events.ts";
 import { registerHealth } from "./health.ts";
 import { registerIngestionLog } from "./ingestion/log.ts";
-import { registerPublicTraces } from "./ingestion/public-traces.ts";
+import { registerPublic } from "./ingestion/public.ts";
 import { registerSampleTrace } from "./ingestion/sample-trace.ts";
 import { registerJudging } from "./judge/calls.ts";
 import { registerJudgeConnections } from "./judge/connections.ts";
@@ -90,5 +90,5 @@ export const resources = [
 
 /** Ingestion, the API and the dashboard, for `buildApp`. `dashboardDir` is the folder of the built dashboard. */
 export function serviceRoutes(dashboardDir: string) {
-  return [registerPublicTraces, ...resources, (app: App) => registerDashboard(app, dashboardDir)];
+  return [registerPublic, ...resources, (app: App) => registerDashboard(app, dashboardDir)];
 }

@@ -16,6 +16,7 @@ import {
   type Readers,
   type RefusedGroup,
 } from "./prepare.ts";
+import { type PreparedService, prepareLogs } from "./prepare-logs.ts";
 
 export type PrepareInput = {
   bytes: Uint8Array;
@@ -32,6 +33,11 @@ export type PrepareResult =
       groups: (PreparedGroup | (Omit<RefusedGroup, "refusal"> & { refusal: RefusalMessage }))[];
       resources: PreparedResource[];
     };
+
+/** Prepared services in a form that can be sent between threads. */
+export type PrepareLogsResult = (Omit<PreparedService, "refused"> & {
+  refused: { recordCount: number; refusal: RefusalMessage }[];
+})[];
 
 export type PreparerOptions = {
   limits: DecodeLimits;
@@ -69,16 +75,40 @@ export class Preparer {
 
   /** Rejects with the Refusal of a body that is refused as a whole. The bytes must not be used afterwards. */
   async prepare(bytes: Buffer, mediaType: MediaType, readers: Readers | null = null): Promise<PreparedBody> {
-    const limits = this.#limits;
     if (bytes.length <= this.#inlineBytesMax) {
       await this.#turn();
-      return prepareBody(bytes, mediaType, limits, readers);
+      return prepareBody(bytes, mediaType, this.#limits, readers);
     }
+    return bodyOf(await this.#onThread<PrepareResult>("prepare", bytes, mediaType, readers));
+  }
+
+  /** As `prepare`, for the body of a log export. */
+  async prepareLogs(
+    bytes: Buffer,
+    mediaType: MediaType,
+    readers: Readers | null,
+  ): Promise<PreparedService[]> {
+    if (bytes.length <= this.#inlineBytesMax) {
+      await this.#turn();
+      return prepareLogs(bytes, mediaType, this.#limits, readers);
+    }
+    const services = await this.#onThread<PrepareLogsResult>("prepareLogs", bytes, mediaType, readers);
+    return services.map(({ refused, spans, ...service }) => ({
+      ...service,
+      refused: refused.map(one => ({ ...one, refusal: refusalOf(one.refusal) })),
+      spans: spans.map(span => ({
+        ...span,
+        bytes: revive(span.bytes),
+        recordKeys: revive(span.recordKeys),
+      })),
+    }));
+  }
+
+  #onThread<T>(name: string, bytes: Buffer, mediaType: MediaType, readers: Readers | null): Promise<T> {
     // Only a buffer of its own can be transferred. Large bodies have one, but this does not depend on it.
     const owned = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-    const input: PrepareInput = { bytes: owned, mediaType, limits, readers };
-    const transfer = [owned.buffer as ArrayBuffer];
-    return bodyOf(await this.#pool.call<PrepareResult>("prepare", input, { transfer }));
+    const input: PrepareInput = { bytes: owned, mediaType, limits: this.#limits, readers };
+    return this.#pool.call<T>(name, input, { transfer: [owned.buffer as ArrayBuffer] });
   }
 
   close(): Promise<void> {

@@ -15,11 +15,22 @@ export type IngestionAnswer = {
   agentId: string | null;
   /** Number of stored spans. */
   spans: number;
-  /** PARTIAL: the number of refused traces of this service by code. Otherwise empty. */
+  /** PARTIAL: the number of refused traces, or log records, of this service by code. Otherwise empty. */
   reasons: Reasons;
+  /** Log records that were kept, and those that were dropped by reason; absent for traces. */
+  records?: number;
+  dropped?: DroppedRecords;
   /** Null if nothing was refused. */
   rejection: Rejection | null;
 };
+
+/**
+ * Why log records were dropped: their agent has no conventions, no convention reads them, or their span did not arrive in
+ * time.
+ */
+export const dropReasons = ["no_conventions", "no_content", "no_span"] as const;
+export type DropReason = (typeof dropReasons)[number];
+export type DroppedRecords = Partial<Record<DropReason, number>>;
 
 /** One refusal as the log keeps it. */
 export type Rejection = {
@@ -55,7 +66,9 @@ const fieldNames = new Set(
   `headers x-request-id spans span_id parent_span_id name start_time_unix_nano end_time_unix_nano attributes events
   metadata status code message kind links resourceSpans resource scopeSpans scope version traceId spanId parentSpanId
   traceState flags startTimeUnixNano endTimeUnixNano timeUnixNano droppedAttributesCount droppedEventsCount
-  droppedLinksCount schemaUrl key value`.split(/\s+/),
+  droppedLinksCount schemaUrl key value resourceLogs scopeLogs logRecords eventName observedTimeUnixNano body`.split(
+    /\s+/,
+  ),
 );
 const stepPattern = /\.?(?<name>[A-Za-z_]\w*)|\[\d{1,9}\]|\['(?<quoted>[\w-]*)'\]/y;
 

@@ -4,7 +4,7 @@ import { Refusal } from "../model/refusal.ts";
 export type DecodeLimits = {
   /** Levels of objects and lists in JSON, of messages in protobuf. Deeper is 400. */
   nestingMax: number;
-  /** Spans in one request, as sent. More is 413. */
+  /** Spans or log records in one request, as sent. More is 413. */
   spansMax: number;
   /** Traces in one OTLP request. More is 413. */
   tracesMax: number;
@@ -35,6 +35,20 @@ export function tooManySpans(limits: DecodeLimits): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
     message: `The body contains more than ${limits.spansMax} spans.`,
     hint: "Split the spans across several requests.",
+  });
+}
+
+export function tooManyRecords(limits: DecodeLimits): Refusal {
+  return new Refusal("PAYLOAD_TOO_LARGE", {
+    message: `The body contains more than ${limits.spansMax} log records.`,
+    hint: "Split the log records across several requests.",
+  });
+}
+
+export function tooManyServices(limits: DecodeLimits): Refusal {
+  return new Refusal("PAYLOAD_TOO_LARGE", {
+    message: `The body contains the log records of more than ${limits.tracesMax} services.`,
+    hint: "Split the log records across several requests.",
   });
 }
 

@@ -248,7 +248,7 @@ function setIds(span: Span, ids: SentIds, path: string): void {
 
 function idInvalid(path: string, message: string): Refusal {
   return new Refusal("OTLP_ID_INVALID", {
-    hint: "Ids must be hexadecimal, not base64. This endpoint takes traces only, not logs or metrics.",
+    hint: "Ids must be hexadecimal, not base64. This endpoint takes traces only; logs go to /public/logs.",
     issues: [{ path, message }],
   });
 }

@@ -16,7 +16,7 @@ import {
 } from "./otlp-groups.ts";
 import { setOwn } from "./set-own.ts";
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 const kinds = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"].map(
   name => `SPAN_KIND_${name}`,
@@ -76,9 +76,10 @@ function readSpan(sent: Json, path: string): Span {
   return span;
 }
 
-function readResource(resourceSpans: Json, path: string): Omit<Origin, "scope"> {
-  const sent = resourceSpans["resource"] ?? null;
-  const schemaUrl = textIn(resourceSpans["schemaUrl"]);
+/** `envelope`: the resource and its spans, or its log records. */
+export function readResource(envelope: Json, path: string): Omit<Origin, "scope"> {
+  const sent = envelope["resource"] ?? null;
+  const schemaUrl = textIn(envelope["schemaUrl"]);
   if (sent === null) {
     return { serviceName: null, resource: {}, resourceExtras: composeResourceExtras(schemaUrl, 0) };
   }
@@ -146,7 +147,7 @@ function readLink(sent: unknown, path: string): Json {
   });
 }
 
-function readAttributes(from: Json, path: string): Attributes {
+export function readAttributes(from: Json, path: string): Attributes {
   const attributes: Attributes = {};
   const list = readList(from, "attributes", path);
   for (let i = 0; i < list.length; i++) {
@@ -160,7 +161,7 @@ function readAttributes(from: Json, path: string): Attributes {
   return attributes;
 }
 
-function readTime(from: Json, field: string, path: string): string | null {
+export function readTime(from: Json, field: string, path: string): string | null {
   const value = from[field] ?? null;
   if (value === null) return null;
   const time = readUint64(value);
@@ -169,7 +170,7 @@ function readTime(from: Json, field: string, path: string): string | null {
 }
 
 /** A number or decimal text. These fields only inform: one that cannot be read refuses nothing. */
-function readUint32(value: unknown): number {
+export function readUint32(value: unknown): number {
   const number = Number(readUint64(value) ?? 0);
   return number < 2 ** 32 ? number : 0;
 }
@@ -183,19 +184,19 @@ function readEnum(from: Json, field: string, names: string[], path: string): num
   throw malformed(`${path}.${field}`, `must be a number or one of ${names.join(", ")}`);
 }
 
-function readText(from: Json, field: string, path: string): string {
+export function readText(from: Json, field: string, path: string): string {
   const value = from[field] ?? "";
   if (typeof value === "string") return value;
   throw malformed(`${path}.${field}`, "must be a string");
 }
 
-function readList(from: Json, field: string, path: string): unknown[] {
+export function readList(from: Json, field: string, path: string): unknown[] {
   const value = from[field] ?? [];
   if (Array.isArray(value)) return value;
   throw malformed(path === "" ? field : `${path}.${field}`, "must be a list");
 }
 
-function asObject(value: unknown, path: string): Json {
+export function asObject(value: unknown, path: string): Json {
   if (isRecord(value)) return value;
   throw malformed(path, "must be an object");
 }

@@ -55,7 +55,7 @@ export function readStringOf(walk: ProtobufWalk): string | null {
   return string;
 }
 
-function readAnyValue(walk: ProtobufWalk): unknown {
+export function readAnyValue(walk: ProtobufWalk): unknown {
   let value: unknown = null;
   const outer = walk.enter();
   while (walk.more) {

@@ -78,10 +78,10 @@ function readResourceSpans(walk: ProtobufWalk, grouping: Grouping, path: string)
   walk.leave(outer);
 }
 
-type SentResource = Pick<Origin, "resource" | "serviceName"> & { droppedAttributes: number };
+export type SentResource = Pick<Origin, "resource" | "serviceName"> & { droppedAttributes: number };
 
 /** Fields that a message has in several pieces are merged. */
-function readResource(walk: ProtobufWalk, into: SentResource): void {
+export function readResource(walk: ProtobufWalk, into: SentResource): void {
   const outer = walk.enter();
   while (walk.more) {
     const tag = walk.tag();

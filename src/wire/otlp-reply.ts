@@ -3,7 +3,9 @@ import protobuf from "protobufjs/minimal.js";
 import type { Refusal, RefusalCode } from "../model/refusal.ts";
 import type { MediaType } from "./media-type.ts";
 
-export type PartialSuccess = { rejectedSpans: number; errorMessage: string };
+export type PartialSuccess = ({ rejectedSpans: number } | { rejectedLogRecords: number }) & {
+  errorMessage: string;
+};
 
 const messageBytesMax = 1024;
 const whereListed = "The rejected services are listed in the project's ingestion log.";
@@ -25,13 +27,14 @@ const grpcCodes: Record<number, number> = {
 };
 const grpcUnknown = 2;
 
-/** An ExportTraceServiceResponse: `{}`, or 0 bytes, if nothing was refused. */
+/** An ExportTraceServiceResponse or ExportLogsServiceResponse, which have the same numbers: `{}`, or 0 bytes, if nothing was refused. */
 export function encodeSuccess(mediaType: MediaType, partial?: PartialSuccess): Buffer {
   if (mediaType === "json") return Buffer.from(JSON.stringify(partial ? { partialSuccess: partial } : {}));
   if (partial === undefined) return Buffer.alloc(0);
   const writer = protobuf.Writer.create();
   writer.uint32(1 * 8 + 2).fork();
-  writer.uint32(1 * 8).int64(partial.rejectedSpans);
+  const rejected = "rejectedSpans" in partial ? partial.rejectedSpans : partial.rejectedLogRecords;
+  writer.uint32(1 * 8).int64(rejected);
   writer.uint32(2 * 8 + 2).string(partial.errorMessage);
   return Buffer.from(writer.ldelim().finish());
 }
@@ -47,15 +50,26 @@ export function encodeStatus(refusal: Refusal): Buffer {
 
 /** Each error code with the number of rejected spans and traces, then where to look and its first hint: at most 1 KB of UTF-8. */
 export function partialMessage(refused: { spanCount: number; refusal: Refusal }[]): string {
-  const byCode = new Map<RefusalCode, { spans: number; traces: number; hint: string | undefined }>();
-  for (const { spanCount, refusal } of refused) {
-    const sum = byCode.get(refusal.code) ?? { spans: 0, traces: 0, hint: refusal.hint };
-    byCode.set(refusal.code, { ...sum, spans: sum.spans + spanCount, traces: sum.traces + 1 });
+  const ofSpans = refused.map(({ spanCount: count, refusal }) => ({ count, refusal }));
+  return summarize(ofSpans, (spans, traces) => `${counted(spans, "span")} in ${counted(traces, "trace")}`);
+}
+
+/** The same for the log records of a request. */
+export function partialMessageOfLogs(refused: { recordCount: number; refusal: Refusal }[]): string {
+  const ofRecords = refused.map(({ recordCount: count, refusal }) => ({ count, refusal }));
+  return summarize(ofRecords, records => counted(records, "log record"));
+}
+
+function summarize(
+  refused: { count: number; refusal: Refusal }[],
+  say: (count: number, entries: number) => string,
+): string {
+  const byCode = new Map<RefusalCode, { count: number; entries: number; hint: string | undefined }>();
+  for (const { count, refusal } of refused) {
+    const sum = byCode.get(refusal.code) ?? { count: 0, entries: 0, hint: refusal.hint };
+    byCode.set(refusal.code, { ...sum, count: sum.count + count, entries: sum.entries + 1 });
   }
-  const counts = Array.from(
-    byCode,
-    ([code, { spans, traces }]) => `${code}: ${counted(spans, "span")} in ${counted(traces, "trace")}`,
-  );
+  const counts = Array.from(byCode, ([code, { count, entries }]) => `${code}: ${say(count, entries)}`);
   const hints = Array.from(byCode.values(), sum => sum.hint).filter(hint => hint !== undefined);
   const message = [`${counts.join("; ")}.`, whereListed, ...hints].join(" ");
   // A character that was cut in half decodes as U+FFFD, which is removed too.

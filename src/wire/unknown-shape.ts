@@ -22,8 +22,13 @@ const formats: Format[] = [
     hint: "Send an object with the list as `spans`, or an OTLP trace export with a `resourceSpans` list.",
   },
   {
-    is: "is an export of logs or metrics, not of traces",
-    matches: body => isRecord(body) && ("resourceLogs" in body || "resourceMetrics" in body),
+    is: "is an export of logs, not of traces",
+    matches: body => isRecord(body) && "resourceLogs" in body,
+    hint: "Send logs to /public/logs.",
+  },
+  {
+    is: "is an export of metrics, not of traces",
+    matches: body => isRecord(body) && "resourceMetrics" in body,
     hint: "Send an object with a `spans` list, or an OTLP trace export with a `resourceSpans` list.",
   },
   {

@@ -28,6 +28,8 @@ const routes: Record<Caller, string> = {
   key: `
     POST /public/traces
     POST /public/traces/
+    POST /public/logs
+    POST /public/logs/
   `,
   session: `
     POST /api/auth/sign-out

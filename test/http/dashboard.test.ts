@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { registerDashboard } from "../../src/http/dashboard.ts";
-import { registerPublicTraces } from "../../src/http/ingestion/public-traces.ts";
+import { registerPublic } from "../../src/http/ingestion/public.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 const page = "<!doctype html><title>Onlooker</title>";
@@ -28,7 +28,7 @@ before(async () => {
   }
   writeFileSync(join(folder, ".sources"), "not for sending");
   const extend = (from: string) => (app: TestApp["app"]) => {
-    registerPublicTraces(app, {} as Parameters<typeof registerPublicTraces>[1]);
+    registerPublic(app, {} as Parameters<typeof registerPublic>[1]);
     registerDashboard(app, from);
   };
   service = await startTestApp({ extend: extend(folder) });

@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from "node:http";
 import { after, before, describe, it } from "node:test";
 import type { App, Deps } from "../../src/http/deps.ts";
 import { streamsMax } from "../../src/http/events.ts";
-import { requestsMax as receivedMax } from "../../src/http/ingestion/public-traces.ts";
+import { requestsMax as receivedMax } from "../../src/http/ingestion/public-endpoint.ts";
 import { requestsMax } from "../../src/http/session.ts";
 import { registerTraceParts } from "../../src/http/traces/parts.ts";
 import type { WholePart } from "../../src/trace-reader/parts.ts";

@@ -12,6 +12,8 @@ import { findAgentsByIds, findAgentsByServiceName, serviceKey } from "../../src/
 import { admitKeys } from "../../src/store/accounts/keys.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
+import { storeRecords } from "../../src/store/traces/records.ts";
+import type { RecordsWrite } from "../../src/store/traces/waiting-records.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { startTestApp, type TestApp } from "./app.ts";
 import { openTestJudges } from "./judges.ts";
@@ -37,6 +39,19 @@ export async function startWholeApp(): Promise<TestApp> {
     const databaseUrl = (db.pool.options as { connectionString: string }).connectionString;
     const reader = new ThreadedTraceReader({ db, databaseUrl, log: deps.log as Logger });
     closing.push(() => reader.close());
+    const ingest = {
+      findKey: async (hash: string) => (await admitKeys(db, [Buffer.from(hash, "hex")])).get(hash),
+      findAgent: async (id: string) => (await findAgentsByIds(db, [id])).get(id),
+      findAgentByServiceName: async (projectId: string, serviceName: string) =>
+        (await findAgentsByServiceName(db, [{ projectId, serviceName }])).get(
+          serviceKey(projectId, serviceName),
+        ),
+      listAgentsOfKey: async () => [],
+      preparer,
+      writer: new TraceWriter(db, writerLimits),
+      onStored: () => {},
+      onAnswered: () => {},
+    };
     const whole = {
       ...deps,
       events,
@@ -52,18 +67,11 @@ export async function startWholeApp(): Promise<TestApp> {
       onLaunch: () => {},
       onAlert: () => {},
       judgeDeadlineMs: 900_000,
-      ingest: {
-        findKey: async (hash: string) => (await admitKeys(db, [Buffer.from(hash, "hex")])).get(hash),
-        findAgent: async (id: string) => (await findAgentsByIds(db, [id])).get(id),
-        findAgentByServiceName: async (projectId: string, serviceName: string) =>
-          (await findAgentsByServiceName(db, [{ projectId, serviceName }])).get(
-            serviceKey(projectId, serviceName),
-          ),
-        listAgentsOfKey: async () => [],
-        preparer,
-        writer: new TraceWriter(db, writerLimits),
-        onStored: () => {},
-        onAnswered: () => {},
+      ingest,
+      ingestLogs: {
+        ...ingest,
+        storeRecords: (writes: RecordsWrite[]) => storeRecords(db, writes, writerLimits),
+        onJoined: () => {},
       },
     };
     for (const register of serviceRoutes(noDashboard)) void register(app, whole);

@@ -37,7 +37,8 @@ const bodies: { [what: string]: [body: unknown, message: RegExp, hint: RegExp] }
     /`span_id`/,
   ],
   "a list of spans": [[{ span_id: "1", name: "chat" }], /is a list/, /list as `spans`/],
-  "an export of logs": [{ resourceLogs: [] }, /export of logs or metrics/, /resourceSpans/],
+  "an export of logs": [{ resourceLogs: [] }, /export of logs, not/, /\/public\/logs/],
+  "an export of metrics": [{ resourceMetrics: [] }, /export of metrics, not/, /resourceSpans/],
   "metadata without spans": [
     { metadata: { status: "ok" } },
     /neither spans nor resourceSpans/,

@@ -1,5 +1,6 @@
 // /api/projects/:id/ingestion and /api/agents/:id/last-rejection: results of ingestion requests in the last seven days.
 import { z } from "zod";
+import { dropReasons } from "../../model/ingestion.ts";
 import { findLastRejection, listIngestion, summarizeIngestion } from "../../store/ingestion/minutes.ts";
 import type { App, Deps } from "../deps.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
@@ -37,10 +38,13 @@ export function registerIngestionLog(app: App, { db }: Deps): void {
       const { cursor, limit, ...filters } = query;
       const minutes = await listIngestion(db, params.id, filters, listingOf({ cursor, limit }));
       return pageOf(
-        minutes.map(({ at, reasons, rejection, rejectedAt, ...minute }) => ({
+        minutes.map(({ at, reasons, dropped, rejection, rejectedAt, ...minute }) => ({
           ...minute,
           at: at.toISOString(),
           reasons: Object.entries(reasons).map(([code, traces]) => ({ code: code as Code, traces })),
+          dropped: dropReasons.flatMap(reason =>
+            dropped[reason] ? [{ reason, records: dropped[reason] }] : [],
+          ),
           rejection: rejection && rejectedAt && { ...rejection, at: rejectedAt.toISOString() },
         })),
         query,

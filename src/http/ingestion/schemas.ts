@@ -1,6 +1,6 @@
 // The response schemas of the ingestion log.
 import { z } from "zod";
-import { ingestionCodes } from "../../model/ingestion.ts";
+import { dropReasons, ingestionCodes } from "../../model/ingestion.ts";
 import { Id, Time } from "../schemas.ts";
 
 export const Code = z.enum(ingestionCodes);
@@ -36,7 +36,13 @@ export const IngestionMinute = z
     spans: count.describe("Spans stored."),
     reasons: z
       .array(z.object({ code: Code, traces: count }))
-      .describe("For PARTIAL: rejected traces by code."),
+      .describe("For PARTIAL: rejected traces, or log records, by code."),
+    records: count.describe("Log records kept for their span."),
+    dropped: z
+      .array(z.object({ reason: z.enum(dropReasons), records: count }))
+      .describe(
+        "Log records dropped: their agent has no conventions, no convention reads them, or no span came in 10 minutes.",
+      ),
     rejection: Rejection.extend({ at: Time }).nullable().describe("The latest rejected one of the requests."),
   })
   .meta({ id: "IngestionMinute" });

@@ -3,8 +3,10 @@ import { Refusal } from "../../model/refusal.ts";
 
 const traces =
   "Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT to the URL that ends in /public/traces; exporters use it unchanged. To OTEL_EXPORTER_OTLP_ENDPOINT they append /v1/traces.";
-const others = (signal: "LOGS" | "METRICS") =>
-  `Set OTEL_${signal}_EXPORTER=none: only traces are received, at /public/traces.`;
+const logs =
+  "Set OTEL_EXPORTER_OTLP_LOGS_ENDPOINT to the URL that ends in /public/logs, or OTEL_LOGS_EXPORTER=none to send no logs.";
+const metrics =
+  "Set OTEL_METRICS_EXPORTER=none: only traces and logs are received, at /public/traces and /public/logs.";
 
 /** What an SDK builds from a base URL with or without a path, with the hint that says what to set. */
 const hints: Record<string, string> = {
@@ -13,12 +15,15 @@ const hints: Record<string, string> = {
   "/public/v1/traces": traces,
   "/public/traces/v1/traces": traces,
 };
-for (const signal of ["LOGS", "METRICS"] as const) {
-  const name = signal.toLowerCase();
-  for (const before of ["", "/public", "/public/traces", `/public/${name}`]) {
-    hints[`${before}/v1/${name}`] = others(signal);
+for (const [name, hint] of [
+  ["logs", logs],
+  ["metrics", metrics],
+] as const) {
+  for (const before of ["", "/public", "/public/traces", "/public/logs", `/public/${name}`]) {
+    hints[`${before}/v1/${name}`] = hint;
   }
 }
+hints["/public/logs/v1/traces"] = traces;
 
 /** With and without a slash at the end. */
 export const wrongPaths = Object.keys(hints).flatMap(path => (path === "/" ? [path] : [path, `${path}/`]));

@@ -22,6 +22,10 @@ export function valuesIn(spans: Span[]): number {
     for (const event of span.events) {
       if (isRecord(event) && isRecord(event["attributes"])) add(event["attributes"]);
     }
+    for (const { attributes, body } of span.log_records ?? []) {
+      add(attributes);
+      add(isRecord(body) ? body : { body });
+    }
   }
   return length <= uncountedMax ? length / 2 : texts.reduce((sum, text) => sum + countIn(text), 0);
 }

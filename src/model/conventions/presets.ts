@@ -63,6 +63,7 @@ export function recognizer(chosen: readonly Preset[]): (span: Span) => Preset | 
     if (byScope.size < scopesMax) byScope.set(scope, rank);
     return rank;
   };
+  const ofRecords = chosen.includes(openTelemetry) ? openTelemetry : null;
   return span => {
     let best = span.scope?.name ? rankOfScope(span.scope.name) : chosen.length;
     for (const key in span.attributes) {
@@ -70,7 +71,7 @@ export function recognizer(chosen: readonly Preset[]): (span: Span) => Preset | 
       if (exact !== undefined && exact < best) best = exact;
       for (const [prefix, rank] of byPrefix) if (rank < best && key.startsWith(prefix)) best = rank;
     }
-    return chosen[best] ?? null;
+    return chosen[best] ?? (span.log_records ? ofRecords : null);
   };
 }
 

@@ -5,6 +5,7 @@ import type { Span } from "../trace/trace.ts";
 import { inEvents } from "./message-events.ts";
 import { messagesIn } from "./messages.ts";
 import type { Preset, Sourced, SourcedUsage, SpanReading, SpanRole, Usage } from "./reading.ts";
+import { textInRecords, usageInRecords } from "./record-values.ts";
 import { SpanOfTool, type ToolAttributes } from "./tool-reading.ts";
 import { sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
 
@@ -146,7 +147,10 @@ class TableReading implements SpanReading {
   }
 
   #text(part: "model" | "provider" | "conversationId" | "userId"): Sourced<string> | null {
-    return textOf(this.#span, this.#table[part] ?? []) ?? textOf(this.#span, standard[part]);
+    const [own, common] = [this.#table[part] ?? [], standard[part]];
+    return (
+      textOf(this.#span, own) ?? textOf(this.#span, common) ?? textInRecords(this.#span, [...own, ...common])
+    );
   }
 
   #messages(own: string[] = [], common: string[], side: "user" | "assistant"): Sourced<ReadMessage[]> | null {
@@ -172,15 +176,16 @@ function readUsage(span: Span, { usage: own, usageJson }: Table): SourcedUsage |
   const { usage } = standard;
   const join = (kind: "input" | "output" | "reasoning" | "cached" | "written") =>
     own?.[kind] ? [...own[kind], ...usage[kind]] : usage[kind];
-  const counted = usageOf(span, {
+  const keys = {
     input: join("input"),
     output: join("output"),
     reasoning: join("reasoning"),
     cached: join("cached"),
     written: join("written"),
     total: usage.total,
-  });
-  return counted ?? (usageJson ? firstUsage(span, usageJson) : null);
+  };
+  const counted = usageOf(span, keys);
+  return counted ?? (usageJson ? firstUsage(span, usageJson) : null) ?? usageInRecords(span, keys);
 }
 
 /** Reads a span by the documented attributes alone; null if it has none of them. */

@@ -40,11 +40,10 @@ export function countOf(value: unknown): number | null {
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : null;
 }
 
+export type UsageKeys = Record<keyof Usage, string[]> & { total: string[] };
+
 /** Usage from attributes: the first of each list that has a count; null if there is neither input nor output. */
-export function usageOf(
-  span: Span,
-  keys: Record<keyof Usage, string[]> & { total: string[] },
-): SourcedUsage | null {
+export function usageOf(span: Span, keys: UsageKeys): SourcedUsage | null {
   const first = (names: string[]) => {
     for (const name of names) {
       const count = countOf(attributeOf(span, name));

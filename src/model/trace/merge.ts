@@ -1,5 +1,6 @@
 // Merges the batches of a trace, with a result that does not depend on their order.
 import { observedMark } from "../run/observed-turn.ts";
+import { joinRecords } from "./join-records.ts";
 import type { Attributes, Batch, MergedTrace, Span, TracePath } from "./trace.ts";
 
 /**
@@ -8,11 +9,12 @@ import type { Attributes, Batch, MergedTrace, Span, TracePath } from "./trace.ts
  *
  * A canonical trace keeps the order of its spans. An OTLP trace is sorted by start, end and id, spans without a time last,
  * so that neither the order nor the repetition of batches has an effect. Its resource is that of its first span in this
- * order; a span has its own resource only if it differs.
+ * order; a span has its own resource only if it differs. Log records are joined to their spans.
  */
 export function mergeBatches(all: Batch[], path: TracePath): MergedTrace {
-  const sent = all.filter(batch => batch.metadata?.[observedMark] !== true);
-  const batches = sent.length > 0 ? sent : all;
+  const ofSpans = all.filter(batch => batch.logRecords === undefined);
+  const sent = ofSpans.filter(batch => batch.metadata?.[observedMark] !== true);
+  const batches = sent.length > 0 ? sent : ofSpans;
   const severalResources = holdSeveralResources(batches);
   const newest = new Map<string, Span>();
   for (const batch of batches) {
@@ -25,10 +27,11 @@ export function mergeBatches(all: Batch[], path: TracePath): MergedTrace {
   }
   const spans = [...newest.values()];
   if (path === "otlp") spans.sort(compareSpans);
+  const resource = severalResources ? liftResource(spans) : (batches[0]?.resource ?? null);
   return {
     path,
-    spans,
-    resource: severalResources ? liftResource(spans) : (batches[0]?.resource ?? null),
+    spans: ofSpans.length < all.length ? joinRecords(spans, all) : spans,
+    resource,
     metadata: batches.findLast(batch => batch.metadata !== null)?.metadata ?? null,
   };
 }

@@ -39,6 +39,8 @@ export type Span = {
   /** OTLP only, when set: beside the attributes of the span's resource, wherever those are. */
   resource_schema_url?: string;
   resource_dropped_attributes_count?: number;
+  /** Never stored with the span: the trace's log records about it, by time. */
+  log_records?: LogRecord[];
   /** Never stored: the documented attributes that a convention of the agent gave, and where they were read. */
   translated?: Record<string, Translation>;
   /** Never stored: what a convention says the span is, whatever attributes it has. */
@@ -48,6 +50,17 @@ export type Span = {
 /** An attribute, with `*` at the end for a flattened list, or a span event; null for the span's name. */
 export type Translation = { attribute: string | null; convention: string };
 
+/** An event of a model call that an SDK writes as an OpenTelemetry log record instead of into the span. */
+export type LogRecord = {
+  event_name: string;
+  /** When it happened, else when it was observed: decimal uint64 nanoseconds. */
+  time_unix_nano: string | null;
+  body: unknown;
+  attributes: Attributes;
+  /** Unless 0. */
+  dropped_attributes_count?: number;
+};
+
 /** The spans of one trace that arrived in one request. */
 export type Batch = {
   spans: Span[];
@@ -55,6 +68,8 @@ export type Batch = {
   resource: Attributes | null;
   /** Canonical: the metadata of the request body. */
   metadata: Attributes | null;
+  /** Log records about one span. Such a batch has no spans. */
+  logRecords?: { spanId: string; records: LogRecord[] };
 };
 
 export type TracePath = "canonical" | "otlp";

@@ -1,8 +1,7 @@
 // Counts results of ingestion requests: in memory, written every two seconds, off the path of requests.
 import type { Logger } from "pino";
-import type { IngestionAnswer, Reasons } from "../../model/ingestion.ts";
+import type { IngestionAnswer } from "../../model/ingestion.ts";
 import type { AdmittedKey } from "../../model/key.ts";
-import type { RefusalCode } from "../../model/refusal.ts";
 import { type Database, isTransient } from "../db.ts";
 import { addIngestion, deleteOldIngestion, type IngestionCount } from "./minutes.ts";
 
@@ -54,6 +53,18 @@ export class IngestionLog {
     this.#writeAfter(answers.some(({ rejection }) => rejection) ? writeRejectionAfterMs : writeAfterMs);
   }
 
+  /** Counts log records that were dropped after their request was answered. */
+  recordDropped({
+    keyId,
+    serviceName,
+    ...dropped
+  }: Pick<IngestionCount, "projectId" | "keyId" | "agentId" | "serviceName" | "dropped">): void {
+    const name = serviceName === null ? null : this.#admitName(dropped.projectId, serviceName);
+    const nothing = { requests: 0, spans: 0, reasons: {}, rejection: null, rejectedAt: 0 };
+    this.#add({ code: "OK", ...dropped, ...nothing, keyId, serviceName: name });
+    this.#writeAfter(writeAfterMs);
+  }
+
   /** Writes the remaining counts. */
   async close(): Promise<void> {
     clearInterval(this.#deleting);
@@ -69,16 +80,23 @@ export class IngestionLog {
     const known = this.#counts.get(identity);
     if (!known) {
       if (this.#counts.size < countsMax)
-        this.#counts.set(identity, { ...count, reasons: { ...count.reasons } });
+        this.#counts.set(identity, {
+          ...count,
+          reasons: { ...count.reasons },
+          dropped: { ...count.dropped },
+        });
       return;
     }
     known.requests += count.requests;
     known.spans += count.spans;
+    known.records = (known.records ?? 0) + (count.records ?? 0);
+    known.dropped ??= {};
+    addCounts(known.dropped, count.dropped ?? {});
     if (count.rejection && (!known.rejection || count.rejectedAt >= known.rejectedAt)) {
       known.rejection = count.rejection;
       known.rejectedAt = count.rejectedAt;
     }
-    addReasons(known.reasons, count.reasons);
+    addCounts(known.reasons, count.reasons);
   }
 
   #admitName(projectId: string, name: string): string | null {
@@ -137,8 +155,11 @@ export class IngestionLog {
   }
 }
 
-function addReasons(sum: Reasons, reasons: Reasons): void {
-  for (const [code, traces] of Object.entries(reasons) as [RefusalCode, number][]) {
-    sum[code] = (sum[code] ?? 0) + traces;
+function addCounts<Name extends string>(
+  sum: Partial<Record<Name, number>>,
+  counts: Partial<Record<Name, number>>,
+): void {
+  for (const [name, count] of Object.entries(counts) as [Name, number][]) {
+    sum[name] = (sum[name] ?? 0) + count;
   }
 }

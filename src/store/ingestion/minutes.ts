@@ -1,5 +1,11 @@
 // The ingestion log: a row per minute, code, key, service name and agent, kept for seven days.
-import type { IngestionAnswer, IngestionCode, Reasons, Rejection } from "../../model/ingestion.ts";
+import type {
+  DroppedRecords,
+  IngestionAnswer,
+  IngestionCode,
+  Reasons,
+  Rejection,
+} from "../../model/ingestion.ts";
 import type { Database } from "../db.ts";
 import { idAt, type Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
@@ -24,6 +30,8 @@ const items = multiRow<IngestionCount>(1, {
   requests: ["bigint", count => count.requests],
   spans: ["bigint", count => count.spans],
   reasons: ["text", count => JSON.stringify(count.reasons)],
+  records: ["bigint", count => count.records ?? 0],
+  dropped: ["text", count => JSON.stringify(count.dropped ?? {})],
   rejection: ["text", ({ rejection }) => rejection && JSON.stringify(rejection)],
   rejected_ms_ago: ["float8", ({ rejectedAt }) => performance.now() - rejectedAt],
 });
@@ -37,11 +45,11 @@ export async function addIngestion(db: Database, counts: IngestionCount[]): Prom
     name: "add-ingestion",
     // Sorted, so that two processes that add to the same rows never deadlock.
     text: `insert into ingestion_minutes
-        (id, project_id, at, code, key_id, service_name, agent_id, requests, spans, reasons, rejection,
-          rejected_at)
+        (id, project_id, at, code, key_id, service_name, agent_id, requests, spans, reasons, records,
+          dropped, rejection, rejected_at)
       select id_at(date_trunc('minute', now()), item.id), item.project_id, date_trunc('minute', now()), item.code,
         item.key_id, item.service_name, item.agent_id, item.requests, item.spans, item.reasons::jsonb,
-        item.rejection::jsonb,
+        item.records, item.dropped::jsonb, item.rejection::jsonb,
         case when item.rejection is not null then now() - item.rejected_ms_ago * interval '1 ms' end
       from ${items.from}
       join projects p on p.id = item.project_id
@@ -52,6 +60,9 @@ export async function addIngestion(db: Database, counts: IngestionCount[]): Prom
         spans = ingestion_minutes.spans + excluded.spans,
         reasons = case when excluded.reasons = '{}' then ingestion_minutes.reasons
           else add_counts(ingestion_minutes.reasons, excluded.reasons) end,
+        records = ingestion_minutes.records + excluded.records,
+        dropped = case when excluded.dropped = '{}' then ingestion_minutes.dropped
+          else add_counts(ingestion_minutes.dropped, excluded.dropped) end,
         rejection = case when excluded.rejected_at >= coalesce(ingestion_minutes.rejected_at, '-infinity')
           then excluded.rejection else ingestion_minutes.rejection end,
         rejected_at = greatest(ingestion_minutes.rejected_at, excluded.rejected_at)`,
@@ -79,6 +90,8 @@ export type IngestionMinute = {
   requests: number;
   spans: number;
   reasons: Reasons;
+  records: number;
+  dropped: DroppedRecords;
   /** The latest rejected one of the requests; null if none was, or if an earlier version logged it. */
   rejection: Rejection | null;
   rejectedAt: Date | null;
@@ -104,7 +117,7 @@ export async function listIngestion(
   const { rows } = await db.pool.query<IngestionMinute>(
     `select m.id, m.at, m.code, m.key_id as "keyId", k.name as "keyName", m.service_name as "serviceName",
         m.agent_id as "agentId", m.requests, m.spans, m.reasons,
-        m.rejection, m.rejected_at as "rejectedAt"
+        m.records, m.dropped, m.rejection, m.rejected_at as "rejectedAt"
       from ingestion_minutes m left join keys k on k.id = m.key_id
       where m.project_id = $1 and m.id < $2 and m.id < $3 and m.id >= $4
         and m.id >= (select id_at(now() - interval '7 days'))

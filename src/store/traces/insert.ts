@@ -12,6 +12,7 @@ import {
   derivedValues,
   hasOtherConventions,
 } from "./derived-columns.ts";
+import { storeOtlpIds } from "./otlp-ids.ts";
 import { storeResources } from "./shared-resources.ts";
 import type { TraceWrite, WriteOutcome } from "./write.ts";
 
@@ -97,11 +98,16 @@ export function insertTraces(
   writes: TraceWrite[],
   debounceMs: number,
 ): Promise<WriteOutcome[]> {
-  if (!writes.some(({ resource }) => resource)) return insert(db.pool, writes, debounceMs);
+  if (!writes.some(({ resource, otlpTraceId }) => resource || otlpTraceId))
+    return insert(db.pool, writes, debounceMs);
   return transaction(db, async client => {
     const outcomes = await insert(client, writes, debounceMs);
     const made = writes.filter((_, index) => outcomes[index] && !(outcomes[index] instanceof Refusal));
     await storeResources(client, made);
+    await storeOtlpIds(
+      client,
+      made.map(write => ({ write, storedAs: write.traceId })),
+    );
     return outcomes;
   });
 }

@@ -21,10 +21,12 @@ export type AppendedBatch = {
   spanKeys: Buffer;
 };
 
-const newRuns = multiRow<AppendedBatch>(3, {
-  id: ["uuid", batch => batch.runId],
-  trace_id: ["uuid", batch => batch.traceId],
-  agent_id: ["uuid", batch => batch.agentId],
+type NewRun = Pick<AppendedBatch, "runId" | "traceId" | "agentId">;
+
+const newRuns = multiRow<NewRun>(3, {
+  id: ["uuid", run => run.runId],
+  trace_id: ["uuid", run => run.traceId],
+  agent_id: ["uuid", run => run.agentId],
 });
 
 /**
@@ -42,28 +44,49 @@ export async function scheduleRuns(
   // A trace of a manual run is evaluated by that run.
   const open = batches.filter(batch => batch.kind === "live" && !scheduled.has(batch.traceId));
   if (open.length === 0) return scheduled;
-  const eligible = await client.query<{ agent_id: string }>({
-    name: "eligible_agents",
-    text: `select distinct agent_id from test_cases where agent_id = any ($1::uuid[]) and ${eligibleSql}`,
-    values: [[...new Set(open.map(batch => batch.agentId))]],
-  });
-  const judged = new Set(eligible.rows.map(row => row.agent_id));
+  const judged = await eligibleAgents(client, open);
   const candidates = open.filter(batch => judged.has(batch.agentId));
   if (candidates.length === 0) return scheduled;
   const added = await findAdded(client, candidates);
   const runs = new Map(
     candidates.filter(({ traceId }) => added.has(traceId)).map(batch => [batch.traceId, batch]),
   );
+  await insertRuns(client, [...runs.values()], limits);
+  for (const id of runs.keys()) scheduled.add(id);
+  return scheduled;
+}
+
+/** Schedules a run for each of these traces whose agent has a test for it; none of them has a pending one. Returns their ids. */
+export async function scheduleFurther(
+  client: pg.PoolClient,
+  traces: NewRun[],
+  limits: ScheduleLimits,
+): Promise<string[]> {
+  if (traces.length === 0) return [];
+  const judged = await eligibleAgents(client, traces);
+  const runs = traces.filter(({ agentId }) => judged.has(agentId));
+  if (runs.length > 0) await insertRuns(client, runs, limits);
+  return runs.map(({ traceId }) => traceId);
+}
+
+async function eligibleAgents(client: pg.PoolClient, traces: NewRun[]): Promise<Set<string>> {
+  const { rows } = await client.query<{ agent_id: string }>({
+    name: "eligible_agents",
+    text: `select distinct agent_id from test_cases where agent_id = any ($1::uuid[]) and ${eligibleSql}`,
+    values: [[...new Set(traces.map(({ agentId }) => agentId))]],
+  });
+  return new Set(rows.map(row => row.agent_id));
+}
+
+async function insertRuns(client: pg.PoolClient, runs: NewRun[], limits: ScheduleLimits): Promise<void> {
   await client.query({
     name: "schedule_runs",
     text: `insert into runs (id, trace_id, agent_id, kind, state, due_at)
       select id, trace_id, agent_id, 'passive', 'pending',
         now() + least($1::float8, $2::float8) * interval '1 ms'
       from ${newRuns.from}`,
-    values: [limits.debounceMs, limits.debounceCapMs, ...newRuns.values([...runs.values()])],
+    values: [limits.debounceMs, limits.debounceCapMs, ...newRuns.values(runs)],
   });
-  for (const id of runs.keys()) scheduled.add(id);
-  return scheduled;
 }
 
 /** Moves the pending runs of these traces to when their batches will have been quiet; the ids that had one. */

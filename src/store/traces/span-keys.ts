@@ -1,8 +1,8 @@
 // Compares the spans of batches by eight bytes per span id, without opening a batch.
 import type pg from "pg";
 
-/** The distinct eight-byte keys of a batch, as strings for a Set. */
-function* keysIn(spanKeys: Buffer): Generator<string> {
+/** The eight-byte keys of a batch's spans or log records, as strings for a Set. */
+export function* keysIn(spanKeys: Buffer): Generator<string> {
   for (let at = 0; at < spanKeys.length; at += 8) yield spanKeys.toString("latin1", at, at + 8);
 }
 
@@ -47,18 +47,24 @@ export async function findSuperseded(
   traceId: string,
   nextKeys: Buffer,
 ): Promise<Remainder> {
-  const { rows } = await client.query<{ seq: number; raw_length: number; span_keys: Buffer }>(
-    "select seq, raw_length, span_keys from trace_batches where trace_id = $1 order by seq desc",
+  const { rows } = await client.query<{
+    seq: number;
+    raw_length: number;
+    span_keys: Buffer;
+    has_spans: boolean;
+  }>(
+    `select seq, raw_length, span_keys, record_keys is null as has_spans
+      from trace_batches where trace_id = $1 order by seq desc`,
     [traceId],
   );
   const later = new Set(keysIn(nextKeys));
   const superseded: number[] = [];
   let spans = 0;
   let bytes = 0;
-  for (const { seq, raw_length, span_keys } of rows) {
+  for (const { seq, raw_length, span_keys, has_spans } of rows) {
     const before = later.size;
     for (const key of keysIn(span_keys)) later.add(key);
-    if (later.size === before) superseded.push(seq);
+    if (has_spans && later.size === before) superseded.push(seq);
     else bytes += raw_length;
     spans += later.size - before;
   }

@@ -13,6 +13,7 @@ import {
   keepsNames,
 } from "./derived-columns.ts";
 import { keyIdsOf, revoked } from "./insert.ts";
+import { storeOtlpIds } from "./otlp-ids.ts";
 import { findRepeated } from "./repetition.ts";
 import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
 import { storeResources } from "./shared-resources.ts";
@@ -260,6 +261,10 @@ async function appendAll(client: pg.PoolClient, appends: Append[], limits: Merge
   await storeResources(
     client,
     appends.map(({ write }) => write),
+  );
+  await storeOtlpIds(
+    client,
+    appends.map(({ write, trace }) => ({ write, storedAs: trace.id })),
   );
   await client.query({
     name: "raise_revisions",

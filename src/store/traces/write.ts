@@ -15,6 +15,8 @@ export type TraceWrite = {
   keyId: string | null;
   agentId: string;
   externalId: string;
+  /** The OTLP trace id, if the trace has another identity. */
+  otlpTraceId?: string | undefined;
   path: TracePath;
   spanCount: number;
   /** Eight bytes for each distinct span id: shows whether a batch adds a span. */

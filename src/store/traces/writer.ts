@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../model/refusal.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
 import { insertTraces } from "./insert.ts";
+import { joinWaiting } from "./join-records.ts";
+import { nameOf } from "./otlp-ids.ts";
 import { type MergeLimits, updateTraces } from "./update.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "./write.ts";
 
@@ -53,6 +55,9 @@ export class TraceWriter {
   async #drain(): Promise<void> {
     for (let taken = this.#take(); taken.length > 0; taken = this.#take()) {
       const outcomes = await this.#storeAll(taken.map(({ write }) => write));
+      await this.#joinRecords(
+        taken.filter((_, at) => !(outcomes[at] instanceof Error)).map(one => one.write),
+      );
       taken.forEach(({ resolve, reject }, index) => {
         const outcome = outcomes[index]!;
         if (outcome instanceof Error) reject(outcome);
@@ -60,6 +65,14 @@ export class TraceWriter {
       });
     }
     this.#flushes--;
+  }
+
+  /** Only agents with conventions have log records: for others this asks nothing. */
+  async #joinRecords(stored: TraceWrite[]): Promise<void> {
+    const named = stored.flatMap(write => (write.conventions?.length ? (nameOf(write) ?? []) : []));
+    if (named.length === 0) return;
+    // The traces are committed. Records that cannot be joined now are joined before they are dropped.
+    await joinWaiting(this.#db, named, this.#options).catch(() => {});
   }
 
   #take() {

@@ -54,7 +54,7 @@ describe("the ingestion log", { concurrency: true }, () => {
     const items = await logged(owner, 3);
     const common = {
       ...{ code: "OK", keyId, keyName: "Production", agentId: agent.id },
-      ...{ reasons: [], rejection: null },
+      ...{ reasons: [], records: 0, dropped: [], rejection: null },
     };
     const sums = new Map<string | null, { requests: number; spans: number }>();
     for (const { id, at, serviceName, requests, spans, ...rest } of items) {

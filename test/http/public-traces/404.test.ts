@@ -43,7 +43,11 @@ for (const [encoding, encode] of Object.entries(encodings)) {
 const traces = /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT/;
 for (const [paths, hinted] of [
   [["/", "/v1/traces", "/public/v1/traces", "/public/traces/v1/traces", "/public/traces/v1/traces/"], traces],
-  [["/v1/logs", "/public/v1/logs", "/public/logs/v1/logs"], /OTEL_LOGS_EXPORTER=none/],
+  [["/public/logs/v1/traces"], traces],
+  [
+    ["/v1/logs", "/public/v1/logs", "/public/logs/v1/logs", "/public/traces/v1/logs/"],
+    /OTEL_EXPORTER_OTLP_LOGS_ENDPOINT.*\/public\/logs.*OTEL_LOGS_EXPORTER=none/,
+  ],
   [["/v1/metrics", "/public/traces/v1/metrics/"], /OTEL_METRICS_EXPORTER=none/],
 ] as const) {
   for (const path of paths) {

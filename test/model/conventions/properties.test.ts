@@ -68,6 +68,16 @@ const hostileSpans: fc.Arbitrary<Span[]> = fc
         ? {
             ...span,
             events: [...span.events, { name: "gen_ai.choice", attributes: { message: value } }, value],
+            log_records: [
+              ...(span.log_records ?? []),
+              { event_name: "gen_ai.choice", time_unix_nano: null, body: value, attributes: {} },
+              {
+                event_name: "gen_ai.client.inference.operation.details",
+                time_unix_nano: "7",
+                body: null,
+                attributes: { "gen_ai.input.messages": value, "user.id": value },
+              },
+            ],
           }
         : withValue(span, key, value);
     }
@@ -133,7 +143,10 @@ function isThere({ spanId, attribute }: Sourced<unknown>, spans: Span[]): boolea
 function has(span: Span, attribute: string): boolean {
   const keys = Object.keys(span.attributes);
   if (attribute.endsWith("*")) return keys.some(key => key.startsWith(attribute.slice(0, -1)));
-  const names = span.events.map(event => (event as { name?: unknown } | null)?.name);
+  const names = [
+    ...span.events.map(event => (event as { name?: unknown } | null)?.name),
+    ...(span.log_records ?? []).map(record => record.event_name),
+  ];
   return keys.includes(attribute) || names.includes(attribute);
 }
 

@@ -1,10 +1,11 @@
 // The recorded exports of agent frameworks in test/fixtures/otlp/recorded, and what each must give.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { mergeBatches } from "../../../src/model/trace/merge.ts";
 import type { Batch, MergedTrace } from "../../../src/model/trace/trace.ts";
 import { decodeBody } from "../../../src/wire/body.ts";
 import { decodeLimits } from "../../../src/wire/limits.ts";
+import { decodeLogs } from "../../../src/wire/otlp-logs.ts";
 
 export type Expected = {
   service: string;
@@ -19,7 +20,7 @@ export type Expected = {
   user: string | null;
   "model, any of": string[] | null;
   failed: boolean;
-  /** Per value: on a span, or only in log records, which are not read. */
+  /** Per value: on a span, or only in log records. */
   "lies in": Record<string, "span" | "log">;
 };
 
@@ -31,18 +32,45 @@ export const recordings: [name: string, expected: Expected][] = Object.entries(
 
 export type Encoding = "json" | "protobuf";
 
-/** The body of the request, decompressed. */
-export function recordedBody(name: string, encoding: Encoding): Buffer {
-  const extension = encoding === "json" ? "json" : "pb";
+/** The body of the request, decompressed. `signal`: the export of spans, or that of log records, which some lack. */
+export function recordedBody(name: string, encoding: Encoding, signal: "traces" | "logs" = "traces"): Buffer {
+  const extension = `${signal === "logs" ? "logs." : ""}${encoding === "json" ? "json" : "pb"}`;
   return gunzipSync(readFileSync(new URL(`${name}.${extension}.gz`, folder)));
 }
 
-export function recordedBatches(name: string, encoding: Encoding = "protobuf"): Batch[] {
+const hasLogs = (name: string) => existsSync(new URL(`${name}.logs.pb.gz`, folder));
+
+/** The names of the recordings with log records. */
+export const recordedLogs: string[] = recordings.map(([name]) => name).filter(hasLogs);
+
+function recordedGroups(name: string, encoding: Encoding) {
   const body = decodeBody(recordedBody(name, encoding), encoding, decodeLimits);
   if (body.path !== "otlp") throw new Error("The recording is not OTLP.");
-  return body.groups.map(({ batch }) => batch);
+  return body.groups;
 }
 
-export function recordedTraces(name: string, encoding?: Encoding): MergedTrace[] {
-  return recordedBatches(name, encoding).map(batch => mergeBatches([batch], "otlp"));
+export function recordedBatches(name: string, encoding: Encoding = "protobuf"): Batch[] {
+  return recordedGroups(name, encoding).map(({ batch }) => batch);
+}
+
+/** The log records by trace id, as batches. */
+export function recordedRecords(name: string, encoding: Encoding): Map<string, Batch[]> {
+  const batches = new Map<string, Batch[]>();
+  if (!hasLogs(name)) return batches;
+  const body = recordedBody(name, encoding, "logs");
+  for (const { traceId, ...logRecords } of decodeLogs(body, encoding, decodeLimits, () => true).flatMap(
+    service => service.spans,
+  )) {
+    const batch: Batch = { spans: [], resource: null, metadata: null, logRecords };
+    batches.set(traceId, [...(batches.get(traceId) ?? []), batch]);
+  }
+  return batches;
+}
+
+/** With their log records. */
+export function recordedTraces(name: string, encoding: Encoding = "protobuf"): MergedTrace[] {
+  const records = recordedRecords(name, encoding);
+  return recordedGroups(name, encoding).map(({ traceId, batch }) =>
+    mergeBatches([batch, ...(records.get(traceId ?? "") ?? [])], "otlp"),
+  );
 }

@@ -8,6 +8,8 @@ export const openTelemetry = preset({
   writes:
     "OpenTelemetry’s own GenAI instrumentations, Semantic Kernel and AutoGen: calls are counted once and read from messages too.",
   marks: ["gen_ai.operation.name", "gen_ai.request.model"],
-  role: span =>
-    standardRole(span) ?? (attributeOf(span, "gen_ai.request.model") === undefined ? null : "model"),
+  role: span => {
+    const isCall = attributeOf(span, "gen_ai.request.model") !== undefined || span.log_records !== undefined;
+    return standardRole(span) ?? (isCall ? "model" : null);
+  },
 });

@@ -1,0 +1,138 @@
+// Ingests log records: admits the request, finds the agents, and stores the records of GenAI events for their spans.
+
+import { type DroppedRecords, type IngestionAnswer, refusedWhole } from "../model/ingestion.ts";
+import type { AdmittedKey } from "../model/key.ts";
+import { Refusal } from "../model/refusal.ts";
+import { asUnavailable, violatedConstraint } from "../store/db.ts";
+import type { JoinedTrace, JoinOutcome } from "../store/traces/join-records.ts";
+import type { RecordsWrite } from "../store/traces/waiting-records.ts";
+import { type FindKey, findKey, type IngestRequest, readersOf, withBody } from "./admit.ts";
+import { inTurns } from "./in-turns.ts";
+import { answersOfLogs } from "./log-answers.ts";
+import type { PreparedService } from "./prepare-logs.ts";
+import type { Preparer } from "./preparer.ts";
+import { agentOfGroup, type FindAgents } from "./resolve-agent.ts";
+
+export type RefusedRecords = { serviceName: string | null; recordCount: number; refusal: Refusal };
+
+export type AcceptedRecords = {
+  serviceName: string;
+  agentId: string;
+  /** Kept for their span, repetitions included. */
+  recordCount: number;
+  dropped: DroppedRecords;
+};
+
+export type LogsOutcome = { accepted: AcceptedRecords[]; refused: RefusedRecords[] };
+
+export type LogsDeps = FindAgents &
+  FindKey & {
+    preparer: Preparer;
+    /** Commits the records, and joins those whose span is stored. */
+    storeRecords: (writes: RecordsWrite[]) => Promise<JoinOutcome>;
+    /** Called for every trace that got records, before the answer. */
+    onJoined: (trace: JoinedTrace) => void;
+    onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
+  };
+
+/** Throws a Refusal if every record was refused. */
+export async function ingestLogs(deps: LogsDeps, request: IngestRequest): Promise<LogsOutcome> {
+  try {
+    const key = await findKey(deps, request.key);
+    const outcome = await receive(deps, key, request).catch((error: unknown) => {
+      const unavailable = asUnavailable(error);
+      const refusal = unavailable instanceof Refusal ? unavailable : new Refusal("INTERNAL");
+      deps.onAnswered([refusedWhole(refusal, request.id)], key);
+      throw error;
+    });
+    deps.onAnswered(answersOfLogs(outcome, request.id), key);
+    if (outcome.accepted.length === 0 && outcome.refused.length > 0) throw outcome.refused[0]!.refusal;
+    return outcome;
+  } catch (error) {
+    throw asUnavailable(error);
+  }
+}
+
+async function receive(deps: LogsDeps, key: AdmittedKey, request: IngestRequest): Promise<LogsOutcome> {
+  const services = await withBody(request, key, (bytes, mediaType) =>
+    deps.preparer.prepareLogs(bytes, mediaType, readersOf(key)),
+  );
+  const outcomes = await inTurns(services, service => storeService(deps, key, service));
+  const accepted = outcomes.flatMap(outcome => outcome.accepted);
+  return { accepted, refused: outcomes.flatMap(outcome => outcome.refused) };
+}
+
+/** A service whose agent is refused is refused with all its records; otherwise only bad records are. */
+async function storeService(
+  deps: LogsDeps,
+  key: AdmittedKey,
+  service: PreparedService,
+): Promise<LogsOutcome> {
+  const { serviceName, recordCount, unreadCount, emptyCount } = service;
+  let agentId: string | undefined;
+  try {
+    if (serviceName === null) throw nameRequired();
+    agentId = await agentOfGroup(deps, key, serviceName);
+    const refused = service.refused.map(one => ({ serviceName, ...one }));
+    for (const { refusal } of refused) refusal.agentId = agentId;
+    const tooMany = await store(deps, key, agentId, service);
+    if (tooMany > 0) refused.push({ serviceName, recordCount: tooMany, refusal: tooLarge(agentId) });
+    const left = refused.reduce((left, one) => left - one.recordCount, recordCount);
+    if (left === 0) return { accepted: [], refused };
+    const dropped: DroppedRecords = {
+      ...(unreadCount > 0 && { no_conventions: unreadCount }),
+      ...(emptyCount > 0 && { no_content: emptyCount }),
+    };
+    const kept = left - unreadCount - emptyCount;
+    return { accepted: [{ serviceName, agentId, recordCount: kept, dropped }], refused };
+  } catch (error) {
+    const refusal = refusalOfService(error);
+    if (!refusal) throw error;
+    refusal.agentId ??= agentId;
+    return { accepted: [], refused: [{ serviceName, recordCount, refusal }] };
+  }
+}
+
+/** Returns the number of records for which their trace has no room. */
+async function store(
+  deps: LogsDeps,
+  { id: keyId }: AdmittedKey,
+  agentId: string,
+  { spans }: PreparedService,
+): Promise<number> {
+  if (spans.length === 0) return 0;
+  const writes = spans.map(({ traceId, ...span }): RecordsWrite => {
+    return { ...span, keyId, agentId, otlpTraceId: traceId };
+  });
+  const { joined, refused } = await deps.storeRecords(writes);
+  for (const trace of joined) deps.onJoined(trace);
+  return refused.reduce((sum, { records }) => sum + records, 0);
+}
+
+function refusalOfService(error: unknown): Refusal | null {
+  // The agent was deleted in the meantime: for the client it does not exist.
+  if (violatedConstraint(error) === "waiting_records_agent_id_fkey")
+    return new Refusal("OTLP_PLATFORM_NOT_FOUND");
+  return error instanceof Refusal && refusesService.has(error.code) ? error : null;
+}
+
+const refusesService = new Set([
+  "OTLP_SERVICE_NAME_REQUIRED",
+  "OTLP_PLATFORM_NOT_FOUND",
+  "OTLP_PLATFORM_NOT_ALLOWED",
+]);
+
+function nameRequired(): Refusal {
+  return new Refusal("OTLP_SERVICE_NAME_REQUIRED", {
+    hint: "Set OTEL_SERVICE_NAME to the OTLP service name of the agent.",
+  });
+}
+
+function tooLarge(agentId: string): Refusal {
+  const refusal = new Refusal("PAYLOAD_TOO_LARGE", {
+    message: "The trace has no room for more log records.",
+    hint: "End the trace and continue with a new traceId.",
+  });
+  refusal.agentId = agentId;
+  return refusal;
+}

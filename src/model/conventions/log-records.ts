@@ -1,0 +1,54 @@
+// What the log records about one span say, before the span is known: whether anything, and what a trace may lack of it.
+import type { LogRecord, Span } from "../trace/trace.ts";
+import { valuesIn } from "./count-values.ts";
+import { indexOfQuestion, textIn } from "./messages.ts";
+import { openTelemetry } from "./presets/opentelemetry.ts";
+
+/** What a trace that lacks it gains. `tools`: names of the tools called, each once. */
+export type Brought = { input: boolean; reply: boolean; tools: string[] };
+
+/** More are not looked into: such records are kept, and count as an input and a reply. */
+const valuesMax = 1_000_000;
+
+const toolsMax = 50;
+
+/** Whether an event of this name can belong to a call of a model. */
+export function isModelEvent(name: string): boolean {
+  return name.startsWith("gen_ai.");
+}
+
+/** Whether anything is read from a record: messages, tokens, a model or an id. */
+export function saysSomething(record: LogRecord): boolean {
+  const span = spanWith([record]);
+  if (valuesIn([span]) > valuesMax) return true;
+  const { asked, answered, usage, model, conversationId, userId } = openTelemetry.read(span);
+  return [asked, answered, usage, model, conversationId, userId].some(part => part !== null);
+}
+
+export function broughtBy(records: LogRecord[]): Brought {
+  const span = spanWith(records);
+  if (valuesIn([span]) > valuesMax) return { input: true, reply: true, tools: [] };
+  const { asked, answered } = openTelemetry.read(span);
+  const question = indexOfQuestion(asked?.value ?? []);
+  const told = [...(asked?.value.slice(question + 1) ?? []), ...(answered?.value ?? [])];
+  const tools = new Set(told.flatMap(({ calls }) => calls.map(({ name }) => name)));
+  return {
+    input: question !== -1,
+    reply: answered?.value.some(message => /\S/.test(textIn(message))) ?? false,
+    tools: [...tools].filter(name => name !== "").slice(0, toolsMax),
+  };
+}
+
+function spanWith(records: LogRecord[]): Span {
+  return {
+    span_id: "",
+    parent_span_id: null,
+    name: "",
+    attributes: {},
+    start_time_unix_nano: null,
+    end_time_unix_nano: null,
+    status: null,
+    events: [],
+    log_records: records,
+  };
+}

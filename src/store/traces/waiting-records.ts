@@ -1,0 +1,115 @@
+// Log records that wait for their span: stores them, and drops those that have waited too long.
+import type { Brought } from "../../model/conventions/log-records.ts";
+import { nameSeparator, storableName } from "../../model/trace/columns.ts";
+import { type Database, transaction } from "../db.ts";
+import { multiRow } from "../multi-row.ts";
+import { newId } from "../new-id.ts";
+import { revoked } from "./insert.ts";
+import { type NamedTrace, named } from "./otlp-ids.ts";
+
+/** The records of one span from one request. */
+export type RecordsWrite = {
+  keyId: string;
+  agentId: string;
+  otlpTraceId: string;
+  /** 16 hexadecimal characters. */
+  spanId: string;
+  /** Eight bytes for each record. */
+  recordKeys: Buffer;
+  /** Compressed. `rawLength`: bytes before compression. */
+  bytes: Buffer;
+  rawLength: number;
+  brought: Brought;
+};
+
+const waiting = multiRow<RecordsWrite>(2, {
+  agent_id: ["uuid", write => write.agentId],
+  otlp_trace_id: ["text", write => write.otlpTraceId],
+  id: ["uuid", newId],
+  raw_length: ["int", write => write.rawLength],
+  has_input: ["bool", write => write.brought.input],
+  has_reply: ["bool", write => write.brought.reply],
+  tools: ["text", write => write.brought.tools.map(storableName).join(nameSeparator)],
+  span_key: ["bytes", write => Buffer.from(write.spanId, "hex")],
+  record_keys: ["bytes", write => write.recordKeys],
+  records: ["bytes", write => write.bytes],
+});
+
+const rowsMax = 1_000;
+const bytesMax = 16 * 1024 * 1024;
+
+/** Stores the records, all sent with one key. Throws UNAUTHORIZED if the key was revoked or expired meanwhile. */
+export async function insertWaiting(db: Database, writes: RecordsWrite[]): Promise<void> {
+  for (let at = 0; at < writes.length; ) {
+    const portion: RecordsWrite[] = [];
+    for (let bytes = 0; at < writes.length && portion.length < rowsMax && bytes < bytesMax; at++) {
+      portion.push(writes[at]!);
+      bytes += writes[at]!.bytes.length;
+    }
+    const { rowCount } = await db.pool.query({
+      name: "insert_waiting_records",
+      text: `with live as materialized (
+          select id from keys where id = $1 and (expires_at is null or expires_at > now()) for key share
+        )
+        insert into waiting_records (agent_id, otlp_trace_id, id, key_id, raw_length, has_input, has_reply, tools,
+          span_key, record_keys, records)
+        select item.agent_id, item.otlp_trace_id, item.id, live.id, item.raw_length, item.has_input, item.has_reply,
+          string_to_array(item.tools, E'\\x1f'), ${waiting.bytes("span_key")}, ${waiting.bytes("record_keys")},
+          ${waiting.bytes("records")}
+        from ${waiting.from} cross join live`,
+      values: [portion[0]!.keyId, ...waiting.values(portion)],
+    });
+    if (rowCount === 0) throw revoked();
+  }
+}
+
+/** Records that were dropped, by who sent them. */
+export type ExpiredRecords = {
+  agentId: string;
+  projectId: string;
+  keyId: string;
+  serviceName: string | null;
+  records: number;
+};
+
+/** The traces named by records that have waited this long. */
+export async function listOverdue(db: Database, waitMs: number): Promise<NamedTrace[]> {
+  const { rows } = await db.pool.query<NamedTrace>({
+    name: "list_overdue_records",
+    text: `select distinct agent_id as "agentId", otlp_trace_id as "otlpTraceId" from (
+        select agent_id, otlp_trace_id from waiting_records
+        where received_at < now() - $1::float8 * interval '1 ms' order by received_at limit $2
+      ) oldest`,
+    values: [waitMs, rowsMax],
+  });
+  return rows;
+}
+
+/** Deletes the records for these traces that have waited this long. */
+export async function deleteOverdue(
+  db: Database,
+  waitMs: number,
+  traces: NamedTrace[],
+): Promise<ExpiredRecords[]> {
+  return transaction(db, async client => {
+    // Skipping what another process deletes or joins right now.
+    const { rows } = await client.query<ExpiredRecords>({
+      name: "delete_overdue_records",
+      text: `with overdue as materialized (
+          select agent_id, otlp_trace_id, id from waiting_records
+          where (agent_id, otlp_trace_id) in (select * from ${named(2).from})
+            and received_at < now() - $1::float8 * interval '1 ms'
+          for update skip locked
+        ), gone as (
+          delete from waiting_records w using overdue o
+          where w.agent_id = o.agent_id and w.otlp_trace_id = o.otlp_trace_id and w.id = o.id
+          returning w.agent_id, w.key_id, length(w.record_keys) / 8 as records
+        )
+        select a.id as "agentId", a.project_id as "projectId", a.otlp_service_name as "serviceName",
+          gone.key_id as "keyId", sum(gone.records)::int as records
+        from gone join agents a on a.id = gone.agent_id group by a.id, gone.key_id`,
+      values: [waitMs, ...named(2).values(traces)],
+    });
+    return rows;
+  });
+}
