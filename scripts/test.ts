@@ -23,8 +23,8 @@ const wide = args.includes("--wide");
  * tests took 10.3 minutes, and 11.6 with two files at a time). A wide test uses both cores.
  */
 const concurrency = wide ? 1 : 3;
-/** Timeout of one file, which ends files that hang. Wide files download whole machines first. */
-const timeoutMs = wide ? 2_700_000 : 1_200_000;
+/** Timeout of a test, and of a file: see limit-duration.ts. Wide files download whole machines first. */
+const timeoutMinutes = wide ? 45 : 20;
 
 /** The room whose test files run in one process; null for files that start processes or change their own. */
 function roomOf(file: string): string | null {
@@ -100,7 +100,10 @@ async function runAll(files: string[]): Promise<{ passed: number; failed: number
   if (server) process.env.SVC_TEST_DATABASE_URL = server.url; // the test files inherit it
   const counts = { passed: 0, failed: 0 };
   try {
-    const events = run({ files, concurrency, timeout: timeoutMs, cwd: root, signal: interrupted.signal });
+    process.env.SVC_TEST_FILE_MINUTES = String(timeoutMinutes);
+    const execArgv = ["--import", pathToFileURL(join(root, "test", "support", "limit-duration.ts")).href];
+    const limits = { concurrency, timeout: timeoutMinutes * 60_000, signal: interrupted.signal };
+    const events = run({ files, cwd: root, execArgv, ...limits });
     events.on("test:summary", ({ file, counts: all }) => {
       if (file !== undefined) return; // the summary of one file; the last summary covers all files
       counts.passed = all.passed;
