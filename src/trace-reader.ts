@@ -19,6 +19,7 @@ import {
   type WholePart,
   wholeOf,
 } from "./trace-reader/parts.ts";
+import { type TurnPart, turnOf } from "./trace-reader/turn.ts";
 
 /** A trace at a revision, read by the conventions of its agent, as one text. `bytes`: JSON in its batches. */
 export type TraceVersion = TraceSize;
@@ -41,6 +42,8 @@ export type TraceParts = {
   preview(request: { traceId: string; conventions: string[] }): Promise<Preview | undefined>;
   /** The conversation as JSON. */
   conversation(request: { traceId: string }): Promise<Uint8Array | undefined>;
+  /** The trace as a turn of its conversation. */
+  turn(request: { traceId: string }): Promise<TurnPart | undefined>;
   whole(request: { traceId: string; prices: PricesOfDay }): Promise<WholePart | undefined>;
   /** The trace as JSON, exactly as it is stored. */
   raw(request: { traceId: string; externalId: string; path: TracePath }): Promise<Uint8Array | undefined>;
@@ -79,6 +82,10 @@ export function openTraceReader(load: LoadVersion): VersionReader {
     async preview({ version, conventions }) {
       const loaded = await load(version);
       return loaded && shortPreview(previewOf(loaded.trace, conventions));
+    },
+    async turn({ version }) {
+      const loaded = await load(version);
+      return loaded && turnOf(loaded);
     },
     async whole({ version, prices }) {
       const loaded = await load(version);

@@ -36,6 +36,7 @@ import { registerBacktests } from "./test-cases/backtests.ts";
 import { registerEditor } from "./test-cases/editor.ts";
 import { registerLaunches } from "./test-cases/launches.ts";
 import { registerTestCases } from "./test-cases/test-cases.ts";
+import { registerConversations } from "./traces/conversations.ts";
 import { registerTraceExport } from "./traces/export.ts";
 import { registerTraceParts } from "./traces/parts.ts";
 import { registerResultStates } from "./traces/result-states.ts";
@@ -61,6 +62,7 @@ export async function registerBase(app: App, deps: Deps, auth: Auth, background:
 export const resources = [
   registerTraces,
   registerTraceParts,
+  registerConversations,
   registerTraceExport,
   registerTraceViews,
   registerResultStates,

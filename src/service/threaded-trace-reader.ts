@@ -60,6 +60,7 @@ export class ThreadedTraceReader implements TraceReader {
   span: TraceReader["span"] = request => this.#read("span", request);
   conversation: TraceReader["conversation"] = request => this.#read("conversation", request);
   preview: TraceReader["preview"] = request => this.#read("preview", request);
+  turn: TraceReader["turn"] = request => this.#read("turn", request);
   whole: TraceReader["whole"] = request => this.#read("whole", request);
   raw: TraceReader["raw"] = request => this.#read("raw", request);
 

@@ -6,6 +6,7 @@ import type { Preview } from "../model/conventions/report.ts";
 import { asUnavailable, openDatabase } from "../store/db.ts";
 import { serveThread } from "../threads/serve.ts";
 import type { OutlinePart, WholePart } from "../trace-reader/parts.ts";
+import type { TurnPart } from "../trace-reader/turn.ts";
 import { acquireVersion, cacheTraces, openTraceReader } from "../trace-reader.ts";
 import type { TraceThreadData } from "./threaded-trace-reader.ts";
 
@@ -26,8 +27,8 @@ const handlers = {
 serveThread(handlers, {
   stop: () => db.close(),
   toRefusal: asUnavailable,
-  bytesIn(result: OutlinePart | WholePart | Uint8Array | SpansFound | Preview | undefined) {
-    if (!result || "matching" in result || "tools" in result) return [];
+  bytesIn(result: OutlinePart | WholePart | Uint8Array | SpansFound | Preview | TurnPart | undefined) {
+    if (!result || "matching" in result || "tools" in result || "calls" in result) return [];
     if (result instanceof Uint8Array) return [result];
     return ["json" in result ? result.json : result.spans];
   },

@@ -45,7 +45,7 @@ export async function storeRecords(
 /** A trace whose run is scheduled: the agent has a test that always runs. */
 async function storeTrace({ db }: TestApp, agentId: string, keyId: string) {
   const [traces, runs] = [randomUUID(), randomUUID()];
-  const spans = [makeSpan("root")];
+  const spans = [makeSpan("root", { attributes: { "session.id": "c" } })];
   await new TraceWriter(db, writerLimits).write({
     traceId: traces,
     runId: runs,

@@ -47,9 +47,10 @@ const withId = (list: Route[]) => list.filter(({ url }) => url.includes(":id"));
 const nounOf = (url: string) => url.split("/")[2]!;
 const bodyOf = (method: string) => (["GET", "DELETE"].includes(method) ? undefined : {});
 
-/** The URL with this id; the trace's only span is called root, and a launch is compared with itself. */
+/** The URL with this id; the trace's only span is called root, its conversation c, and a launch is compared with itself. */
 function pathOf(url: string, id = records[nounOf(url)] ?? ""): string {
   const path = url.replace(":id", id).replace(":spanId", "root").replace("*", "");
+  if (url === "/api/agents/:id/conversation") return `${path}?conversationId=c`;
   return url.endsWith("/compare") ? `${path}?with=${records["launches"]}` : path;
 }
 
@@ -177,6 +178,7 @@ test("a reference to another account's record, in a body or a query, is answered
     ["traces", "POST", () => `${agents}/tests/dry-run`, traceId => ({ test: { name: "t" }, traceId })],
     ["launches", "POST", () => `${agents}/judge-again`, launchId => ({ launchId })],
     ["tests", "GET", id => `${agents}/traces?testId=${id}`],
+    ["traces", "GET", id => `${agents}/conversation?conversationId=c&traceId=${id}`],
     ["tests", "GET", id => `${agents}/insights?by=test&testId=${id}`],
     ["tests", "GET", id => `${projects}/labels?testId=${id}`],
     ["agents", "GET", id => `${projects}/labels?agentId=${id}`],

@@ -108,12 +108,15 @@ const routes: Record<Caller, string> = {
     GET /api/tests/:id/runs
     GET /api/tests/:id/versions
     GET /api/agents/:id/trace-values
+    GET /api/agents/:id/conversation
+    GET /api/agents/:id/conversations
     GET /api/agents/:id/trace-views
     GET /api/agents/:id/traces
     GET /api/traces/:id
     GET /api/traces/:id/outline
     GET /api/traces/:id/spans/:spanId
     GET /api/traces/:id/conversation
+    GET /api/traces/:id/turn
     GET /api/traces/:id/raw
     GET /api/traces/:id/preview
     GET /api/traces/:id/result-states

@@ -86,6 +86,7 @@ describe("ten reads of a whole large trace at once", () => {
     outline: async () => undefined,
     conversation: async () => undefined,
     preview: async () => undefined,
+    turn: async () => undefined,
     raw: async () => undefined,
   };
   before(async () => {

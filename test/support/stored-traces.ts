@@ -31,6 +31,10 @@ export type StoredTrace = {
   durationMs?: number | null;
   tokens?: [input: number, output: number] | null;
   spanCount?: number;
+  conversationId?: string | null;
+  userId?: string | null;
+  /** When the trace began; else its time of receipt. */
+  startedAt?: Date;
   receivedAt?: Date;
   run?: StoredRun;
 };
@@ -42,8 +46,8 @@ export async function storeTrace(db: Database, agentId: string, trace: StoredTra
   await db.pool.query(
     `insert into traces (id, agent_id, external_id, kind, path, revision, received_at, batch_spans, batch_bytes,
       derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input,
-      response_text)
-    values ($1, $2, $3, $4, $5, $6, $7, 1, 1, $6, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+      response_text, conversation_id, user_id, turn_at)
+    values ($1, $2, $3, $4, $5, $6, $7, 1, 1, $6, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
     [
       id,
       agentId,
@@ -61,6 +65,9 @@ export async function storeTrace(db: Database, agentId: string, trace: StoredTra
       trace.spanCount ?? 5,
       trace.userInput === undefined ? "Where is my order?" : trace.userInput,
       trace.responseText ?? null,
+      trace.conversationId ?? null,
+      trace.userId ?? null,
+      trace.conversationId ? (trace.startedAt ?? receivedAt).getTime() * 1_000 : null,
     ],
   );
   if (run) await storeRun(db, { agentId, traceId: id }, run);

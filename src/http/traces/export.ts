@@ -108,6 +108,8 @@ const columns: [name: string, cell: (trace: ListedTrace) => Cell][] = [
   ["kind", ({ kind }) => kind],
   ["path", ({ path }) => path],
   ["name", ({ name }) => name],
+  ["conversation_id", ({ conversationId }) => conversationId],
+  ["user_id", ({ userId }) => userId],
   ["user_input", ({ userInput }) => userInput],
   ["response", ({ responseText }) => responseText],
   ["evaluation", ({ run }) => run?.state ?? null],

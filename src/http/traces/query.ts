@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Issue, Refusal } from "../../model/refusal.ts";
 import { resultStates } from "../../model/run/run.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
+import { boundedId } from "../../model/trace/identity.ts";
 import type { SpanFilter } from "../../model/trace/span-filter.ts";
 import type { TraceFilters } from "../../store/traces/list.ts";
 import { PageQuery } from "../page.ts";
@@ -11,6 +12,8 @@ import { Flag, Id, Instant, searchText } from "../schemas.ts";
 const number = z.coerce.number().nonnegative();
 const count = number.int();
 const Outcome = z.enum(["passed", "failed", "skipped", "missing_instrumentation"]);
+/** Ids are sent with any length. */
+const idsMax = 10_000;
 const scanned = "Read from the spans: a page looks for at most a second.";
 
 export const TraceQuery = PageQuery.extend({
@@ -61,6 +64,8 @@ export const TraceQuery = PageQuery.extend({
   provider: searchText(500)
     .optional()
     .describe("Traces that call a model of this provider, by the name that they send."),
+  conversationId: searchText(idsMax).optional().describe("The whole id, as sent or as answers show it."),
+  userId: searchText(idsMax).optional().describe("The whole id, as sent or as answers show it."),
   testId: Id.optional().describe("Traces on which this test has a result."),
   testOutcome: Outcome.optional().describe("The outcome of the test `testId`."),
   testVersion: z.coerce
@@ -115,15 +120,23 @@ export function requireConsistent(query: TraceQuery): void {
 }
 
 /** Whether a filter reads what is kept since the version that began to. */
-export function asksForKept({ tool, model, provider, testOutcome, testVersion }: TraceQuery): boolean {
-  return [tool, model, provider, testOutcome, testVersion].some(value => value !== undefined);
+export function asksForKept(query: TraceQuery): boolean {
+  const names = [
+    ...(["tool", "model", "provider", "testOutcome", "testVersion"] as const),
+    ...(["conversationId", "userId"] as const),
+  ];
+  return names.some(name => query[name] !== undefined);
 }
 
 /** What the store filters by, without `checkType`. */
 export function filtersOf(query: TraceQuery): TraceFilters {
   const { cursor, limit, order, checkType, spanName, attribute, attributeValue, ...rest } = query;
-  const { metadata, metadataValue, ...filters } = rest;
-  return filters;
+  const { metadata, metadataValue, conversationId, userId, ...filters } = rest;
+  return {
+    ...filters,
+    conversationId: conversationId && boundedId(conversationId),
+    userId: userId && boundedId(userId),
+  };
 }
 
 /** What to look for in the spans; undefined: nothing. */

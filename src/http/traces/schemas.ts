@@ -56,6 +56,8 @@ const cost = {
     .describe("Models of calls whose cost is not known."),
 };
 
+export const longIds = "One of more than 255 characters is shortened, and ends in its hash.";
+
 const trace = {
   id: Id,
   agentId: Id,
@@ -74,6 +76,8 @@ const trace = {
   userInput: z.string().nullable(),
   responseText: z.string().nullable(),
   ...cost,
+  conversationId: z.string().nullable().describe(`Null if there is none, or spans disagree. ${longIds}`),
+  userId: z.string().nullable().describe(`Null if there is none, or spans disagree. ${longIds}`),
   run: Run.nullable().describe("The latest completed run, else the latest."),
 };
 
@@ -101,7 +105,7 @@ export type ListedTrace = z.output<typeof ListedTrace>;
 
 export const TracePage = pageSchema(ListedTrace).extend({
   knownFrom: Time.nullable().describe(
-    "Set while older traces are prepared for filters by tool, model, test outcome and version: these find traces received from then on.",
+    "Set while older traces are prepared for filters by tool, model, conversation, user, test outcome and version: these find traces received from then on.",
   ),
   ordered: z
     .object({
@@ -173,8 +177,8 @@ const identity = {
     .nullable()
     .describe("The model that answered the latest call of one, else the one that was asked."),
   provider: z.string().nullable(),
-  conversationId: z.string().nullable().describe("Null if there is none, or spans disagree."),
-  userId: z.string().nullable().describe("Null if there is none, or spans disagree."),
+  conversationId: trace.conversationId,
+  userId: trace.userId,
 };
 
 export const TracePreview = z

@@ -84,6 +84,8 @@ function traceColumnsView(trace: TraceRow) {
     spanCount: trace.spanCount,
     userInput: trace.userInput,
     responseText: trace.responseText,
+    conversationId: trace.conversationId,
+    userId: trace.userId,
   };
 }
 

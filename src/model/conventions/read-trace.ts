@@ -72,8 +72,8 @@ export function readTrace(
     counted,
     model: isAll ? (latest?.model ?? first(around, ({ model }) => model)) : null,
     provider: isAll ? (latest?.provider ?? null) : null,
-    conversationId: isAll ? agreed(reads, ({ conversationId }) => conversationId) : null,
-    userId: isAll ? agreed(reads, ({ userId }) => userId) : null,
+    conversationId: agreed(reads, ({ conversationId }) => conversationId),
+    userId: agreed(reads, ({ userId }) => userId),
     spans: reads,
   };
 }

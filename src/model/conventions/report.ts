@@ -1,6 +1,6 @@
 // What conventions gave a trace, for those who look at it: the values with their sources, and which conventions would give more.
 import { derive, lacksOf } from "../trace/derive.ts";
-import { type Identity, identityOf } from "../trace/identity.ts";
+import { boundedId, type Identity, identityOf } from "../trace/identity.ts";
 import type { Lack } from "../trace/other-convention.ts";
 import type { Derived, FoundText, MergedTrace, Span, Tokens } from "../trace/trace.ts";
 import { allConventions, type Conventions, readByConventions, recognizedIn } from "./conventions.ts";
@@ -34,10 +34,19 @@ export type Read = {
 
 export function reportOf(read: Read): ConventionReport {
   return {
-    ...identityOf(read.trace.spans, read.reading),
+    ...boundedIdentity(read.trace.spans, read.reading),
     conventions: read.conventions,
     translated: read.reading ? translatedIn(read, read.reading) : [],
     readable: readableIn(read),
+  };
+}
+
+function boundedIdentity(spans: Span[], reading: TraceReading | null): Identity {
+  const { conversationId, userId, ...rest } = identityOf(spans, reading);
+  return {
+    ...rest,
+    conversationId: conversationId && boundedId(conversationId),
+    userId: userId && boundedId(userId),
   };
 }
 
@@ -135,7 +144,7 @@ export function previewOf(trace: MergedTrace, conventions: Conventions): Preview
   const reading = readByConventions(trace.spans, conventions);
   const { userInput, responseText, tokens, toolCalls } = derive(trace, undefined, reading);
   return {
-    ...identityOf(trace.spans, reading),
+    ...boundedIdentity(trace.spans, reading),
     userInput: userInput?.text ?? null,
     responseText: responseText?.text ?? null,
     tokens,

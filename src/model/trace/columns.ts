@@ -1,5 +1,6 @@
 // The derived values stored as columns of a trace, because lists show and filter by them.
 import { encodeUsage, usageOf } from "../price/usage.ts";
+import { boundedId } from "./identity.ts";
 import type { Derived } from "./trace.ts";
 
 export type TraceColumns = {
@@ -23,6 +24,11 @@ export type TraceColumns = {
   providers: string[];
   /** The tokens of each model: see encodeUsage. */
   usage: string;
+  /** As `boundedId` writes them. */
+  conversationId: string | null;
+  userId: string | null;
+  /** When the trace began, in microseconds since 1970; null if unknown. */
+  startedAtUs: number | null;
 };
 
 const textMax = 500;
@@ -48,6 +54,9 @@ export function columnsOf(derived: Derived): TraceColumns {
     models: names(derived.models),
     providers: names(derived.modelCalls.flatMap(({ provider }) => provider ?? [])),
     usage: encodeUsage(usageOf(derived.modelCalls)),
+    conversationId: derived.conversationId && boundedId(derived.conversationId),
+    userId: derived.userId && boundedId(derived.userId),
+    startedAtUs: microseconds(derived.startTimeUnixNano),
   };
 }
 
@@ -81,6 +90,10 @@ export function isWhole(stored: string): boolean {
 
 function smallInteger(value: number | null): number | null {
   return value !== null && Number.isInteger(value) && Math.abs(value) < 2 ** 31 ? value : null;
+}
+
+function microseconds(nanos: string | null): number | null {
+  return nanos === null ? null : count(Number(BigInt(nanos) / 1000n));
 }
 
 function count(value: number | null): number | null {

@@ -4,6 +4,7 @@ import type { TraceReading } from "../conventions/read-trace.ts";
 import { attributeOf, modelsIn, readConversation, toolCallsOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { observedMark } from "../run/observed-turn.ts";
+import { idsOf } from "./identity.ts";
 import { compareNanos, compareStarts } from "./merge.ts";
 import { cachedKey, modelCallsOf } from "./model-calls.ts";
 import { findOtherConvention, type Lack } from "./other-convention.ts";
@@ -55,6 +56,7 @@ export function derive(
     toolCalls: read.toolCalls,
     models: read.models,
     modelCalls: modelCallsOf(tree, reading, rootTokens),
+    ...idsOf(spans, reading),
     notices,
     otherConvention,
   };

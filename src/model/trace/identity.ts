@@ -1,4 +1,5 @@
 // The model, provider, conversation and user of a trace: of its latest call of a model, and as far as its spans agree.
+import { hash } from "node:crypto";
 import type { TraceReading } from "../conventions/read-trace.ts";
 import { attributeOf, isOrchestrator } from "../conversation/conversation.ts";
 import { compareNanos } from "./merge.ts";
@@ -14,17 +15,14 @@ export type Identity = {
 
 const modelKeys = ["gen_ai.response.model", "gen_ai.request.model"];
 const providerKeys = ["gen_ai.provider.name", "gen_ai.system"];
+const conversationKeys = ["gen_ai.conversation.id", "session.id"];
+const userKeys = ["user.id"];
 
-/** Ids that differ between spans are null: one of them would be a guess. */
 export function identityOf(spans: Span[], reading: TraceReading | null): Identity {
+  const ids = idsOf(spans, reading);
   if (reading) {
-    const { model, provider, conversationId, userId } = reading;
-    return {
-      model: model?.value ?? null,
-      provider: provider?.value ?? null,
-      conversationId: conversationId?.value ?? null,
-      userId: userId?.value ?? null,
-    };
+    const { model, provider } = reading;
+    return { model: model?.value ?? null, provider: provider?.value ?? null, ...ids };
   }
   const latest = spans
     .filter(isOrchestrator)
@@ -32,9 +30,34 @@ export function identityOf(spans: Span[], reading: TraceReading | null): Identit
   return {
     model: latest && textIn(latest, modelKeys),
     provider: latest && textIn(latest, providerKeys),
-    conversationId: agreed(spans, ["gen_ai.conversation.id", "session.id"]),
-    userId: agreed(spans, ["user.id"]),
+    ...ids,
   };
+}
+
+/** As they were sent. Ids that differ between spans are null: one of them would be a guess. */
+export function idsOf(
+  spans: Span[],
+  reading: TraceReading | null,
+): Pick<Identity, "conversationId" | "userId"> {
+  if (reading) {
+    const { conversationId, userId } = reading;
+    return { conversationId: conversationId?.value ?? null, userId: userId?.value ?? null };
+  }
+  return { conversationId: agreed(spans, conversationKeys), userId: agreed(spans, userKeys) };
+}
+
+const idMax = 255;
+const digestDigits = 32;
+
+/**
+ * The id as it is stored, shown and filtered by. One that is too long, or that no text column takes, ends in its hash: two
+ * ids stay two.
+ */
+export function boundedId(id: string): string {
+  if (id.length <= idMax && !id.includes("\0") && id.isWellFormed()) return id;
+  const digest = hash("sha256", Buffer.from(id, "utf16le"), "hex").slice(0, digestDigits);
+  const start = id.slice(0, idMax - digestDigits - 1).replaceAll("\0", "\uFFFD");
+  return `${start.toWellFormed()}…${digest}`;
 }
 
 function isLater(a: Span, b: Span): boolean {

@@ -142,6 +142,9 @@ export type Derived = {
   models: string[];
   /** Each call of a model with its tokens once. */
   modelCalls: ModelCall[];
+  /** As sent; null if there is none, or spans disagree. */
+  conversationId: string | null;
+  userId: string | null;
   notices: Notice[];
   /** For the notice other_convention: the conventions' names, the attributes found, and what to send. */
   otherConvention: { name: string; found: string[]; send: string } | null;

@@ -20,21 +20,31 @@ export const derivedColumns = {
   models: ["text", ({ columns }) => columns.models.join(nameSeparator)],
   providers: ["text", ({ columns }) => columns.providers.join(nameSeparator)],
   usage: ["text", ({ columns }) => columns.usage],
+  conversation_id: ["text", ({ columns }) => columns.conversationId],
+  user_id: ["text", ({ columns }) => columns.userId],
+  turn_at: ["bigint", ({ columns }) => (columns.conversationId === null ? null : columns.startedAtUs)],
 } satisfies Record<string, Column<{ columns: TraceColumns }>>;
 
 const names = Object.keys(derivedColumns);
 const separator = `E'\\x${nameSeparator.charCodeAt(0).toString(16)}'`;
 
 const lists = ["tools", "models", "providers"];
-const sqlOf = (name: string) =>
-  lists.includes(name) ? `string_to_array(item.${name}, ${separator})` : `item.${name}`;
+/** `receivedAt`: when the trace arrived, an expression. */
+function sqlOf(name: string, receivedAt: string): string {
+  if (lists.includes(name)) return `string_to_array(item.${name}, ${separator})`;
+  if (name !== "turn_at") return `item.${name}`;
+  const arrival = `(extract(epoch from ${receivedAt}) * 1000000)::bigint`;
+  return `case when item.conversation_id is not null then coalesce(item.turn_at, ${arrival}) end`;
+}
 
 /** For an insert, and for its select from a multi-row `item`. */
 export const derivedNames = names.join(", ");
-export const derivedValues = names.map(sqlOf).join(", ");
+export const derivedValues = names.map(name => sqlOf(name, "now()")).join(", ");
 
-/** For an update from a multi-row `item`. */
-export const derivedAssignments = names.map(name => `${name} = ${sqlOf(name)}`).join(", ");
+/** For an update of `traces` from a multi-row `item`. */
+export const derivedAssignments = names
+  .map(name => `${name} = ${sqlOf(name, "traces.received_at")}`)
+  .join(", ");
 
 /** The conventions that the columns were derived with. */
 export const conventionsOf = ({ conventions = [] }: TraceWrite): string => conventions.join(" ");

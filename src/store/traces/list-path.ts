@@ -15,7 +15,19 @@ export type Path = {
 
 /** One of the indexes for rare values of 004_rollups.sql, else undefined. */
 export function rarePath(agentId: string, filters: TraceFilters, conditions: Conditions): Path | undefined {
-  const { externalId, verdict, state, routing, outage, failed, httpStatus, kind, resultState } = filters;
+  const {
+    externalId,
+    conversationId,
+    userId,
+    verdict,
+    state,
+    routing,
+    outage,
+    failed,
+    httpStatus,
+    kind,
+    resultState,
+  } = filters;
   const ofTest = filters.testId !== undefined && filters.testOutcome !== undefined;
   // Conditions are repeated literally so that the planner sees that the partial index applies.
   const traces = (value: unknown, condition: (parameter: string) => string): Path => ({
@@ -36,6 +48,8 @@ export function rarePath(agentId: string, filters: TraceFilters, conditions: Con
     where: [`s.agent_id = ${conditions.parameter(agentId)}`, condition(conditions.parameter(value))],
   });
   if (externalId !== undefined) return traces(externalId, p => `t.external_id = ${p}`);
+  if (conversationId !== undefined) return conversationPath(agentId, conversationId, conditions);
+  if (userId !== undefined) return traces(userId, p => `t.user_id is not null and t.user_id = ${p}`);
   // Manual runs have no trace before they complete, so they are found by their turns.
   if (kind === "test_run") return traces(kind, p => `t.kind = 'test_run' and t.kind = ${p}`);
   if (state === "pending" || state === "running" || state === "error") {
@@ -63,6 +77,19 @@ export function rarePath(agentId: string, filters: TraceFilters, conditions: Con
   }
   if (verdict) return runs(verdict, p => `s.state = 'completed' and s.verdict = ${p}`);
   return undefined;
+}
+
+/** The index has the turns in the order in which they began, so their ids are sorted; `offset 0` keeps the planner from another. */
+function conversationPath(agentId: string, conversationId: string, conditions: Conditions): Path {
+  return {
+    from: `(
+      select id from traces
+      where agent_id = ${conditions.parameter(agentId)} and conversation_id is not null
+        and conversation_id = ${conditions.parameter(conversationId)}
+      offset 0
+    ) turn`,
+    ...{ id: "turn.id", join: "join traces t on t.id = turn.id", where: [], also: [] },
+  };
 }
 
 /** All traces of the agent. */

@@ -120,12 +120,13 @@ export const rowsStatement = `select ${traceColumns}, to_jsonb(r) as run from tr
 
 const shownRun = shownRunSql();
 
-function shownRunSql(): string {
+/** Joins the run `r` that lists show of `traces t`. */
+export function shownRunSql(columns = `${runColumns}, r.test_outcomes, r.test_versions`): string {
   return `left join lateral (
-    (select ${runColumns}, r.test_outcomes, r.test_versions from runs r where r.trace_id = t.id
+    (select ${columns} from runs r where r.trace_id = t.id
       order by (r.state = 'completed') desc, r.id desc limit 1)
     union all
-    (select ${runColumns}, r.test_outcomes, r.test_versions from run_turns u join runs r on r.id = u.run_id
+    (select ${columns} from run_turns u join runs r on r.id = u.run_id
       where t.kind = 'test_run' and u.trace_id = t.id order by u.run_id desc limit 1)
     limit 1
   ) r on true`;

@@ -32,6 +32,9 @@ export type TraceFilters = {
   tool?: string | undefined;
   model?: string | undefined;
   provider?: string | undefined;
+  /** As `boundedId` writes them. */
+  conversationId?: string | undefined;
+  userId?: string | undefined;
   testId?: string | undefined;
   /** Of the test's result. */
   testOutcome?: Outcome | undefined;

@@ -4,7 +4,7 @@ import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
 
-export type TraceRow = Omit<TraceColumns, "tools" | "models" | "providers" | "usage"> & {
+export type TraceRow = Omit<TraceColumns, "tools" | "models" | "providers" | "usage" | "startedAtUs"> & {
   /** Null: not known yet. */
   usage: string | null;
   id: string;
@@ -23,7 +23,8 @@ export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "ex
   t.derived_revision as "derivedRevision", t.received_at as "receivedAt", t.updated_at as "updatedAt", t.name,
   t.duration_ms as "durationMs", t.http_status as "httpStatus", t.input_tokens as "inputTokens",
   t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.cached_tokens as "cachedTokens", t.usage, t.failed,
-  t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText"`;
+  t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText",
+  t.conversation_id as "conversationId", t.user_id as "userId"`;
 
 /** Does not check the owner. */
 export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {

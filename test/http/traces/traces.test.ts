@@ -88,6 +88,7 @@ const conversation: Fields[] = [
 
 const listedFields = [
   "agentId",
+  "conversationId",
   "durationMs",
   "externalId",
   "failed",
@@ -102,6 +103,7 @@ const listedFields = [
   "run",
   "spanCount",
   "tokens",
+  "userId",
   "userInput",
 ];
 
@@ -130,6 +132,8 @@ test("a listed trace has every field by its name, with the values derived from i
     costUsd: null,
     knownCostUsd: null,
     unpriced: [{ provider: null, model: "m", why: "no_price", tokens: 27 }],
+    conversationId: null,
+    userId: null,
     run: null,
   });
   assert.ok(Math.abs(Date.parse(receivedAt) - Date.now()) < 600_000);

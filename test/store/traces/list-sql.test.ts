@@ -11,7 +11,7 @@ import { makeSender, openTwice } from "./make-write.ts";
 const { db, close } = await openTwice();
 after(close);
 
-type Node = { "Relation Name"?: string; "Actual Loops": number; Plans?: Node[] };
+type Node = { "Relation Name"?: string; "Index Name"?: string; "Actual Loops": number; Plans?: Node[] };
 
 /** How often the statement's plan looks into the table. */
 function looksInto(table: string, node: Node): number {
@@ -36,5 +36,35 @@ for (const order of ["newest", "oldest"] as Order[]) {
     );
     const looks = looksInto("runs", rows[0]!["QUERY PLAN"][0]!.Plan);
     assert.ok(looks >= rowsMax && looks < traces, `${looks} looks`);
+  });
+}
+
+const indexesOf = (node: Node): string[] => [
+  ...(node["Index Name"] ? [node["Index Name"]] : []),
+  ...(node.Plans ?? []).flatMap(indexesOf),
+];
+
+for (const [name, filters] of [
+  ["traces_conversation", { conversationId: "c" }],
+  ["traces_user", { userId: "u" }],
+] as const) {
+  it(`a page of ${Object.keys(filters)} is found by its index, with statistics and without`, async () => {
+    const { agentId } = await makeSender(db, { judged: false });
+    await storeTraces(db, agentId, traces);
+    await db.pool.query(
+      `update traces set conversation_id = 'c', user_id = 'u', turn_at = 1
+       where id in (select id from traces where agent_id = $1 order by id limit 3)`,
+      [agentId],
+    );
+    for (const analyzed of [false, true]) {
+      if (analyzed) await db.pool.query("analyze traces");
+      const { text, values } = pageStatement(planList(agentId, filters, "newest", false));
+      const { rows } = await db.pool.query<{ "QUERY PLAN": { Plan: Node }[] }>(
+        `explain (analyze, format json) ${text}`,
+        [newest, oldest, rowsMax, 500, ...values],
+      );
+      const indexes = indexesOf(rows[0]!["QUERY PLAN"][0]!.Plan);
+      assert.ok(indexes.includes(name) && !indexes.includes("traces_newest"), indexes.join());
+    }
   });
 }

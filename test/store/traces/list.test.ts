@@ -41,6 +41,8 @@ type ModelTrace = {
   name: string;
   tools: string[];
   models: string[];
+  conversation: string | null;
+  user: string | null;
   /** After `began`; ids follow these times. */
   hour: number;
   runs: ModelRun[];
@@ -65,6 +67,8 @@ const trace: fc.Arbitrary<ModelTrace> = fc.record({
   name: fc.constantFrom("Refund", "parcel", "100%"),
   tools: fc.subarray(["search", "refund"]),
   models: fc.subarray(["m-1", "m-2"]),
+  conversation: fc.constantFrom(null, "c-1", "c-2"),
+  user: fc.constantFrom(null, "u-1", "u-2"),
   // A third of them in one hour, some in adjacent minutes.
   hour: fc.oneof(fc.nat(5), fc.constantFrom(2 + 1 / 60, 2 + 2 / 60)),
   runs: fc.array(run, { maxLength: 3 }),
@@ -83,6 +87,8 @@ const filter: fc.Arbitrary<TraceFilters> = fc.record({
   testId: optional(fc.constantFrom(...testIds)),
   tool: optional(fc.constantFrom("search", "refund", "absent")),
   model: optional(fc.constantFrom("m-1", "m-2")),
+  conversationId: optional(fc.constantFrom("c-1", "c-2", "absent")),
+  userId: optional(fc.constantFrom("u-1", "u-2")),
   testOutcome: optional(fc.constantFrom(...outcomes)),
   testVersion: optional(fc.constantFrom(1, 2)),
   testIds: optional(fc.subarray(testIds)),
@@ -105,6 +111,8 @@ const fewFilters = fc
         "externalId",
         "tool",
         "model",
+        "conversationId",
+        "userId",
         "testId",
         "testOutcome",
         "testVersion",
@@ -141,8 +149,9 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
     const externalId = String(at);
     await db.pool.query(
       `insert into traces (id, agent_id, external_id, kind, path, received_at, batch_spans, batch_bytes,
-        derived_revision, name, duration_ms, http_status, input_tokens, failed, tools, models, span_count)
-      values ($1, $2, $3, $4, $5, $6, 1, 1, 1, $7, $8, $9, $10, $11, $12, $13, 1)`,
+        derived_revision, name, duration_ms, http_status, input_tokens, failed, tools, models, span_count,
+        conversation_id, user_id, turn_at)
+      values ($1, $2, $3, $4, $5, $6, 1, 1, 1, $7, $8, $9, $10, $11, $12, $13, 1, $14, $15, $16)`,
       [
         id,
         agentId,
@@ -157,6 +166,10 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
         one.failed,
         one.tools,
         one.models,
+        one.conversation,
+        one.user,
+        // Not in the order of arrival.
+        one.conversation && (at * 7) % 5,
       ],
     );
     const minute = minuteOfId(id);
@@ -225,6 +238,8 @@ function passes(one: Stored, filters: TraceFilters): boolean {
     is(filters.testOutcome, judged?.verdict) &&
     is(filters.testVersion, judged?.version) &&
     (filters.tool === undefined || one.tools.includes(filters.tool)) &&
+    is(filters.conversationId, one.conversation) &&
+    is(filters.userId, one.user) &&
     (filters.model === undefined || one.models.includes(filters.model)) &&
     (!filters.testIds || (judged !== undefined && filters.testIds.includes(testIds[judged.test]!))) &&
     within(received, filters.receivedFrom?.getTime(), undefined) &&
@@ -290,6 +305,8 @@ it("a list stops scanning when its time is up, and says where", async () => {
     name: "x",
     tools: [],
     models: [],
+    conversation: null,
+    user: null,
     hour: 0,
     runs: [],
   }));

@@ -1,0 +1,32 @@
+// The conversation and user of a trace: as far as its spans agree, and as they are stored.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { boundedId, idsOf } from "../../../src/model/trace/identity.ts";
+import { makeSpan } from "../make-trace.ts";
+
+const idIn = (...attributes: Record<string, unknown>[]) =>
+  idsOf(
+    attributes.map((one, at) => makeSpan(String(at), { attributes: one })),
+    null,
+  ).conversationId;
+
+test("ids count if all spans that carry one agree, and blank ones do not count", () => {
+  assert.equal(idIn({ "session.id": "s" }, {}, { "gen_ai.conversation.id": "s" }), "s");
+  assert.equal(idIn({ "gen_ai.conversation.id": "c", "session.id": "s" }), "c");
+  assert.equal(idIn({ "gen_ai.conversation.id": " \n", "session.id": "s" }), "s");
+  assert.equal(idIn({ "session.id": "s" }, { "session.id": "t" }), null);
+  assert.equal(idIn({ "session.id": "s" }, { "session.id": "s " }), null);
+  assert.equal(idIn({ "session.id": 7 }), null);
+});
+
+test("an id stays as it is unless it is too long or no text column takes it; then it ends in its hash", () => {
+  for (const id of ["c-1", " c ", "x".repeat(255), "\u{1F600}"]) assert.equal(boundedId(id), id);
+  const long = "\u{1F600}".repeat(200);
+  const others = [long, `${long}a`, "x".repeat(256), "a\0", "a\uD800", "a\uD801"];
+  const stored = others.map(boundedId);
+  assert.equal(new Set(stored).size, others.length);
+  for (const id of stored) {
+    assert.ok(id.length <= 255 && id.isWellFormed() && !id.includes("\0"), id);
+    assert.equal(boundedId(id), id);
+  }
+});
