@@ -5,15 +5,20 @@
 import { type ExportResult, ExportResultCode } from "@opentelemetry/core";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import { encode, type Format, newTraceId, spanMaker, spansPerTrace } from "./traces.ts";
+import { type Shape, spansPerTrace } from "./shapes.ts";
+import { encode, type Format, newTraceId, spanMaker } from "./traces.ts";
 
 export type DriverInput = {
   url: string;
   key: string;
   format: Format;
+  /** By default the documented one. */
+  shape?: Shape;
   serviceName: string;
   connections: number;
   seconds: number;
+  /** Ends after this many traces instead. */
+  traces?: number;
   /** Not measured: connections are opened and code is compiled. */
   warmUpSeconds: number;
 };
@@ -39,11 +44,12 @@ const exporter = new Exporter({
   concurrencyLimit: 2 * input.connections,
   httpAgentOptions: { keepAlive: true, maxSockets: input.connections },
 });
-const make = spanMaker(input.serviceName);
+const make = spanMaker(input.serviceName, input.shape);
 const bytesPerTrace = encode(input.format, make(newTraceId(), 0, spansPerTrace)).length;
 
 const begin = performance.now() + input.warmUpSeconds * 1000;
-const end = begin + input.seconds * 1000;
+const end = input.traces === undefined ? begin + input.seconds * 1000 : Infinity;
+let left = input.traces ?? Infinity;
 const latencies: number[] = [];
 let failed = 0;
 
@@ -51,7 +57,7 @@ async function connection(): Promise<void> {
   for (;;) {
     const spans = make(newTraceId(), 0, spansPerTrace);
     const started = performance.now();
-    if (started >= end) return;
+    if (started >= end || left-- <= 0) return;
     const { code } = await new Promise<ExportResult>(resolve => exporter.export(spans, resolve));
     const ended = performance.now();
     if (started < begin || ended > end) continue;

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { openEmbedded } from "../src/embedded/database.ts";
+import { allConventions } from "../src/model/conventions/conventions.ts";
 import { batchCost } from "./batches.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
@@ -11,10 +12,12 @@ import { listTimes } from "./lists.ts";
 import { pageTimes } from "./pages.ts";
 import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";
 import { makeProject } from "./project.ts";
-import { type Format, spansPerTrace } from "./traces.ts";
+import { shapes, spansPerTrace } from "./shapes.ts";
+import type { Format } from "./traces.ts";
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 6);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+const tracesPerTurn = Math.round(seconds * 333);
 
 const dataDir = await mkdtemp(join(process.env.BENCH_DIR ?? "/var/tmp", "onlooker-bench-"));
 // If this process is root, PostgreSQL runs as another user, which must be able to enter the folder.
@@ -31,9 +34,11 @@ try {
   if (process.argv.includes("lists")) await lists();
   else if (process.argv.includes("pages")) await pages();
   else if (process.argv.includes("judging")) await judging();
+  else if (process.argv.includes("conventions")) await conventions();
   else {
     if (!process.argv.includes("--eval")) await ingestion();
     if (!process.argv.includes("--eval")) await batches();
+    if (!process.argv.includes("--eval")) await conventions();
     await evaluation();
   }
 } finally {
@@ -123,6 +128,41 @@ async function ingestion(): Promise<void> {
   await baseline.stop();
 }
 
+/** The same traces for an agent without conventions and one with all, in turns. */
+async function conventions(): Promise<void> {
+  const { service, url } = await startService({ SVC_ROLES: "http" });
+  const agents = [
+    { serviceName: "none", chosen: [] },
+    { serviceName: "all", chosen: [allConventions] },
+  ];
+  const keys = new Map<string, string>();
+  for (const { serviceName, chosen } of agents) {
+    const made = await makeProject(embedded.url, { serviceName, tests: 0, conventions: chosen });
+    keys.set(serviceName, made.apiKey);
+  }
+  print("\nConventions of the agent, none and all: CPU µs a trace of service and PostgreSQL");
+  print(row(["", "none", "all", "ratio"]));
+  for (const shape of shapes) {
+    for (const format of ["json", "protobuf"] as Format[]) {
+      const costs = new Map(agents.map(({ serviceName }) => [serviceName, [] as number[]]));
+      // The first is the warm-up.
+      for (let round = 0; round <= rounds; round++) {
+        for (const { serviceName } of agents) {
+          const key = keys.get(serviceName)!;
+          const amount = { connections: 32, traces: tracesPerTurn, seconds: 0, warmUpSeconds: 0 };
+          const input = { key, format, shape, serviceName, url: `${url}/public/traces`, ...amount };
+          const figures = await drive(input, service);
+          const cost = ((figures.service + figures.postgres) / figures.traces) * 1e6;
+          if (round > 0) costs.get(serviceName)!.push(cost);
+        }
+      }
+      const [none, all] = [medianOf(costs.get("none")!), medianOf(costs.get("all")!)];
+      print(row([`${shape}, ${format}`, none.toFixed(0), all.toFixed(0), (all / none).toFixed(2)]));
+    }
+  }
+  await service.stop();
+}
+
 async function batches(): Promise<void> {
   const { service, url } = await startService({ SVC_ROLES: "http" });
   const project = await makeProject(embedded.url, { serviceName: "batches", tests: 1 });
@@ -206,7 +246,7 @@ function figuresRow(name: string, figures: Figures): string {
 
 function row(cells: string[]): string {
   return cells
-    .map((cell, index) => (index === 0 ? cell.padEnd(20) : cell.padStart(Math.max(9, cell.length))))
+    .map((cell, index) => (index === 0 ? cell.padEnd(24) : cell.padStart(Math.max(9, cell.length))))
     .join(" ");
 }
 

@@ -13,7 +13,7 @@ export type BenchProject = { agentId: string; apiKey: string };
 
 export async function makeProject(
   databaseUrl: string,
-  { serviceName, tests }: { serviceName: string; tests: number },
+  { serviceName, tests, conventions = [] }: { serviceName: string; tests: number; conventions?: string[] },
 ): Promise<BenchProject> {
   await migrate(databaseUrl);
   const db = openDatabase(databaseUrl, 2);
@@ -28,6 +28,7 @@ export async function makeProject(
     name: serviceName,
     type: "http_api",
     otlpServiceName: serviceName,
+    conventions,
   });
   const apiKey = makeKey();
   await insertKey(db, {

@@ -90,7 +90,7 @@ function prepared(
     spanKeys: spanKeysOf(batch.spans),
     bytes,
     rawLength,
-    columns: columnsOf(derive(merged, undefined, reading)),
+    columns: columnsOf(derive(merged, undefined, reading, "columns")),
     conventions,
   };
 }

@@ -14,7 +14,11 @@ export function namedCalls(reads: ReadSpan[], models: ReadSpan[]): CallReading[]
     const { name, nameFrom } = tool;
     calls.set(name, { ...nothing, name, nameFrom, isSpan: true, spanId: span.span_id });
   }
-  for (const { messages, spanId, attribute } of messagesWithCalls(models, !tellAnswers(models))) {
+  const known = new Set(calls.keys());
+  // Whether answers tell is asked only if histories may name another tool.
+  const mayTell = models.some(one => one.convention !== null && one.mayCall("asked", known));
+  const withHistory = mayTell && !tellAnswers(models);
+  for (const { messages, spanId, attribute } of messagesWithCalls(models, withHistory, known)) {
     for (const { name } of messages.flatMap(message => message.calls)) {
       if (name === "" || calls.has(name)) continue;
       calls.set(name, { ...nothing, name, nameFrom: attribute, isSpan: false, spanId });
@@ -25,13 +29,20 @@ export function namedCalls(reads: ReadSpan[], models: ReadSpan[]): CallReading[]
 
 type Told = { messages: ReadMessage[]; isHistory: boolean; spanId: string; attribute: string };
 
-/** What models answered and, `withHistory`, what they were asked since the question. */
-function* messagesWithCalls(models: ReadSpan[], withHistory = true): Generator<Told> {
+/**
+ * What models answered and, `withHistory`, what they were asked since the question, where it may have calls of other tools
+ * than the known ones.
+ */
+function* messagesWithCalls(
+  models: ReadSpan[],
+  withHistory = true,
+  known: ReadonlySet<string> | null = null,
+): Generator<Told> {
   for (const one of models) {
     if (one.convention === null) continue;
-    const { answered } = one;
+    const answered = one.mayCall("answered", known) ? one.answered : null;
     if (answered) yield { ...answered, messages: answered.value, isHistory: false };
-    const asked = withHistory ? one.asked : null;
+    const asked = withHistory && one.mayCall("asked", known) ? one.asked : null;
     if (asked) yield { ...asked, messages: sinceQuestion(asked.value), isHistory: true };
   }
 }

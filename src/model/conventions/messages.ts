@@ -10,9 +10,10 @@ type Side = "user" | "assistant";
 /** The messages of a value; those that name no role get that of the side. Null if nothing can be read as a message. */
 export function messagesIn(found: Sourced<unknown> | null, side: Side): Sourced<ReadMessage[]> | null {
   if (!found) return null;
-  const messages = collect(found.value, side, 0)
-    .map(message => ({ ...message, role: roleOf(message.role) || side }))
-    .filter(({ pieces, calls, results }) => pieces.length + calls.length + results.length > 0);
+  const messages = collect(found.value, side, 0).filter(
+    ({ pieces, calls, results }) => pieces.length + calls.length + results.length > 0,
+  );
+  for (const message of messages) message.role = roleOf(message.role) || side;
   return messages.length > 0 ? { ...found, value: messages } : null;
 }
 
@@ -154,8 +155,22 @@ function roleOf(role: string): string {
   return role;
 }
 
-/** `content` may be JSON text of parts; `toolRequest` is Genkit's name of a call. */
 function message(record: Attributes): ReadMessage {
+  const { tool_calls: calls, contents, content, parts } = record;
+  const isPlain =
+    !Array.isArray(calls) && !Array.isArray(contents) && !isWrapped(content) && !isWrapped(parts);
+  return takeApart(isPlain ? record : unwrapped(record), []);
+}
+
+/** Whether it is JSON text of parts, or has parts in Genkit's names. */
+function isWrapped(value: unknown): boolean {
+  if (typeof value === "string") return textOfParts.test(value);
+  return Array.isArray(value) && value.some(part => withDecodedCall(part) !== part);
+}
+
+const textOfParts = /^\s*\[\s*\{/;
+
+function unwrapped(record: Attributes): Attributes {
   const copy = { ...record };
   // OpenInference puts a name around each call and each part.
   for (const [key, name] of [
@@ -167,15 +182,14 @@ function message(record: Attributes): ReadMessage {
   }
   if (Array.isArray(copy["contents"])) copy["content"] ??= copy["contents"];
   for (const key of ["content", "parts"]) {
-    const value =
-      typeof copy[key] === "string" && /^\s*\[\s*\{/.test(copy[key] as string)
-        ? decode(copy[key])
-        : copy[key];
+    const sent = copy[key];
+    const value = typeof sent === "string" && textOfParts.test(sent) ? decode(sent) : sent;
     if (Array.isArray(value)) copy[key] = value.map(withDecodedCall);
   }
-  return takeApart(copy, []);
+  return copy;
 }
 
+/** `toolRequest` is Genkit's name of a call. */
 function withDecodedCall(part: unknown): unknown {
   if (!isRecord(part)) return part;
   const { toolRequest: call, toolResponse: result } = part;

@@ -64,16 +64,26 @@ export function recognizer(chosen: readonly Preset[]): (span: Span) => Preset | 
     return rank;
   };
   const ofRecords = chosen.includes(openTelemetry) ? openTelemetry : null;
+  const known = new Map<string, number>();
+  const rankOfKey = (key: string) => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    let rank = byKey.get(key) ?? chosen.length;
+    for (const [prefix, other] of byPrefix) if (other < rank && key.startsWith(prefix)) rank = other;
+    if (known.size < keysMax && key.length <= keyLengthMax) known.set(key, rank);
+    return rank;
+  };
   return span => {
     let best = span.scope?.name ? rankOfScope(span.scope.name) : chosen.length;
     for (const key in span.attributes) {
-      const exact = byKey.get(key);
-      if (exact !== undefined && exact < best) best = exact;
-      for (const [prefix, rank] of byPrefix) if (rank < best && key.startsWith(prefix)) best = rank;
+      const rank = rankOfKey(key);
+      if (rank < best) best = rank;
     }
     return chosen[best] ?? (span.log_records ? ofRecords : null);
   };
 }
 
-/** Scopes to remember: a client may send any number of names. */
+/** Scopes and keys to remember: a client may send any number of names. */
 const scopesMax = 1_000;
+const keysMax = 2_000;
+const keyLengthMax = 100;

@@ -2,7 +2,7 @@
 import { ValueAllowance } from "../json-text.ts";
 import { compareStarts } from "../trace/merge.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
-import { buildTree, depthsOf } from "../trace/span-tree.ts";
+import { buildTree, depthsOf, type SpanTree } from "../trace/span-tree.ts";
 import type { Span } from "../trace/trace.ts";
 import { callsOf, namedCalls } from "./calls.ts";
 import { valuesIn } from "./count-values.ts";
@@ -23,6 +23,8 @@ export type TraceReading = {
   userId: Sourced<string> | null;
   /** The spans that say something, in the order of their start. */
   spans: ReadSpan[];
+  /** Of all spans. */
+  tree: SpanTree;
 };
 
 /** `columns`: only what lists show: of the calls the names, and neither results nor ids. */
@@ -45,18 +47,17 @@ export function readTrace(
   if (values > allowance.left) return null;
   allowance.left -= values;
   const tree = buildTree(spans);
-  const depths = depthsOf(tree);
   const reads: ReadSpan[] = [];
   for (const [at, span] of spans.entries()) {
     const preset = found[at]!;
     const reading = preset ? preset.read(span) : readDocumented(span);
     if (!reading) continue;
     // Assigned, not copied: its parts are read when they are asked for.
-    reads.push(Object.assign(reading, { at, depth: depths[at]!, span, convention: preset?.name ?? null }));
+    reads.push(Object.assign(reading, { at, span, convention: preset?.name ?? null }));
   }
   reads.sort((a, b) => compareStarts(a.span, b.span));
   const models = reads.filter(({ role }) => role === "model");
-  const around = aroundOf(reads, models, tree.parents);
+  const around = aroundOf(reads, models, tree);
   const latest = models.reduce<ReadSpan | null>(
     (best, one) => (best && endsAfter(best, one) ? best : one),
     null,
@@ -75,18 +76,22 @@ export function readTrace(
     conversationId: agreed(reads, ({ conversationId }) => conversationId),
     userId: agreed(reads, ({ userId }) => userId),
     spans: reads,
+    tree,
   };
 }
 
 /** Agents, then steps, that have a model call below them, the outermost first; all of them if no model was called. */
-function aroundOf(reads: ReadSpan[], models: ReadSpan[], parents: number[]): ReadSpan[] {
+function aroundOf(reads: ReadSpan[], models: ReadSpan[], tree: SpanTree): ReadSpan[] {
   const above = ancestors(
-    parents,
+    tree.parents,
     models.map(({ at }) => at),
   );
-  return reads
-    .filter(({ role, at }) => (role === "agent" || role === "step") && (models.length === 0 || above.has(at)))
-    .sort((a, b) => a.depth - b.depth);
+  const around = reads.filter(
+    ({ role, at }) => (role === "agent" || role === "step") && (models.length === 0 || above.has(at)),
+  );
+  if (around.length < 2) return around;
+  const depths = depthsOf(tree);
+  return around.sort((a, b) => depths[a.at]! - depths[b.at]!);
 }
 
 function ancestors(parents: number[], positions: number[]): Set<number> {

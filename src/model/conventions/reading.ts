@@ -34,6 +34,8 @@ export type SpanReading = {
   /** What the span was given and what it gave; null if no message can be read. */
   asked: Sourced<ReadMessage[]> | null;
   answered: Sourced<ReadMessage[]> | null;
+  /** False if these messages have no call of a tool, or only of `known` ones, which is seen without parsing them. */
+  mayCall(messages: "asked" | "answered", known: ReadonlySet<string> | null): boolean;
   tool: ToolReading | null;
   usage: SourcedUsage | null;
   /** Whether the usage includes that of earlier spans with the same parent. */
@@ -45,7 +47,7 @@ export type SpanReading = {
 };
 
 /** `convention`: the preset that recognized the span; null if only its documented attributes were read. */
-export type ReadSpan = SpanReading & { at: number; depth: number; span: Span; convention: string | null };
+export type ReadSpan = SpanReading & { at: number; span: Span; convention: string | null };
 
 export type CallReading = {
   name: string;

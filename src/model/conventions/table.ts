@@ -2,6 +2,7 @@
 import { attributeOf, toolNameOf } from "../conversation/conversation.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
 import type { Span } from "../trace/trace.ts";
+import { mayHaveCall } from "./may-call.ts";
 import { inEvents } from "./message-events.ts";
 import { messagesIn } from "./messages.ts";
 import type { Preset, Sourced, SourcedUsage, SpanReading, SpanRole, Usage } from "./reading.ts";
@@ -35,7 +36,7 @@ export type Table = ToolAttributes & {
   mend?: Mends;
 };
 
-type Parts = Omit<SpanReading, "role" | "cumulative">;
+type Parts = Omit<SpanReading, "role" | "cumulative" | "mayCall">;
 
 type Mends = {
   [Part in keyof Parts]?: (value: Parts[Part], span: Span, role: SpanRole) => Parts[Part];
@@ -73,8 +74,9 @@ const standard = {
   userId: ["user.id"],
 };
 
-export function preset(table: Table): Preset {
-  const { name, title, writes, marks, scope } = table;
+export function preset(own: Table): Preset {
+  const { name, title, writes, marks, scope } = own;
+  const table = withStandard(own);
   return {
     name,
     title,
@@ -85,6 +87,26 @@ export function preset(table: Table): Preset {
   };
 }
 
+/** With OpenTelemetry's attributes of usage after its own. */
+type WholeTable = Table & { counts: typeof standard.usage };
+
+function withStandard(table: Table): WholeTable {
+  const { usage } = standard;
+  const after = (kind: Exclude<keyof typeof usage, "total">) => [
+    ...(table.usage?.[kind] ?? []),
+    ...usage[kind],
+  ];
+  const counts = {
+    input: after("input"),
+    output: after("output"),
+    reasoning: after("reasoning"),
+    cached: after("cached"),
+    written: after("written"),
+    total: usage.total,
+  };
+  return { ...table, counts };
+}
+
 /**
  * Reads each part when it is first asked for: ingestion needs few of them, and parsing the histories of model calls takes
  * most of the time.
@@ -93,10 +115,10 @@ class TableReading implements SpanReading {
   readonly role: SpanRole;
   readonly cumulative: boolean;
   readonly #span: Span;
-  readonly #table: Table;
+  readonly #table: WholeTable;
   readonly #parts: Partial<Parts> = {};
 
-  constructor(span: Span, table: Table) {
+  constructor(span: Span, table: WholeTable) {
     this.#span = span;
     this.#table = table;
     this.role = roleOf(span, table);
@@ -109,6 +131,14 @@ class TableReading implements SpanReading {
 
   get answered() {
     return this.#part("answered", () => this.#messages(this.#table.output, standard.output, "assistant"));
+  }
+
+  mayCall(part: "asked" | "answered", known: ReadonlySet<string> | null): boolean {
+    const { input = [], output = [], mend } = this.#table;
+    if (mend?.[part] || this.#span.events.length > 0 || this.#span.log_records) return true;
+    const [own, common] = part === "asked" ? [input, standard.input] : [output, standard.output];
+    const mayHave = (attribute: string) => mayHaveCall(this.#span, attribute, known);
+    return own.some(mayHave) || common.some(mayHave);
   }
 
   get tool() {
@@ -172,20 +202,9 @@ function messagesAt(
   return null;
 }
 
-function readUsage(span: Span, { usage: own, usageJson }: Table): SourcedUsage | null {
-  const { usage } = standard;
-  const join = (kind: "input" | "output" | "reasoning" | "cached" | "written") =>
-    own?.[kind] ? [...own[kind], ...usage[kind]] : usage[kind];
-  const keys = {
-    input: join("input"),
-    output: join("output"),
-    reasoning: join("reasoning"),
-    cached: join("cached"),
-    written: join("written"),
-    total: usage.total,
-  };
-  const counted = usageOf(span, keys);
-  return counted ?? (usageJson ? firstUsage(span, usageJson) : null) ?? usageInRecords(span, keys);
+function readUsage(span: Span, { counts, usageJson }: WholeTable): SourcedUsage | null {
+  const counted = usageOf(span, counts);
+  return counted ?? (usageJson ? firstUsage(span, usageJson) : null) ?? usageInRecords(span, counts);
 }
 
 /** Reads a span by the documented attributes alone; null if it has none of them. */
@@ -198,14 +217,14 @@ export function readDocumented(span: Span): SpanReading | null {
   return null;
 }
 
-const documented: Table = {
+const documented = withStandard({
   name: "",
   title: "",
   writes: "",
   marks: [],
   role: span =>
     toolNameOf(span) === null ? (standardRole(span) ?? (isModelCall(span) ? "model" : "other")) : "tool",
-};
+});
 
 function isModelCall(span: Span): boolean {
   return ["gen_ai.request.model", "gen_ai.system"].some(key => attributeOf(span, key) !== undefined);

@@ -24,7 +24,9 @@ export function sourced(span: Span, ...attributes: string[]): Sourced<unknown> |
 /** The first of these attributes that is a text with more than blanks; `metadata>user` is a field of JSON in `metadata`. */
 export function textOf(span: Span, attributes: string[]): Sourced<string> | null {
   for (const attribute of attributes) {
-    const [key = "", field] = attribute.split(">");
+    const end = attribute.indexOf(">");
+    const key = end === -1 ? attribute : attribute.slice(0, end);
+    const field = end === -1 ? undefined : attribute.slice(end + 1);
     const sent = attributeOf(span, key);
     const outer =
       field !== undefined || (typeof sent === "string" && sent.startsWith('"')) ? decode(sent) : sent;
@@ -128,19 +130,21 @@ function withCached(usage: Usage, total: number | null): Usage {
 export function unflatten(attributes: Attributes, prefix: string): unknown[] | undefined {
   const root: Attributes = {};
   let found = false;
-  for (const key of Object.keys(attributes)) {
+  for (const key in attributes) {
     if (!key.startsWith(prefix)) continue;
     const path = key.slice(prefix.length).split(".");
-    if (path.length > 12 || !/^\d{1,5}$/.test(path[0]!)) continue;
+    if (path.length > 12 || path[0]!.length > 5 || !isPosition(path[0]!)) continue;
     found = true;
     let at = root;
-    for (const step of path.slice(0, -1)) {
-      const next = Object.hasOwn(at, step) ? at[step] : undefined;
+    const last = path.length - 1;
+    for (let step = 0; step < last; step++) {
+      const name = path[step]!;
+      const next = Object.hasOwn(at, name) ? at[name] : undefined;
       const inner: Attributes = isRecord(next) ? next : Object.create(null);
-      at[step] = inner;
+      at[name] = inner;
       at = inner;
     }
-    at[path.at(-1)!] = attributes[key];
+    at[path[last]!] = attributes[key];
   }
   return found ? (asList(root) as unknown[]) : undefined;
 }
@@ -148,11 +152,20 @@ export function unflatten(attributes: Attributes, prefix: string): unknown[] | u
 /** Objects whose keys are all positions become lists in their order. */
 function asList(value: unknown): unknown {
   if (!isRecord(value)) return value;
-  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => [key, asList(inner)]);
-  if (entries.every(([key]) => /^\d+$/.test(key))) {
-    return entries.sort(([a], [b]) => Number(a) - Number(b)).map(([, inner]) => inner);
+  const keys = Object.keys(value);
+  if (keys.every(isPosition)) {
+    return keys.sort((a, b) => Number(a) - Number(b)).map(key => asList(value[key]));
   }
-  return Object.fromEntries(entries);
+  return Object.fromEntries(keys.map(key => [key, asList(value[key])]));
+}
+
+/** Whether a key is all digits. Much faster than a pattern, for keys this short. */
+function isPosition(key: string): boolean {
+  for (let at = 0; at < key.length; at++) {
+    const code = key.charCodeAt(at);
+    if (code < 48 || code > 57) return false;
+  }
+  return key !== "";
 }
 
 const pythonMax = 100_000;

@@ -1,6 +1,6 @@
 // Derives input, reply, tokens, duration, status and notices from a trace's spans; never throws.
 import { applyReading } from "../conventions/apply.ts";
-import type { TraceReading } from "../conventions/read-trace.ts";
+import type { ReadingDepth, TraceReading } from "../conventions/read-trace.ts";
 import { attributeOf, modelsIn, readConversation, toolCallsOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { observedMark } from "../run/observed-turn.ts";
@@ -15,15 +15,17 @@ import { wholeNumber } from "./whole-number.ts";
 /**
  * Pure, and linear in the spans unless many have unreadable messages. Numbers stay within ±(2^53−1); texts are exactly
  * as sent. Excludes notices that depend on a run. Afterwards `allowance` knows how many parsed values the tool calls keep.
- * `reading`: what the conventions of the agent gave, if any recognized a span.
+ * `reading`: what the conventions of the agent gave, if any recognized a span. With the depth `columns`, other conventions
+ * are not looked for: lists do not show them.
  */
 export function derive(
   trace: MergedTrace,
   allowance?: ValueAllowance,
   reading: TraceReading | null = null,
+  depth: ReadingDepth = "all",
 ): Derived {
   const { spans } = trace;
-  const tree = buildTree(spans);
+  const tree = reading?.tree.spans === spans ? reading.tree : buildTree(spans);
   const root = spans[tree.root] ?? null;
   const timing = readTiming(spans, root);
   const rootSpanId = root?.span_id ?? null;
@@ -34,7 +36,7 @@ export function derive(
     ? applyReading({ spans, rootSpanId, tokens, conversationOf, callsOf }, reading)
     : { ...conversationOf(spans), tokens, toolCalls: callsOf(spans), models: modelsOf(spans) };
   const rootTokens = root && read.tokens === tokens ? rootTokensOf(root) : null;
-  const otherConvention = findOtherConvention(spans, lacksOf(read));
+  const otherConvention = depth === "all" ? findOtherConvention(spans, lacksOf(read)) : null;
 
   const notices: Notice[] = read.userInput ? [] : ["no_user_input"];
   notices.push(...tree.notices);

@@ -1,0 +1,46 @@
+// Tells without parsing whether attributes may have calls of tools when they are read as messages: most have none, and
+// parsing them takes most of the time that conventions cost ingestion.
+import type { Span } from "../trace/trace.ts";
+
+/** `attribute`: one with messages, or the prefix of a flattened list. Calls of `known` tools count for none. */
+export function mayHaveCall(
+  { attributes }: Span,
+  attribute: string,
+  known: ReadonlySet<string> | null,
+): boolean {
+  if (!attribute.endsWith(".")) return mayCallIn(attributes[attribute], known);
+  let hasCall = false;
+  let namesOther = known === null;
+  for (const key in attributes) {
+    if (!key.startsWith(attribute)) continue;
+    const value = attributes[key];
+    if (mayCallIn(value, known)) return true;
+    hasCall ||= hasWordOfCall(key) || (typeof value === "string" && hasWordOfCall(value));
+    if (nameAtEnd.test(key)) namesOther ||= typeof value !== "string" || !known!.has(value);
+    if (hasCall && namesOther) return true;
+  }
+  return false;
+}
+
+function mayCallIn(value: unknown, known: ReadonlySet<string> | null): boolean {
+  if (typeof value !== "string") return typeof value === "object";
+  if (value.includes(escapedAscii)) return true;
+  return hasWordOfCall(value) && (known === null || mayNameOther(value, known));
+}
+
+/** JSON may escape the letters that are looked for. */
+const escapedAscii = "\\u00";
+
+/** Every key and every type of a call has one of these words: see trace/message-parts.ts. */
+function hasWordOfCall(text: string): boolean {
+  return text.includes("tool") || text.includes("function");
+}
+
+/** Keys of a tool's name, and the value if it is a text without escapes; quotes of JSON within JSON have backslashes. */
+const names = /["'](?:name|tool_name|toolName)(\\*["'])\s*:\s*(?:\1([^"'\\]*)\1)?/g;
+const nameAtEnd = /\.(?:name|tool_name|toolName)$/;
+
+function mayNameOther(text: string, known: ReadonlySet<string>): boolean {
+  for (const [, , name] of text.matchAll(names)) if (name === undefined || !known.has(name)) return true;
+  return false;
+}
