@@ -19,6 +19,8 @@ export const traceSearch = [
   "externalId",
   "tool",
   "model",
+  "conversationId",
+  "userId",
   "provider",
   "spanName",
   "attribute",

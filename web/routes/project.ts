@@ -56,6 +56,25 @@ const traces = createRoute({
   validateSearch: textsOf(...traceSearch),
   component: lazyRouteComponent(() => import("../pages/traces/TracesPage.tsx"), "TracesPage"),
 });
+const conversations = createRoute({
+  path: "/traces/conversations",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("kind"),
+  component: lazyRouteComponent(
+    () => import("../pages/conversations/ConversationsPage.tsx"),
+    "ConversationsPage",
+  ),
+});
+// `turn` is the id of the trace to begin with, or "end". A conversation id may have any characters.
+const conversation = createRoute({
+  path: "/traces/conversation",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("id", "turn"),
+  component: lazyRouteComponent(
+    () => import("../pages/conversations/ConversationPage.tsx"),
+    "ConversationPage",
+  ),
+});
 const trace = createRoute({
   path: "/traces/$traceId",
   getParentRoute: () => agent,
@@ -176,6 +195,8 @@ export const projectTree = project.addChildren([
   agent.addChildren([
     overview,
     traces,
+    conversations,
+    conversation,
     trace,
     tests,
     test,

@@ -19,6 +19,7 @@ import { BackToTraces } from "./BackToTraces.tsx";
 import { useCopyLink } from "./links.ts";
 import { NeighborLinks } from "./NeighborLinks.tsx";
 import { TraceDetails } from "./TraceDetails.tsx";
+import { TurnBar } from "./TurnBar.tsx";
 import { tokensText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
@@ -104,6 +105,7 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
           </Link>
         </span>
       </div>
+      <TurnBar trace={trace} params={params} />
       {detailed && <TraceDetails trace={trace} />}
       {deleting && <DeleteTrace trace={trace} onClose={() => setDeleting(false)} />}
     </header>

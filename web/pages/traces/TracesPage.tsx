@@ -18,6 +18,7 @@ import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { useSelection } from "../../ui/selection.ts";
+import { TracesOrConversations } from "../conversations/TracesOrConversations.tsx";
 import { NoJudge, useHasJudge } from "../judge-usage/NoJudge.tsx";
 import { BulkActions } from "./BulkActions.tsx";
 import type { CellContext } from "./columns.tsx";
@@ -53,6 +54,7 @@ export function TracesPage() {
   return (
     <Page
       title="Traces"
+      beside={<TracesOrConversations params={{ projectId, agentId }} shown="traces" />}
       actions={
         list.kind === "live" ? (
           <Live state={live} paused={paused} onPause={setPaused} />

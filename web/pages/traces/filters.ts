@@ -69,6 +69,7 @@ const range = (
 
 /** The longest name, key and value that the API takes. */
 const nameMax = 500;
+const idMax = 10_000;
 
 const input = (label: string, name: TraceSearchName, more: Partial<FilterInput> = {}): Filter => ({
   ...{ label, names: [name], by: { kind: "input" } },
@@ -140,6 +141,8 @@ export const filterGroups: readonly Group[] = [
       input("HTTP status", "httpStatus", { type: "number", min: 100, step: "1" }),
       choice("Path", "path", choicesOf(tracePaths)),
       input("External ID", "externalId"),
+      input("Conversation ID", "conversationId", { maxLength: idMax, hint: "The whole ID." }),
+      input("User ID", "userId", { maxLength: idMax, hint: "The whole ID." }),
     ],
   },
 ];

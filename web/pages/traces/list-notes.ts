@@ -32,6 +32,8 @@ const kept = [
   ["tool", "tool"],
   ["model", "model"],
   ["provider", "provider"],
+  ["conversationId", "conversation"],
+  ["userId", "user"],
   ["testOutcome", "test outcome"],
   ["testVersion", "test version"],
 ] as const;
