@@ -184,9 +184,15 @@ function unwrapped(record: Attributes): Attributes {
   for (const key of ["content", "parts"]) {
     const sent = copy[key];
     const value = typeof sent === "string" && textOfParts.test(sent) ? decode(sent) : sent;
-    if (Array.isArray(value)) copy[key] = value.map(withDecodedCall);
+    if (Array.isArray(value) && !isResultOfTool(record, value)) copy[key] = value.map(withDecodedCall);
   }
   return copy;
+}
+
+/** What a tool returned, which may be a list of anything, and not the parts of its message. */
+function isResultOfTool({ role }: Attributes, items: unknown[]): boolean {
+  const names = ["type", "text", "kind", "content", "toolResult", "toolResponse"];
+  return role === "tool" && !items.some(item => isRecord(item) && names.some(name => name in item));
 }
 
 /** `toolRequest` is Genkit's name of a call. */

@@ -67,7 +67,8 @@ export function readTrace(
   return {
     userInput:
       first(around, ({ asked }) => questionIn(asked)) ?? first(models, ({ asked }) => questionIn(asked)),
-    reply: first(around, ({ answered }) => replyIn(answered)) ?? (latest && replyIn(latest.answered)),
+    reply:
+      first(around, ({ answered }) => withoutDump(replyIn(answered))) ?? (latest && replyIn(latest.answered)),
     calls: isAll ? callsOf(reads, models) : namedCalls(reads, models),
     usage: usageOf(counted),
     counted,
@@ -119,6 +120,11 @@ function first<T>(reads: ReadSpan[], read: (one: ReadSpan) => T | null): T | nul
 function questionIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
   const message = found?.value[indexOfQuestion(found.value)];
   return message ? { ...found!, value: textIn(message) } : null;
+}
+
+/** Null for a Python object as its `repr` writes it, such as the output of LlamaIndex's agents around the model's reply. */
+function withoutDump(reply: Sourced<string> | null): Sourced<string> | null {
+  return reply && /^[A-Z]\w*\(\w+=[A-Z]\w*\(/.test(reply.value) ? null : reply;
 }
 
 /** The assistant's last message, unless a call of a tool follows. */

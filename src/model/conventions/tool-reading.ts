@@ -31,7 +31,8 @@ export class SpanOfTool implements ToolReading {
     this.#span = span;
     this.#own = own;
     const name = textOf(span, own.toolName ?? []) ?? textOf(span, standard.toolName);
-    this.name = name?.value ?? span.name;
+    // DSPy's span of a tool is named after the method that runs.
+    this.name = name?.value ?? span.name.replace(/\.__call__$/, "");
     this.nameFrom = name?.attribute ?? null;
     this.id = (textOf(span, own.toolId ?? []) ?? textOf(span, standard.toolId))?.value ?? null;
   }
@@ -51,9 +52,12 @@ export class SpanOfTool implements ToolReading {
   }
 }
 
-/** Python's `{"args": [], "kwargs": {…}}` are the arguments of the call if there are only named ones. */
+/** Python's `{"args": [], "kwargs": {…}}` are the arguments of the call if there are only named ones; so is `kwargs` alone. */
 function argumentsIn(found: Sourced<unknown>): Sourced<unknown> | null {
   const { value } = found;
+  if (isRecord(value) && isRecord(value["kwargs"]) && Object.keys(value).length === 1) {
+    return { ...found, value: value["kwargs"] };
+  }
   if (isRecord(value) && Array.isArray(value["args"]) && isRecord(value["kwargs"])) {
     return value["args"].length === 0 ? { ...found, value: value["kwargs"] } : null;
   }
@@ -65,6 +69,8 @@ function resultIn(value: unknown): unknown {
   const decoded = decode(value);
   if (typeof decoded === "string") return pythonMessage.exec(decoded)?.[1]?.replaceAll("\\'", "'") ?? decoded;
   if (!isRecord(decoded)) return decoded;
+  // LlamaIndex's ToolOutput.
+  if ("raw_output" in decoded && "raw_input" in decoded) return decoded["raw_output"];
   return contentIn(decoded, 3) ?? decoded;
 }
 
