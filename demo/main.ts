@@ -1,4 +1,4 @@
-// npm run demo: starts the service with a demo project, sends about forty sample traces, and runs the tests of one agent.
+// npm run demo: starts the service with a demo project, sends about fifty sample traces, and runs the tests of one agent.
 import { type Running, runService } from "../src/command.ts";
 import type { Config } from "../src/config.ts";
 import { logStream, openLog } from "../src/log.ts";

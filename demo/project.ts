@@ -71,13 +71,15 @@ async function findOrCreateProject(client: Client, isNew: boolean): Promise<Name
 }
 
 async function findOrCreateAgent(client: Client, projectId: string, wanted: DemoAgent): Promise<string> {
-  const { name, type, otlpServiceName, tests } = wanted;
+  const { name, type, otlpServiceName, conventions, tests } = wanted;
   const agents = await client.list<Agent>(`/api/projects/${projectId}/agents`);
-  const { id } =
-    agents.find(agent =>
-      otlpServiceName ? agent.otlpServiceName === otlpServiceName : agent.name === name,
-    ) ??
-    (await client.send<Agent>("POST", `/api/projects/${projectId}/agents`, { name, type, otlpServiceName }));
+  const found = agents.find(agent =>
+    otlpServiceName ? agent.otlpServiceName === otlpServiceName : agent.name === name,
+  );
+  const created = { name, type, otlpServiceName };
+  const { id } = found ?? (await client.send<Agent>("POST", `/api/projects/${projectId}/agents`, created));
+  // A user may have changed the choice of an agent that exists.
+  if (!found && conventions) await client.send("PATCH", `/api/agents/${id}`, { conventions });
   const known = await client.list<TestCase>(`/api/agents/${id}/tests`);
   for (const test of tests) {
     if (!known.some(({ name }) => name === test.name))

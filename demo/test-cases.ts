@@ -244,3 +244,35 @@ export const reviewTests: WrittenTest[] = [
     ],
   },
 ];
+
+export const travelTests: WrittenTest[] = [
+  {
+    name: "Quotes prices in euros",
+    passiveBehavior: "always_run",
+    turns: [{ input: "What does the train from Bern to Lyon cost?" }],
+    assertions: [
+      { type: "response_regex", description: "No dollars.", pattern: "\\$\\s?\\d", negate: true },
+      { type: "token_limit", max_total: 2_000 },
+    ],
+  },
+  {
+    name: "Searches for trains by date",
+    passiveBehavior: "run_when_relevant",
+    scenario: "The traveler asks for a train on a certain day.",
+    turns: [{ input: "I need a train from Bern to Lyon tomorrow." }],
+    assertions: [
+      {
+        id: "search",
+        type: "tool_call",
+        expected_name: "find_trains",
+        expected_arguments: { date: { $regex: "^\\d{4}-\\d{2}-\\d{2}$" } },
+      },
+      {
+        type: "response_regex",
+        description: "Names a departure.",
+        pattern: "\\d{1,2}:\\d{2}",
+        depends_on: "search",
+      },
+    ],
+  },
+];

@@ -9,6 +9,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { type Client, openClient } from "../demo/client.ts";
+import type { TraceDetail } from "../src/http/traces/schemas.ts";
 import { assertionSchema } from "../src/model/test-case/assertion.ts";
 import { childEnv } from "./support/child-env.ts";
 import { eventually } from "./support/eventually.ts";
@@ -34,9 +35,9 @@ after(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-test("the demo shows 40 evaluated traces, with every outcome and every assertion type among them", () => {
+test("the demo shows 50 evaluated traces, with every outcome and every assertion type among them", () => {
   const traces = demo.totals("Traces");
-  assert.equal(sum(traces), 40);
+  assert.equal(sum(traces), 50);
   for (const outcome of outcomes) assert.ok(traces[outcome] > 0, `no trace is ${outcome}`);
   for (const word of ["Passed", "Failed", "Skipped", "Missing instrumentation"]) {
     assert.match(demo.output, new RegExp(`(otlp|otlp ×\\d|canonical) +${word}, \\d of \\d checked`));
@@ -83,6 +84,28 @@ test("the printed login works, and the API reports the same verdicts as the tabl
   assert.deepEqual(demo.totals("Traces"), Object.fromEntries(counts));
 });
 
+test("the travel agent's traces, written in OpenInference, have conversations, users, tool results and cached tokens", async () => {
+  const { client, agents } = await demo.signIn();
+  const { id } = agents.find(({ name }) => name === "Travel")!;
+  const listed = await client.list<{ id: string; userInput: string }>(`/api/agents/${id}/traces`);
+  const { id: booking } = listed.find(({ userInput }) => userInput === "Yes please, and book the train.")!;
+  const trace = await client.get<TraceDetail>(`/api/traces/${booking}`);
+  assert.deepEqual(
+    [trace.conversationId, trace.userId, trace.model, trace.toolCalls.map(call => [call.name, call.result])],
+    [
+      "trip-7f31",
+      "lena.moser",
+      "gpt-4.1-mini",
+      [
+        ["book_train", { booking: "T-58213", price_eur: 74 }],
+        ["book_hotel", { booking: "H-20977", price_eur: 256 }],
+      ],
+    ],
+  );
+  assert.match(trace.responseText!, /^Both are booked/);
+  assert.ok(trace.tokens.cached! > 0);
+});
+
 test("the example trace that the demo prints is accepted and scheduled for evaluation", async () => {
   const [, apiKey, body] = /x-api-key: (svc_\w+)' \\\n +-d '(\{.*?\})'\n/s.exec(demo.output)!;
   const response = await fetch(`${demo.url}/public/traces`, {
@@ -125,7 +148,7 @@ test("the demo stops on SIGTERM, and another start adds to the same agents and t
   );
   demo = await startDemo({ SVC_JUDGE_URL: judge.url, SVC_JUDGE_MODEL: "scripted" });
   const later = await demo.inventory();
-  assert.equal(later.traces, earlier.traces + 40);
+  assert.equal(later.traces, earlier.traces + 50);
   assert.deepEqual(later.made, earlier.made);
   const { passed, failed } = demo.totals("semantic");
   assert.ok(passed > 30);
