@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { assertionReference } from "./docs/assertions.ts";
 import { readTable } from "./docs/conventions.ts";
 import { conventionTable } from "./docs/frameworks.ts";
+import { guideTable, guideTexts } from "./docs/guides.ts";
 import { limitTables } from "./docs/limits.ts";
 import { callErrorTable, codeTable, noticeTable, notRunTable, skippedTable } from "./docs/troubleshooting.ts";
 import { variableTable } from "./docs/variables.ts";
@@ -27,6 +28,8 @@ export async function generatedPages(): Promise<{ path: string; text: string }[]
     ["limits", limitTables()],
     ["conventions", conventionTable()],
     ["conventions read", readTable()],
+    ["guides", guideTable()],
+    ["guide texts", guideTexts()],
     ["codes", codeTable()],
     ["notices", noticeTable()],
     ["not run", notRunTable()],

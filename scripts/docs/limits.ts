@@ -175,7 +175,7 @@ export function limitTables(): string {
       ["Trace read in one answer", size(constant("parts.ts", "wholeBytesMax")), "larger: read it in parts"],
       [
         "Insights in one answer",
-        `${number(constant("insights.ts", "pointsMax"))} points`,
+        `${number(constant("insights-span.ts", "pointsMax"))} points`,
         "31 days by hour, 366 by day",
       ],
     ]),

@@ -11,7 +11,14 @@ import { makeAgent, makeKey } from "../../support/app.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { runInShell } from "../../support/shell.ts";
-import { copySnippet, makeKeyHere, openStartPages, panel, snippet } from "../../support/start-page.ts";
+import {
+  copySnippet,
+  makeKeyHere,
+  openStartPages,
+  panel,
+  snippet,
+  startOf,
+} from "../../support/start-page.ts";
 
 const browser = useBrowser();
 
@@ -130,4 +137,35 @@ test("a service name can be set on the page, and a duplicate one is reported at 
     assert.ok((await snippet(page).textContent())!.includes('"service.name": "shop-bot"')),
   );
   assert.equal((await owner.client.get(`/api/agents/${agent.id}`)).body.otlpServiceName, "shop-bot");
+});
+
+test("a framework's lines are filled in, have a link, are opened again, and are chosen from a list in a narrow window", async () => {
+  const { page, agent } = await newcomer({ otlpServiceName: "shop" }, "?tab=python-langchain");
+  const key = await makeKeyHere(page);
+  const shell = page.getByRole("figure", { name: "In your shell" });
+  await shell.getByText("pip install langchain langchain-openai").waitFor();
+  assert.ok((await shell.textContent())!.includes(`OTEL_EXPORTER_OTLP_TRACES_HEADERS='x-api-key=${key}'`));
+  await page.getByText("The spans are written in the OpenInference convention.").waitFor();
+  await assertAccessible(page);
+
+  await page.getByRole("link", { name: "Pydantic AI" }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/tab=python-pydantic-ai/);
+  const start = page.getByRole("figure", { name: "At the start of your agent" });
+  await start.getByText("Agent.instrument_all()").waitFor();
+  await page.getByText("Complete example with conversation and user").click();
+  await page.getByRole("figure", { name: "agent.py" }).getByText("agent.run_sync(").waitFor();
+  await page.getByText("Our tests run this example with pydantic-ai-slim").waitFor();
+  await page.goto(startOf(agent));
+  await start.getByText("Agent.instrument_all()").waitFor();
+
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.getByLabel("Framework").selectOption("CrewAI");
+  await page.waitForURL(/tab=python-crewai/);
+  await page.getByText("Not run by our tests:").waitFor();
+  await assertReflows(page);
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Node" }).click();
+  await page.getByLabel("Framework").selectOption("Vercel AI SDK 7");
+  await page.getByText("Checks read these spans as they are.").waitFor();
 });

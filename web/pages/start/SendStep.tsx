@@ -1,10 +1,11 @@
-// The snippet that sends a first trace, for the sender in the URL.
+// The lines that send a first trace, for the language and framework in the URL, or those chosen last.
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
 import type { Agent } from "../../../src/model/agent/agent.ts";
-import { Copy } from "../../ui/Copy.tsx";
 import { Notice } from "../../ui/Notice.tsx";
-import { senders, snippets } from "./snippets.ts";
+import { ChooseFramework } from "./ChooseFramework.tsx";
+import { GuideStep } from "./GuideStep.tsx";
+import { SnippetStep } from "./SnippetStep.tsx";
+import { guideOf, lastTab, senderOf, tabOf, tabs } from "./senders.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/start");
 
@@ -16,30 +17,33 @@ type SendStepProps = { agent: Agent; keyText: string; hasKey: boolean; onCopied:
 
 export function SendStep({ agent, keyText, hasKey, onCopied }: SendStepProps) {
   const params = route.useParams();
-  const { tab } = route.useSearch();
-  const sender = senders.find(name => name === tab) ?? "curl";
-  const { before, text, after } = snippets[sender];
-  const [endMs] = useState(Date.now);
+  const { tab: wanted } = route.useSearch();
+  const last = lastTab.use();
+  const tab = tabOf(wanted) ?? tabOf(last) ?? "curl";
+  const guide = guideOf(tab);
+  const sender = senderOf(tab);
   const serviceName = agent.otlpServiceName ?? namePlaceholder;
-  const given = { origin: location.origin, key: keyText, agentId: agent.id, serviceName, endMs };
+  const target = { origin: location.origin, key: keyText, serviceName };
   return (
     <>
       <nav className="tabs start-tabs" aria-label="Sender">
-        {senders.map(name => (
+        {tabs.map(({ first, sender: one, label }) => (
           <Link
-            key={name}
+            key={one}
             to="/projects/$projectId/agents/$agentId/start"
             params={params}
-            search={{ tab: name }}
+            search={{ tab: first }}
+            onClick={() => lastTab.set(first)}
             className="tab"
-            data-active={name === sender || undefined}
-            aria-current={name === sender ? "page" : undefined}
+            data-active={one === sender || undefined}
+            aria-current={one === sender ? "page" : undefined}
           >
-            {snippets[name].label}
+            {label}
           </Link>
         ))}
       </nav>
-      {sender !== "curl" && agent.otlpServiceName === null && (
+      <ChooseFramework sender={sender} tab={tab} />
+      {tab !== "curl" && agent.otlpServiceName === null && (
         <Notice tone="warn">
           This agent has no service name yet. OpenTelemetry traces need one: set it in step 1.
         </Notice>
@@ -49,21 +53,10 @@ export function SendStep({ agent, keyText, hasKey, onCopied }: SendStepProps) {
           Replace <code>{keyText}</code> with your key.
         </p>
       )}
-      <p className="small break">
-        {sender === "curl" || sender === "collector" ? before : <code>{before}</code>}
-      </p>
-      <figure className="start-snippet">
-        <pre>
-          <code>{text(given)}</code>
-        </pre>
-        <Copy text={text(given)} onCopied={onCopied}>
-          Copy
-        </Copy>
-      </figure>
-      {after && (
-        <p className="small">
-          {after.label}: <code className="start-name">{after.text(given)}</code>
-        </p>
+      {guide ? (
+        <GuideStep key={tab} guide={guide} agent={agent} target={target} onCopied={onCopied} />
+      ) : (
+        <SnippetStep sender={tab} target={{ ...target, agentId: agent.id }} onCopied={onCopied} />
       )}
     </>
   );

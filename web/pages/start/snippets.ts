@@ -1,4 +1,5 @@
 // Complete snippets that send a first trace with curl, Node, Python or a Collector. Inserted values are escaped.
+import { shellWord } from "./guides/guide.ts";
 
 export type Given = {
   origin: string;
@@ -11,11 +12,10 @@ export type Given = {
   endMs: number;
 };
 
-export const senders = ["curl", "node", "python", "collector"] as const;
-export type Sender = (typeof senders)[number];
+export const snippetNames = ["curl", "node", "python", "collector"] as const;
+export type SnippetName = (typeof snippetNames)[number];
 
 export type Snippet = {
-  /** On the tab. */
   label: string;
   /** What to install or where to put it. */
   before: string;
@@ -29,21 +29,19 @@ const answer = "We are, from ten to four.";
 
 /** A string literal that is valid in JavaScript, Python and YAML. */
 const quoted = (text: string) => JSON.stringify(text);
-/** Quotes one word for a POSIX shell. */
-const word = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const endpointOf = ({ origin }: Given) => `${origin}/public/traces`;
 
-export const snippets: Record<Sender, Snippet> = {
+export const snippets: Record<SnippetName, Snippet> = {
   curl: {
     label: "curl",
     before:
       "A complete trace in plain JSON. The agent ID identifies the agent, so no service name is needed.",
     text: given =>
       [
-        `curl -i ${word(endpointOf(given))} \\`,
-        `  -H ${word(`x-api-key: ${given.key}`)} \\`,
+        `curl -i ${shellWord(endpointOf(given))} \\`,
+        `  -H ${shellWord(`x-api-key: ${given.key}`)} \\`,
         "  -H 'content-type: application/json' \\",
-        `  -d ${word(canonicalBody(given))}`,
+        `  -d ${shellWord(canonicalBody(given))}`,
       ].join("\n"),
   },
   node: {
@@ -69,7 +67,7 @@ export const snippets: Record<Sender, Snippet> = {
 
 /** The shell command that sets the service name for exporters. */
 export function environmentOf(serviceName: string): string {
-  return `export OTEL_SERVICE_NAME=${word(serviceName)}`;
+  return `export OTEL_SERVICE_NAME=${shellWord(serviceName)}`;
 }
 
 function canonicalBody({ agentId, endMs }: Given): string {
