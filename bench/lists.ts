@@ -9,6 +9,7 @@ import { listRunsOfTest } from "../src/store/runs/read.ts";
 import { outcomeLetters } from "../src/store/runs/result-values.ts";
 import { listTraces, type TraceFilters } from "../src/store/traces/list.ts";
 import { listOrdered, type Sort } from "../src/store/traces/list-ordered.ts";
+import { conversationPages, conversationSql, userSql } from "./list-conversations.ts";
 import { makeProject } from "./project.ts";
 
 const rounds = 40;
@@ -98,6 +99,9 @@ export async function listTimes(database: pg.Client, url: string, traces: number
     const test = { agentId, testId, outcome };
     lines.push(await measure(name, before => listRunsOfTest(db, test, { before, rowsMax })));
   }
+  for (const [name, page] of await conversationPages(db, agentId, rowsMax)) {
+    lines.push(await measure(name, page));
+  }
   lines.push(await measure("overview", () => overviewOf(db, agentId)));
   await db.close();
   return lines;
@@ -168,12 +172,13 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
     await database.query(
       `insert into traces (id, agent_id, external_id, kind, path, received_at, updated_at, batch_spans, batch_bytes,
         derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input,
-        response_text, tools, models)
+        response_text, tools, models, conversation_id, user_id, turn_at)
       select id_at(at, gen_random_uuid()), $1, 'x' || n, case when odd then 'test_run' else 'live' end, 'otlp', at, at, 12, 27000,
         1, 'invoke_agent', case when odd then 90000 else 100 + n % 3000 end, case when odd then 503 else 200 end,
         n % 900, n % 300, odd, 12, repeat($2, 2) || n, repeat($2, 5) || case when odd then 'unicorn' else '' end,
         case when odd then array['find_order', 'refund'] else array['find_order'] end,
-        case when odd then array['large', 'small'] else array['large'] end
+        case when odd then array['large', 'small'] else array['large'] end,
+        ${conversationSql}, ${userSql}, n
       from (
         select n, n % 100000 = 50000 as odd,
           clock_timestamp() - ($5::float8 - n) / $5 * $6::int * interval '1 day' as at

@@ -99,7 +99,7 @@ function ChatHeader({ conversation, params }: HeaderProps) {
       </h1>
       <div className="chat-facts small">
         <span>
-          {turnsText(traces)} {traces.count === 1 ? "turn" : "turns"}
+          {turnsText(traces)}
           {verdicts && `: ${verdicts}`}
         </span>
         <span className="chat-id">

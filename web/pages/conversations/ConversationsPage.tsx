@@ -14,7 +14,7 @@ import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages, Skeleton } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { TracesOrConversations } from "./TracesOrConversations.tsx";
-import { turnsText, verdictsText } from "./words.ts";
+import { turnCount, verdictsText } from "./words.ts";
 import "../../styles/traces.css";
 import "../../styles/conversations.css";
 
@@ -100,37 +100,39 @@ function ConversationTable({ conversations, params }: TableProps) {
           {conversations.map(one => (
             <tr key={one.conversationId}>
               <th scope="row">
-                <Link
-                  to="/projects/$projectId/agents/$agentId/traces/conversation"
-                  params={params}
-                  search={{ id: one.conversationId }}
-                  className="conversations-input"
-                >
-                  <bdi>{one.userInput?.trim() || "No input"}</bdi>
-                </Link>
-                {one.responseText && <bdi className="conversations-reply quiet">{one.responseText}</bdi>}
-                <span className="conversations-ids quiet small">
-                  <bdi className="mono" title={one.conversationId}>
-                    {one.conversationId}
-                  </bdi>
-                  {one.userId !== null && (
-                    <bdi title={one.userId}>
-                      User <span className="mono">{one.userId}</span>
+                <div className="conversations-subject">
+                  <Link
+                    to="/projects/$projectId/agents/$agentId/traces/conversation"
+                    params={params}
+                    search={{ id: one.conversationId }}
+                    className="conversations-input"
+                  >
+                    <bdi>{one.userInput?.trim() || "No input"}</bdi>
+                  </Link>
+                  {one.responseText && <bdi className="conversations-reply quiet">{one.responseText}</bdi>}
+                  <span className="conversations-ids quiet small">
+                    <bdi className="mono" title={one.conversationId}>
+                      {one.conversationId}
                     </bdi>
-                  )}
-                  {one.kind === "test_run" && <span>Test run</span>}
-                </span>
+                    {one.userId !== null && (
+                      <bdi title={one.userId}>
+                        User <span className="mono">{one.userId}</span>
+                      </bdi>
+                    )}
+                    {one.kind === "test_run" && <span>Test run</span>}
+                  </span>
+                </div>
               </th>
-              <td>
+              <td data-label="Verdict">
                 {one.verdict ? (
                   <Badge word={outcomes[one.verdict]} />
                 ) : (
                   <span className="quiet">Not evaluated</span>
                 )}
-                <span className="conversations-counts quiet small">{verdictsText(one)}</span>
+                {one.verdict && <span className="conversations-counts quiet small">{verdictsText(one)}</span>}
               </td>
-              <td>{turnsText(one.traces)}</td>
-              <td>
+              <td data-label="Turns">{turnCount(one.traces)}</td>
+              <td data-label="Last turn">
                 <RelativeTime at={one.lastAt} />
               </td>
             </tr>
