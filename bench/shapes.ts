@@ -1,5 +1,5 @@
-// What the spans of the benchmarks' traces carry, in the attributes of several conventions: the same conversation, 27 KB
-// as JSON in each.
+// What the spans of the benchmarks' traces carry, in the attributes of several conventions: like conversations, 28 to
+// 35 KB as JSON.
 import type { Attributes } from "@opentelemetry/api";
 
 /** `documented`: OpenTelemetry's own attributes, which need no convention. */

@@ -14,8 +14,12 @@ export function mayHaveCall(
   for (const key in attributes) {
     if (!key.startsWith(attribute)) continue;
     const value = attributes[key];
-    if (mayCallIn(value, known)) return true;
-    hasCall ||= hasWordOfCall(key) || (typeof value === "string" && hasWordOfCall(value));
+    if (typeof value === "string" ? value.includes(escapedAscii) : typeof value === "object") return true;
+    if (typeof value === "string" && hasWordOfCall(value)) {
+      if (known === null || mayNameOther(value, known)) return true;
+      hasCall = true;
+    }
+    hasCall ||= hasWordOfCall(key);
     if (nameAtEnd.test(key)) namesOther ||= typeof value !== "string" || !known!.has(value);
     if (hasCall && namesOther) return true;
   }
