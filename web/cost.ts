@@ -13,8 +13,12 @@ export function costText({ costUsd, knownCostUsd, unpriced }: Cost): string | un
   return knownCostUsd === null ? "unknown cost" : `at least ${moneyText(knownCostUsd)}`;
 }
 
+/** Characters. */
+const nameMax = 60;
+
 /** Why the cost of a call is not known, as a sentence without its end. */
-export function whyText({ model, why }: Pick<Unpriced, "model" | "why">): string {
+export function whyText({ model: name, why }: Pick<Unpriced, "model" | "why">): string {
+  const model = name !== null && name.length > nameMax ? `${name.slice(0, nameMax - 1)}…` : name;
   switch (why) {
     case "no_price":
       return `No price for ${model}. Add one under Project settings, Prices`;
@@ -27,12 +31,11 @@ export function whyText({ model, why }: Pick<Unpriced, "model" | "why">): string
   }
 }
 
-/** Each reason once. */
-export function whyTexts({ unpriced }: Pick<Cost, "unpriced">): string[] {
-  return [...new Set(unpriced.map(whyText))];
-}
+const reasonsMax = 3;
 
-/** "400 cached"; null if nothing was. */
-export function cachedText(cached: number | null): string | null {
-  return cached ? `${numberText(cached)} cached` : null;
+/** Each reason once, at most three and how many more there are. */
+export function whyTexts({ unpriced }: Pick<Cost, "unpriced">): string[] {
+  const all = [...new Set(unpriced.map(whyText))];
+  if (all.length <= reasonsMax) return all;
+  return [...all.slice(0, reasonsMax), `${numberText(all.length - reasonsMax)} more models without a cost`];
 }

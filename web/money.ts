@@ -14,6 +14,17 @@ export function moneyText(usd: number): string {
   return (usd > 0 && usd < 0.1 ? parts : dollars).format(usd);
 }
 
+const perMillion = new Intl.NumberFormat("en", {
+  style: "currency",
+  currency: "USD",
+  maximumFractionDigits: 6,
+});
+
+/** A price, exactly: "$0.125", "$2.00". */
+export function priceText(usd: number): string {
+  return perMillion.format(usd);
+}
+
 type Use = { inputTokens: number; outputTokens: number; costUsd: number; unpricedTokens: number };
 
 /** Undefined if tokens were used but none has a known price: the cost is unknown, not zero. */

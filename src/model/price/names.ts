@@ -24,7 +24,7 @@ const names: Record<Seller, string[]> = {
   google: [
     ...["google", "gemini", "gcp_gemini", "gcp_gen_ai", "google_gla", "google_genai", "google_generativeai"],
     ...["vertex_ai", "gcp_vertex_ai", "vertexai", "google_vertex", "google_vertexai", "google_generative_ai"],
-    ...["vertex_ai_beta", "gcp_vertex_agent"],
+    "vertex_ai_beta",
   ],
   other: [
     ...["openai_compatible", "openrouter", "groq", "together", "together_ai", "togetherai", "fireworks"],

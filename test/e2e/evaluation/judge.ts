@@ -269,6 +269,7 @@ test("prices can be added, validated at their fields, saved and discarded", asyn
   await assertReflows(page);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByLabel("Output, $, price 1").fill("1.5");
+  await page.getByLabel("Cached, $, price 1").fill("0.025");
   await press(page, "Save");
   await page.getByText("Prices saved").waitFor();
   await press(page, "Add price");
@@ -277,6 +278,8 @@ test("prices can be added, validated at their fields, saved and discarded", asyn
   await page.getByLabel("Output, $, price 1").waitFor();
   await eventually(async () => assert.equal(await page.getByLabel("Output, $, price 1").inputValue(), "1.5"));
   await eventually(async () => assert.equal(await page.getByLabel(/^Model, price/).count(), 1));
+  assert.equal(await page.getByLabel("Cached, $, price 1").inputValue(), "0.025");
+  assert.equal(await page.getByLabel("Cache write, $, price 1").inputValue(), "");
   await page.getByRole("button", { name: "Remove price 1" }).click();
   await becomesFocused(page.getByRole("button", { name: "Add price" }));
   await press(page, "Save");

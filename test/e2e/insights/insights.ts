@@ -300,3 +300,40 @@ test("insights that fail to load show the error, and Retry loads them", async ()
   await page.getByRole("button", { name: "Retry" }).click();
   await outcomesOf(page).waitFor();
 });
+
+test("tokens and cost are shown by model, and models without a price are named and lead to the prices", async () => {
+  const { page, base, agentId, now, complaints } = await openInsights(browser);
+  const { db } = browser.service;
+  for (const [model, provider, calls] of [
+    ["gpt-4o", "openai", 2],
+    ["house-7b", "vllm", 1],
+  ] as const) {
+    await db.pool.query("insert into model_hours values ($1, $2, $3, $4, 0, $5, 0, $6, $7, 0, $8)", [
+      ...[agentId, new Date(now - 3 * hourMs), provider, model, calls],
+      ...[calls * 1_000_000, calls * 400_000, calls * 100_000],
+    ]);
+  }
+  await page.goto(`${base}/insights`);
+  await page.getByRole("link", { name: "Models", exact: true }).click();
+  const figure = (word: string) => page.locator(".figure", { hasText: word }).locator("dd");
+  // 2 × (0.6 × 2.50 + 0.4 × 1.25 + 0.1 × 10)
+  await figure("Cost").getByText("≥ $6.00").waitFor();
+  await figure("Tokens in").getByText("1.2M cached").waitFor();
+  await page.getByText("No known price for tokens of").getByText("house-7b").waitFor();
+  const row = page.getByRole("row", { name: /^gpt-4o/ });
+  await row.getByText("$6.00").waitFor();
+  await page.getByRole("heading", { name: "Cost", exact: true }).waitFor();
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await row.getByRole("link", { name: "gpt-4o" }).click();
+  await page.waitForURL(/traces\?.*model=gpt-4o/);
+  await page.goBack();
+  await page
+    .getByRole("row", { name: /^house-7b/ })
+    .getByRole("link", { name: "No price" })
+    .click();
+  await page.waitForURL(/settings\/prices$/);
+  assert.deepEqual(complaints, []);
+});

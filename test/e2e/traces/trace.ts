@@ -55,6 +55,7 @@ test("one line has verdict, the user's words, duration, tokens and time, and Det
   const facts: [string, string][] = [
     ["Root span", "Support"],
     ["Tokens", "812 in, 64 out"],
+    ["Cost", "unknown cost"],
     ["HTTP status", "200"],
     ["Spans", "6"],
     ["Path", "Canonical"],
@@ -63,6 +64,7 @@ test("one line has verdict, the user's words, duration, tokens and time, and Det
     ["External ID", "order-17"],
   ];
   for (const [name, value] of facts) await fact(page, name).getByText(value).first().waitFor();
+  await page.getByText("No price for small-model. Add one under Project settings, Prices.").waitFor();
   await page.getByText('"channel": "phone"').waitFor();
   await page.getByRole("button", { name: "Copy trace id" }).waitFor();
   await assertAccessible(page);

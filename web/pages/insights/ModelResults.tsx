@@ -52,9 +52,9 @@ function Results({ insights, view, params }: { insights: ModelInsights; view: Vi
 }
 
 /** A cost that leaves out most of the tokens would pass for the whole. */
-function costOf({ costUsd, unpricedTokens, tokens }: ModelTally): string {
-  if (unpricedTokens === 0) return moneyText(costUsd);
-  return unpricedTokens === tokens.input + tokens.output ? "–" : `≥ ${moneyText(costUsd)}`;
+function costOf({ costUsd, unpricedTokens, unmeasuredCalls, tokens }: ModelTally): string {
+  if (unpricedTokens === tokens.input + tokens.output) return "–";
+  return unpricedTokens + unmeasuredCalls > 0 ? `≥ ${moneyText(costUsd)}` : moneyText(costUsd);
 }
 
 function Totals({ total }: { total: ModelTally }) {
@@ -76,13 +76,18 @@ function Totals({ total }: { total: ModelTally }) {
   );
 }
 
-const namedMax = 5;
+const namedMax = 3;
+/** Characters. */
+const nameMax = 60;
 
 function Unpriced({ series, projectId }: { series: Series[]; projectId: string }) {
   const unpriced = series.filter(({ total }) => total.unpricedTokens > 0);
   const silent = series.reduce((sum, { total }) => sum + total.unmeasuredCalls, 0);
   if (unpriced.length === 0 && silent === 0) return null;
-  const names = unpriced.slice(0, namedMax).map(({ model }) => model ?? "an unknown model");
+  const names = unpriced.slice(0, namedMax).map(({ model }) => {
+    if (model === null) return "an unknown model";
+    return model.length > nameMax ? `${model.slice(0, nameMax - 1)}…` : model;
+  });
   const others = unpriced.length - names.length;
   return (
     <Notice tone="warn">
@@ -144,15 +149,17 @@ function Charts({ insights, urlOf }: { insights: ModelInsights; urlOf: CountedUr
   ] as const;
   return (
     <div className="charts">
-      <Plot
-        title="Cost"
-        frame={frame}
-        columns={cost}
-        legend={[]}
-        top={Math.max(0.000001, ...points.map(({ costUsd }) => costUsd))}
-        unit={moneyText}
-        height={200}
-      />
+      {insights.total.costUsd > 0 && (
+        <Plot
+          title="Cost"
+          frame={frame}
+          columns={cost}
+          legend={[]}
+          top={Math.max(...points.map(({ costUsd }) => costUsd))}
+          unit={moneyText}
+          height={200}
+        />
+      )}
       <Plot
         title="Tokens"
         frame={frame}
@@ -178,6 +185,7 @@ function sumsOf(series: Series[]): Sum[] {
       sum.parts.push({ ...tally, model });
       sum.costUsd += tally.costUsd;
       sum.unpricedTokens += tally.unpricedTokens;
+      sum.unmeasuredCalls += tally.unmeasuredCalls;
       for (const kind of ["input", "cached", "output"] as const) sum.tokens[kind] += tally.tokens[kind];
     }
   }
@@ -198,7 +206,7 @@ function ModelTable({ series, params, urlOf }: { series: Series[]; params: Param
   const follow = useFollow();
   return (
     <div className="table-wrap" ref={follow}>
-      <table className="table">
+      <table className="table ranking models">
         <caption className="unseen">Models, most expensive first</caption>
         <thead>
           <tr>

@@ -7,7 +7,7 @@ import type { JudgePrices } from "../../../src/http/judge/schemas.ts";
 import type { OwnPrice } from "../../../src/model/price/price.ts";
 import type { Failure } from "../../api.ts";
 import { shortText } from "../../format.ts";
-import { moneyText } from "../../money.ts";
+import { priceText } from "../../money.ts";
 import { savePrices } from "../../mutations/judge.ts";
 import { judgePricesQuery, projectJudgeQuery } from "../../queries/project-judge.ts";
 import "../../styles/judge.css";
@@ -170,16 +170,16 @@ function BuiltInPrices({ prices }: { prices: JudgePrices["builtIn"] }) {
                     <td data-label="Provider">{providers[provider].label}</td>
                     <td data-label="From">{validFrom}</td>
                     <td data-label="Input" className="number">
-                      {moneyText(inputUsd)}
+                      {priceText(inputUsd)}
                     </td>
                     <td data-label="Output" className="number">
-                      {moneyText(outputUsd)}
+                      {priceText(outputUsd)}
                     </td>
                     <td data-label="Cached" className="number">
-                      {more.cachedUsd === null ? asInput : moneyText(more.cachedUsd)}
+                      {more.cachedUsd === null ? asInput : priceText(more.cachedUsd)}
                     </td>
                     <td data-label="Cache write" className="number">
-                      {more.cacheWriteUsd === null ? asInput : moneyText(more.cacheWriteUsd)}
+                      {more.cacheWriteUsd === null ? asInput : priceText(more.cacheWriteUsd)}
                     </td>
                     <td data-label="Prompts up to" className="number">
                       {more.promptMax === null ? "any" : shortText(more.promptMax)}

@@ -132,7 +132,7 @@ function labelOf({ row: { span, stray, durationMs }, hasFailed, outcome, checks 
     stray && strays[stray],
     outcome && checksText(outcome, checks),
     tokens && `${tokens} tokens`,
-    span.call && callText(span.call),
+    span.call && span.call.costUsd !== null && moneyText(span.call.costUsd),
     durationMs === null ? "no duration" : durationText(durationMs),
   ]
     .filter(Boolean)

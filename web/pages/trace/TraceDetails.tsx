@@ -19,6 +19,7 @@ export function TraceDetails({ trace }: { trace: TraceOutline }) {
   return (
     <section className="trace-details" id="trace-details" aria-label="Details">
       <Facts trace={trace} />
+      <CostReasons trace={trace} />
       <ReadFrom trace={trace} />
       {cuts.length + omissions.length > 0 && (
         <p className="quiet small">Truncated. The download under Raw JSON is complete.</p>
@@ -41,6 +42,7 @@ export function TraceDetails({ trace }: { trace: TraceOutline }) {
 function Facts({ trace }: { trace: TraceOutline }) {
   const { id, externalId, name, path, kind, revision, durationMs, tokens, httpStatus, spanCount } = trace;
   const changes = revision - 1;
+  const cost = costText(trace);
   return (
     <dl className="trace-facts">
       <Fact name="Root span">{name || "Unnamed"}</Fact>
@@ -57,7 +59,7 @@ function Facts({ trace }: { trace: TraceOutline }) {
           <span className="quiet"> ({numberText(tokens.reasoning)} reasoning)</span>
         )}
       </Fact>
-      <CostFact trace={trace} />
+      {cost !== undefined && <Fact name="Cost">{cost}</Fact>}
       <Identity trace={trace} />
       <Fact name="Path">
         {tracePaths[path]}
@@ -82,29 +84,21 @@ function Facts({ trace }: { trace: TraceOutline }) {
   );
 }
 
-function CostFact({ trace }: { trace: TraceOutline }) {
+function CostReasons({ trace }: { trace: TraceOutline }) {
   const { projectId } = route.useParams();
-  const cost = costText(trace);
-  if (cost === undefined) return null;
+  const reasons = whyTexts(trace);
+  if (reasons.length === 0) return null;
   const lacksPrice = trace.unpriced.some(({ why }) => why === "no_price" || why === "long_prompt");
   return (
-    <Fact name="Cost">
-      {cost}
-      {whyTexts(trace).map(text => (
-        <span key={text} className="quiet break">
-          <br />
-          {text}.
-        </span>
-      ))}
+    <p className="trace-read-from">
+      <span className="quiet">Cost {trace.knownCostUsd === null ? "unknown" : "incomplete"}:</span>{" "}
+      {reasons.map(text => `${text}. `)}
       {lacksPrice && (
-        <>
-          {" "}
-          <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
-            Prices
-          </Link>
-        </>
+        <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
+          Prices
+        </Link>
       )}
-    </Fact>
+    </p>
   );
 }
 

@@ -4,7 +4,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { costText, whyTexts } from "../../cost.ts";
-import { durationText } from "../../format.ts";
+import { durationText, shortText } from "../../format.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { counted } from "../../labels.ts";
 import { deleteTrace } from "../../mutations/traces.ts";
@@ -112,6 +112,9 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
   );
 }
 
+/** Larger counts are short in the line, and whole under Details. */
+const longMin = 10_000;
+
 /** What is not known is under Details, as not available. */
 function Facts({ trace }: { trace: TraceOutline }) {
   const { durationMs, tokens, httpStatus, receivedAt, model, provider } = trace;
@@ -122,10 +125,10 @@ function Facts({ trace }: { trace: TraceOutline }) {
       {durationMs !== null && <Fact name="Duration">{durationText(durationMs)}</Fact>}
       {tokens.total !== null && (
         <Fact name="Tokens" title={tokensText(tokens)}>
-          {counted(tokens.total, "token")}
+          {tokens.total < longMin ? counted(tokens.total, "token") : `${shortText(tokens.total)} tokens`}
         </Fact>
       )}
-      {cost !== undefined && (
+      {cost !== undefined && trace.knownCostUsd !== null && (
         <Fact name="Cost" title={whyTexts(trace).join("\n")}>
           {cost}
         </Fact>
