@@ -3,7 +3,7 @@ import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { withTrace } from "../load.ts";
 import { Refusal } from "../model/refusal.ts";
 import { stripInvisible } from "../model/strip-invisible.ts";
-import { isWhole } from "../model/trace/columns.ts";
+import { isWhole } from "../model/trace/storable.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type LatestInput, listInputsOfTraces, listLatestInputs } from "../store/traces/read.ts";

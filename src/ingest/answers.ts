@@ -2,7 +2,7 @@
 
 import { type IngestionAnswer, rejectionOf } from "../model/ingestion.ts";
 import type { Refusal } from "../model/refusal.ts";
-import { storable } from "../model/trace/columns.ts";
+import { storable } from "../model/trace/storable.ts";
 
 type StoredGroup = { serviceName: string | null; agentId: string; spanCount: number };
 type RefusedGroup = { serviceName: string | null; refusal: Refusal };

@@ -1,6 +1,6 @@
 // Summarizes the log records of one request, per service: what the ingestion log counts.
 import { type IngestionAnswer, rejectionOf } from "../model/ingestion.ts";
-import { storable } from "../model/trace/columns.ts";
+import { storable } from "../model/trace/storable.ts";
 import type { LogsOutcome } from "./logs.ts";
 
 /** One answer per service name. */

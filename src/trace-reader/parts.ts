@@ -4,8 +4,9 @@ import { type ConventionReport, type Preview, reportOf } from "../model/conventi
 import { attributeOf, structureOf } from "../model/conversation/conversation.ts";
 import { ValueAllowance } from "../model/json-text.ts";
 import { costOfTrace, costView, type PricesOfDay } from "../model/price/usage.ts";
-import { columnsOf, storable } from "../model/trace/columns.ts";
+import { columnsOf } from "../model/trace/columns.ts";
 import { outlineSpan } from "../model/trace/outline.ts";
+import { storable } from "../model/trace/storable.ts";
 import type { Attributes, Derived, Span, ToolCall, TracePath } from "../model/trace/trace.ts";
 import { type Cut, type Path, truncateValue } from "../model/truncate.ts";
 

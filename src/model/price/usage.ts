@@ -1,5 +1,6 @@
 // What a trace's calls of models used, by model, and what that costs on a day.
 import type { ModelCall } from "../trace/model-calls.ts";
+import { storableName } from "../trace/storable.ts";
 import { costOf, type OwnPrice, PriceList } from "./price.ts";
 
 /** Calls of one model. */
@@ -26,32 +27,45 @@ export const promptBounds = [0, 100_000, 200_000, 272_000] as const;
 const modelsMax = 50;
 
 export function usageOf(calls: ModelCall[]): ModelUsage[] {
-  const found = new Map<string, ModelUsage>();
+  const found: ModelUsage[] = [];
+  let others: ModelUsage | undefined;
   for (const call of calls) {
-    const key = `${call.promptAbove} ${call.provider ?? ""}\n${call.model ?? ""}`;
-    const known = found.get(found.has(key) || found.size < modelsMax ? key : "");
+    const known = found.find(one => isSame(one, call));
     if (known) addTo(known, call);
+    else if (found.length < modelsMax) found.push(addTo(first(call), call));
     else {
-      const isNamed = found.size < modelsMax;
-      const { provider, model, promptAbove } = call;
-      const first = isNamed ? { ...nothing, provider, model, promptAbove } : { ...nothing };
-      found.set(isNamed ? key : "", addTo(first, call));
+      others ??= first({ provider: null, model: null, promptAbove: 0 });
+      addTo(others, call);
     }
   }
-  return [...found.values()];
+  for (const one of found) {
+    one.provider &&= storableName(one.provider);
+    one.model &&= storableName(one.model);
+  }
+  return others ? [...found, others] : found;
 }
 
-const nothing: ModelUsage = {
-  provider: null,
-  model: null,
-  promptAbove: 0,
-  calls: 0,
-  unmeasured: 0,
-  inputTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  outputTokens: 0,
-};
+type Called = Pick<ModelUsage, "provider" | "model" | "promptAbove">;
+
+function isSame(one: Called, other: Called): boolean {
+  return (
+    one.model === other.model && one.provider === other.provider && one.promptAbove === other.promptAbove
+  );
+}
+
+function first({ provider, model, promptAbove }: Called): ModelUsage {
+  return {
+    provider,
+    model,
+    promptAbove,
+    calls: 0,
+    unmeasured: 0,
+    inputTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens: 0,
+  };
+}
 
 function addTo(usage: ModelUsage, call: ModelCall): ModelUsage {
   usage.calls += call.calls;

@@ -1,6 +1,7 @@
 // The derived values stored as columns of a trace, because lists show and filter by them.
 import { encodeUsage, usageOf } from "../price/usage.ts";
 import { boundedId } from "./identity.ts";
+import { storable, storableName } from "./storable.ts";
 import type { Derived } from "./trace.ts";
 
 export type TraceColumns = {
@@ -31,11 +32,7 @@ export type TraceColumns = {
   startedAtUs: number | null;
 };
 
-const textMax = 500;
 const namesMax = 50;
-/** Separates names in one text: it is replaced in names, as no tool or model has it. */
-export const nameSeparator = "\u001F";
-
 /** The columns of a trace's row. Valid for PostgreSQL whatever the spans contain. */
 export function columnsOf(derived: Derived): TraceColumns {
   return {
@@ -67,25 +64,6 @@ function names(all: string[]): string[] {
     found.add(storableName(name));
   }
   return [...found];
-}
-
-/** As `storable`, for a name among others. */
-export function storableName(name: string): string {
-  return storable(name).replaceAll(nameSeparator, "\uFFFD");
-}
-
-/**
- * Converts a string for a text column: truncated, with U+FFFD for U+0000 (rejected by PostgreSQL) and lone surrogates
- * (invalid in UTF-8). The spans keep the string as it was sent.
- */
-export function storable(text: string): string {
-  const short = text.length > textMax ? `${text.slice(0, textMax - 1)}…` : text;
-  return (short.includes("\0") ? short.replaceAll("\0", "\uFFFD") : short).toWellFormed();
-}
-
-/** Whether the column has the whole string, unchanged. */
-export function isWhole(stored: string): boolean {
-  return stored.length < textMax && !stored.includes("\uFFFD");
 }
 
 function smallInteger(value: number | null): number | null {

@@ -1,15 +1,16 @@
 // Derives input, reply, tokens, duration, status and notices from a trace's spans; never throws.
 import { applyReading } from "../conventions/apply.ts";
 import type { ReadingDepth, TraceReading } from "../conventions/read-trace.ts";
-import { attributeOf, modelsIn, readConversation, toolCallsOf } from "../conversation/conversation.ts";
+import { modelsIn, readConversation, toolCallsOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { observedMark } from "../run/observed-turn.ts";
 import { idsOf } from "./identity.ts";
 import { compareNanos, compareStarts } from "./merge.ts";
-import { cachedKey, modelCallsOf } from "./model-calls.ts";
+import { modelCallsOf } from "./model-calls.ts";
 import { findOtherConvention, type Lack } from "./other-convention.ts";
-import { ancestorsOf, buildTree, depthsOf, type SpanTree } from "./span-tree.ts";
-import type { Derived, FoundNumber, MergedTrace, Notice, Span, Tokens } from "./trace.ts";
+import { buildTree, depthsOf, type SpanTree } from "./span-tree.ts";
+import { readTokens, usageBearers } from "./tokens.ts";
+import type { Derived, FoundNumber, MergedTrace, Notice, Span } from "./trace.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 /**
@@ -29,13 +30,13 @@ export function derive(
   const root = spans[tree.root] ?? null;
   const timing = readTiming(spans, root);
   const rootSpanId = root?.span_id ?? null;
-  const tokens = readTokens(tree);
+  const bearers = usageBearers(spans);
+  const tokens = readTokens(tree, bearers);
   const conversationOf = (some: Span[]) => readConversation(some, root, trace.path);
   const callsOf = (some: Span[]) => toolCallsOf(some, allowance);
   const read = reading
     ? applyReading({ spans, rootSpanId, tokens, conversationOf, callsOf }, reading)
     : { ...conversationOf(spans), tokens, toolCalls: callsOf(spans), models: modelsOf(spans) };
-  const rootTokens = root && read.tokens === tokens ? rootTokensOf(root) : null;
   const otherConvention = depth === "all" ? findOtherConvention(spans, lacksOf(read)) : null;
 
   const notices: Notice[] = read.userInput ? [] : ["no_user_input"];
@@ -57,7 +58,7 @@ export function derive(
     judgedText: read.judgedText,
     toolCalls: read.toolCalls,
     models: read.models,
-    modelCalls: modelCallsOf(tree, reading, rootTokens),
+    modelCalls: modelCallsOf(tree, reading ?? bearers, read.tokens === tokens),
     ...idsOf(spans, reading),
     notices,
     otherConvention,
@@ -112,50 +113,6 @@ function millisecondsBetween(start: string, end: string): number | null {
   return nanos < 0n ? null : Number(nanos) / 1e6;
 }
 
-function rootTokensOf(root: Span): { input: number | null; output: number | null } {
-  return {
-    input: wholeNumber(root, "gen_ai.usage.input_tokens"),
-    output: wholeNumber(root, "gen_ai.usage.output_tokens"),
-  };
-}
-
-/** Reasoning tokens are part of the output tokens and cached ones of the input, so the total adds neither. */
-function readTokens(tree: SpanTree): Tokens {
-  const input = readUsage(tree, "gen_ai.usage.input_tokens");
-  const output = readUsage(tree, "gen_ai.usage.output_tokens");
-  const reasoning = readUsage(tree, "gen_ai.usage.reasoning.output_tokens");
-  const cached = readUsage(tree, cachedKey);
-  const total = input === null ? output : output === null ? input : safeSum(input, output);
-  return { input, output, reasoning, cached, total };
-}
-
-/** One kind of usage: the root's, else the sum over the other spans, without those that repeat a descendant's usage. */
-function readUsage(tree: SpanTree, attribute: string): number | null {
-  let sum: number | null = null;
-  const bearers: number[] = [];
-  const repeaters: number[] = [];
-  const own = tree.root === -1 ? null : wholeNumber(tree.spans[tree.root]!, attribute);
-  if (own !== null) return own;
-  for (let at = 0; at < tree.spans.length; at++) {
-    const span = tree.spans[at]!;
-    const count = wholeNumber(span, attribute);
-    if (count === null) continue;
-    bearers.push(at);
-    if (repeatingOperations.includes(attributeOf(span, "gen_ai.operation.name"))) repeaters.push(at);
-    else sum = safeSum(sum ?? 0, count);
-  }
-  if (repeaters.length === 0) return sum;
-
-  const above = ancestorsOf(tree, bearers);
-  for (const at of repeaters) {
-    if (!above.has(at)) sum = safeSum(sum ?? 0, wholeNumber(tree.spans[at]!, attribute) ?? 0);
-  }
-  return sum;
-}
-
-/** Operations whose span repeats the usage of its descendants. */
-const repeatingOperations: readonly unknown[] = ["invoke_agent", "invoke_workflow", "agent_step"];
-
 /** The root's status, else its nearest descendant's; of several equally near ones, and of orphans, the earliest. */
 function readHttpStatus(tree: SpanTree): FoundNumber | null {
   const own = tree.root === -1 ? null : httpStatusOf(tree.spans[tree.root]!);
@@ -175,8 +132,4 @@ function httpStatusOf(span: Span): FoundNumber | null {
   const attribute = "http.response.status_code";
   const value = wholeNumber(span, attribute);
   return value !== null && value >= 100 && value <= 999 ? { value, spanId: span.span_id, attribute } : null;
-}
-
-function safeSum(a: number, b: number): number {
-  return Math.min(a + b, Number.MAX_SAFE_INTEGER);
 }

@@ -1,15 +1,16 @@
 // The calls of models in a trace, each with its tokens once: agents and workflows repeat the usage of what they call.
 import type { TraceReading } from "../conventions/read-trace.ts";
+import type { ReadSpan } from "../conventions/reading.ts";
 import { attributeOf, isOrchestrator } from "../conversation/conversation.ts";
 import { promptBounds } from "../price/usage.ts";
-import { storableName } from "./columns.ts";
 import { ancestorsOf, type SpanTree } from "./span-tree.ts";
+import { cachedKey, inputOf, outputOf } from "./tokens.ts";
 import type { Span } from "./trace.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 export type ModelCall = {
   spanId: string;
-  /** Truncated like the names in lists; null: not known. */
+  /** Null: not known. */
   provider: string | null;
   model: string | null;
   /** The prompt has more tokens than this: one of `promptBounds`. */
@@ -22,83 +23,70 @@ export type ModelCall = {
 
 export type CallTokens = { input: number; cached: number; cacheWrite: number; output: number };
 
-type Found = {
-  at: number;
-  provider: string | null;
-  model: string | null;
-  usage: { input: number | null; output: number | null; cached: number | null; written: number | null };
-};
+type Names = { provider: string | null; model: string | null };
+type Sent = { input: number | null; output: number | null; cached: number | null; written: number | null };
+/** A call without usage has none. */
+type Found = Names & { at: number; sent: Sent | null };
 
 /**
- * Usage counts on the deepest spans that have any. `reading`: what conventions gave. `rootCounts`: whether the tokens of
- * the trace are those that its root says; what they exceed its calls by is a call of its own, or the sum would be too low.
+ * Usage counts on the deepest spans that have any. `from`: what conventions gave, else the spans with documented usage.
+ * `rootCounts`: whether the tokens of the trace are those that its root says, if it says any; what they exceed its calls by
+ * is an entry of its own, or the cost would be of fewer tokens.
  */
 export function modelCallsOf(
   tree: SpanTree,
-  reading: TraceReading | null,
-  rootCounts: { input: number | null; output: number | null } | null,
+  from: TraceReading | number[],
+  rootCounts: boolean,
 ): ModelCall[] {
-  const found = reading ? readCalls(reading) : documentedCalls(tree);
-  const silent = silentCalls(
-    tree,
-    reading,
-    found.map(({ at }) => at),
-  );
-  const calls = found.map(({ at, usage, ...names }) => callOf(tree.spans[at]!, names, tokensOf(usage)));
-  for (const { at, ...names } of silent) calls.push(callOf(tree.spans[at]!, names, null));
-  const isRootCounted = found.some(({ at }) => at === tree.root);
-  if (rootCounts && !isRootCounted && tree.root !== -1) {
-    const rest = restOf(rootCounts, calls);
-    if (rest)
-      calls.push({ ...callOf(tree.spans[tree.root]!, namesOf(tree.spans[tree.root]!), rest), calls: 0 });
-  }
+  const counted = Array.isArray(from) ? documentedCalls(tree, from) : readCalls(from.counted);
+  const silent = silentCalls(tree, Array.isArray(from) ? unmeasuredIn(tree, from) : unreadIn(from), counted);
+  const calls = [...counted, ...silent].map(found => callOf(tree.spans[found.at]!, found));
+  const root = rootCounts && !counted.some(({ at }) => at === tree.root) ? tree.spans[tree.root] : undefined;
+  const rest = root && restOf(root, calls);
+  if (rest) calls.push(rest);
   return withSoleModel(calls);
 }
 
-function readCalls({ counted }: TraceReading): Found[] {
-  return counted.map(({ at, model, provider, usage }) => ({
-    at,
-    model: model?.value ?? null,
-    provider: provider?.value ?? null,
-    usage: usage!.value,
-  }));
+function readCalls(reads: ReadSpan[]): Found[] {
+  return reads.map(read => foundIn(read, read.usage!.value));
 }
 
-function documentedCalls(tree: SpanTree): Found[] {
-  const bearers: Found[] = [];
-  for (const [at, span] of tree.spans.entries()) {
-    const input = wholeNumber(span, "gen_ai.usage.input_tokens");
-    const output = wholeNumber(span, "gen_ai.usage.output_tokens");
+function foundIn({ at, model, provider }: ReadSpan, sent: Sent | null): Found {
+  return { at, model: model?.value ?? null, provider: provider?.value ?? null, sent };
+}
+
+function documentedCalls(tree: SpanTree, bearers: number[]): Found[] {
+  const found: Found[] = [];
+  for (const at of bearers) {
+    const span = tree.spans[at]!;
+    const [input, output] = [inputOf(span), outputOf(span)];
     if (input === null && output === null) continue;
-    const [cached, written] = [wholeNumber(span, cachedKey), firstNumber(span, writtenKeys)];
-    bearers.push({ at, ...namesOf(span), usage: { input, output, cached, written } });
+    const sent = { input, output, cached: wholeNumber(span, cachedKey), written: writtenOf(span) };
+    found.push({ at, model: modelIn(span), provider: providerIn(span), sent });
   }
-  if (bearers.length < 2) return bearers;
+  if (found.length < 2) return found;
   const above = ancestorsOf(
     tree,
-    bearers.map(({ at }) => at),
+    found.map(({ at }) => at),
   );
-  return bearers.filter(({ at }) => !above.has(at));
+  return found.filter(({ at }) => !above.has(at));
 }
 
-export const cachedKey = "gen_ai.usage.cache_read.input_tokens";
-/** The current name, and the one before it. */
-const writtenKeys = ["gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation.input_tokens"];
-
-function firstNumber(span: Span, keys: string[]): number | null {
-  for (const key of keys) {
-    const found = wholeNumber(span, key);
-    if (found !== null) return found;
-  }
-  return null;
+/** By the current name, or the one before it. */
+function writtenOf(span: Span): number | null {
+  return (
+    wholeNumber(span, "gen_ai.usage.cache_write.input_tokens") ??
+    wholeNumber(span, "gen_ai.usage.cache_creation.input_tokens")
+  );
 }
 
 /** The model that answered, else the one that was asked: the first is dated, and a deployment may have any name. */
-function namesOf(span: Span): Pick<Found, "provider" | "model"> {
-  return {
-    model: textIn(span, "gen_ai.response.model") ?? textIn(span, "gen_ai.request.model"),
-    provider: textIn(span, "gen_ai.provider.name") ?? textIn(span, "gen_ai.system"),
-  };
+function modelIn(span: Span): string | null {
+  return textIn(span, "gen_ai.response.model") ?? textIn(span, "gen_ai.request.model");
+}
+
+function providerIn(span: Span): string | null {
+  return textIn(span, "gen_ai.provider.name") ?? textIn(span, "gen_ai.system");
 }
 
 function textIn(span: Span, key: string): string | null {
@@ -106,32 +94,24 @@ function textIn(span: Span, key: string): string | null {
   return typeof value === "string" && /\S/.test(value) ? value : null;
 }
 
-/** Calls that did not fail, of which neither they nor a span above or below them say what they used. */
-function silentCalls(
-  tree: SpanTree,
-  reading: TraceReading | null,
-  counted: number[],
-): Pick<Found, "at" | "provider" | "model">[] {
-  const candidates = reading
-    ? reading.spans
-        .filter(({ role, usage }) => role === "model" && !usage)
-        .map(({ at, model, provider }) => ({
-          at,
-          model: model?.value ?? null,
-          provider: provider?.value ?? null,
-        }))
-    : [...tree.spans.entries()]
-        .filter(([, span]) => isCall(span))
-        .map(([at, span]) => ({ at, ...namesOf(span) }));
-  const below = new Set(counted);
-  const open = candidates.filter(({ at }) => !below.has(at) && tree.spans[at]!.status?.code !== 2);
-  if (open.length === 0) return [];
-  const above = ancestorsOf(tree, [...counted, ...open.map(({ at }) => at)]);
-  const isBelow = (at: number) => {
-    for (let up = at; up !== -1; up = tree.parents[up]!) if (below.has(up)) return true;
-    return false;
-  };
-  return open.filter(({ at }) => !above.has(at) && !isBelow(at));
+/** Documented calls that say nothing of their usage. */
+function unmeasuredIn(tree: SpanTree, bearers: number[]): Found[] {
+  const found: Found[] = [];
+  let next = 0;
+  for (let at = 0; at < tree.spans.length; at++) {
+    if (bearers[next] === at) next++;
+    else if (isCall(tree.spans[at]!)) {
+      const span = tree.spans[at]!;
+      found.push({ at, model: modelIn(span), provider: providerIn(span), sent: null });
+    }
+  }
+  return found;
+}
+
+function unreadIn({ spans }: TraceReading): Found[] {
+  const found: Found[] = [];
+  for (const read of spans) if (read.role === "model" && !read.usage) found.push(foundIn(read, null));
+  return found;
 }
 
 function isCall(span: Span): boolean {
@@ -142,35 +122,48 @@ function isCall(span: Span): boolean {
 
 const callOperations: readonly unknown[] = ["chat", "text_completion", "generate_content"];
 
-function callOf(span: Span, names: Pick<Found, "provider" | "model">, tokens: CallTokens | null): ModelCall {
-  return {
-    spanId: span.span_id,
-    provider: names.provider && storableName(names.provider),
-    model: names.model && storableName(names.model),
-    promptAbove: tokens ? (promptBounds.findLast(bound => tokens.input > bound) ?? 0) : 0,
-    calls: 1,
-    tokens,
+/** Of calls without usage, those that did not fail, and that no span above or below them counts. */
+function silentCalls(tree: SpanTree, unmeasured: Found[], counted: Found[]): Found[] {
+  const open = unmeasured.filter(({ at }) => tree.spans[at]!.status?.code !== 2);
+  if (open.length === 0) return open;
+  const measured = new Set(counted.map(({ at }) => at));
+  const above = ancestorsOf(tree, [...measured, ...open.map(({ at }) => at)]);
+  const isBelow = (at: number) => {
+    for (let up = at; up !== -1; up = tree.parents[up]!) if (measured.has(up)) return true;
+    return false;
   };
+  return open.filter(({ at }) => !above.has(at) && !isBelow(at));
+}
+
+function callOf(span: Span, { provider, model, sent }: Omit<Found, "at">): ModelCall {
+  const tokens = sent && tokensOf(sent);
+  const promptAbove = tokens ? boundBelow(tokens.input) : 0;
+  return { spanId: span.span_id, provider, model, promptAbove, calls: 1, tokens };
+}
+
+function boundBelow(input: number): number {
+  let below = 0;
+  for (const bound of promptBounds) if (input > bound) below = bound;
+  return below;
 }
 
 /** Cached tokens are part of the input; where they are more than all of it, they were left out. */
-function tokensOf({ input, output, cached, written }: Found["usage"]): CallTokens {
-  const [read, cacheWrite] = [cached ?? 0, written ?? 0];
-  const isLeftOut = read + cacheWrite > (input ?? 0);
-  const whole = isLeftOut
-    ? Math.min((input ?? 0) + read + cacheWrite, Number.MAX_SAFE_INTEGER)
-    : (input ?? 0);
+function tokensOf({ input, output, cached, written }: Sent): CallTokens {
+  const [read, cacheWrite, sent] = [cached ?? 0, written ?? 0, input ?? 0];
+  const isLeftOut = read + cacheWrite > sent;
+  const whole = isLeftOut ? Math.min(sent + read + cacheWrite, Number.MAX_SAFE_INTEGER) : sent;
   return { input: whole, cached: read, cacheWrite, output: output ?? 0 };
 }
 
-function restOf(
-  { input, output }: { input: number | null; output: number | null },
-  calls: ModelCall[],
-): CallTokens | null {
-  const left = (counted: number | null, kind: "input" | "output") =>
-    Math.max(0, (counted ?? 0) - calls.reduce((sum, { tokens }) => sum + (tokens?.[kind] ?? 0), 0));
-  const rest = { input: left(input, "input"), cached: 0, cacheWrite: 0, output: left(output, "output") };
-  return rest.input + rest.output > 0 ? rest : null;
+function restOf(root: Span, calls: ModelCall[]): ModelCall | undefined {
+  let [input, output] = [inputOf(root) ?? 0, outputOf(root) ?? 0];
+  for (const { tokens } of calls) {
+    input -= tokens?.input ?? 0;
+    output -= tokens?.output ?? 0;
+  }
+  if (input <= 0 && output <= 0) return undefined;
+  const sent = { input: Math.max(0, input), output: Math.max(0, output), cached: null, written: null };
+  return { ...callOf(root, { provider: providerIn(root), model: modelIn(root), sent }), calls: 0 };
 }
 
 /** Usage without a model is that of the only model of the trace, if there is one. */

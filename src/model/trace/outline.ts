@@ -2,9 +2,9 @@
 
 import { attributeOf } from "../conversation/conversation.ts";
 import type { PricedCall } from "../price/usage.ts";
-import { storable } from "./columns.ts";
-import { cachedKey } from "./model-calls.ts";
 import { roleOf, type SpanRole } from "./span-role.ts";
+import { storable } from "./storable.ts";
+import { cachedKey, inputOf, outputOf } from "./tokens.ts";
 import type { Span } from "./trace.ts";
 import { wholeNumber } from "./whole-number.ts";
 
@@ -28,8 +28,8 @@ export type OutlineSpan = {
 
 export function outlineSpan(span: Span, call?: PricedCall): OutlineSpan {
   const role = roleOf(span);
-  const input = wholeNumber(span, "gen_ai.usage.input_tokens");
-  const output = wholeNumber(span, "gen_ai.usage.output_tokens");
+  const input = inputOf(span);
+  const output = outputOf(span);
   return {
     spanId: span.span_id,
     parentSpanId: span.parent_span_id,

@@ -7,7 +7,7 @@ import {
 } from "../../model/run/backtest.ts";
 import type { Outcome } from "../../model/run/run.ts";
 import type { AssertionType } from "../../model/test-case/assertion.ts";
-import { storable } from "../../model/trace/columns.ts";
+import { storable } from "../../model/trace/storable.ts";
 import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";

@@ -3,7 +3,7 @@ import { Refusal } from "../../model/refusal.ts";
 import type { BacktestChange, BacktestState, BacktestUsage } from "../../model/run/backtest.ts";
 import type { Outcome } from "../../model/run/run.ts";
 import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
-import { storable } from "../../model/trace/columns.ts";
+import { storable } from "../../model/trace/storable.ts";
 import { type Database, transaction, violatedConstraint } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";

@@ -5,7 +5,7 @@ import type { RunTurn } from "../../model/run/launch.ts";
 import type { Reason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { Verdict } from "../../model/run/run.ts";
-import { storable } from "../../model/trace/columns.ts";
+import { storable } from "../../model/trace/storable.ts";
 import { type Database, transaction } from "../db.ts";
 import { detailOf, encodeDetail } from "./detail.ts";
 import { settleLaunches } from "./launches.ts";

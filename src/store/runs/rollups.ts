@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { ModelUsage } from "../../model/price/usage.ts";
 import { count, type Histogram } from "../../model/run/histogram.ts";
 import type { Counts, Outcome, RunCause, Verdict } from "../../model/run/run.ts";
-import { storable } from "../../model/trace/columns.ts";
+import { storable } from "../../model/trace/storable.ts";
 import type { Derived } from "../../model/trace/trace.ts";
 
 /** A run that was just completed. */

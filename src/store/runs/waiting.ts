@@ -2,7 +2,7 @@
 
 import type { Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
-import { storable } from "../../model/trace/columns.ts";
+import { storable } from "../../model/trace/storable.ts";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { encodeDetail } from "./detail.ts";

@@ -1,6 +1,6 @@
 // Log records that wait for their span: stores them, and drops those that have waited too long.
 import type { Brought } from "../../model/conventions/log-records.ts";
-import { nameSeparator, storableName } from "../../model/trace/columns.ts";
+import { nameSeparator, storableName } from "../../model/trace/storable.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";

@@ -1,0 +1,24 @@
+// Texts and names as columns can store them.
+
+const textMax = 500;
+/** Separates names in one text: it is replaced in names, as no tool or model has it. */
+export const nameSeparator = "\u001F";
+
+/** As `storable`, for a name among others. */
+export function storableName(name: string): string {
+  return storable(name).replaceAll(nameSeparator, "\uFFFD");
+}
+
+/**
+ * Converts a string for a text column: truncated, with U+FFFD for U+0000 (rejected by PostgreSQL) and lone surrogates
+ * (invalid in UTF-8). The spans keep the string as it was sent.
+ */
+export function storable(text: string): string {
+  const short = text.length > textMax ? `${text.slice(0, textMax - 1)}…` : text;
+  return (short.includes("\0") ? short.replaceAll("\0", "\uFFFD") : short).toWellFormed();
+}
+
+/** Whether the column has the whole string, unchanged. */
+export function isWhole(stored: string): boolean {
+  return stored.length < textMax && !stored.includes("\uFFFD");
+}
