@@ -11,6 +11,8 @@ export type Path = {
   where: string[];
   /** Conditions that need the run `r`. */
   also: string[];
+  /** The name of `from` if the planner cannot read it in the order of the list. */
+  unordered?: string;
 };
 
 /** One of the indexes for rare values of 004_rollups.sql, else undefined. */
@@ -88,7 +90,7 @@ function conversationPath(agentId: string, conversationId: string, conditions: C
         and conversation_id = ${conditions.parameter(conversationId)}
       offset 0
     ) turn`,
-    ...{ id: "turn.id", join: "join traces t on t.id = turn.id", where: [], also: [] },
+    ...{ id: "turn.id", join: "join traces t on t.id = turn.id", where: [], also: [], unordered: "turn" },
   };
 }
 
@@ -111,7 +113,7 @@ export function rangesPath(agentId: string, conditions: Conditions, order: Order
         where agent_id = ${conditions.parameter(agentId)} and id >= span.low and id < span.high and ${bounds}
         order by id ${direction}
       ) t`,
-    ...{ id: "t.id", join: "", where: [], also: [] },
+    ...{ id: "t.id", join: "", where: [], also: [], unordered: "t" },
   };
 }
 

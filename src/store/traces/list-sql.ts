@@ -51,14 +51,15 @@ export function pageStatement(plan: Plan): Statement {
 }
 
 /**
- * The planner does not know that the ranges come in order, and would look up the run of every trace of the stretch before
- * it takes the first rows: a page by a common tool took 37 ms instead of 11.
+ * The planner does not know the order of ranges, nor of the turns of a conversation, and would look up the run of every trace
+ * of the stretch before it takes the first rows: a page by a common tool took 37 ms instead of 11.
  */
 function inOrder(plan: Plan): string {
-  const { path, order, hasRanges } = plan;
-  if (!hasRanges) return path.from;
+  const { path, order } = plan;
+  const { unordered } = path;
+  if (unordered === undefined) return path.from;
   const where = withinStretch(plan).join(" and ");
-  return `(select t.* from ${path.from} where ${where} order by ${path.id} ${directionOf(order)}) t`;
+  return `(select ${unordered}.* from ${path.from} where ${where} order by ${path.id} ${directionOf(order)}) ${unordered}`;
 }
 
 /** The parameters after those of the bounds, ranges and filters: how many rows to order, and the last row returned. */

@@ -17,7 +17,10 @@ type Screen = { path: string; title: string; heading: string };
 /** The screens that need a session. */
 async function memberScreens(): Promise<Screen[]> {
   const { owner, agent, key, url } = browser.service;
-  const body = { platformId: agent.id, spans: [{ span_id: "1", name: "Answer a question" }] };
+  const body = {
+    platformId: agent.id,
+    spans: [{ span_id: "1", name: "Answer a question", attributes: { "session.id": "c/1" } }],
+  };
   assert.equal((await send({ url, key }, { body })).status, 201);
   const { body: traces } = await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
   const traceId: string = traces.items[0].id;
@@ -57,6 +60,8 @@ async function memberScreens(): Promise<Screen[]> {
     },
     { ...own("Overview"), path: `${base}/overview` },
     { ...own("Traces"), path: `${base}/traces?text=a+b%26c` },
+    { ...own("Traces"), path: `${base}/traces/conversations?kind=live` },
+    { ...own("Conversation"), path: `${base}/traces/conversation?id=c%2F1&turn=${traceId}` },
     { ...own("Answer a question"), path: `${base}/traces/${traceId}?view=spans&span=1` },
     { ...own("Test cases"), path: `${base}/tests?text=x&status=active` },
     { ...own("New test case"), path: `${base}/tests/new?view=json` },
