@@ -79,12 +79,31 @@ const root = protobuf.Root.fromJSON({
       },
     },
     Request: { fields: { resourceSpans: many("ResourceSpans", 1) } },
+    LogRecord: {
+      fields: {
+        timeUnixNano: one("fixed64", 1),
+        severityNumber: one("int32", 2),
+        severityText: one("string", 3),
+        body: one("AnyValue", 5),
+        attributes: many("KeyValue", 6),
+        droppedAttributesCount: one("uint32", 7),
+        flags: one("fixed32", 8),
+        traceId: one("bytes", 9),
+        spanId: one("bytes", 10),
+        observedTimeUnixNano: one("fixed64", 11),
+        eventName: one("string", 12),
+      },
+    },
+    ScopeLogs: { fields: { scope: one("Scope", 1), logRecords: many("LogRecord", 2) } },
+    ResourceLogs: { fields: { resource: one("Resource", 1), scopeLogs: many("ScopeLogs", 2) } },
+    LogsRequest: { fields: { resourceLogs: many("ResourceLogs", 1) } },
   },
 });
 
-/** The protobuf of an OTLP JSON request whose fields are all of the right type. */
+/** The protobuf of an OTLP JSON request, of spans or log records, whose fields are all of the right type. */
 export function encodeOtlp(request: unknown): Buffer {
-  const type = root.lookupType("Request");
+  const isLogs = typeof request === "object" && request !== null && "resourceLogs" in request;
+  const type = root.lookupType(isLogs ? "LogsRequest" : "Request");
   return Buffer.from(type.encode(type.fromObject(bytesForHex(request) as object)).finish());
 }
 

@@ -1,4 +1,5 @@
 // What the log records about one span say, before the span is known: whether anything, and what a trace may lack of it.
+import type { ReadMessage } from "../trace/message-parts.ts";
 import type { LogRecord, Span } from "../trace/trace.ts";
 import { valuesIn } from "./count-values.ts";
 import { indexOfQuestion, textIn } from "./messages.ts";
@@ -22,7 +23,14 @@ export function saysSomething(record: LogRecord): boolean {
   const span = spanWith([record]);
   if (valuesIn([span]) > valuesMax) return true;
   const { asked, answered, usage, model, conversationId, userId } = openTelemetry.read(span);
-  return [asked, answered, usage, model, conversationId, userId].some(part => part !== null);
+  if ([usage, model, conversationId, userId].some(part => part !== null)) return true;
+  return [asked, answered].some(messages => messages?.value.some(hasContent));
+}
+
+function hasContent({ pieces, calls, results }: ReadMessage): boolean {
+  return (
+    calls.length + results.length > 0 || pieces.some(piece => piece.kind !== "text" || /\S/.test(piece.text))
+  );
 }
 
 export function broughtBy(records: LogRecord[]): Brought {

@@ -10,6 +10,12 @@ import { Badge } from "../../ui/Badge.tsx";
 import { EmptyState } from "../../ui/State.tsx";
 import { Paths } from "./Paths.tsx";
 
+const dropWords: Record<IngestionMinute["dropped"][number]["reason"], string> = {
+  no_conventions: "the agent has no conventions",
+  no_content: "nothing to read, or no span named",
+  no_span: "no span came in 10 minutes",
+};
+
 type MinutesProps = { projectId: string; items: IngestionMinute[]; isFiltered: boolean };
 
 export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
@@ -45,7 +51,20 @@ export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
         </thead>
         <tbody>
           {items.map(
-            ({ id, at, code, requests, spans, serviceName, keyName, agentId, reasons, rejection }) => (
+            ({
+              id,
+              at,
+              code,
+              requests,
+              spans,
+              serviceName,
+              keyName,
+              agentId,
+              reasons,
+              records,
+              dropped,
+              rejection,
+            }) => (
               <tr key={id}>
                 <td data-label="Minute">
                   <time dateTime={at}>{momentText(at)}</time>
@@ -79,6 +98,14 @@ export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
                         </dl>
                       </details>
                     )}
+                    {records > 0 && (
+                      <div className="small">{counted(records, "log record")} kept for their span</div>
+                    )}
+                    {dropped.map(({ reason, records }) => (
+                      <div key={reason} className="small">
+                        {counted(records, "log record")} dropped: {dropWords[reason]}
+                      </div>
+                    ))}
                     {reasons.map(reason => (
                       <div key={reason.code} className="small" title={explained[reason.code].why}>
                         {counted(reason.traces, "trace")} rejected:{" "}

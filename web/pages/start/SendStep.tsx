@@ -4,6 +4,7 @@ import type { Agent } from "../../../src/model/agent/agent.ts";
 import { Notice } from "../../ui/Notice.tsx";
 import { ChooseFramework } from "./ChooseFramework.tsx";
 import { GuideStep } from "./GuideStep.tsx";
+import { LogsHint } from "./LogsHint.tsx";
 import { SnippetStep } from "./SnippetStep.tsx";
 import { guideOf, lastTab, senderOf, tabOf, tabs } from "./senders.ts";
 
@@ -58,6 +59,7 @@ export function SendStep({ agent, keyText, hasKey, onCopied }: SendStepProps) {
       ) : (
         <SnippetStep sender={tab} target={{ ...target, agentId: agent.id }} onCopied={onCopied} />
       )}
+      {tab !== "curl" && <LogsHint origin={target.origin} keyText={keyText} />}
     </>
   );
 }

@@ -41,12 +41,24 @@ function NoJudgeNotice({ projectId }: { projectId: string }) {
   );
 }
 
+function MessagesInLogs({ hasConventions }: { hasConventions: boolean }) {
+  return (
+    <>
+      {" "}
+      If your SDK writes messages as log records, set <code>OTEL_LOGS_EXPORTER=otlp</code> and{" "}
+      <code className="break">OTEL_EXPORTER_OTLP_LOGS_ENDPOINT={location.origin}/public/logs</code>
+      {hasConventions ? "." : ", and choose its convention in the agent’s settings."}
+    </>
+  );
+}
+
 /** A new notice code does not compile until it has its text here. */
 const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean) => ReactNode> = {
-  no_user_input: () => (
+  no_user_input: ({ path, conventions }) => (
     <>
       <b>No user input was available</b>, so “Run when relevant” tests did not run. Send{" "}
       <code>gen_ai.input.messages</code> or <code>gen_ai.prompt</code> on the span of the model call.
+      {path === "otlp" && <MessagesInLogs hasConventions={conventions.length > 0} />}
     </>
   ),
   routing_unavailable: () => (

@@ -1,6 +1,7 @@
-// Events and links of a span, what its SDK dropped, and its scope, context, resource and metadata.
+// Events, log records and links of a span, what its SDK dropped, and its scope, context, resource and metadata.
 import type { ReactNode } from "react";
 import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
+import type { LogRecord } from "../../../../src/model/trace/trace.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { isRecord } from "../../../record.ts";
 import { countedIfAny, droppedAttributes, droppedText } from "./dropped.ts";
@@ -8,7 +9,7 @@ import { SpanValue } from "./SpanValue.tsx";
 import { millisecondsBetween } from "./times.ts";
 
 export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; detail: SpanDetail }) {
-  const { events, links = [], scope } = span;
+  const { events, log_records: records = [], links = [], scope } = span;
   const dropped = droppedText(span);
   const context = {
     trace_state: span.trace_state,
@@ -19,21 +20,8 @@ export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; d
   return (
     <>
       {dropped && <p className="span-part small">{dropped}</p>}
-      {events.length > 0 && (
-        <div className="span-part">
-          <h3>
-            Events <span className="quiet">{numberText(events.length)}</span>
-          </h3>
-          <ul>
-            {events.slice(0, eventsMax).map((event, at) => (
-              <Event key={at} event={event} start={span.start_time_unix_nano} />
-            ))}
-          </ul>
-          {events.length > eventsMax && (
-            <p className="quiet small">First {eventsMax} shown. Copy the span for the rest.</p>
-          )}
-        </div>
-      )}
+      <Events title="Events" events={events} start={span.start_time_unix_nano} />
+      <Events title="Log records" events={records.map(eventOf)} start={span.start_time_unix_nano} />
       <Values title="Links" value={links} />
       <Values title="Scope" value={scope?.attributes} />
       <Values title="Context" value={withoutAbsent(context)} />
@@ -44,6 +32,30 @@ export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; d
 }
 
 const eventsMax = 200;
+
+function Events({ title, events, start }: { title: string; events: unknown[]; start: string | null }) {
+  if (events.length === 0) return null;
+  return (
+    <div className="span-part">
+      <h3>
+        {title} <span className="quiet">{numberText(events.length)}</span>
+      </h3>
+      <ul>
+        {events.slice(0, eventsMax).map((event, at) => (
+          <Event key={at} event={event} start={start} />
+        ))}
+      </ul>
+      {events.length > eventsMax && (
+        <p className="quiet small">First {eventsMax} shown. Copy the span for the rest.</p>
+      )}
+    </div>
+  );
+}
+
+/** A log record in the shape of an event, its body among the attributes. */
+function eventOf({ event_name: name, body, attributes, ...rest }: LogRecord): object {
+  return { ...rest, name, attributes: isEmpty(body) || body === "" ? attributes : { body, ...attributes } };
+}
 
 /** Events are stored unchecked; most have a name, a time and attributes. */
 function Event({ event, start }: { event: unknown; start: string | null }) {
