@@ -15,6 +15,7 @@ import { type Cluster, startCluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { fillAccount, type Outside, startOutside } from "../support/filled-account.ts";
 import { json as judgeJson } from "../support/judge-server.ts";
+import { logsOf, questionRecord } from "../support/log-records.ts";
 import { linkIn, type MailServer, startMailServer } from "../support/mail-server.ts";
 import { json, proto, type Sent, send } from "../support/send.ts";
 import { runBootstrap, type ServiceProcess, startProcess, stopProcess, stopProcesses } from "./processes.ts";
@@ -169,6 +170,9 @@ async function goThroughIngestion({ client, projectId }: Owner, agentId: string)
     { body: good, path: `/public/traces/${canary("content in a path")}` },
     { body: good, headers: { "x-request-id": [content, content] } },
     { body: good, method: "PUT" },
+    { body: logsOf([questionRecord({ traceId: content, spanId: content }, content)]), path: "/public/logs" },
+    { body: logsOf([{ eventName: { content } }]), path: "/public/logs" },
+    { body: logsOf([content], "unknown-service"), path: "/public/logs" },
   ] as Sent[]) {
     const { status } = await sendWatched(key, { type: json, ...sent });
     statuses.push(status);

@@ -49,7 +49,9 @@ for (const encoding of ["json", "protobuf"] as const) {
     const bad = { ...question(), spanId: "00ab" };
     const nameless = logsOf([question()], null)["resourceLogs"];
     const unknown = logsOf([question(), question()], "unknown_service:node")["resourceLogs"];
-    const mixed = { resourceLogs: [...list(logsOf([bad, question()])), ...list(nameless), ...list(unknown)] };
+    const mixed = {
+      resourceLogs: [...list(logsOf([bad, question()])["resourceLogs"]), ...list(nameless), ...list(unknown)],
+    };
     const { partialSuccess } = saidBy(await post(encode(mixed)));
     assert.equal(partialSuccess.rejectedLogRecords ?? partialSuccess.rejectedSpans, 4);
     for (const part of [

@@ -1,0 +1,176 @@
+// Log records in the store: whichever of records and span is committed last joins them, within limits, each once.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { prepareLogs } from "../../../src/ingest/prepare-logs.ts";
+import { loadBatches } from "../../../src/store/traces/read.ts";
+import { expireRecords, storeRecords } from "../../../src/store/traces/records.ts";
+import type { RecordsWrite } from "../../../src/store/traces/waiting-records.ts";
+import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { decodeLimits } from "../../../src/wire/limits.ts";
+import { newTraceId } from "../../support/bodies.ts";
+import { logsOf, questionRecord } from "../../support/log-records.ts";
+import { limits, makeSender, openTwice, otlpId, otlpWrite, type Sender } from "./make-write.ts";
+
+let opened: Awaited<ReturnType<typeof openTwice>>;
+let writer: TraceWriter;
+before(async () => {
+  opened = await openTwice();
+  writer = new TraceWriter(opened.db, limits);
+});
+after(() => opened.close());
+
+/** Questions about a span that is named as in `otlpWrite`. */
+function questions(sender: Sender, traceId: string, span: string, ...texts: string[]): RecordsWrite[] {
+  const about = { traceId, spanId: otlpId(span) };
+  const body = Buffer.from(
+    JSON.stringify(
+      logsOf(
+        texts.map(text => questionRecord(about, text)),
+        "agent",
+      ),
+    ),
+  );
+  const readers = {
+    agents: [{ agentId: sender.agentId, serviceName: "agent", conventions: ["*"] }],
+    only: null,
+  };
+  return prepareLogs(body, "json", decodeLimits, readers).flatMap(service =>
+    service.spans.map(({ traceId: otlpTraceId, ...one }) => ({ ...one, ...sender, otlpTraceId })),
+  );
+}
+
+const spansOf = (sender: Sender, externalId: string, ...spans: string[]) => ({
+  ...otlpWrite(sender, { externalId, spans }),
+  conventions: ["*"],
+});
+
+/** The trace's revision and batches, and how many rows wait for it. */
+async function stateOf(traceId: string): Promise<[revision: number, batches: number, waiting: number]> {
+  const { rows } = await opened.db.pool.query(
+    `select t.revision, t.batch_count as batches,
+        (select count(*)::int from waiting_records w where w.agent_id = t.agent_id) as waiting
+      from traces t where t.external_id = $1`,
+    [traceId],
+  );
+  return [rows[0].revision, rows[0].batches, rows[0].waiting];
+}
+
+test("records and spans that are committed at the same time find each other", async () => {
+  const sender = await makeSender(opened.db);
+  const ids = Array.from({ length: 40 }, newTraceId);
+  await Promise.all(
+    ids.flatMap(id => [
+      storeRecords(opened.other, questions(sender, id, "a", "Hello"), limits),
+      writer.write(spansOf(sender, id, "a")),
+    ]),
+  );
+  for (const id of ids) assert.deepEqual(await stateOf(id), [2, 2, 0]);
+});
+
+test("the same records are stored once, from one request or several at the same time", async () => {
+  const sender = await makeSender(opened.db);
+  const id = newTraceId();
+  await writer.write(spansOf(sender, id, "a"));
+  const send = () => storeRecords(opened.other, questions(sender, id, "a", "One", "Two"), limits);
+  await Promise.all([send(), send(), send()]);
+  assert.deepEqual(await stateOf(id), [2, 2, 0]);
+  await storeRecords(opened.db, questions(sender, id, "a", "Two", "Three"), limits);
+  assert.deepEqual(await stateOf(id), [3, 3, 0]);
+});
+
+test("records of several traces, spans and agents join their own alone", async () => {
+  const [sender, other] = [await makeSender(opened.db), await makeSender(opened.db)];
+  const id = newTraceId();
+  await writer.write(spansOf(sender, id, "a"));
+  await storeRecords(opened.db, questions(other, id, "a", "Hello"), limits);
+  await storeRecords(opened.db, questions(sender, id, "b", "Hello"), limits);
+  assert.deepEqual(await stateOf(id), [1, 1, 1]);
+  await writer.write(spansOf(sender, id, "b"));
+  assert.deepEqual(await stateOf(id), [3, 3, 0]);
+});
+
+test("a trace has no room for more records than its limits, and the spans of a full trace replace no records", async () => {
+  const sender = await makeSender(opened.db);
+  const id = newTraceId();
+  await writer.write(spansOf(sender, id, "a"));
+  const few = { ...limits, traceSpansMax: 2 };
+  const { refused } = await storeRecords(opened.db, questions(sender, id, "a", "1", "2", "3"), few);
+  assert.deepEqual(refused, [{ agentId: sender.agentId, otlpTraceId: id, records: 3 }]);
+  assert.deepEqual(await stateOf(id), [1, 1, 0]);
+  await storeRecords(opened.db, questions(sender, id, "a", "1"), few);
+  const narrow = new TraceWriter(opened.db, few);
+  for (let sent = 0; sent < 4; sent++) {
+    await narrow.write({
+      ...otlpWrite(sender, { externalId: id, spans: ["a"], text: String(sent) }),
+      conventions: [],
+    });
+  }
+  const { rows } = await opened.db.pool.query(
+    "select count(*)::int as rows from trace_batches where trace_id = (select id from traces where external_id = $1) and record_keys is not null",
+    [id],
+  );
+  assert.deepEqual(rows, [{ rows: 1 }]);
+});
+
+test("records whose joining was interrupted are joined before they would be dropped", async () => {
+  const sender = await makeSender(opened.db);
+  const id = newTraceId();
+  await writer.write({ ...spansOf(sender, id, "a"), conventions: [] });
+  const [late, lost] = [questions(sender, id, "a", "Hello"), questions(sender, id, "b", "Hello", "Again")];
+  await storeRecords(opened.db, lost, limits);
+  await opened.db.pool.query("update traces set external_id = 'hidden' where external_id = $1", [id]);
+  await storeRecords(opened.db, late, limits);
+  await opened.db.pool.query("update traces set external_id = $1 where external_id = 'hidden'", [id]);
+  assert.deepEqual(await stateOf(id), [1, 1, 2]);
+  assert.deepEqual(await expireRecords(opened.db, limits), { joined: [], expired: [] });
+  const { joined, expired } = await expireRecords(opened.db, limits, 0);
+  assert.deepEqual(
+    joined.map(one => one.agentId),
+    [sender.agentId],
+  );
+  const own = expired.filter(one => one.agentId === sender.agentId);
+  assert.deepEqual(
+    own.map(({ keyId, records }) => [keyId, records]),
+    [[sender.keyId, 2]],
+  );
+  assert.deepEqual(await stateOf(id), [2, 2, 0]);
+});
+
+test("records of a key that was revoked meanwhile are not stored", async () => {
+  const sender = await makeSender(opened.db);
+  await opened.db.pool.query("delete from keys where id = $1", [sender.keyId]);
+  await assert.rejects(storeRecords(opened.db, questions(sender, newTraceId(), "a", "Hello"), limits), {
+    code: "UNAUTHORIZED",
+  });
+});
+
+test("traces of agents without conventions ask for no records, and others once for all that are stored together", async () => {
+  const sender = await makeSender(opened.db);
+  const asked: string[] = [];
+  const pool = new Proxy(opened.db.pool, {
+    get(target, name) {
+      if (name !== "query") return Reflect.get(target, name, target);
+      return (query: { name?: string }, ...rest: unknown[]) => {
+        asked.push(query.name ?? "");
+        return (target.query as (...given: unknown[]) => unknown)(query, ...rest);
+      };
+    },
+  });
+  const watched = new TraceWriter({ ...opened.db, pool }, limits);
+  const write = (conventions: string[]) =>
+    watched.write({ ...spansOf(sender, newTraceId(), "a"), conventions });
+  await Promise.all([write([]), write([]), write([])]);
+  assert.deepEqual(asked, ["insert_traces"]);
+  asked.length = 0;
+  await Promise.all([write(["*"]), write([]), write(["*"])]);
+  assert.deepEqual(asked, ["insert_traces", "list_waiting"]);
+});
+
+test("a stored trace loads with its records", async () => {
+  const sender = await makeSender(opened.db);
+  const id = newTraceId();
+  const { traceId } = await writer.write(spansOf(sender, id, "a"));
+  await storeRecords(opened.db, questions(sender, id, "a", "Hello"), limits);
+  const { loaded } = await loadBatches(opened.db, [traceId]);
+  assert.equal(loaded.get(traceId)!.batches.length, 2);
+});
