@@ -1,4 +1,5 @@
 // Sample conversations of the travel agent, turn by turn, whose spans are written as OpenInference's instrumentations write them.
+import { randomUUID } from "node:crypto";
 import { type Attributes, type Step, step, tokensIn } from "../sample.ts";
 
 type Call = { name: string; arguments: Attributes; result: unknown; failed?: string };
@@ -105,9 +106,12 @@ function tokensOf(messages: Message[]): number {
   return texts.reduce((sum, text) => sum + 4 + tokensIn(text), 0);
 }
 
+/** Of this start, so that the next one continues no conversation of it. */
+const trips = `trip-${randomUUID().slice(0, 4)}`;
+
 export const travelConversations: Step[] = [
   ...conversation({
-    id: "trip-7f31",
+    id: `${trips}-1`,
     user: "lena.moser",
     model: "gpt-4.1-mini",
     turns: [
@@ -157,7 +161,7 @@ export const travelConversations: Step[] = [
     ],
   }),
   ...conversation({
-    id: "trip-7f32",
+    id: `${trips}-2`,
     user: "samuel.okafor",
     model: "gpt-4.1",
     turns: [
@@ -181,7 +185,7 @@ export const travelConversations: Step[] = [
     ],
   }),
   ...conversation({
-    id: "trip-7f33",
+    id: `${trips}-3`,
     user: "lena.moser",
     model: "gpt-4.1-mini",
     turns: [
@@ -212,7 +216,7 @@ export const travelConversations: Step[] = [
     ],
   }),
   ...conversation({
-    id: "trip-7f34",
+    id: `${trips}-4`,
     user: "chiara.bianchi",
     model: "gpt-4.1-mini",
     turns: [

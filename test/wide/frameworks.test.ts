@@ -57,7 +57,7 @@ describe("guides for Python", { skip: skipPython, concurrency: 2 }, () => {
 
   const prepare = () => ({
     program: "python3",
-    variables: { PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1", PYTHONUTF8: "1" },
+    variables: { PYTHONPATH: packages, PYTHONUTF8: "1" }, // with bytecode, which takes most of the time, in the cache
   });
   it("the snippet without a framework sends its trace", () => runSnippet("python", prepare));
   for (const guide of python) {
