@@ -164,7 +164,7 @@ async function store(
     bytes,
     rawLength,
     columns,
-    conventions,
+    readBy,
     resource,
     otlpTraceId,
   }: PreparedBatch & Pick<TraceWrite, "resource" | "otlpTraceId">,
@@ -179,7 +179,7 @@ async function store(
     bytes,
     rawLength,
     columns,
-    conventions,
+    readBy,
     resource,
     otlpTraceId,
   });

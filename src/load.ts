@@ -1,6 +1,6 @@
 // Loads stored traces: opens, merges and derives their batches, and updates derived columns that lag behind.
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
-import { type Conventions, readByConventions, sameConventions } from "./model/conventions/conventions.ts";
+import { type ReadBy, readTraceBy, sameReadBy } from "./model/conventions/read-by.ts";
 import type { TraceReading } from "./model/conventions/read-trace.ts";
 import { translateSpans } from "./model/conventions/translate.ts";
 import { ValueAllowance } from "./model/json-text.ts";
@@ -15,7 +15,7 @@ import { listStale, skipRevisions, updateColumns } from "./store/traces/stale.ts
 import { keptValuesBytes, traceHeapBytes } from "./threads/heap.ts";
 import { readBatch, readResource, type Scanned, scan } from "./wire/batch.ts";
 
-export type LoadedTrace = {
+export type LoadedTrace = ReadBy & {
   traceId: string;
   agentId: string;
   /** The account that the agent belongs to. */
@@ -25,11 +25,9 @@ export type LoadedTrace = {
   stale: boolean;
   /** As it is stored. */
   trace: MergedTrace;
-  /** The conventions that it was read by: those of its agent, unless others were asked for. */
-  conventions: string[];
-  /** What they say; null if they recognize no span. Then `read` is `trace`. */
+  /** What its conventions say; null if they recognize no span. */
   reading: TraceReading | null;
-  /** The trace as checks and conversations read it: with the attributes that conventions gave. */
+  /** The trace as checks and conversations read it: with the attributes that rules and conventions gave. */
   read: MergedTrace;
   derived: Derived;
   /** Upper bound of the heap it needs. */
@@ -241,25 +239,26 @@ export function scanTrace({ batches, ...trace }: StoredBatches, heap: HeapSemaph
 
 function open({ batches, heapBytes, path, derivedRevision, ...trace }: ScannedTrace): LoadedTrace {
   const { revision } = trace;
-  const read: Batch[] = [];
+  const opened: Batch[] = [];
   // Each text is dropped once it is parsed: together they may be 256 MB.
-  for (batches.reverse(); batches.length > 0; ) read.push(readStored(batches.pop()!));
-  const merged = mergeBatches(read, path);
+  for (batches.reverse(); batches.length > 0; ) opened.push(readStored(batches.pop()!));
+  const merged = mergeBatches(opened, path);
   const stale = derivedRevision !== revision;
-  const { keptBytes, ...values } = readBy(merged, trace.conventions);
+  const { keptBytes, ...values } = read(merged, trace);
   return { ...trace, ...values, stale, trace: merged, heapBytes: heapBytes + keptBytes };
 }
 
-/** The trace read by other conventions than its agent's, such as those of a run that began before they were changed. */
-export function readAgain(loaded: LoadedTrace, conventions: string[]): LoadedTrace {
-  if (sameConventions(conventions, loaded.conventions)) return loaded;
-  const { keptBytes: _, ...values } = readBy(loaded.trace, conventions);
-  return { ...loaded, ...values, conventions };
+/** The trace read by others than its agent's rules and conventions, such as those that a run began with. */
+export function readAgain(loaded: LoadedTrace, { conventions, conventionRules }: ReadBy): LoadedTrace {
+  const by = { conventions, conventionRules };
+  if (sameReadBy(by, loaded)) return loaded;
+  const { keptBytes: _, ...values } = read(loaded.trace, by);
+  return { ...loaded, ...values, ...by };
 }
 
-function readBy(trace: MergedTrace, conventions: Conventions) {
+function read(stored: MergedTrace, by: ReadBy) {
   const allowance = new ValueAllowance();
-  const reading = readByConventions(trace.spans, conventions, allowance);
+  const { trace, reading } = readTraceBy(stored, by, allowance);
   const derived = derive(trace, allowance, reading);
   const read = reading ? { ...trace, spans: translateSpans(trace.spans, reading) } : trace;
   return { reading, read, derived, keptBytes: keptValuesBytes(allowance.used) };

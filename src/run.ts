@@ -18,7 +18,7 @@ import type { Sandbox } from "./remote/sandbox/sandbox.ts";
 import { judgeOfRun, notAnswered, pendingJudge } from "./run/admission.ts";
 import type { Database } from "./store/db.ts";
 import type { ClaimedRun } from "./store/runs/claims.ts";
-import { decodeDetail } from "./store/runs/detail.ts";
+import { decodeDetail, readByOf } from "./store/runs/detail.ts";
 import { listForAgent } from "./store/test-cases.ts";
 import type { Owners } from "./threads/fair-queue.ts";
 import type { FairSemaphore } from "./threads/fair-semaphore.ts";
@@ -143,15 +143,15 @@ async function evaluateRun(
   const { accountId, agentId, traceId, id: runId, judgeTries: tries, judgeLeftMs } = run;
   const begun = run.detail ? decodeDetail(run.detail) : undefined;
   const plan = begun?.plan ?? tests;
-  const conventions = begun?.conventions ?? current.conventions;
-  const loaded = readAgain(current, conventions);
+  const loaded = begun?.conventions ? readAgain(current, readByOf(begun)) : current;
+  const { conventions, conventionRules } = loaded;
   const deadlineAt = clock.now() + (judgeLeftMs ?? judgeDeadlineMs);
   const waitedMs = Math.max(0, judgeDeadlineMs - (judgeLeftMs ?? judgeDeadlineMs));
   const answers = noAnswers();
   const viewed = { accountId, agentId, view: new TraceView(loaded.read, loaded.derived) };
   const partOf = (verdict: Verdict) => ({
     run,
-    verdict: { ...verdict, conventions },
+    verdict: { ...verdict, conventions, conventionRules },
     plan,
     leftMs: deadlineAt - clock.now(),
   });
@@ -196,7 +196,13 @@ async function evaluateRun(
   else {
     const outage = isOutage(verdict, routing);
     // The row shows what the conventions of now give.
-    ends.evaluated({ run, loaded: current, verdict: { ...verdict, conventions }, outage, plan });
+    ends.evaluated({
+      run,
+      loaded: current,
+      verdict: { ...verdict, conventions, conventionRules },
+      outage,
+      plan,
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
 import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
+import type { ReadBy } from "./model/conventions/read-by.ts";
 import { type Preview, previewOf } from "./model/conventions/report.ts";
 import { transcribe } from "./model/conversation/transcript.ts";
 import { showConversation } from "./model/conversation/view.ts";
@@ -21,8 +22,10 @@ import {
 } from "./trace-reader/parts.ts";
 import { type TurnPart, turnOf } from "./trace-reader/turn.ts";
 
-/** A trace at a revision, read by the conventions of its agent, as one text. `bytes`: JSON in its batches. */
+/** A trace at a revision, read by what its agent chose, as a key. `bytes`: JSON in its batches. */
 export type TraceVersion = TraceSize;
+
+type ReadByChange = { [Part in keyof ReadBy]?: ReadBy[Part] | undefined };
 
 /** Reads traces, and searches their spans. */
 export type TraceReader = TraceParts & {
@@ -38,8 +41,8 @@ export type TraceParts = {
     whole: boolean;
     read: boolean;
   }): Promise<Uint8Array | undefined>;
-  /** What these conventions would give, with texts as in lists. */
-  preview(request: { traceId: string; conventions: string[] }): Promise<Preview | undefined>;
+  /** What these rules and conventions would give, each by default those of the agent; with texts as in lists. */
+  preview(request: { traceId: string } & ReadByChange): Promise<(Preview & ReadBy) | undefined>;
   /** The conversation as JSON. */
   conversation(request: { traceId: string }): Promise<Uint8Array | undefined>;
   /** The trace as a turn of its conversation. */
@@ -79,9 +82,12 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       const { traceId, revision, read } = loaded;
       return jsonOf({ traceId, revision, ...showConversation(transcribe(read.spans), read.spans) });
     },
-    async preview({ version, conventions }) {
+    async preview({ version, ...change }) {
       const loaded = await load(version);
-      return loaded && shortPreview(previewOf(loaded.trace, conventions));
+      if (!loaded) return undefined;
+      const { conventions = loaded.conventions, conventionRules = loaded.conventionRules } = change;
+      const by = { conventions, conventionRules };
+      return { ...by, ...shortPreview(previewOf(loaded.trace, by)) };
     },
     async turn({ version }) {
       const loaded = await load(version);
@@ -155,7 +161,7 @@ export function cacheTraces(acquire: AcquireVersion, cachedBytesMax: number): Tr
       const fits =
         known !== undefined &&
         known.version.revision >= version.revision &&
-        known.version.conventions === version.conventions;
+        known.version.readBy === version.readBy;
       if (known && !fits) drop(known);
       cached.delete(version.traceId);
       const entry = fits ? known : open(version);

@@ -5,9 +5,10 @@ import { after, test } from "node:test";
 import pino from "pino";
 import { Launcher } from "../src/launcher.ts";
 import { Sandbox } from "../src/remote/sandbox/sandbox.ts";
+import { updateAgent } from "../src/store/accounts/agents.ts";
 import { EventPublisher } from "../src/store/events.ts";
 import { listJudgeCalls } from "../src/store/judge/calls.ts";
-import { decodeDetail } from "../src/store/runs/detail.ts";
+import { decodeDetail, readByOf } from "../src/store/runs/detail.ts";
 import { listRunsOfLaunch } from "../src/store/runs/launched-runs.ts";
 import { cancelLaunch, findLaunch, insertLaunch } from "../src/store/runs/launches.ts";
 import { claimManualRuns, releaseAbandoned } from "../src/store/runs/manual-claims.ts";
@@ -150,6 +151,32 @@ test("runs that wait for the judge say so, and take none of their agent's slots"
   await launcher.stop(0);
   assert.equal(counts.passed, 3);
   assert.deepEqual([runs[0]!.nextTryAt, runs[0]!.waitingReason], [null, null]);
+});
+
+test("runs that wait for the judge are read by the conventions and rules that they began with", async () => {
+  const { agentId } = await makeSender(db);
+  const rule = { from: "nothing", to: "user.id" as const };
+  const began = { conventions: ["mlflow"], conventionRules: [rule] };
+  await updateAgent(db, agentId, began);
+  const { launcher, id } = await awaiting(agentId, 1);
+  await updateAgent(db, agentId, { conventions: ["*"], conventionRules: [] });
+  await db.pool.query("update runs set next_try_at = now(), judge_deadline_at = now() where launch_id = $1", [
+    id,
+  ]);
+  const first = (await ended(id)).runs[0]!;
+  assert.deepEqual([first.outage, readByOf(decodeDetail(first.detail))], [true, began]);
+  server.script = obliging();
+  await evaluateManualRunsAgain(db, agentId, { launchId: id }, 900_000);
+  launcher.wake();
+  const again = await eventually(async () => {
+    const [run] = await listRunsOfLaunch(db, id);
+    assert.deepEqual([run?.state, run?.outage], ["completed", false]);
+    return run!;
+  });
+  assert.deepEqual(readByOf(decodeDetail(again.detail)), began);
+  const later = (await ended(await launch(agentId))).runs[0]!;
+  await launcher.stop(0);
+  assert.deepEqual(readByOf(decodeDetail(later.detail)), { conventions: ["*"], conventionRules: [] });
 });
 
 test("a launch that is cancelled while it waits for the judge ends immediately", async () => {

@@ -15,7 +15,14 @@ function counting(): { loads: string[]; released: string[]; hold: AcquireVersion
     async hold({ traceId, revision }) {
       loads.push(`${traceId}${revision}`);
       const owners = { agentId: "agent", accountId: "account" };
-      const read = { trace, read: trace, reading: null, conventions: [], derived: derive(trace) };
+      const read = {
+        trace,
+        read: trace,
+        reading: null,
+        conventions: [],
+        conventionRules: [],
+        derived: derive(trace),
+      };
       const loaded = { traceId, ...owners, revision, stale: false, ...read };
       const release = () => void released.push(`${traceId}${revision}`);
       return { loaded: { ...loaded, heapBytes: 1_000 }, release };
@@ -23,11 +30,11 @@ function counting(): { loads: string[]; released: string[]; hold: AcquireVersion
   };
 }
 
-const version = (traceId: string, revision = 1, bytes = 40, conventions = ""): TraceVersion => ({
+const version = (traceId: string, revision = 1, bytes = 40, readBy = ""): TraceVersion => ({
   traceId,
   revision,
   bytes,
-  conventions,
+  readBy,
 });
 
 test("a trace that is requested again, or twice at once, is loaded once", async () => {

@@ -16,8 +16,11 @@ export const Name = storable(z.string().trim().min(1).max(200)).meta({
   pattern: "^[^\\x00]*[^\\x00\\s][^\\x00]*$",
 });
 
+/** A text that is stored exactly as given. */
+export const ExactText = (max: number) => storable(z.string().min(1).max(max));
+
 /** A name that is stored exactly as given: 1 to 255 characters. */
-export const ExactName = storable(z.string().min(1).max(255));
+export const ExactName = ExactText(255);
 
 /** What a person writes beside a label or a state; may be empty. */
 export const Note = storable(z.string().trim().max(2_000));

@@ -43,7 +43,8 @@ export function prepareLogs(
   limits: DecodeLimits,
   readers: Readers | null,
 ): PreparedService[] {
-  const names = new Set(readers?.agents.map(({ serviceName }) => serviceName));
+  const reading = readers?.agents.filter(({ conventions }) => conventions.length > 0);
+  const names = new Set(reading?.map(({ serviceName }) => serviceName));
   const services = decodeLogs(bytes, mediaType, limits, serviceName => names.has(serviceName));
   return services.map(({ spans, ...service }) => ({ ...service, spans: spans.map(prepared) }));
 }

@@ -1,7 +1,7 @@
 // Prepares a body for storage: decodes, derives and compresses it, without I/O.
 import { hash } from "node:crypto";
 import type { AgentConventions } from "../model/agent/agent.ts";
-import { type Conventions, readByConventions } from "../model/conventions/conventions.ts";
+import { type ReadBy, readByNothing, readTraceBy } from "../model/conventions/read-by.ts";
 import { Refusal } from "../model/refusal.ts";
 import { columnsOf, type TraceColumns } from "../model/trace/columns.ts";
 import { derive } from "../model/trace/derive.ts";
@@ -24,8 +24,8 @@ export type PreparedBatch = {
   /** Bytes before compression, including those of a resource that is stored apart. */
   rawLength: number;
   columns: TraceColumns;
-  /** Those that the columns were derived with. */
-  conventions: Conventions;
+  /** What the columns were derived with. */
+  readBy: ReadBy;
 };
 
 /** One trace of an OTLP request; refused as a whole or ready as a whole. */
@@ -51,7 +51,7 @@ export type PreparedBody =
 /** A resource that several traces of a request share. The hash is that of its JSON, hexadecimal. */
 export type PreparedResource = Encoded & { hash: string };
 
-/** The agents that the request may name and that have conventions. `only`: the only agent that the key may write to. */
+/** The agents that the request may name and that have rules or conventions. `only`: the only agent that the key may write to. */
 export type Readers = { agents: AgentConventions[]; only: string | null };
 
 /** Throws the Refusal of a body that is refused as a whole. */
@@ -66,42 +66,41 @@ export function prepareBody(
     return {
       path: "canonical",
       platformHint: body.platformHint,
-      batch: prepareBatch(body.batch, "canonical", conventionsOfHint(body.platformHint, readers)),
+      batch: prepareBatch(body.batch, "canonical", readByOfHint(body.platformHint, readers)),
     };
   }
   return { path: "otlp", ...prepareGroups(body.groups, bytes.length, readers) };
 }
 
 /** For batches created by the service; request bodies go through `prepareBody`. */
-export function prepareBatch(batch: Batch, path: TracePath, conventions: Conventions = []): PreparedBatch {
-  return prepared(batch, path, encodeBatch(batch), conventions);
+export function prepareBatch(batch: Batch, path: TracePath, readBy = readByNothing): PreparedBatch {
+  return prepared(batch, path, encodeBatch(batch), readBy);
 }
 
 function prepared(
   batch: Batch,
   path: TracePath,
   { bytes, rawLength }: Encoded,
-  conventions: Conventions,
+  readBy: ReadBy,
 ): PreparedBatch {
-  const merged = mergeBatches([batch], path);
-  const reading = readByConventions(merged.spans, conventions, undefined, "columns");
+  const { trace, reading } = readTraceBy(mergeBatches([batch], path), readBy, undefined, "columns");
   return {
     spanCount: batch.spans.length,
     spanKeys: spanKeysOf(batch.spans),
     bytes,
     rawLength,
-    columns: columnsOf(derive(merged, undefined, reading, "columns")),
-    conventions,
+    columns: columnsOf(derive(trace, undefined, reading, "columns")),
+    readBy,
   };
 }
 
-function conventionsOfHint(hint: PlatformHint | null, readers: Readers | null): Conventions {
+function readByOfHint(hint: PlatformHint | null, readers: Readers | null): ReadBy {
   const id = readers?.only ?? (typeof hint?.value === "string" ? hint.value.toLowerCase() : null);
-  return readers?.agents.find(({ agentId }) => agentId === id)?.conventions ?? [];
+  return readers?.agents.find(({ agentId }) => agentId === id) ?? readByNothing;
 }
 
 function prepareGroups(groups: OtlpGroup[], bodyBytes: number, readers: Readers | null) {
-  const conventions = new Map(readers?.agents.map(agent => [agent.serviceName, agent.conventions]));
+  const readByOf = new Map<string | null, ReadBy>(readers?.agents.map(agent => [agent.serviceName, agent]));
   const shared = groups.length > 1 ? sharedResources(groups, bodyBytes) : new Map();
   const resources = [...shared.values()];
   const done: (PreparedGroup | RefusedGroup)[] = [];
@@ -114,14 +113,14 @@ function prepareGroups(groups: OtlpGroup[], bodyBytes: number, readers: Readers 
     }
     const resource = batch.resource && shared.get(batch.resource);
     const group = { serviceName, traceId, spanCount };
-    const chosen = conventions.get(serviceName) ?? [];
-    if (!resource) done.push({ ...group, batch: prepareBatch(batch, "otlp", chosen), resource: null });
+    const readBy = readByOf.get(serviceName) ?? readByNothing;
+    if (!resource) done.push({ ...group, batch: prepareBatch(batch, "otlp", readBy), resource: null });
     else {
       const { bytes, rawLength } = encodeWithoutResource(batch, resource.hash);
       const encoded = { bytes, rawLength: rawLength + resource.rawLength };
       done.push({
         ...group,
-        batch: prepared(batch, "otlp", encoded, chosen),
+        batch: prepared(batch, "otlp", encoded, readBy),
         resource: resources.indexOf(resource),
       });
     }

@@ -4,12 +4,13 @@ import { agentErrorOf, differencesOf, withReceived } from "../evaluate/received.
 import { TraceView } from "../evaluate/trace-view.ts";
 import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
 import { isOutage, isWaiting } from "../evaluate/unsettled.ts";
-import type { LoadedTrace } from "../load.ts";
+import { type LoadedTrace, readAgain } from "../load.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import type { Verdict } from "../model/run/run.ts";
 import { systemClock } from "../remote/clock.ts";
 import { judgeOfRun } from "../run/admission.ts";
 import { evaluateOne, type RunDeps, waitFor } from "../run.ts";
+import { decodeDetail, readByOf } from "../store/runs/detail.ts";
 import type { ManualRun } from "../store/runs/manual-claims.ts";
 import {
   type JudgedManualRun,
@@ -52,9 +53,11 @@ export async function executeManualRun(
   const opened = await openTraces(deps, traceIds, signal);
   if (!opened) return undefined;
   try {
-    const last = opened.traces.at(-1)!;
-    await saveDifferences(deps, run, turns, opened.traces, signal);
-    const { verdict, wait } = await evaluate(deps, leased, turns, opened.traces, signal);
+    const begun = run.detail ? decodeDetail(run.detail) : undefined;
+    const traces = begun ? opened.traces.map(trace => readAgain(trace, readByOf(begun))) : opened.traces;
+    const last = traces.at(-1)!;
+    await saveDifferences(deps, run, turns, traces, signal);
+    const { verdict, wait } = await evaluate(deps, leased, turns, traces, signal);
     if (signal.aborted) return undefined;
     if (wait) return { wait };
     const { traceId, revision } = last;
@@ -91,14 +94,15 @@ async function evaluate(
 ): Promise<{ verdict: Verdict; wait: ManualWait | undefined }> {
   const { id: runId, agentId, launchId, test, judgeLeftMs, judgeTries: tries } = leased.run;
   const deadlineAt = judgeLeftMs === null ? deadlines.deadlineAt(launchId) : clock.now() + judgeLeftMs;
+  const last = traces.at(-1)!;
   if (judgeLeftMs === null) {
-    await retryTransient(signal, () => saveTurnsDone(db, leased, deadlineAt - clock.now()));
+    await retryTransient(signal, () => saveTurnsDone(db, leased, deadlineAt - clock.now(), last));
   }
   onTurnsDone(leased.run);
   const isConversation = test.turns.length > 1;
   const received = traces.map(({ read, derived }, at) => withReceived({ trace: read, derived }, turns[at]!));
   const { trace, derived } = isConversation ? joinTurns(received) : received[0]!;
-  const { traceId, accountId, conventions } = traces.at(-1)!;
+  const { traceId, accountId, conventions, conventionRules } = last;
   const waitedMs = judgeLeftMs === null ? 0 : deadlines.waitedMs(judgeLeftMs);
   const context = { agentId, traceId, runId, deadlineAt, tries, waitedMs, chosen: true as const };
   const askable = { judge: judgeOfRun({ judgeOf, clock }, context), sandbox };
@@ -117,6 +121,7 @@ async function evaluate(
     ...verdictOf([agentError ? failedByAgent(result, agentError) : result]),
     routing: "not_needed",
     conventions,
+    conventionRules,
     tests: [{ testId: test.id, name: test.name, applied: true, why: "manual_run" }],
   };
   return { verdict, wait: isWaiting(verdict) ? waitFor(given, clock.now()) : undefined };

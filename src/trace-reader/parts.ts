@@ -1,6 +1,7 @@
 // Writes the parts of a loaded trace as JSON, each within its bounds.
 import type { LoadedTrace } from "../load.ts";
 import { type ConventionReport, type Preview, reportOf } from "../model/conventions/report.ts";
+import { sourceOf } from "../model/conventions/sources.ts";
 import { attributeOf, structureOf } from "../model/conversation/conversation.ts";
 import { ValueAllowance } from "../model/json-text.ts";
 import { costOfTrace, costView, type PricesOfDay } from "../model/price/usage.ts";
@@ -147,7 +148,8 @@ function shownCalls(calls: ToolCall[], spans: Span[]): object[] {
     const span = byId.get(call.spanId);
     const sent = span && attributeOf(span, "gen_ai.tool.call.result");
     const result = "result" in call ? call.result : (structureOf(sent, allowance) ?? sent ?? null);
-    return { ...call, result, convention: span?.reading?.convention ?? null };
+    const named = span && sourceOf(span, "gen_ai.tool.name")?.convention;
+    return { ...call, result, convention: named ?? span?.reading?.convention ?? null };
   });
 }
 

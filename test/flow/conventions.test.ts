@@ -80,6 +80,8 @@ describe("a trace in another convention", () => {
     );
     const preview = await read(`/api/traces/${traceId}/preview?conventions=openinference`);
     assert.deepEqual(preview, {
+      conventionRules: [],
+      matches: [],
       conventions: ["openinference"],
       userInput: question,
       responseText: reply,
@@ -186,5 +188,112 @@ describe("a trace in another convention", () => {
     assert.equal(body.issues[0].path, "conventions[1]");
     assert.match(body.issues[0].message, /Known conventions: .*openinference/);
     await service.client.get(`/api/traces/${traceId}/preview?conventions=nonsense`).expect(400);
+  });
+});
+
+describe("a trace in attributes of the agent's own", () => {
+  let agent: Read;
+  let traceId: string;
+  const body = {
+    spans: [
+      {
+        span_id: "root",
+        name: "POST /chat",
+        attributes: { "app.question": question, "app.answer": reply, "app.tokens": "57" },
+      },
+      {
+        span_id: "tool",
+        parent_span_id: "root",
+        name: "fn get_weather",
+        attributes: { "fn.name": "get_weather", "fn.args": '{"city":"Paris"}', "fn.out": "rainy" },
+      },
+    ],
+  };
+  const conventionRules = [
+    { from: "app.question", to: "gen_ai.input.messages", spanName: "POST *" },
+    { from: "app.answer", to: "gen_ai.response.text" },
+    { from: "app.tokens", to: "gen_ai.usage.input_tokens" },
+    { from: "fn.name", to: "gen_ai.tool.name" },
+    { from: "fn.args", to: "gen_ai.tool.call.arguments" },
+    { from: "fn.out", to: "gen_ai.tool.call.result" },
+    { from: "app.user", to: "user.id" },
+  ];
+  const sendOne = async () => {
+    const platform = { ...body, metadata: { svc: { platform_id: agent.id } } };
+    return (await jsonOf(await send(service, { body: platform }))).traceId;
+  };
+
+  it("is previewed by rules that are not saved", async () => {
+    agent = await makeAgent(service.owner, { otlpServiceName: "own attributes" });
+    await makeTest(service.owner, agent.id, {
+      passiveBehavior: "always_run",
+      assertions: [
+        { type: "tool_call", expected_name: "get_weather", expected_arguments: { city: "Paris" } },
+        { type: "response_regex", pattern: "rainy" },
+        { type: "token_limit", max_input: 57 },
+      ],
+    });
+    traceId = await sendOne();
+    await judged(traceId, 1);
+    const preview = async (more: object) =>
+      (await service.client.post(`/api/traces/${traceId}/preview`, more).expect(200)).body;
+    const before = await preview({});
+    assert.deepEqual(
+      [before.userInput, before.responseText, before.tools, before.matches],
+      [null, null, [], []],
+    );
+    const after = await preview({ conventionRules });
+    assert.deepEqual(
+      [after.userInput, after.responseText, after.tokens.input, after.tools],
+      [question, reply, 57, ["get_weather"]],
+    );
+    assert.deepEqual(after.matches, [1, 1, 1, 1, 1, 1, 0]);
+    assert.deepEqual([after.conventions, after.conventionRules], [[], conventionRules]);
+    const { body: refused } = await service.client
+      .post(`/api/traces/${traceId}/preview`, { conventionRules: [{ from: "a", to: "b" }] })
+      .expect(400);
+    assert.equal(refused.issues[0].path, "conventionRules[0].to");
+    await (await service.signUp()).client.post(`/api/traces/${traceId}/preview`, {}).expect(404);
+  });
+
+  it("is read by rules without any convention, marked with where, and evaluated again by them", async () => {
+    await service.client.patch(`/api/agents/${agent.id}`, { conventionRules }).expect(200);
+    const [row] = await listed(agent.id);
+    assert.deepEqual([row.userInput, row.responseText, row.tokens.input], [question, reply, 57]);
+    const trace = await read(`/api/traces/${traceId}`);
+    assert.deepEqual(trace.conventionRules, conventionRules);
+    assert.deepEqual(trace.runs[0].conventionRules, []);
+    assert.deepEqual(
+      trace.translated.map(({ field, attribute, convention }: Read) => [field, attribute, convention]),
+      [
+        ["userInput", "app.question", "rules"],
+        ["responseText", "app.answer", "rules"],
+        ["tokens", "app.tokens", "rules"],
+      ],
+    );
+    assert.deepEqual(
+      trace.toolCalls.map((call: Read) => [call.name, call.arguments, call.result, call.convention]),
+      [["get_weather", { city: "Paris" }, "rainy", "rules"]],
+    );
+    await service.client.post(`/api/agents/${agent.id}/judge-again`, { traceIds: [traceId] }).expect(200);
+    const { runs } = await judged(traceId, 2);
+    assert.deepEqual([runs[0].conventionRules, runs[0].verdict], [conventionRules, "passed"]);
+    const places = runs[0].results[0].checks.flatMap((check: Read) => check.evidence);
+    const own = places.filter((place: Read) => place.attribute !== null);
+    assert.ok(own.length >= 3);
+    for (const { attribute, translated } of own) {
+      assert.match(attribute, /^(app|fn)\./);
+      assert.equal(translated.convention, "rules");
+    }
+  });
+
+  it("is read by rules on arrival", async () => {
+    const id = await sendOne();
+    const { rows } = await service.db.pool.query(
+      "select user_input, input_tokens::int as tokens, derived_revision as derived from traces where id = $1",
+      [id],
+    );
+    assert.deepEqual(rows, [{ user_input: question, tokens: 57, derived: 1 }]);
+    assert.equal((await judged(id, 1)).runs[0].verdict, "passed");
   });
 });

@@ -59,6 +59,7 @@ const routes: Record<Caller, string> = {
     PATCH /api/tests/:id
     DELETE /api/tests/:id
     DELETE /api/traces/:id
+    POST /api/traces/:id/preview
     POST /api/agents/:id/traces/delete
     POST /api/agents/:id/traces/export
     POST /api/agents/:id/trace-views

@@ -20,6 +20,7 @@ const agent: Agent = {
   type: "http_api",
   otlpServiceName: "agent",
   conventions: [],
+  conventionRules: [],
 };
 const key: AdmittedKey = {
   id: "key",

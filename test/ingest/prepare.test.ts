@@ -135,12 +135,12 @@ test("columns are derived with the conventions of the agent that the request nam
     { span_id: "a", name: "a", attributes: { "openinference.span.kind": "LLM", "input.value": "Hi" } },
   ];
   const agentId = "0199a1b2-0000-7000-8000-000000000001";
-  const agents = [{ agentId, serviceName: "shop", conventions: ["openinference"] }];
+  const agents = [{ agentId, serviceName: "shop", conventions: ["openinference"], conventionRules: [] }];
   const inputOf = (body: object, only: string | null) => {
     const prepared = prepareBody(Buffer.from(JSON.stringify(body)), "json", decodeLimits, { agents, only });
     const batch =
       prepared.path === "canonical" ? prepared.batch : (prepared.groups[0] as { batch: PreparedBatch }).batch;
-    return [batch.columns.userInput, batch.conventions];
+    return [batch.columns.userInput, batch.readBy.conventions];
   };
   assert.deepEqual(inputOf({ spans, platformId: agentId.toUpperCase() }, null), ["Hi", ["openinference"]]);
   assert.deepEqual(inputOf({ spans }, agentId), ["Hi", ["openinference"]]);

@@ -14,6 +14,7 @@ const agentOf = (number: number, projectId: string): Agent => ({
   type: "workflow",
   otlpServiceName: `service-${number}`,
   conventions: [],
+  conventionRules: [],
 });
 const agents = [agentOf(1, "own"), agentOf(2, "own"), agentOf(3, "own"), agentOf(4, "other")];
 

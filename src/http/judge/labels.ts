@@ -20,7 +20,7 @@ import {
   readQuestions,
   saveLabel,
 } from "../../store/judge/labels.ts";
-import { decodeDetail } from "../../store/runs/detail.ts";
+import { decodeDetail, readByOf } from "../../store/runs/detail.ts";
 import { findRun, type RunWithDetail } from "../../store/runs/read.ts";
 import { listWholeTurns } from "../../store/runs/turns.ts";
 import { findTraceSize } from "../../store/traces/read.ts";
@@ -211,7 +211,7 @@ async function currentQuestion(
   return (
     (await withTrace(db, size.traceId, heap, loaded => {
       if (loaded.revision !== run.revision) return null;
-      const ran = readAgain(loaded, decodeDetail(run.detail).conventions ?? []);
+      const ran = readAgain(loaded, readByOf(decodeDetail(run.detail)));
       const read = { trace: ran.read, derived: ran.derived };
       const judged = turns[0] ? withReceived(read, turns[0]) : read;
       return questionOf({ agentId: loaded.agentId, ...judged }, result, checkId);

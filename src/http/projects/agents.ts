@@ -1,6 +1,7 @@
 // /api/agents: the agents of a project and their OTLP service names.
 import { z } from "zod";
 import { presets } from "../../model/conventions/presets.ts";
+import { ruleTargets } from "../../model/conventions/rules.ts";
 import {
   deleteAgent,
   findAgent,
@@ -9,7 +10,7 @@ import {
   listAgents,
   updateAgent,
 } from "../../store/accounts/agents.ts";
-import { Conventions } from "../conventions.ts";
+import { ConventionRules, Conventions } from "../conventions.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { ExactName, Name, pageSchema } from "../schemas.ts";
@@ -20,6 +21,7 @@ const NewAgent = z.object({
   type: AgentType.default("http_api"),
   otlpServiceName: ExactName.nullable().default(null),
   conventions: Conventions.optional(),
+  conventionRules: ConventionRules.optional(),
 });
 
 const AgentChange = z.object({
@@ -28,6 +30,9 @@ const AgentChange = z.object({
   otlpServiceName: ExactName.nullable().optional(),
   conventions: Conventions.optional().describe(
     "Counts for traces evaluated from now on; the latest 10,000 are derived again for lists. No run is scheduled.",
+  ),
+  conventionRules: ConventionRules.optional().describe(
+    "Own rules, at most 50: attributes that are read as documented ones, before conventions. Replaces all; counts as a change of `conventions` does.",
   ),
 });
 
@@ -80,6 +85,7 @@ export function registerAgents(app: App, { db }: Deps): void {
     },
     async ({ params: { id } }) => ({
       conventions: presets.map(({ name, title, writes }) => ({ name, title, writes })),
+      ruleTargets,
       rereading: await findRereading(db, id),
     }),
   );

@@ -1,6 +1,7 @@
 // The response schemas of projects, agents, agent connections and keys.
 import { z } from "zod";
 import type { ConnectionView } from "../../model/agent/connection.ts";
+import { ShownRules } from "../convention-schemas.ts";
 import { Id, Time, typed } from "../schemas.ts";
 
 export const Project = z.object({ id: Id, name: z.string(), createdAt: Time }).meta({ id: "Project" });
@@ -20,6 +21,9 @@ export const Agent = z
       .describe(
         "Tracing conventions that its traces are read by, beside the documented attributes; `*`: all.",
       ),
+    conventionRules: ShownRules.describe(
+      "Its own rules, which go before conventions, in the order in which they are tried.",
+    ),
   })
   .meta({ id: "Agent" });
 export type Agent = z.output<typeof Agent>;
@@ -33,6 +37,7 @@ export const AgentConventions = z
         writes: z.string().describe("What writes it, in a sentence."),
       }),
     ),
+    ruleTargets: z.array(z.string()).describe("The documented attributes that a rule can give."),
     rereading: z
       .object({ left: z.number().int(), of: z.number().int() })
       .nullable()

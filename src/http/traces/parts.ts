@@ -12,7 +12,7 @@ import { listForAgent } from "../../store/test-cases.ts";
 import { findTrace, findTraceSize, type TraceRow } from "../../store/traces/read.ts";
 import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
 import type { TraceParts } from "../../trace-reader.ts";
-import { ConventionList } from "../conventions.ts";
+import { ConventionList, ConventionRules, Conventions } from "../conventions.ts";
 import type { App, Deps } from "../deps.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "../ingestion/min-rate.ts";
 import { found } from "../page.ts";
@@ -115,10 +115,24 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
         response: { 200: TracePreview },
       },
     },
-    async ({ params: { id }, query }) => {
-      const { conventions } = query;
-      return { conventions, ...found(await reader.preview({ traceId: id, conventions })) };
+    async ({ params: { id }, query }) => found(await reader.preview({ traceId: id, ...query })),
+  );
+
+  app.post(
+    "/api/traces/:id/preview",
+    {
+      schema: {
+        tags,
+        summary: "Get what conventions and rules would read in a trace, before they are saved",
+        params,
+        body: z.object({
+          conventions: Conventions.optional().describe("Absent: those of the agent."),
+          conventionRules: ConventionRules.optional().describe("Absent: those of the agent."),
+        }),
+        response: { 200: TracePreview },
+      },
     },
+    async ({ params: { id }, body }) => found(await reader.preview({ traceId: id, ...body })),
   );
 
   app.get(

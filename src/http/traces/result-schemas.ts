@@ -21,7 +21,9 @@ export const suspicious = z
 export const translated = z
   .object({
     as: z.string().describe("The documented attribute that it counts as."),
-    convention: z.string().describe("The convention by which it was read."),
+    convention: z
+      .string()
+      .describe("The convention by which it was read; `rules`: an own rule of the agent."),
   })
   .meta({ id: "Translated" });
 

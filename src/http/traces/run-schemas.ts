@@ -1,6 +1,8 @@
 // The response schemas of runs.
+
 import { z } from "zod";
 import type { Applicability as RunApplicability } from "../../model/run/run.ts";
+import { ShownRules } from "../convention-schemas.ts";
 import { Id, Time, typed } from "../schemas.ts";
 import { Counts, Outcome, Result, reasonParts, suspicious } from "./result-schemas.ts";
 
@@ -83,6 +85,7 @@ export const RunDetail = z
     conventions: z
       .array(z.string())
       .describe("The conventions that the trace was read by: those of the agent when the run began."),
+    conventionRules: ShownRules.describe("The agent's own rules when the run began."),
     judging: JudgeUseSum.nullable().describe("Sums of the run's judge calls; null if there were none."),
   })
   .meta({ id: "RunDetail" });

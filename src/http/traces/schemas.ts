@@ -1,4 +1,5 @@
 // The response schemas of traces. Fields of spans keep their snake_case wire names.
+
 import { z } from "zod";
 import type { TranslatedValue } from "../../model/conventions/report.ts";
 import { type Applicability as RunApplicability, resultStates } from "../../model/run/run.ts";
@@ -8,6 +9,7 @@ import type {
   Notice as TraceNotice,
   Span as TraceSpan,
 } from "../../model/trace/trace.ts";
+import { ShownRules } from "../convention-schemas.ts";
 import { Id, Name, pageSchema, searchText, Time, typed } from "../schemas.ts";
 import { applicability, Run, RunDetail } from "./run-schemas.ts";
 
@@ -164,7 +166,7 @@ const TranslatedField = z.looseObject({
     .nullable()
     .describe("`*` at the end: a flattened list. Null: an event, or the span's name."),
   event: z.string().nullable(),
-  convention: z.string(),
+  convention: z.string().describe("`rules`: an own rule of the agent."),
   replaced: z
     .union([z.string(), tokens])
     .nullable()
@@ -184,10 +186,12 @@ const identity = {
 export const TracePreview = z
   .object({
     conventions: z.array(z.string()),
+    conventionRules: ShownRules,
     userInput: z.string().nullable(),
     responseText: z.string().nullable(),
     tokens,
     tools: z.array(z.string()).describe("The names of the tools called, each once."),
+    matches: z.array(z.number().int()).describe("For each rule, how many spans it gave its attribute."),
     ...identity,
   })
   .describe("Texts are truncated as in lists.")
@@ -208,9 +212,10 @@ const whole = {
     .describe("For the notice other_convention: the attributes found, and the ones to send instead."),
   ...identity,
   conventions: z.array(z.string()).describe("The conventions of the agent that the trace is read by."),
+  conventionRules: ShownRules.describe("The agent's own rules that the trace is read by."),
   translated: z
     .array(typed<TranslatedValue>()(TranslatedField))
-    .describe("The values that conventions gave, and where they were read."),
+    .describe("The values that conventions and rules gave, and where they were read."),
   readable: z
     .array(z.string())
     .describe(

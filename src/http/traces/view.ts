@@ -5,7 +5,7 @@ import type { Counts, Waiting } from "../../model/run/run.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 import type { Notice, TraceKind } from "../../model/trace/trace.ts";
-import { decodeDetail } from "../../store/runs/detail.ts";
+import { decodeDetail, readByOf } from "../../store/runs/detail.ts";
 import type { RunOfTrace, RunRow, RunWithDetail } from "../../store/runs/read.ts";
 import type { ListedTrace as ListedTraceRow } from "../../store/traces/list.ts";
 import type { TraceRow } from "../../store/traces/read.ts";
@@ -55,8 +55,9 @@ function waitingView({ nextTryAt, judgeDeadlineAt, waitingReason }: RunRow): Wai
 }
 
 export function runDetailView(run: RunWithDetail): RunDetail {
-  const { results, tests, conventions = [] } = decodeDetail(run.detail);
-  return { ...runView(run), results, tests, conventions, judging: run.judging };
+  const detail = decodeDetail(run.detail);
+  const { results, tests } = detail;
+  return { ...runView(run), results, tests, ...readByOf(detail), judging: run.judging };
 }
 
 function traceColumnsView(trace: TraceRow) {

@@ -1,4 +1,5 @@
 // An agent: the AI system under watch, and the service name that its OpenTelemetry exporter sends.
+import type { ConventionRule } from "../conventions/rules.ts";
 
 export type AgentType = "http_api" | "workflow" | "flow_builder";
 
@@ -11,7 +12,12 @@ export type Agent = {
   otlpServiceName: string | null;
   /** The conventions that its traces are read by, beside the documented attributes; see conventions.ts. */
   conventions: string[];
+  /** Its own rules, which go before conventions; see rules.ts. */
+  conventionRules: ConventionRule[];
 };
 
-/** The conventions of an agent that has some, by what requests name it. */
-export type AgentConventions = { agentId: string; serviceName: string | null; conventions: string[] };
+/** What the traces of an agent are read by, if by anything, and what requests name it by. */
+export type AgentConventions = Pick<Agent, "conventions" | "conventionRules"> & {
+  agentId: string;
+  serviceName: string | null;
+};

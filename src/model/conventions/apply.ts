@@ -3,6 +3,8 @@ import { modelsIn } from "../conversation/conversation.ts";
 import type { Derived, FoundText, Span, Tokens, ToolCall } from "../trace/trace.ts";
 import type { TraceReading } from "./read-trace.ts";
 import type { CallReading, Sourced } from "./reading.ts";
+import { isRuled } from "./sources.ts";
+import { usageKeys } from "./usage-keys.ts";
 
 type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedText">;
 
@@ -46,12 +48,14 @@ function foundAt({ value, spanId, attribute }: Sourced<string>, field: keyof Con
 
 function tokensOf(
   { tokens, rootSpanId }: Pick<Derived, "tokens" | "rootSpanId">,
-  { usage: { input, output, reasoning, cached }, spans }: TraceReading,
+  { usage, spans }: TraceReading,
 ): Tokens {
-  const isSetOnRoot = spans.some(
-    ({ span, convention, usage }) => convention === null && usage !== null && span.span_id === rootSpanId,
-  );
-  if (isSetOnRoot || (input === null && output === null)) return tokens;
+  const root = spans.find(({ span }) => span.span_id === rootSpanId);
+  const ruled = usageKeys.filter(([, key]) => root && isRuled(root.span, key));
+  if (root?.convention === null && root.usage !== null && ruled.length === 0) return tokens;
+  const onRoot = Object.fromEntries(ruled.map(([kind]) => [kind, root!.usage?.value[kind] ?? null]));
+  const { input, output, reasoning, cached } = { ...usage, ...onRoot };
+  if (input === null && output === null) return tokens;
   const total = Math.min((input ?? 0) + (output ?? 0), Number.MAX_SAFE_INTEGER);
   return { input, output, reasoning, cached, total };
 }

@@ -8,13 +8,10 @@ const uncountedMax = 200_000;
 /** At least as many values as parsing the texts gives, JSON within JSON included. */
 export function valuesIn(spans: Span[]): number {
   const texts: string[] = [];
-  let length = 0;
   const add = (attributes: Attributes) => {
     for (const key in attributes) {
       const text = attributes[key];
-      if (typeof text !== "string" || !mayBeJson(text)) continue;
-      texts.push(text);
-      length += text.length;
+      if (typeof text === "string" && mayBeJson(text)) texts.push(text);
     }
   };
   for (const span of spans) {
@@ -27,11 +24,17 @@ export function valuesIn(spans: Span[]): number {
       add(isRecord(body) ? body : { body });
     }
   }
+  return valuesInTexts(texts);
+}
+
+/** The same for some texts, which may be JSON. */
+export function valuesInTexts(texts: string[]): number {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
   return length <= uncountedMax ? length / 2 : texts.reduce((sum, text) => sum + countIn(text), 0);
 }
 
 /** Whether its first character, or one after blanks, may begin JSON. */
-function mayBeJson(text: string): boolean {
+export function mayBeJson(text: string): boolean {
   const char = text.charCodeAt(0);
   return char <= 32 || char === quote || char === bracket || char === brace;
 }

@@ -8,6 +8,8 @@ import { callsOf, namedCalls } from "./calls.ts";
 import { valuesIn } from "./count-values.ts";
 import { indexOfQuestion, textIn } from "./messages.ts";
 import type { CallReading, Preset, ReadSpan, Sourced, Usage } from "./reading.ts";
+import { withRules } from "./ruled-reading.ts";
+import { inputKeys, isRuled, replyKeys } from "./sources.ts";
 import { readDocumented } from "./table.ts";
 
 export type TraceReading = {
@@ -50,7 +52,7 @@ export function readTrace(
   const reads: ReadSpan[] = [];
   for (const [at, span] of spans.entries()) {
     const preset = found[at]!;
-    const reading = preset ? preset.read(span) : readDocumented(span);
+    const reading = preset ? withRules(span, preset.read(span)) : readDocumented(span);
     if (!reading) continue;
     // Assigned, not copied: its parts are read when they are asked for.
     reads.push(Object.assign(reading, { at, span, convention: preset?.name ?? null }));
@@ -66,16 +68,20 @@ export function readTrace(
   const isAll = depth === "all";
   return {
     userInput:
-      first(around, ({ asked }) => questionIn(asked)) ?? first(models, ({ asked }) => questionIn(asked)),
+      first(ruledIn(reads, inputKeys), ({ asked }) => questionIn(asked)) ??
+      first(around, ({ asked }) => questionIn(asked)) ??
+      first(models, ({ asked }) => questionIn(asked)),
     reply:
-      first(around, ({ answered }) => withoutDump(replyIn(answered))) ?? (latest && replyIn(latest.answered)),
+      first(ruledIn(reads, replyKeys).reverse(), ({ answered }) => replyIn(answered)) ??
+      first(around, ({ answered }) => withoutDump(replyIn(answered))) ??
+      (latest && replyIn(latest.answered)),
     calls: isAll ? callsOf(reads, models) : namedCalls(reads, models),
     usage: usageOf(counted),
     counted,
     model: isAll ? (latest?.model ?? first(around, ({ model }) => model)) : null,
     provider: isAll ? (latest?.provider ?? null) : null,
-    conversationId: agreed(reads, ({ conversationId }) => conversationId),
-    userId: agreed(reads, ({ userId }) => userId),
+    conversationId: agreed(ruledOr(reads, "gen_ai.conversation.id"), ({ conversationId }) => conversationId),
+    userId: agreed(ruledOr(reads, "user.id"), ({ userId }) => userId),
     spans: reads,
     tree,
   };
@@ -158,6 +164,16 @@ function usageOf(counted: ReadSpan[]): TraceReading["usage"] {
     }
   }
   return sum;
+}
+
+/** Those to which rules gave one of the attributes. */
+function ruledIn(reads: ReadSpan[], attributes: readonly string[]): ReadSpan[] {
+  return reads.filter(({ span }) => span.translated && attributes.some(key => isRuled(span, key)));
+}
+
+function ruledOr(reads: ReadSpan[], attribute: string): ReadSpan[] {
+  const ruled = ruledIn(reads, [attribute]);
+  return ruled.length > 0 ? ruled : reads;
 }
 
 /** An id counts if all spans that carry one agree. */

@@ -1,12 +1,16 @@
 // What conventions gave a trace, for those who look at it: the values with their sources, and which conventions would give more.
+
+import { attributeOf } from "../conversation/conversation.ts";
 import { derive, lacksOf } from "../trace/derive.ts";
 import { boundedId, type Identity, identityOf } from "../trace/identity.ts";
 import type { Lack } from "../trace/other-convention.ts";
 import type { Derived, FoundText, MergedTrace, Span, Tokens } from "../trace/trace.ts";
-import { allConventions, type Conventions, readByConventions, recognizedIn } from "./conventions.ts";
+import { allConventions, recognizedIn } from "./conventions.ts";
+import { type ReadBy, readTraceBy } from "./read-by.ts";
 import type { TraceReading } from "./read-trace.ts";
 import type { Sourced } from "./reading.ts";
-import { type Source, sourceOf } from "./sources.ts";
+import { isRuled, type Source, sourceOf } from "./sources.ts";
+import { usageKeys } from "./usage-keys.ts";
 
 /** A value of the trace that a convention gave. `replaced`: what the documented attributes give, if anything. */
 export type TranslatedValue = Source & {
@@ -15,34 +19,37 @@ export type TranslatedValue = Source & {
   replaced: string | Tokens | null;
 };
 
-export type ConventionReport = Identity & {
-  /** The conventions that the trace was read by, whether or not they recognize its spans. */
-  conventions: string[];
-  translated: TranslatedValue[];
-  /** Conventions that are off, recognize spans, and would give an input, a reply or tokens that the trace lacks. */
-  readable: string[];
-};
+/** With the rules and conventions that the trace was read by, whether or not they say anything about it. */
+export type ConventionReport = Identity &
+  ReadBy & {
+    translated: TranslatedValue[];
+    /** Conventions that are off, recognize spans, and would give an input, a reply or tokens that the trace lacks. */
+    readable: string[];
+  };
 
 /** A trace and how it was read. */
-export type Read = {
+export type Read = ReadBy & {
   trace: MergedTrace;
   read: MergedTrace;
   derived: Derived;
   reading: TraceReading | null;
-  conventions: string[];
 };
 
 export function reportOf(read: Read): ConventionReport {
+  const { conventions, conventionRules, reading } = read;
+  const isRead = reading !== null || read.read.spans.some(span => span.translated);
+  // Without a convention, the spans that were read have nothing more than rules gave them.
+  const identity = identityOf(reading ? read.trace.spans : read.read.spans, reading);
   return {
-    ...boundedIdentity(read.trace.spans, read.reading),
-    conventions: read.conventions,
-    translated: read.reading ? translatedIn(read, read.reading) : [],
+    ...bounded(identity),
+    conventions,
+    conventionRules,
+    translated: isRead ? translatedIn(read, identity) : [],
     readable: readableIn(read),
   };
 }
 
-function boundedIdentity(spans: Span[], reading: TraceReading | null): Identity {
-  const { conversationId, userId, ...rest } = identityOf(spans, reading);
+function bounded({ conversationId, userId, ...rest }: Identity): Identity {
   return {
     ...rest,
     conversationId: conversationId && boundedId(conversationId),
@@ -50,7 +57,7 @@ function boundedIdentity(spans: Span[], reading: TraceReading | null): Identity 
   };
 }
 
-function translatedIn({ trace, read, derived }: Read, reading: TraceReading): TranslatedValue[] {
+function translatedIn({ trace, read, derived, reading }: Read, identified: Identity): TranslatedValue[] {
   const spans = new Map(read.spans.map(span => [span.span_id, span]));
   const documented = derive(trace);
   const identity = identityOf(trace.spans, null);
@@ -62,14 +69,17 @@ function translatedIn({ trace, read, derived }: Read, reading: TraceReading): Tr
       : [];
   };
   const idOf = (field: keyof Identity): TranslatedValue[] => {
-    const found = reading[field];
-    if (!found || found.value === identity[field]) return [];
-    return [{ field, ...sourcedAt(found, spans), replaced: identity[field] }];
+    const value = identified[field];
+    if (value === null || value === identity[field]) return [];
+    const source = reading?.[field]
+      ? sourcedAt(reading[field], spans)
+      : sourceInRules(read.spans, keysOf[field], value);
+    return source ? [{ field, ...source, replaced: identity[field] }] : [];
   };
   return [
     ...textOf("userInput"),
     ...textOf("responseText"),
-    ...tokensOf(derived.tokens, documented.tokens, reading, spans),
+    ...tokensOf(derived.tokens, documented.tokens, read.spans, reading),
     ...(["model", "provider", "conversationId", "userId"] as const).flatMap(idOf),
   ];
 }
@@ -83,71 +93,103 @@ function placeOf(
   return source && { ...source, spanId: found!.spanId };
 }
 
+const keysOf: Record<keyof Identity, string[]> = {
+  model: ["gen_ai.response.model", "gen_ai.request.model"],
+  provider: ["gen_ai.provider.name"],
+  conversationId: ["gen_ai.conversation.id"],
+  userId: ["user.id"],
+};
+
+/** The first span to which a rule gave one of these attributes, with this value unless any will do. */
+function sourceInRules(
+  spans: Span[],
+  keys: readonly string[],
+  value?: string,
+): (Source & { spanId: string }) | undefined {
+  for (const span of spans) {
+    const key = keys.find(
+      key => isRuled(span, key) && (value === undefined || attributeOf(span, key) === value),
+    );
+    if (key !== undefined) return { ...sourceOf(span, key)!, spanId: span.span_id };
+  }
+  return undefined;
+}
+
+/** A value that a rule gave has the documented attribute as its place. */
 function sourcedAt(
   { spanId, attribute }: Sourced<unknown>,
   spans: Map<string, Span>,
 ): Source & { spanId: string } {
-  const isOwn = Object.hasOwn(spans.get(spanId)?.attributes ?? {}, attribute) || attribute.endsWith("*");
+  const span = spans.get(spanId);
+  if (span && isRuled(span, attribute)) return { ...sourceOf(span, attribute)!, spanId };
+  const isOwn = Object.hasOwn(span?.attributes ?? {}, attribute) || attribute.endsWith("*");
   return {
     spanId,
     attribute: isOwn ? attribute : null,
     event: isOwn ? null : attribute,
-    convention: conventionOf(spans.get(spanId)) ?? "",
+    convention: span?.reading?.convention ?? "",
   };
-}
-
-function conventionOf(span: Span | undefined): string | undefined {
-  return span?.reading?.convention;
 }
 
 /** The first span with usage stands for all. */
 function tokensOf(
   tokens: Tokens,
   documented: Tokens,
-  { spans: reads }: TraceReading,
-  spans: Map<string, Span>,
+  spans: Span[],
+  reading: TraceReading | null,
 ): TranslatedValue[] {
   if (tokens.input === documented.input && tokens.output === documented.output) return [];
-  const bearer = reads.find(({ usage, convention }) => usage && convention !== null);
-  if (!bearer?.usage) return [];
+  const usage = reading?.spans.find(({ usage, convention }) => usage && convention !== null)?.usage;
+  const source =
+    sourceInRules(spans, countKeys) ??
+    (usage && sourcedAt(usage, new Map(spans.map(span => [span.span_id, span]))));
   const replaced = documented.total === null ? null : documented;
-  return [{ field: "tokens", ...sourcedAt(bearer.usage, spans), replaced }];
+  return source ? [{ field: "tokens", ...source, replaced }] : [];
 }
 
-function readableIn({ trace, derived, conventions }: Read): string[] {
+const countKeys = usageKeys.map(([, key]) => key);
+
+function readableIn({ trace, derived, conventions, conventionRules }: Read): string[] {
   const lacks = lacksOf(derived);
   const wanted = offeredFor.filter(lack => lacks.has(lack));
   if (wanted.length === 0 || conventions.includes(allConventions)) return [];
   const recognized = recognizedIn(trace.spans).filter(name => !conventions.includes(name));
   if (recognized.length === 0) return [];
-  const left = lacksOf(deriveWith(trace, [...conventions, ...recognized]));
+  const left = lacksOf(
+    read(trace, { conventions: [...conventions, ...recognized], conventionRules }).derived,
+  );
   return wanted.some(lack => !left.has(lack)) ? recognized : [];
 }
 
 /** Not for tool calls alone: many traces in OpenTelemetry's own convention name them only in messages. */
 const offeredFor: Lack[] = ["input", "reply", "usage"];
 
-function deriveWith(trace: MergedTrace, conventions: Conventions): Derived {
-  return derive(trace, undefined, readByConventions(trace.spans, conventions));
+function read(stored: MergedTrace, by: ReadBy): { derived: Derived; identity: Identity; matches: number[] } {
+  const { trace, reading, matches } = readTraceBy(stored, by);
+  const derived = derive(trace, undefined, reading);
+  return { derived, identity: identityOf(trace.spans, reading), matches };
 }
 
-/** What conventions would give a trace. Texts are whole. */
+/** What rules and conventions would give a trace. Texts are whole. */
 export type Preview = Identity & {
   userInput: string | null;
   responseText: string | null;
   tokens: Tokens;
   /** The names of the tools, each once. */
   tools: string[];
+  /** For each rule, how many spans it gave its attribute. */
+  matches: number[];
 };
 
-export function previewOf(trace: MergedTrace, conventions: Conventions): Preview {
-  const reading = readByConventions(trace.spans, conventions);
-  const { userInput, responseText, tokens, toolCalls } = derive(trace, undefined, reading);
+export function previewOf(trace: MergedTrace, by: ReadBy): Preview {
+  const { derived, identity, matches } = read(trace, by);
+  const { userInput, responseText, tokens, toolCalls } = derived;
   return {
-    ...boundedIdentity(trace.spans, reading),
+    ...bounded(identity),
     userInput: userInput?.text ?? null,
     responseText: responseText?.text ?? null,
     tokens,
     tools: [...new Set(toolCalls.map(({ name }) => name))],
+    matches,
   };
 }

@@ -4,6 +4,21 @@ import type { Span } from "../trace/trace.ts";
 /** `attribute`: null for the span's name or one of its events. */
 export type Source = { attribute: string | null; event: string | null; convention: string };
 
+/** In place of a convention's name, where a rule of the agent gave the attribute. */
+export const ownRules = "rules";
+
+export const inputKeys = ["gen_ai.input.messages"] as const;
+export const replyKeys = ["gen_ai.output.messages", "gen_ai.response.text"] as const;
+
+export function isRuled(span: Span, documented: string): boolean {
+  const { translated } = span;
+  return (
+    translated !== undefined &&
+    Object.hasOwn(translated, documented) &&
+    translated[documented]!.convention === ownRules
+  );
+}
+
 /** Undefined if the attribute is the span's own. */
 export function sourceOf(span: Span, documented: string): Source | undefined {
   const translation = Object.hasOwn(span.translated ?? {}, documented)

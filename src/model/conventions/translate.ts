@@ -7,6 +7,8 @@ import type { Attributes, Span, Translation } from "../trace/trace.ts";
 import { indexOfQuestion, textIn } from "./messages.ts";
 import type { TraceReading } from "./read-trace.ts";
 import type { CallReading, ReadSpan, Sourced } from "./reading.ts";
+import { inputKeys, isRuled, replyKeys } from "./sources.ts";
+import { usageKeys } from "./usage-keys.ts";
 
 /** The spans, with copies of those that a convention says something about. */
 export function translateSpans(spans: Span[], reading: TraceReading): Span[] {
@@ -72,7 +74,7 @@ function translate(read: ReadSpan, reading: TraceReading, copy: Copy): void {
   addMessages(copy, "gen_ai.input.messages", asked, reading);
   addMessages(copy, "gen_ai.output.messages", answered, reading);
   if (usage) {
-    for (const [kind, attribute] of usageAttributes) {
+    for (const [kind, attribute] of usageKeys) {
       const count = usage.value[kind];
       if (count !== null && !copy.has(attribute))
         copy.set(attribute, usage.from?.[kind] ?? usage.attribute, count);
@@ -86,13 +88,6 @@ function translate(read: ReadSpan, reading: TraceReading, copy: Copy): void {
   if (conversationId) copy.set("gen_ai.conversation.id", conversationId.attribute, conversationId.value);
   if (userId) copy.set("user.id", userId.attribute, userId.value);
 }
-
-const usageAttributes = [
-  ["input", "gen_ai.usage.input_tokens"],
-  ["output", "gen_ai.usage.output_tokens"],
-  ["reasoning", "gen_ai.usage.reasoning.output_tokens"],
-  ["cached", "gen_ai.usage.cache_read.input_tokens"],
-] as const;
 
 /** Documented attributes with messages stay as they are: they are read in every shape. */
 function addMessages(
@@ -111,8 +106,21 @@ type Said = Pick<ReadSpan, "asked" | "answered">;
  * The messages of a span. Agents repeat as their state what their models were asked and answered, and steps pass on texts
  * that nobody said: of these only question and reply count, and all messages of an agent whose models tell nothing.
  */
-function saidBy({ role, span, asked, answered }: ReadSpan, { spans, userInput, reply }: TraceReading): Said {
-  if (role === "model") return { asked, answered };
+function saidBy(read: ReadSpan, reading: TraceReading): Said {
+  const { asked, answered } = read;
+  if (read.role === "model") return { asked, answered };
+  const said = saidAround(read, reading);
+  // A rule means what it gives.
+  return {
+    asked: inputKeys.some(key => isRuled(read.span, key)) ? asked : said.asked,
+    answered: replyKeys.some(key => isRuled(read.span, key)) ? answered : said.answered,
+  };
+}
+
+function saidAround(
+  { role, span, asked, answered }: ReadSpan,
+  { spans, userInput, reply }: TraceReading,
+): Said {
   const isTold = spans.some(one => one.role === "model" && (one.asked ?? one.answered));
   if (role === "agent" && !isTold) return { asked: upToQuestion(asked), answered: withoutLineEnds(answered) };
   const question = role === "agent" || userInput?.spanId === span.span_id ? upToQuestion(asked) : null;
@@ -168,7 +176,8 @@ function isReadable(sent: unknown): boolean {
   return typeof sent !== "string" || parseJson(sent) !== undefined;
 }
 
-function documented({ role, pieces, calls, results }: ReadMessage): Attributes {
+/** As the documented attributes have it. */
+export function documented({ role, pieces, calls, results }: ReadMessage): Attributes {
   return {
     role,
     parts: [

@@ -9,18 +9,28 @@ export type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedT
 /** One message. `text` joins its text parts, without reasoning, tool calls and media; null when that is blank. */
 export type Message = { role: string; text: string | null; parts: unknown[] };
 
-/** Reads the user's input and the reply, the latter by both orders of precedence. Parses no more JSON than needed. */
-export function readConversation(spans: Span[], root: Span | null, path: TracePath): Conversation {
+/**
+ * Reads the user's input and the reply, the latter by both orders of precedence. Parses no more JSON than needed. `counts`:
+ * which attributes of a span are read; absent: all.
+ */
+export function readConversation(
+  spans: Span[],
+  root: Span | null,
+  path: TracePath,
+  counts?: (span: Span, attribute: string) => boolean,
+): Conversation {
+  const has = (span: Span, attribute: string) =>
+    attributeOf(span, attribute) !== undefined && (counts?.(span, attribute) ?? true);
   const inputs: Span[] = [];
   const prompts: Span[] = [];
   const outputs: Span[] = [];
   const texts: Span[] = [];
   let orchestrator: Span | null = null;
   for (const span of spans) {
-    if (attributeOf(span, "gen_ai.input.messages") !== undefined) inputs.push(span);
-    if (attributeOf(span, "gen_ai.prompt") !== undefined) prompts.push(span);
-    if (attributeOf(span, "gen_ai.output.messages") !== undefined) outputs.push(span);
-    if (attributeOf(span, "gen_ai.response.text") !== undefined) texts.push(span);
+    if (has(span, "gen_ai.input.messages")) inputs.push(span);
+    if (has(span, "gen_ai.prompt")) prompts.push(span);
+    if (has(span, "gen_ai.output.messages")) outputs.push(span);
+    if (has(span, "gen_ai.response.text")) texts.push(span);
     if (isOrchestrator(span) && (!orchestrator || compareLatest(span, orchestrator) >= 0))
       orchestrator = span;
   }

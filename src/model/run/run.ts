@@ -1,5 +1,6 @@
 // A run: one evaluation of a trace against its agent's test cases, with its results.
 
+import type { ConventionRule } from "../conventions/rules.ts";
 import type { CriterionVerdict, JudgedBy, Spent } from "../judge/judge.ts";
 import type { MaterialSummary } from "../judge/material.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
@@ -126,6 +127,7 @@ export type Verdict = {
   counts: Counts;
   results: Result[];
   tests: Applicability[];
-  /** The conventions that the trace was read by; absent: none. */
+  /** The conventions and the agent's own rules that the trace was read by; absent: none. */
   conventions?: string[];
+  conventionRules?: ConventionRule[];
 };

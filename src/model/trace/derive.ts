@@ -1,6 +1,8 @@
 // Derives input, reply, tokens, duration, status and notices from a trace's spans; never throws.
 import { applyReading } from "../conventions/apply.ts";
 import type { ReadingDepth, TraceReading } from "../conventions/read-trace.ts";
+import { isRuled } from "../conventions/sources.ts";
+import { usageKeys } from "../conventions/usage-keys.ts";
 import { modelsIn, readConversation, toolCallsOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { observedMark } from "../run/observed-turn.ts";
@@ -16,7 +18,7 @@ import { wholeNumber } from "./whole-number.ts";
 /**
  * Pure, and linear in the spans unless many have unreadable messages. Numbers stay within ±(2^53−1); texts are exactly
  * as sent. Excludes notices that depend on a run. Afterwards `allowance` knows how many parsed values the tool calls keep.
- * `reading`: what the conventions of the agent gave, if any recognized a span. With the depth `columns`, other conventions
+ * `reading`: what the conventions of the agent gave, if any recognized a span; what its rules gave is on the spans. With the depth `columns`, other conventions
  * are not looked for: lists do not show them.
  */
 export function derive(
@@ -37,9 +39,17 @@ export function derive(
   const read = reading
     ? applyReading({ spans, rootSpanId, tokens, conversationOf, callsOf }, reading)
     : { ...conversationOf(spans), tokens, toolCalls: callsOf(spans), models: modelsOf(spans) };
-  const otherConvention = depth === "all" ? findOtherConvention(spans, lacksOf(read)) : null;
+  const isRootCounted = read.tokens === tokens || usageKeys.some(([, key]) => root && isRuled(root, key));
+  const ruled = spans.some(span => span.translated)
+    ? readConversation(spans, root, trace.path, isRuled)
+    : null;
+  const userInput = ruled?.userInput ?? read.userInput;
+  const responseText = ruled?.responseText ?? read.responseText;
+  const judgedText = ruled?.judgedText ?? read.judgedText;
+  const otherConvention =
+    depth === "all" ? findOtherConvention(spans, lacksOf({ ...read, userInput, responseText })) : null;
 
-  const notices: Notice[] = read.userInput ? [] : ["no_user_input"];
+  const notices: Notice[] = userInput ? [] : ["no_user_input"];
   notices.push(...tree.notices);
   if (timing.durationMs === null) notices.push("no_timing");
   if (otherConvention) notices.push("other_convention");
@@ -53,12 +63,12 @@ export function derive(
     tokens: read.tokens,
     failed: spans.some(span => span.status?.code === 2),
     spanCount: spans.length,
-    userInput: read.userInput,
-    responseText: read.responseText,
-    judgedText: read.judgedText,
+    userInput,
+    responseText,
+    judgedText,
     toolCalls: read.toolCalls,
     models: read.models,
-    modelCalls: modelCallsOf(tree, reading ?? bearers, read.tokens === tokens),
+    modelCalls: modelCallsOf(tree, reading ?? bearers, isRootCounted),
     ...idsOf(spans, reading),
     notices,
     otherConvention,

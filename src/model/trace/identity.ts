@@ -1,6 +1,7 @@
 // The model, provider, conversation and user of a trace: of its latest call of a model, and as far as its spans agree.
 import { hash } from "node:crypto";
 import type { TraceReading } from "../conventions/read-trace.ts";
+import { isRuled } from "../conventions/sources.ts";
 import { attributeOf, isOrchestrator } from "../conversation/conversation.ts";
 import { compareNanos } from "./merge.ts";
 import type { Span } from "./trace.ts";
@@ -67,10 +68,14 @@ function isLater(a: Span, b: Span): boolean {
   );
 }
 
-/** The text that every span with one of these attributes has; the first attribute of each counts. */
+/**
+ * The text that every span with one of these attributes has; the first attribute of each counts. If rules of the agent gave
+ * some spans the first, only those count.
+ */
 function agreed(spans: Span[], keys: string[]): string | null {
+  const ruled = spans.filter(span => isRuled(span, keys[0]!));
   let found: string | null = null;
-  for (const span of spans) {
+  for (const span of ruled.length > 0 ? ruled : spans) {
     const text = textIn(span, keys);
     if (text === null || text === found) continue;
     if (found !== null) return null;

@@ -1,6 +1,7 @@
 // Agents, and how ingestion finds them: by service name or id, many in one query.
 import type pg from "pg";
 import type { Agent, AgentType } from "../../model/agent/agent.ts";
+import { type ConventionRule, normalizedRules } from "../../model/conventions/rules.ts";
 import type { AdmittedKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { type Database, transaction, violatedConstraint } from "../db.ts";
@@ -9,6 +10,7 @@ import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { deleteTracesOf } from "../traces/read.ts";
+import { readByKey } from "./read-by-key.ts";
 
 /** The agents of a project, newest first. */
 export async function listAgents(db: Database, projectId: string, listing: Listing): Promise<Agent[]> {
@@ -24,15 +26,29 @@ export async function findAgent(db: Database, id: string): Promise<Agent | undef
   return rows[0] && toAgent(rows[0]);
 }
 
-export type NewAgent = Omit<Agent, "id" | "conventions"> & { conventions?: string[] | undefined };
+export type NewAgent = Omit<Agent, "id" | "conventions" | "conventionRules"> & {
+  conventions?: string[] | undefined;
+  conventionRules?: ConventionRule[] | undefined;
+};
 
 /** Throws CONFLICT for a service name that another agent of the project has. */
 export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent> {
+  const { projectId, name, type, otlpServiceName, conventions = [], conventionRules = [] } = agent;
   const { rows } = await db.pool
     .query<AgentRow>(
-      `insert into agents (id, project_id, name, type, otlp_service_name, conventions) values ($1, $2, $3, $4, $5, $6)
-       returning ${columns}`,
-      [newId(), agent.projectId, agent.name, agent.type, agent.otlpServiceName, agent.conventions ?? []],
+      `insert into agents
+         (id, project_id, name, type, otlp_service_name, conventions, convention_rules, read_by_key)
+       values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+      [
+        newId(),
+        projectId,
+        name,
+        type,
+        otlpServiceName,
+        conventions,
+        JSON.stringify(conventionRules),
+        readByKey({ conventions, conventionRules }),
+      ],
     )
     .catch(refuseTakenName);
   return toAgent(rows[0]!);
@@ -43,16 +59,18 @@ export type AgentChange = {
   type?: AgentType | undefined;
   otlpServiceName?: string | null | undefined;
   conventions?: string[] | undefined;
+  conventionRules?: ConventionRule[] | undefined;
 };
 
-/** After a change of its conventions, this many of an agent's latest traces are derived again. */
+/** After a change of its rules or conventions, this many of an agent's latest traces are derived again. */
 export const rereadMax = 10_000;
 
 /** Absent fields stay as they are. Throws CONFLICT as insertAgent does. */
 export async function updateAgent(db: Database, id: string, change: AgentChange): Promise<Agent | undefined> {
-  const { name, type, otlpServiceName, conventions } = change;
+  const { name, type, otlpServiceName } = change;
+  const isReadBy = change.conventions !== undefined || change.conventionRules !== undefined;
   const agent = await transaction(db, async client => {
-    if (conventions) await changeConventions(client, id, conventions);
+    if (isReadBy) await changeReadBy(client, id, change);
     const { rows } = await client.query<AgentRow>(
       `update agents set name = coalesce($2, name), type = coalesce($3, type),
         otlp_service_name = case when $4 then $5 else otlp_service_name end
@@ -61,17 +79,25 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
     );
     return rows[0] && toAgent(rows[0]);
   }).catch(refuseTakenName);
-  if (otlpServiceName !== undefined || conventions) await cachesExpired();
+  if (otlpServiceName !== undefined || isReadBy) await cachesExpired();
   return agent;
 }
 
 /** Marks the latest traces to be derived again, unless nothing changes. In the order in which merges lock traces. */
-async function changeConventions(client: pg.PoolClient, id: string, conventions: string[]): Promise<void> {
-  const { rowCount } = await client.query(
-    "update agents set conventions = $2 where id = $1 and conventions <> $2::text[]",
-    [id, conventions],
+async function changeReadBy(client: pg.PoolClient, id: string, change: AgentChange): Promise<void> {
+  const { rows } = await client.query<AgentRow>(
+    `select ${columns} from agents where id = $1 for no key update`,
+    [id],
   );
-  if (rowCount === 0) return;
+  if (!rows[0]) return;
+  const before = toAgent(rows[0]);
+  const { conventions = before.conventions, conventionRules = before.conventionRules } = change;
+  const key = readByKey({ conventions, conventionRules });
+  if (key === readByKey(before)) return;
+  await client.query(
+    "update agents set conventions = $2, convention_rules = $3, read_by_key = $4 where id = $1",
+    [id, conventions, JSON.stringify(conventionRules), key],
+  );
   await client.query(
     `with latest as materialized (
       select id from traces where id = any (array(select id from traces where agent_id = $1 order by id desc limit $2))
@@ -84,7 +110,7 @@ async function changeConventions(client: pg.PoolClient, id: string, conventions:
   );
 }
 
-/** How many of the traces that a change of the conventions left to be derived again still are; null: none. */
+/** How many of the traces that a change of rules or conventions left to be derived again still are; null: none. */
 export async function findRereading(db: Database, id: string): Promise<{ left: number; of: number } | null> {
   const { rows } = await db.pool.query<{ left: number; of: number }>(
     `select a.rereading as of, (
@@ -124,7 +150,7 @@ export async function findAgentsByServiceName(
   if (askable.length === 0) return new Map();
   const { rows } = await db.pool.query<AgentRow>({
     name: "agents-by-service-name",
-    text: `select a.id, a.project_id, a.name, a.type, a.otlp_service_name, a.conventions
+    text: `select a.id, a.project_id, a.name, a.type, a.otlp_service_name, a.conventions, a.convention_rules
       from ${services.from}
       join agents a on a.project_id = item.project_id and a.otlp_service_name = item.service_name`,
     values: services.values(askable),
@@ -157,7 +183,7 @@ export async function listAgentsOfKey(db: Database, key: AdmittedKey): Promise<A
   return rows.map(toAgent);
 }
 
-const columns = "id, project_id, name, type, otlp_service_name, conventions";
+const columns = "id, project_id, name, type, otlp_service_name, conventions, convention_rules";
 
 type AgentRow = {
   id: string;
@@ -166,6 +192,7 @@ type AgentRow = {
   type: AgentType;
   otlp_service_name: string | null;
   conventions: string[];
+  convention_rules: ConventionRule[];
 };
 
 function toAgent(row: AgentRow): Agent {
@@ -176,6 +203,7 @@ function toAgent(row: AgentRow): Agent {
     type: row.type,
     otlpServiceName: row.otlp_service_name,
     conventions: row.conventions,
+    conventionRules: normalizedRules(row.convention_rules),
   };
 }
 

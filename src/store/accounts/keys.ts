@@ -87,6 +87,7 @@ export async function deleteKey(db: Database, id: string): Promise<void> {
 
 /** The traces of further agents are derived when somebody reads them. */
 const conventionsMax = 200;
+const ruleBytesMax = 100_000;
 
 /** One query for many hashes; the keys that are neither revoked nor expired, by hexadecimal hash. */
 export async function admitKeys(db: Database, hashes: Buffer[]): Promise<Map<string, AdmittedKey>> {
@@ -95,10 +96,11 @@ export async function admitKeys(db: Database, hashes: Buffer[]): Promise<Map<str
     text: `select encode(k.hash, 'hex') as hash, k.id, k.project_id as "projectId", k.access,
         a.id as "accountId", a.email_verified as "emailVerified",
         array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as "agentIds",
-        (select json_agg(c) from (
-          select id as "agentId", otlp_service_name as "serviceName", conventions from agents
-          where project_id = k.project_id and conventions <> '{}' limit ${conventionsMax}
-        ) c) as conventions
+        (select json_agg(json_build_object('agentId', c.id, 'serviceName', c.otlp_service_name,
+          'conventions', c.conventions, 'conventionRules', c.convention_rules)) from (
+          select *, sum(octet_length(convention_rules::text)) over (order by id) as rule_bytes from agents
+          where project_id = k.project_id and read_by_key <> '' order by id limit ${conventionsMax}
+        ) c where rule_bytes < ${ruleBytesMax}) as conventions
       from keys k
       join projects p on p.id = k.project_id
       join accounts a on a.id = p.account_id

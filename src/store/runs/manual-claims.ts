@@ -18,6 +18,8 @@ export type ManualRun = {
   judgeLeftMs: number | null;
   /** Number of failed attempts to ask the judge. */
   judgeTries: number;
+  /** Of a run whose turns are done: what its traces are read by, and its earlier results if it is evaluated again. */
+  detail: Buffer | null;
 };
 
 /** A run that ended without results, for events and metrics. */
@@ -195,7 +197,7 @@ const returned = `runs.id, runs.agent_id as "agentId", runs.launch_id as "launch
     select input from launch_inputs i
     where i.launch_id = runs.launch_id and i.test_id = runs.test_id and i.row = runs.test_row
   ) as input,
-  extract(epoch from runs.judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", runs.judge_tries as "judgeTries"`;
+  extract(epoch from runs.judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", runs.judge_tries as "judgeTries", runs.detail`;
 
 /** `input`: JSON text, in place of the only turn's input. */
 type RunRow = Omit<ManualRun, "test"> & { testId: string; test: string; input: string | null };

@@ -1,5 +1,6 @@
 // Writes the progress of a leased manual run: its turns before they are sent, its wait for the judge, and its end.
 import type pg from "pg";
+import type { ReadBy } from "../../model/conventions/read-by.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { RunTurn } from "../../model/run/launch.ts";
 import type { Reason } from "../../model/run/reason.ts";
@@ -41,12 +42,21 @@ export async function beginTurn(db: Database, { lease, run }: LeasedRun, turn: R
   });
 }
 
-/** Records that all turns are done, and the time left to wait for the judge; any worker can evaluate the run now. */
-export async function saveTurnsDone(db: Database, { lease, run }: LeasedRun, leftMs: number): Promise<void> {
+/**
+ * Records that all turns are done, the time left to wait for the judge, and what the traces are read by: any worker can
+ * evaluate the run now.
+ */
+export async function saveTurnsDone(
+  db: Database,
+  { lease, run }: LeasedRun,
+  leftMs: number,
+  { conventions, conventionRules }: ReadBy,
+): Promise<void> {
+  const detail = encodeDetail({ results: [], tests: [], conventions, conventionRules });
   await db.pool.query(
-    `update runs set judge_deadline_at = now() + $3::float8 * interval '1 ms'
+    `update runs set judge_deadline_at = now() + $3::float8 * interval '1 ms', detail = $4
      where id = $1 and lease = $2 and state = 'running'`,
-    [run.id, lease, leftMs],
+    [run.id, lease, leftMs, detail],
   );
 }
 

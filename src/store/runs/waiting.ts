@@ -5,11 +5,11 @@ import type { TestCase } from "../../model/test-case/test-case.ts";
 import { storable } from "../../model/trace/storable.ts";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
-import { encodeDetail } from "./detail.ts";
+import { detailOf, encodeDetail } from "./detail.ts";
 
 export type PartlyJudged = {
   id: string;
-  verdict: Pick<Verdict, "results" | "tests" | "conventions">;
+  verdict: Pick<Verdict, "results" | "tests" | "conventions" | "conventionRules">;
   /** The tests to continue with. */
   plan: TestCase[];
   /** The time left to wait for the judge; ignored if the run already has a deadline. */
@@ -26,8 +26,8 @@ const items = multiRow<PartlyJudged>(2, {
   tried: ["bool", run => run.wait?.tried ?? false],
   detail: [
     "bytes",
-    ({ verdict: { results, tests, conventions = [] }, plan }) =>
-      encodeDetail({ results, tests, plan, conventions }),
+    ({ verdict, plan }) =>
+      encodeDetail({ ...detailOf(verdict, plan), conventions: verdict.conventions ?? [] }),
   ],
 });
 

@@ -2,6 +2,7 @@
 
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import { nameSeparator } from "../../model/trace/storable.ts";
+import { readByKey } from "../accounts/read-by-key.ts";
 import type { Column } from "../multi-row.ts";
 import type { TraceWrite } from "./write.ts";
 
@@ -47,12 +48,12 @@ export const derivedAssignments = names
   .map(name => `${name} = ${sqlOf(name, "traces.received_at")}`)
   .join(", ");
 
-/** The conventions that the columns were derived with. */
-export const conventionsOf = ({ conventions = [] }: TraceWrite): string => conventions.join(" ");
+/** What the columns were derived with. */
+export const conventionsOf = ({ readBy }: TraceWrite): string => (readBy ? readByKey(readBy) : "");
 
-/** Whether the agent's conventions are others than these, as `conventionsOf` writes them: they changed meanwhile. */
+/** Whether the agent's rules or conventions are others than these, as `conventionsOf` writes them: they changed meanwhile. */
 export const hasOtherConventions = (agentId: string, conventions: string): string =>
-  `exists (select from agents where agents.id = ${agentId} and array_to_string(agents.conventions, ' ') <> ${conventions})`;
+  `exists (select from agents where agents.id = ${agentId} and agents.read_by_key <> ${conventions})`;
 
 /** Whether an update from `traces old` leaves out no tool, model or provider. */
 export const keepsNames = lists.map(name => `coalesce(old.${name} <@ traces.${name}, true)`).join(" and ");

@@ -1,4 +1,5 @@
 // Reads stored traces and their batches, deletes them, and updates their derived columns.
+import type { ReadBy } from "../../model/conventions/read-by.ts";
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
@@ -34,14 +35,14 @@ export async function findTrace(db: Database, id: string): Promise<TraceRow | un
   return rows[0];
 }
 
-export type TraceSize = { traceId: string; revision: number; bytes: number; conventions: string };
+export type TraceSize = { traceId: string; revision: number; bytes: number; readBy: string };
 
-/** The trace's revision, the size of its batches before compression, and its agent's conventions as one text. */
+/** The trace's revision, the size of its batches before compression, and the key of what its agent's traces are read by. */
 export async function findTraceSize(db: Database, id: string): Promise<TraceSize | undefined> {
   const { rows } = await db.pool.query<TraceSize>({
     name: "find_trace_size",
     text: `select t.id as "traceId", t.revision, t.batch_bytes as bytes,
-        array_to_string(a.conventions, ' ') as conventions
+        a.read_by_key as "readBy"
       from traces t join agents a on a.id = t.agent_id where t.id = $1`,
     values: [id],
   });
@@ -109,16 +110,14 @@ export async function deleteTracesOf(db: Database, agentIds: string[]): Promise<
   }
 }
 
-/** One trace as it is stored, in one snapshot: what mergeBatches needs. */
-export type StoredBatches = {
+/** One trace as it is stored, in one snapshot: what mergeBatches needs, and what its agent's traces are read by. */
+export type StoredBatches = ReadBy & {
   traceId: string;
   agentId: string;
   accountId: string;
   path: TracePath;
   revision: number;
   derivedRevision: number;
-  /** Those of its agent. */
-  conventions: string[];
   /** In order of arrival. */
   batches: StoredBatch[];
 };
@@ -151,8 +150,7 @@ export async function loadBatches(
     name: "load_batches",
     text: `select t.id as "traceId", t.agent_id as "agentId", ${accountOf("t.agent_id")} as "accountId", t.path, t.revision,
         t.derived_revision as "derivedRevision", t.fits, b.spans,
-        (select conventions from agents where agents.id = t.agent_id) as conventions,
-        b.resource_id as "resourceId"
+        a.conventions, a.convention_rules as "conventionRules", b.resource_id as "resourceId"
       from (
         select *, total <= $2::float8 or total = batch_bytes as fits
         from (
@@ -161,6 +159,7 @@ export async function loadBatches(
           from unnest($1::uuid[]) as asked (id) join traces using (id)
         ) sized
       ) t
+      join agents a on a.id = t.agent_id
       left join trace_batches b on b.trace_id = t.id and t.fits
       order by t.batch_bytes, t.id, b.seq`,
     values: [[...new Set(traceIds)], bytesMax],

@@ -1,6 +1,6 @@
 // Types of a trace to be stored, and of the outcome.
 
-import type { Conventions } from "../../model/conventions/conventions.ts";
+import type { ReadBy } from "../../model/conventions/read-by.ts";
 import type { Refusal } from "../../model/refusal.ts";
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TracePath } from "../../model/trace/trace.ts";
@@ -26,9 +26,9 @@ export type TraceWrite = {
   rawLength: number;
   /** The batch's resource, if it is stored apart. */
   resource?: SharedResource | undefined;
-  /** Derived from this batch alone, with these conventions; absent: with none. */
+  /** Derived from this batch alone, read by these rules and conventions; absent: by none. */
   columns: TraceColumns;
-  conventions?: Conventions | undefined;
+  readBy?: ReadBy | undefined;
 };
 
 /** A resource that several traces of one agent share. */

@@ -1,6 +1,7 @@
 // Agents over HTTP, and the service names by which OpenTelemetry exporters are matched.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { ConventionRule } from "../../../src/model/conventions/rules.ts";
 import { makeAgent, makeTest, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
 
 let service: TestApp;
@@ -17,7 +18,13 @@ test("an agent can be created, listed, read, changed and deleted", async () => {
     .post(`/api/projects/${projectId}/agents`, { name: "Bot", type: "workflow", otlpServiceName: "bot" })
     .expect(201);
   const { id } = agent;
-  const fields = { name: "Bot", type: "workflow", otlpServiceName: "bot", conventions: [] };
+  const fields = {
+    name: "Bot",
+    type: "workflow",
+    otlpServiceName: "bot",
+    conventions: [],
+    conventionRules: [],
+  };
   assert.deepEqual(agent, { id, projectId, ...fields });
   const { body: list } = await client.get(`/api/projects/${projectId}/agents`).expect(200);
   assert.deepEqual(list, { items: [agent], nextCursor: null });
@@ -95,4 +102,58 @@ test("deleting an agent deletes its test cases", async () => {
   const { id } = await makeTest(owner, agent.id);
   await owner.client.delete(`/api/agents/${agent.id}`).expect(204);
   await owner.client.get(`/api/tests/${id}`).expect(404);
+});
+
+test("an agent's own rules are replaced as a whole, and each error names its row and field", async () => {
+  const owner = await service.signUp();
+  const { id } = await makeAgent(owner);
+  const rules: ConventionRule[] = [
+    { from: "app.question", to: "gen_ai.input.messages", spanName: "POST /chat" },
+    { from: "app.messages.*", to: "gen_ai.output.messages" },
+  ];
+  const change = (conventionRules: unknown) => owner.client.patch(`/api/agents/${id}`, { conventionRules });
+  assert.deepEqual((await change(rules).expect(200)).body.conventionRules, rules);
+  assert.deepEqual(
+    (await owner.client.patch(`/api/agents/${id}`, {}).expect(200)).body.conventionRules,
+    rules,
+  );
+  const to = "user.id";
+  const cases: [unknown, string, RegExp][] = [
+    [[{ from: "a", to: "app.user" }], "conventionRules[0].to", /Attributes that a rule can give: .*user\.id/],
+    [
+      [
+        { from: "a", to },
+        { from: "", to },
+      ],
+      "conventionRules[1].from",
+      /./,
+    ],
+    [[{ from: "a".repeat(201), to }], "conventionRules[0].from", /200/],
+    [[{ from: "a", to, spanName: "" }], "conventionRules[0].spanName", /./],
+    [[{ from: "a\u0000", to }], "conventionRules[0].from", /U\+0000/],
+    [[{ from: "a*b", to }], "conventionRules[0].from", /only at the end/],
+    [[{ from: to, to }], "conventionRules[0].from", /read already/],
+    [
+      [
+        { from: "a", to },
+        { from: "b", to },
+        { from: "a", to },
+      ],
+      "conventionRules[2]",
+      /Same as rule 1\./,
+    ],
+    [Array.from({ length: 51 }, (_, at) => ({ from: `a${at}`, to })), "conventionRules", /50/],
+    [[{ to }], "conventionRules[0].from", /./],
+    ["all", "conventionRules", /./],
+  ];
+  for (const [sent, path, message] of cases) {
+    const { body } = await change(sent).expect(400);
+    assert.equal(body.code, "VALIDATION_ERROR");
+    assert.equal(body.issues[0].path, path, JSON.stringify(body.issues));
+    assert.match(body.issues[0].message, message);
+  }
+  assert.deepEqual((await owner.client.get(`/api/agents/${id}`).expect(200)).body.conventionRules, rules);
+  const other = await makeAgent(owner, { conventionRules: rules });
+  assert.deepEqual(other.conventionRules, rules);
+  assert.deepEqual((await change([]).expect(200)).body.conventionRules, []);
 });

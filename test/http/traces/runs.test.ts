@@ -67,6 +67,7 @@ test("a completed run has every field by its name, with a result of each test it
     outage: false,
     waiting: null,
     conventions: [],
+    conventionRules: [],
     judging: null,
   });
   assert.deepEqual(

@@ -10,8 +10,14 @@ import { makeSpan, makeTrace } from "../make-trace.ts";
 function readableOf(spans: Span[], conventions: string[] = []): string[] {
   const trace = makeTrace(spans);
   const reading = readByConventions(spans, conventions);
-  return reportOf({ trace, read: trace, reading, conventions, derived: derive(trace, undefined, reading) })
-    .readable;
+  return reportOf({
+    trace,
+    read: trace,
+    reading,
+    conventions,
+    conventionRules: [],
+    derived: derive(trace, undefined, reading),
+  }).readable;
 }
 
 const openInference = { "openinference.span.kind": "LLM", "input.value": "Hi", "output.value": "Hello." };

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { refreshStale } from "../../../src/load.ts";
+import { readByNothing } from "../../../src/model/conventions/read-by.ts";
 import { findRereading, updateAgent } from "../../../src/store/accounts/agents.ts";
 import { admitKeys } from "../../../src/store/accounts/keys.ts";
 import type { Database } from "../../../src/store/db.ts";
@@ -76,14 +77,14 @@ test("a change leaves the agent's traces to be derived again, counts them, and s
 
 test("columns derived with conventions that the agent no longer has are derived again", async () => {
   const sender = await makeSender(db);
-  const late = () => ({ ...canonicalWrite(sender, { attributes: openInference }), conventions: [] });
+  const late = () => ({ ...canonicalWrite(sender, { attributes: openInference }), readBy: readByNothing });
   const first = late();
-  await writer.write({ ...first, conventions: [] });
+  await writer.write({ ...first, readBy: readByNothing });
   await choose(sender, ["openinference"]);
   await refreshStale(db, {});
   await writer.write(late());
   await writer.write({ ...late(), externalId: first.externalId, rawLength: first.rawLength + 1 });
-  await writer.write({ ...late(), conventions: ["openinference"] });
+  await writer.write({ ...late(), readBy: { conventions: ["openinference"], conventionRules: [] } });
   assert.deepEqual(
     (await rowsOf(sender.agentId)).map(({ derived, revision }) => [derived, revision]),
     [
@@ -101,6 +102,34 @@ test("columns derived with conventions that the agent no longer has are derived 
       [null, true],
     ],
   );
+});
+
+test("a change of rules counts as one of conventions, and the same rules again as none", async () => {
+  const sender = await makeSender(db);
+  const attributes = { "app.question": "Where is my parcel?", "gen_ai.response.text": null };
+  await writer.write(canonicalWrite(sender, { attributes }));
+  const conventionRules = [{ from: "app.question", to: "gen_ai.input.messages" as const }];
+  const agent = await updateAgent(db, sender.agentId, { conventionRules });
+  assert.deepEqual([agent!.conventions, agent!.conventionRules], [[], conventionRules]);
+  assert.deepEqual(await findRereading(db, sender.agentId), { left: 1, of: 1 });
+  await refreshStale(db, {});
+  const readBy = { conventions: [], conventionRules };
+  await writer.write({ ...canonicalWrite(sender, { attributes }), readBy });
+  await writer.write({ ...canonicalWrite(sender, { attributes }), readBy: readByNothing });
+  assert.deepEqual(
+    (await rowsOf(sender.agentId)).map(({ input, derived }) => [input, derived]),
+    [
+      ["Where is my parcel?", 1],
+      [null, 1],
+      [null, 0],
+    ],
+  );
+  await refreshStale(db, {});
+  await updateAgent(db, sender.agentId, { conventionRules: [...conventionRules] });
+  assert.equal(await findRereading(db, sender.agentId), null);
+  const other = [{ ...conventionRules[0]!, spanName: "nothing" }];
+  await updateAgent(db, sender.agentId, { conventionRules: other });
+  assert.deepEqual(await findRereading(db, sender.agentId), { left: 3, of: 3 });
 });
 
 test("changes, merges and new traces at the same time neither deadlock nor leave a trace behind", async () => {
@@ -128,5 +157,9 @@ test("a key is found with the agents of its project that have conventions", asyn
   const find = async () => [...(await admitKeys(db, [rows[0]!.hash])).values()][0]!.conventions;
   assert.equal(await find(), null);
   await updateAgent(db, sender.agentId, { conventions: ["*"], otlpServiceName: "shop" });
-  assert.deepEqual(await find(), [{ agentId: sender.agentId, serviceName: "shop", conventions: ["*"] }]);
+  const named = { agentId: sender.agentId, serviceName: "shop" };
+  assert.deepEqual(await find(), [{ ...named, conventions: ["*"], conventionRules: [] }]);
+  const conventionRules = [{ from: "app.question", to: "gen_ai.input.messages" as const }];
+  await updateAgent(db, sender.agentId, { conventions: [], conventionRules });
+  assert.deepEqual(await find(), [{ ...named, conventions: [], conventionRules }]);
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { prepareLogs } from "../../../src/ingest/prepare-logs.ts";
+import { readByNothing } from "../../../src/model/conventions/read-by.ts";
 import { loadBatches } from "../../../src/store/traces/read.ts";
 import { expireRecords, storeRecords } from "../../../src/store/traces/records.ts";
 import type { RecordsWrite } from "../../../src/store/traces/waiting-records.ts";
@@ -31,7 +32,7 @@ function questions(sender: Sender, traceId: string, span: string, ...texts: stri
     ),
   );
   const readers = {
-    agents: [{ agentId: sender.agentId, serviceName: "agent", conventions: ["*"] }],
+    agents: [{ agentId: sender.agentId, serviceName: "agent", conventions: ["*"], conventionRules: [] }],
     only: null,
   };
   return prepareLogs(body, "json", decodeLimits, readers).flatMap(service =>
@@ -41,7 +42,7 @@ function questions(sender: Sender, traceId: string, span: string, ...texts: stri
 
 const spansOf = (sender: Sender, externalId: string, ...spans: string[]) => ({
   ...otlpWrite(sender, { externalId, spans }),
-  conventions: ["*"],
+  readBy: { conventions: ["*"], conventionRules: [] },
 });
 
 /** The trace's revision and batches, and how many rows wait for it. */
@@ -102,7 +103,7 @@ test("a trace has no room for more records than its limits, and the spans of a f
   for (let sent = 0; sent < 4; sent++) {
     await narrow.write({
       ...otlpWrite(sender, { externalId: id, spans: ["a"], text: String(sent) }),
-      conventions: [],
+      readBy: readByNothing,
     });
   }
   const { rows } = await opened.db.pool.query(
@@ -115,7 +116,7 @@ test("a trace has no room for more records than its limits, and the spans of a f
 test("records whose joining was interrupted are joined before they would be dropped", async () => {
   const sender = await makeSender(opened.db);
   const id = newTraceId();
-  await writer.write({ ...spansOf(sender, id, "a"), conventions: [] });
+  await writer.write({ ...spansOf(sender, id, "a"), readBy: readByNothing });
   const [late, lost] = [questions(sender, id, "a", "Hello"), questions(sender, id, "b", "Hello", "Again")];
   await storeRecords(opened.db, lost, limits);
   await opened.db.pool.query("update traces set external_id = 'hidden' where external_id = $1", [id]);
@@ -158,7 +159,7 @@ test("traces of agents without conventions ask for no records, and others once f
   });
   const watched = new TraceWriter({ ...opened.db, pool }, limits);
   const write = (conventions: string[]) =>
-    watched.write({ ...spansOf(sender, newTraceId(), "a"), conventions });
+    watched.write({ ...spansOf(sender, newTraceId(), "a"), readBy: { conventions, conventionRules: [] } });
   await Promise.all([write([]), write([]), write([])]);
   assert.deepEqual(asked, ["insert_traces"]);
   asked.length = 0;

@@ -1,0 +1,131 @@
+// Reads a span that a convention recognizes and rules of the agent give attributes: what rules give goes first.
+import { attributeOf } from "../conversation/conversation.ts";
+import type { Span } from "../trace/trace.ts";
+import type { Sourced, SourcedUsage, SpanReading, SpanRole, ToolReading, Usage } from "./reading.ts";
+import { isRuled, ownRules } from "./sources.ts";
+import { readDocumented } from "./table.ts";
+import { SpanOfTool } from "./tool-reading.ts";
+import { usageKeys } from "./usage-keys.ts";
+import { countOf } from "./values.ts";
+
+/** The reading of its convention, unless rules gave the span something. */
+export function withRules(span: Span, base: SpanReading): SpanReading {
+  const given = Object.entries(span.translated ?? {}).filter(([, { convention }]) => convention === ownRules);
+  if (given.length === 0) return base;
+  const attributes = Object.fromEntries(given.map(([key]) => [key, span.attributes[key]]));
+  const { log_records: _, ...rest } = span;
+  const own = { ...rest, attributes, events: [] };
+  return new RuledReading(own, readDocumented(own), base);
+}
+
+class RuledReading implements SpanReading {
+  readonly role: SpanRole;
+  readonly cumulative: boolean;
+  /** With the attributes that rules gave, and no others. */
+  readonly #span: Span;
+  readonly #own: SpanReading | null;
+  readonly #base: SpanReading;
+
+  constructor(span: Span, own: SpanReading | null, base: SpanReading) {
+    this.#span = span;
+    this.#own = own;
+    this.#base = base;
+    this.role = roleOf(span, base.role);
+    this.cumulative = base.cumulative && !usageKeys.some(([, key]) => isRuled(span, key));
+  }
+
+  /** What rules gave is not looked through: where they give something, whole messages are read. */
+  mayCall(): boolean {
+    return true;
+  }
+
+  get asked() {
+    return this.role === "tool" ? null : (this.#own?.asked ?? this.#base.asked);
+  }
+
+  get answered() {
+    return this.role === "tool" ? null : (this.#own?.answered ?? this.#base.answered);
+  }
+
+  get tool(): ToolReading | null {
+    return this.role === "tool" ? new RuledTool(this.#span, this.#base.tool) : null;
+  }
+
+  get usage() {
+    return usageOf(this.#span, this.#base.usage);
+  }
+
+  get model() {
+    return this.#own?.model ?? this.#base.model;
+  }
+
+  get provider() {
+    return this.#own?.provider ?? this.#base.provider;
+  }
+
+  get conversationId() {
+    return this.#own?.conversationId ?? this.#base.conversationId;
+  }
+
+  get userId() {
+    return this.#own?.userId ?? this.#base.userId;
+  }
+}
+
+/** The name of a tool makes the span that of a tool; a model makes a step a call of it. */
+function roleOf(span: Span, role: SpanRole): SpanRole {
+  if (isRuled(span, "gen_ai.tool.name")) return "tool";
+  const isVague = role === "step" || role === "other";
+  return isVague && isRuled(span, "gen_ai.request.model") ? "model" : role;
+}
+
+class RuledTool implements ToolReading {
+  readonly name: string;
+  readonly nameFrom: string | null;
+  readonly id: string | null;
+  readonly #own: SpanOfTool;
+  readonly #base: ToolReading | null;
+
+  constructor(span: Span, base: ToolReading | null) {
+    this.#own = new SpanOfTool(span, {});
+    this.#base = base;
+    const named = this.#own.nameFrom === null && base ? base : this.#own;
+    this.name = named.name;
+    this.nameFrom = named.nameFrom;
+    this.id = this.#own.id ?? base?.id ?? null;
+  }
+
+  get arguments(): Sourced<unknown> | null {
+    return this.#own.arguments ?? this.#base?.arguments ?? null;
+  }
+
+  get result(): Sourced<unknown> | null {
+    return this.#own.result ?? this.#base?.result ?? null;
+  }
+}
+
+/** Each count that a rule gave, in place of the convention's. */
+function usageOf(span: Span, base: SourcedUsage | null): SourcedUsage | null {
+  const value: Usage = {
+    input: null,
+    output: null,
+    reasoning: null,
+    cached: null,
+    written: null,
+    ...base?.value,
+  };
+  const from = { ...base?.from };
+  let attribute: string | undefined;
+  for (const [kind, key] of usageKeys) {
+    const count = countOf(attributeOf(span, key));
+    if (count === null) continue;
+    value[kind] = count;
+    from[kind] = key;
+    attribute ??= key;
+  }
+  if (attribute === undefined) return base;
+  for (const kind of Object.keys(value) as (keyof Usage)[]) {
+    if (base && value[kind] !== null) from[kind] ??= base.attribute;
+  }
+  return { value, spanId: span.span_id, attribute, from };
+}
