@@ -1,12 +1,16 @@
 // Log records of GenAI events join the spans that they are about, whichever arrives first, and are evaluated with them.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { expireRecords } from "../../src/store/traces/records.ts";
 import { recordedBody, recordings } from "../model/conventions/recordings.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
+import { exportSpans, openExporter } from "../support/exporters.ts";
 import { columnsWith } from "../support/leftovers.ts";
+import { sendEvents } from "../support/log-exporters.ts";
 import { callSpan, logsOf, questionRecord, replyRecord } from "../support/log-records.ts";
 import { json, jsonOf, proto, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -140,12 +144,36 @@ describe("log records", () => {
     assert.equal(await waiting(agent), 0);
   });
 
+  for (const protocol of ["protobuf", "json"] as const) {
+    it(`of the stock exporter join the span that it sends afterwards (${protocol}, gzip)`, async () => {
+      const serviceName = `stock-${protocol}`;
+      const agent = await makeReader(serviceName);
+      const to = { url: service.url, key: service.key, serviceName };
+      const memory = new InMemorySpanExporter();
+      const spanProcessors = [new SimpleSpanProcessor({ exporter: memory })];
+      const resource = resourceFromAttributes({ "service.name": serviceName });
+      const span = new TracerProvider({ resource, spanProcessors }).getTracer("t").startSpan("chat m");
+      await sendEvents(protocol, to, span, [
+        { eventName: "gen_ai.user.message", body: { content: "Where is my parcel?" } },
+        { eventName: "gen_ai.choice", body: { message: { role: "assistant", content: "In Lyon." } } },
+      ]);
+      assert.equal(await waiting(agent), 2);
+      span.end();
+      const exporter = openExporter(protocol, service);
+      assert.equal(await exportSpans(exporter, memory.getFinishedSpans()), undefined);
+      await exporter.shutdown();
+      const { userInput, responseText } = await only(agent);
+      assert.deepEqual([userInput, responseText], ["Where is my parcel?", "In Lyon."]);
+    });
+  }
+
   it("join a trace that an x-request-id names, by its OTLP trace id", async () => {
     const agent = await makeReader("named");
     const [one, other] = [newIds(), newIds()];
     await postLogs("named", replyRecord(other, "Second."));
     await postSpans("named", [callSpan(one)], { "x-request-id": "turn-1" });
-    await postSpans("named", [callSpan(other)], { "x-request-id": "turn-1" });
+    const later = { ...callSpan(other), startTimeUnixNano: "4000", endTimeUnixNano: "5000" };
+    await postSpans("named", [later], { "x-request-id": "turn-1" });
     await postLogs("named", questionRecord(one, "First?"));
     const row = await only(agent);
     assert.deepEqual([row.externalId, row.userInput, row.responseText], ["turn-1", "First?", "Second."]);

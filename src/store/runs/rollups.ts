@@ -51,14 +51,12 @@ const counts = outcomes.map(outcome => `${outcome} int`).join(", ");
 const added = (table: string, columns: readonly string[] = outcomes) =>
   columns.map(column => `${column} = ${table}.${column} + excluded.${column}`).join(", ");
 const modelCounts = [
-  ...([
-    "calls",
-    "unmeasured",
-    "input_tokens",
-    "cached_tokens",
-    "cache_write_tokens",
-    "output_tokens",
-  ] as const),
+  "calls",
+  "unmeasured",
+  "input_tokens",
+  "cached_tokens",
+  "cache_write_tokens",
+  "output_tokens",
 ] as const;
 const statement = `
 with agent as (
@@ -173,15 +171,15 @@ function addUsage(models: Map<string, ModelHour>, run: CountedRun): void {
     const names = { provider: provider ?? "", model: model ?? "", prompt_above: promptAbove };
     const key = `${run.agentId} ${run.traceHour.getTime()} ${names.provider}\n${names.model}\n${promptAbove}`;
     const hour = entry(models, key, () => ({
-      ...{ agent_id: run.agentId, hour: run.traceHour, ...names },
-      ...{
-        calls: 0,
-        unmeasured: 0,
-        input_tokens: 0,
-        cached_tokens: 0,
-        cache_write_tokens: 0,
-        output_tokens: 0,
-      },
+      agent_id: run.agentId,
+      hour: run.traceHour,
+      ...names,
+      calls: 0,
+      unmeasured: 0,
+      input_tokens: 0,
+      cached_tokens: 0,
+      cache_write_tokens: 0,
+      output_tokens: 0,
     }));
     hour.calls += usage.calls;
     hour.unmeasured += usage.unmeasured;

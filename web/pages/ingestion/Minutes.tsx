@@ -16,6 +16,12 @@ const dropWords: Record<IngestionMinute["dropped"][number]["reason"], string> = 
   no_span: "no span came in 10 minutes",
 };
 
+/** What was rejected: a row sums requests with traces and with log records. */
+function rejectedNoun({ spans, records, dropped }: Pick<IngestionMinute, "spans" | "records" | "dropped">) {
+  if (records === 0 && dropped.length === 0) return "trace";
+  return spans === 0 ? "log record" : "item";
+}
+
 type MinutesProps = { projectId: string; items: IngestionMinute[]; isFiltered: boolean };
 
 export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
@@ -108,7 +114,7 @@ export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
                     ))}
                     {reasons.map(reason => (
                       <div key={reason.code} className="small" title={explained[reason.code].why}>
-                        {counted(reason.traces, "trace")} rejected:{" "}
+                        {counted(reason.traces, rejectedNoun({ spans, records, dropped }))} rejected:{" "}
                         <code className="break">{reason.code}</code>
                       </div>
                     ))}
