@@ -54,6 +54,7 @@ const asArguments: Convert = ({ value }) => (isRecord(value) ? value : { value }
 /** The documented attributes that a rule may give; each makes its value of another, or undefined. */
 const targets = {
   "gen_ai.input.messages": asMessages("user"),
+  "gen_ai.prompt": asText,
   "gen_ai.output.messages": asMessages("assistant"),
   "gen_ai.response.text": asText,
   "gen_ai.tool.name": asText,

@@ -40,6 +40,9 @@ const cases: [RuleTarget, unknown, unknown][] = [
   ["gen_ai.input.messages", " ", undefined],
   ["gen_ai.input.messages", 7, undefined],
   ["gen_ai.input.messages", null, undefined],
+  ["gen_ai.prompt", "Where is it?", "Where is it?"],
+  ["gen_ai.prompt", '"Where is it?"', "Where is it?"],
+  ["gen_ai.prompt", ["Where is it?"], undefined],
   ["gen_ai.output.messages", '{"answer":"In Lyon."}', assistant("In Lyon.")],
   ["gen_ai.response.text", '{"answer":"In Lyon."}', '{"answer":"In Lyon."}'],
   ["gen_ai.response.text", '"In Lyon."', "In Lyon."],
@@ -88,6 +91,14 @@ test("a rule matches the span's exact name, or with * at the end its beginning, 
   assert.deepEqual(matching("chat*"), ["chat", "chat gpt"]);
   assert.deepEqual(matching("*"), ["chat", "chat gpt", "Chat"]);
   assert.deepEqual(matching("cha"), []);
+});
+
+test("a text for gen_ai.prompt is the user's input, with and without a convention", () => {
+  const spans = [makeSpan("a", { attributes: { question: "Where is it?", "openinference.span.kind": "AGENT" } })];
+  for (const conventions of [[], ["*"]]) {
+    const { derived } = readBy(spans, [{ from: "question", to: "gen_ai.prompt" }], conventions);
+    assert.equal(derived.userInput?.text, "Where is it?");
+  }
 });
 
 test("a list that is flattened into attributes is read by its prefix", () => {
