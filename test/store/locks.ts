@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Database } from "../../src/store/db.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** Resolves once this many statements that contain this text wait for a lock. */
+/** Resolves once this many statements wait for a lock that contain this text in their first 1,023 bytes, all that are kept. */
 export async function waiting(db: Database, statement: string, count = 1): Promise<void> {
   await eventually(async () => {
     const { rowCount } = await db.pool.query(

@@ -191,7 +191,7 @@ describe("two processes", () => {
       const writes = order.map(externalId => otlpWrite(sender, { externalId }));
       return store(writes, new TraceWriter(pool, limits));
     });
-    await waiting(db, "insert into traces", 2);
+    await waiting(db, "with item as materialized", 2);
     await blocking.rollback();
     const stored = [...(await forth!), ...(await back!)];
     assert.equal(stored.filter(({ state }) => state === "created").length, 3);
