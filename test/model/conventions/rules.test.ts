@@ -94,7 +94,9 @@ test("a rule matches the span's exact name, or with * at the end its beginning, 
 });
 
 test("a text for gen_ai.prompt is the user's input, with and without a convention", () => {
-  const spans = [makeSpan("a", { attributes: { question: "Where is it?", "openinference.span.kind": "AGENT" } })];
+  const spans = [
+    makeSpan("a", { attributes: { question: "Where is it?", "openinference.span.kind": "AGENT" } }),
+  ];
   for (const conventions of [[], ["*"]]) {
     const { derived } = readBy(spans, [{ from: "question", to: "gen_ai.prompt" }], conventions);
     assert.equal(derived.userInput?.text, "Where is it?");
