@@ -17,7 +17,8 @@ export const Name = storable(z.string().trim().min(1).max(200)).meta({
 });
 
 /** A text that is stored exactly as given. */
-export const ExactText = (max: number) => storable(z.string().min(1).max(max));
+export const ExactText = (max: number) =>
+  storable(z.string().min(1, "Must not be empty.").max(max, `Must have at most ${max} characters.`));
 
 /** A name that is stored exactly as given: 1 to 255 characters. */
 export const ExactName = ExactText(255);

@@ -1,4 +1,4 @@
-// Section of the agent settings: the tracing conventions that its traces are read by.
+// Section of the agent settings: the tracing conventions and own rules that its traces are read by.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Agent, AgentConventions } from "../../src/http/projects/schemas.ts";
@@ -10,6 +10,7 @@ import { Choices } from "../ui/Field.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { Loaded } from "../ui/State.tsx";
 import { toast } from "../ui/Toast.tsx";
+import { OwnRules } from "./OwnRules.tsx";
 import { SubmitRow } from "./SubmitRow.tsx";
 import { useSubmit } from "./submit.ts";
 
@@ -27,10 +28,11 @@ export function ConventionsSection({ agent }: { agent: Agent }) {
         </p>
       </div>
       <Loaded query={query}>
-        {({ conventions, rereading }) => (
+        {({ conventions, ruleTargets, rereading }) => (
           <>
             {rereading && <Progress {...rereading} />}
             <ConventionsForm key={agent.conventions.join()} agent={agent} known={conventions} />
+            <OwnRules key={JSON.stringify(agent.conventionRules)} agent={agent} targets={ruleTargets} />
           </>
         )}
       </Loaded>

@@ -55,10 +55,11 @@ export function ReadIt({ trace }: { trace: Readable }) {
   );
 }
 
-/** The title of a convention, by its name. `needed`: false reads nothing. */
+/** The title of a convention, or of the agent's own rules, by its name. `needed`: false reads nothing. */
 export function useConventionTitles(agentId: string, needed = true): (name: string) => string {
   const { data } = useQuery({ ...conventionsQuery(agentId), enabled: needed });
-  return name => data?.conventions.find(one => one.name === name)?.title ?? name;
+  return name =>
+    name === "rules" ? "own rules" : (data?.conventions.find(one => one.name === name)?.title ?? name);
 }
 
 function Preview({ preview: { userInput, responseText, tools, tokens, model } }: { preview: TracePreview }) {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
-import { assertReflows, useBrowser } from "../../support/browser.ts";
+import { assertReflows, becomesFocused, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { shoot } from "../../support/shoot.ts";
 import { openTracePages, pathOf, span } from "../../support/trace-page.ts";
@@ -88,5 +88,45 @@ test("a trace says which convention it is written in, is read at a click, and sh
   await page.getByText("Conventions saved").first().waitFor();
   const { body } = await browser.service.client.get(`/api/agents/${agent.id}`).expect(200);
   assert.deepEqual(body.conventions, ["*"]);
+  assert.deepEqual(complaints, []);
+});
+
+test("own rules are tried on a past trace, refused with the reason at their row, and saved", async () => {
+  const { client } = browser.service;
+  const agent = await newAgent();
+  await storeSpans(agent, [
+    span("chat m", null, [0, 10], { attributes: { "app.question": "Where is it?" } }),
+  ]);
+  const { page, complaints } = await open();
+  await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/settings`);
+  const section = page.getByRole("region", { name: "Own rules" });
+  await section.getByRole("button", { name: "Add rule" }).click();
+  await becomesFocused(section.getByLabel("Attribute, rule 1"));
+  await section.getByRole("button", { name: "Save rules" }).click();
+  await section.getByText("Must not be empty.").waitFor();
+  await becomesFocused(section.getByLabel("Attribute, rule 1"));
+  await shoot(page, "rules-1-refused");
+  await assertAccessible(page);
+
+  await section.getByLabel("Attribute, rule 1").fill("app.question");
+  await section.getByLabel("Read as, rule 1").selectOption("gen_ai.prompt");
+  await section.getByLabel("On spans named, rule 1").fill("chat*");
+  await section.getByRole("button", { name: "Try on this trace" }).click();
+  const input = section.getByRole("row", { name: /^Input/ });
+  assert.deepEqual(await input.getByRole("cell").allTextContents(), ["Not in this trace", "Where is it?"]);
+  await section.getByText("app.question found on 1 span").waitFor();
+  await page.setViewportSize({ width: 320, height: 700 });
+  await assertReflows(page);
+  await shoot(page, "rules-2-tried-narrow");
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await shoot(page, "rules-2-tried");
+  await assertAccessible(page);
+
+  await section.getByRole("button", { name: "Save rules" }).click();
+  await page.getByText("Rules saved").first().waitFor();
+  const saved = (await client.get(`/api/agents/${agent.id}`).expect(200)).body;
+  assert.deepEqual(saved.conventionRules, [{ from: "app.question", to: "gen_ai.prompt", spanName: "chat*" }]);
+  await section.getByRole("button", { name: "Remove rule 1" }).click();
+  await becomesFocused(section.getByRole("button", { name: "Add rule" }));
   assert.deepEqual(complaints, []);
 });

@@ -68,10 +68,10 @@ function isAnswered(code: NoticeCode, { readable }: TraceOutline): boolean {
   return readable.length > 0 && (code === "other_convention" || code === "no_user_input");
 }
 
-/** The conventions have changed since the evaluation. */
+/** The conventions or own rules have changed since the evaluation. */
 function ReadSince({ trace, run }: { trace: TraceOutline; run: RunDetail }) {
   const { projectId } = route.useParams();
-  if (trace.kind !== "live" || run.conventions.join() === trace.conventions.join()) return null;
+  if (trace.kind !== "live" || readBy(run) === readBy(trace)) return null;
   return (
     <Notice tone="info">
       <div className="line line-apart">
@@ -84,6 +84,9 @@ function ReadSince({ trace, run }: { trace: TraceOutline; run: RunDetail }) {
     </Notice>
   );
 }
+
+const readBy = ({ conventions, conventionRules }: Pick<TraceOutline, "conventions" | "conventionRules">) =>
+  JSON.stringify([conventions, conventionRules]);
 
 function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
   const due = Date.parse(run.dueAt);

@@ -1,0 +1,105 @@
+// Own rules of an agent in its settings: attributes that are read as documented ones, tried on a past trace before saving.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import type { Agent } from "../../src/http/projects/schemas.ts";
+import type { Failure } from "../api.ts";
+import "../styles/rules.css";
+import { attributeKeys, spanNames } from "../completions.ts";
+import { updateAgent } from "../mutations/agents.ts";
+import { agentQuery } from "../queries/agents.ts";
+import { conventionsQuery } from "../queries/conventions.ts";
+import { vocabularyQuery } from "../queries/editor.ts";
+import { Button } from "../ui/Button.tsx";
+import { FailureNotice, Notice } from "../ui/Notice.tsx";
+import { toast } from "../ui/Toast.tsx";
+import { type DraftRule, fromDraft, RuleRows, toDraft } from "./RuleRows.tsx";
+import { TryRules } from "./TryRules.tsx";
+
+export function OwnRules({ agent, targets }: { agent: Agent; targets: string[] }) {
+  const queries = useQueryClient();
+  const { data: vocabulary } = useQuery(vocabularyQuery(agent.id));
+  const [drafts, setDrafts] = useState(() => agent.conventionRules.map(toDraft));
+  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
+  const [failure, setFailure] = useState<Failure>();
+  const [busy, setBusy] = useState(false);
+  const section = useRef<HTMLElement>(null);
+  const rules = drafts.map(fromDraft);
+  const changed = JSON.stringify(rules) !== JSON.stringify(agent.conventionRules);
+
+  const change = (next: DraftRule[]) => {
+    setDrafts(next);
+    setFaults(new Map());
+    setFailure(undefined);
+  };
+  const refuse = (refused: Failure) => {
+    const ofRows = (refused.issues ?? []).filter(({ path }) => path.includes("["));
+    flushSync(() => setFaults(new Map(ofRows.map(({ path, message }) => [path, message]))));
+    section.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+    if (ofRows.length === 0) setFailure(refused);
+  };
+  const save = async () => {
+    setBusy(true);
+    setFailure(undefined);
+    const answer = await updateAgent(agent.id, { conventionRules: rules });
+    setBusy(false);
+    if (!answer.ok) return refuse(answer.failure);
+    queries.setQueryData(agentQuery(agent.id).queryKey, answer.value);
+    toast("Rules saved");
+    await Promise.all([
+      queries.invalidateQueries({ queryKey: conventionsQuery(agent.id).queryKey }),
+      queries.invalidateQueries({ queryKey: ["traces"] }),
+    ]);
+  };
+  const add = () => {
+    flushSync(() => change([...drafts, toDraft({ to: targets[0]! })]));
+    section.current?.querySelector<HTMLElement>("li:last-child input")?.focus();
+  };
+  const remove = (at: number) => {
+    flushSync(() => change(drafts.toSpliced(at, 1)));
+    // Focus the remove button of the next row, or "Add rule".
+    section.current?.querySelectorAll("button")[at]?.focus();
+  };
+  return (
+    <section className="stack" aria-labelledby="own-rules" ref={section}>
+      <div className="stack-tight">
+        <h3 id="own-rules">Own rules</h3>
+        <p className="quiet">
+          Read attributes of your own as documented ones, before any convention. A span’s name is exact; with
+          * at the end, its beginning.
+        </p>
+      </div>
+      {drafts.length > 0 && (
+        <RuleRows
+          drafts={drafts}
+          targets={targets}
+          attributes={attributeKeys(vocabulary)}
+          spans={spanNames(vocabulary)}
+          faults={faults}
+          onChange={change}
+          onRemove={remove}
+        />
+      )}
+      {faults.size > 0 && (
+        <Notice tone="bad" role="alert">
+          Fix the marked rules.
+        </Notice>
+      )}
+      <FailureNotice failure={failure} />
+      <div className="line line-apart">
+        <Button icon="plus" onClick={add}>
+          Add rule
+        </Button>
+        <div className="line">
+          {changed && (
+            <Button onClick={() => change(agent.conventionRules.map(toDraft))}>Discard changes</Button>
+          )}
+          <Button look="main" busy={busy || !changed} onClick={() => void save()}>
+            Save rules
+          </Button>
+        </div>
+      </div>
+      {drafts.length > 0 && <TryRules agent={agent} rules={rules} onRefused={refuse} />}
+    </section>
+  );
+}
