@@ -42,6 +42,7 @@ const Rule = z
       .refine(from => !from.includes("*") || listPrefix.test(from), {
         error: "`*` is allowed only at the end, after a dot: `app.messages.*`.",
       })
+      .meta({ pattern: "^[^\\x00*]*([^\\x00*]\\.\\*)?$" })
       .describe("An attribute of the span; with `.*` at the end, a list flattened into attributes."),
     to: z
       .enum(ruleTargets as [RuleTarget, ...RuleTarget[]], {
@@ -69,4 +70,5 @@ export const ConventionRules = z
     }
   })
   .transform(normalizedRules)
+  .meta({ uniqueItems: true })
   .describe("Own rules: attributes that are read as documented ones, before conventions. At most 50.");

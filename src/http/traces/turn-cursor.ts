@@ -7,9 +7,10 @@ import { uuidOf } from "../page.ts";
 
 const bytesInCursor = 25;
 
+// The first bytes are a side, 0 or 1, and a time of at most 53 bits.
 export const turnsCursor = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{33}[AQgw]$/, "Must be a cursor of an earlier page.")
+  .regex(/^A[AQ]A[A-Za-f][A-Za-z0-9_-]{29}[AQgw]$/, "Must be a cursor of an earlier page.")
   .optional()
   .describe("`nextCursor` or `previousCursor` of an earlier page.");
 

@@ -18,6 +18,8 @@ RULES = [
     r"Turn \d+ does not exist: the test has ",
     r"Duplicate header\.",
     r"This model already has a price from this day\.",
+    r"Same as rule \d+\.",
+    r"This attribute is read already\.",
     r"must be unique in the trace",
     r"The export request contains no spans\.",
     # Ids refer to each other inside of a body.
