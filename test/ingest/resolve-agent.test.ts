@@ -55,7 +55,8 @@ test("a canonical trace goes to an agent of the key's project that the key allow
   await fc.assert(
     fc.asyncProperty(keys, hints, async (key, hint) => {
       const found = await agentOfHint(deps, key, hint).catch((error: unknown) => error);
-      const asked = agents.find(({ id }) => id === String(hint?.value).toLowerCase());
+      const named = typeof hint?.value === "string" ? hint.value.toLowerCase() : null;
+      const asked = agents.find(({ id }) => id === named);
       if (typeof found === "string") {
         assert.ok(allowsAgent(key, found));
         assert.equal(agents.find(agent => agent.id === found)?.projectId, "own");
