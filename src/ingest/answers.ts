@@ -5,7 +5,8 @@ import type { Refusal } from "../model/refusal.ts";
 import { storable } from "../model/trace/storable.ts";
 
 type StoredGroup = { serviceName: string | null; agentId: string; spanCount: number };
-type RefusedGroup = { serviceName: string | null; refusal: Refusal };
+/** `count`: how many traces or log records were refused. */
+type RefusedGroup = { serviceName: string | null; refusal: Refusal; count: number };
 
 /**
  * One answer per service name. A service without refusals is OK whatever happened to the others; one with refusals is
@@ -13,7 +14,7 @@ type RefusedGroup = { serviceName: string | null; refusal: Refusal };
  */
 export function answersOf(
   stored: StoredGroup[],
-  refused: RefusedGroup[],
+  refused: Omit<RefusedGroup, "count">[],
   requestId: string,
 ): IngestionAnswer[] {
   const answers = new Map<string | null, IngestionAnswer>();
@@ -23,7 +24,18 @@ export function answersOf(
     if (answer) answer.spans += spans;
     else answers.set(serviceName, { code: "OK", serviceName, agentId, spans, reasons: {}, rejection: null });
   }
-  for (const { refusal, serviceName: sent } of refused) {
+  const traces = refused.map(one => ({ ...one, count: 1 }));
+  return withRefusals(answers, traces, requestId);
+}
+
+/** The answers to what was stored, and by service name to what was refused. */
+export function withRefusals(
+  answers: Map<string | null, IngestionAnswer>,
+  refused: RefusedGroup[],
+  requestId: string,
+): IngestionAnswer[] {
+  const isPartial = answers.size > 0;
+  for (const { refusal, serviceName: sent, count } of refused) {
     const serviceName = sent && storable(sent);
     let answer = answers.get(serviceName);
     if (!answer) {
@@ -32,9 +44,9 @@ export function answersOf(
       answers.set(serviceName, answer);
     }
     answer.rejection ??= rejectionOf(refusal, requestId);
-    if (stored.length === 0) continue;
+    if (!isPartial) continue;
     answer.code = "PARTIAL";
-    answer.reasons[refusal.code] = (answer.reasons[refusal.code] ?? 0) + 1;
+    answer.reasons[refusal.code] = (answer.reasons[refusal.code] ?? 0) + count;
   }
   return [...answers.values()];
 }

@@ -1,6 +1,7 @@
 // Summarizes the log records of one request, per service: what the ingestion log counts.
-import { type IngestionAnswer, rejectionOf } from "../model/ingestion.ts";
+import type { IngestionAnswer } from "../model/ingestion.ts";
 import { storable } from "../model/trace/storable.ts";
+import { withRefusals } from "./answers.ts";
 import type { LogsOutcome } from "./logs.ts";
 
 /** One answer per service name. */
@@ -11,18 +12,6 @@ export function answersOfLogs({ accepted, refused }: LogsOutcome, requestId: str
     const nothing = { spans: 0, reasons: {}, rejection: null };
     answers.set(serviceName, { code: "OK", serviceName, agentId, ...nothing, records, dropped });
   }
-  for (const { serviceName: sent, recordCount, refusal } of refused) {
-    const serviceName = sent && storable(sent);
-    let answer = answers.get(serviceName);
-    if (!answer) {
-      const agentId = refusal.agentId ?? null;
-      answer = { code: refusal.code, serviceName, agentId, spans: 0, reasons: {}, rejection: null };
-      answers.set(serviceName, answer);
-    }
-    answer.rejection ??= rejectionOf(refusal, requestId);
-    if (accepted.length === 0) continue;
-    answer.code = "PARTIAL";
-    answer.reasons[refusal.code] = (answer.reasons[refusal.code] ?? 0) + recordCount;
-  }
-  return [...answers.values()];
+  const records = refused.map(({ recordCount: count, ...one }) => ({ ...one, count }));
+  return withRefusals(answers, records, requestId);
 }
