@@ -109,6 +109,16 @@ test("the arrows and keys lead to the previous and next trace in the order of th
   await shows("third");
   await page.keyboard.press("Shift+J");
   await shows("second");
+  // Beyond the rows that the list loads first.
+  const later = Array.from({ length: 201 }, () => exportedSpan({ name: "later" }));
+  await store({ body: exportOf(later, agent.otlpServiceName) });
+  await page.goto(pathOf(agent, ids[1]!, "?view=raw"));
+  await page.getByRole("link", { name: "Next trace" }).click();
+  await shows("first");
+  await page.getByRole("link", { name: "Previous trace" }).waitFor();
+  await page.getByRole("button", { name: "Next trace" }).waitFor();
+  await page.keyboard.press("Shift+K");
+  await shows("second");
 });
 
 test("messages show their Markdown, or the text as it was written, and the choice is remembered", async () => {
