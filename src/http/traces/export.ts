@@ -13,6 +13,7 @@ import type { App, Deps } from "../deps.ts";
 import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "../places.ts";
 import { Id } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
+import { takenWithin } from "../taken-within.ts";
 import { viewsOf } from "./list.ts";
 import { wholeBytesMax, wholeJson } from "./parts.ts";
 import type { ListedTrace } from "./schemas.ts";
@@ -21,6 +22,7 @@ import type { ListedTrace } from "./schemas.ts";
 export const bulkMax = 1_000;
 const exportsMax = 3;
 const waitMs = 5_000;
+const takenWithinMs = 30_000;
 
 const ToExport = z.object({
   traceIds: z.array(Id).min(1).max(bulkMax),
@@ -65,7 +67,7 @@ export function registerTraceExport(app: App, { db, reader }: Deps & { reader: T
       reply.type(format === "csv" ? "text/csv; charset=utf-8" : "application/jsonl; charset=utf-8");
       const lines =
         format === "csv" ? csvOf(traces) : linesOf({ db, reader }, rows, await listForAgent(db, agentId));
-      return reply.send(Readable.from(chunksOf(lines, () => reply.raw.destroy()))) as never;
+      return reply.send(Readable.from(takenWithin(takenWithinMs, lines, () => reply.raw.destroy()))) as never;
     },
   );
 }
@@ -131,24 +133,4 @@ const columns: [name: string, cell: (trace: ListedTrace) => Cell][] = [
 function* csvOf(traces: ListedTrace[]): Generator<Uint8Array> {
   yield Buffer.from(byteOrderMark + csvLine(columns.map(([name]) => name)));
   for (const trace of traces) yield Buffer.from(csvLine(columns.map(([, cell]) => cell(trace))));
-}
-
-const chunkBytes = 64 * 1024;
-const takenWithinMs = 30_000;
-
-/** Disconnects clients that take more than 30 s for 64 KB: they would keep their place, and a trace in memory. */
-async function* chunksOf(
-  lines: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  onSlow: () => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const line of lines) {
-    for (let at = 0; at < line.length; at += chunkBytes) {
-      const timer = setTimeout(onSlow, takenWithinMs);
-      try {
-        yield line.subarray(at, at + chunkBytes);
-      } finally {
-        clearTimeout(timer);
-      }
-    }
-  }
 }
