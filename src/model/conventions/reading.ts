@@ -72,6 +72,8 @@ export type Preset = {
   marks: readonly string[];
   /** Instrumentation scopes that only this convention uses. */
   scope: RegExp | null;
+  /** Attributes that it reads as ids; `metadata>user_id` is a field of JSON in `metadata`. */
+  ids: { user: readonly string[]; conversation: readonly string[] };
   /** Reads a span that it recognizes. */
   read(span: Span): SpanReading;
 };

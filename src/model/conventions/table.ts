@@ -83,6 +83,10 @@ export function preset(own: Table): Preset {
     writes,
     marks,
     scope: scope ?? null,
+    ids: {
+      user: [...(own.userId ?? []), ...standard.userId],
+      conversation: [...(own.conversationId ?? []), ...standard.conversationId],
+    },
     read: span => new TableReading(span, table),
   };
 }

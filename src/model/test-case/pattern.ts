@@ -15,6 +15,11 @@ export type Pattern = {
   occursIn(text: string): boolean;
   /** Where the pattern first occurs. */
   find(text: string): { start: number; end: number } | null;
+  /**
+   * Everywhere it occurs, without overlaps and empty matches. Null if that takes more than `msMax`: one search is linear in
+   * the text, but each may look at all of it again.
+   */
+  findAll(text: string, msMax: number): { start: number; end: number }[] | null;
 };
 
 const flagBits: Record<string, number> = {
@@ -85,6 +90,18 @@ function compile(source: string, flags: string): Pattern {
         const found = matcher.find() ? { start: matcher.start(), end: matcher.end() } : null;
         tidy(text);
         return found;
+      },
+      findAll(text, msMax) {
+        const matcher = program.matcher(text);
+        const found: { start: number; end: number }[] = [];
+        const start = performance.now();
+        let isInTime = true;
+        while (isInTime && matcher.find()) {
+          if (matcher.end() > matcher.start()) found.push({ start: matcher.start(), end: matcher.end() });
+          isInTime = performance.now() - start <= msMax;
+        }
+        tidy(text);
+        return isInTime ? found : null;
       },
     };
   } catch (error) {

@@ -1,0 +1,191 @@
+// Finds the text values of JSON in a text, decoded, with the places of their characters in the text they were found in.
+
+/** A text value. `key`: of the field it is in, or of the list that it is in; "" if there is none. */
+export type JsonText = {
+  text: string;
+  key: string;
+  /** The position in the outer text of a position in this one, its end included. */
+  at(position: number): number;
+};
+
+const [tab, lineFeed, carriageReturn, space, quote, comma, minus, point] = [9, 10, 13, 32, 34, 44, 45, 46];
+const [colon, openBracket, backslash, closeBracket, openBrace, closeBrace] = [58, 91, 92, 93, 123, 125];
+
+/** What may come next. */
+const value = 0;
+const valueOrEnd = 1;
+const keyOrEnd = 2;
+const key = 3;
+const afterKey = 4;
+const afterValue = 5;
+const afterAll = 6;
+
+/**
+ * Null if the text is no JSON of a list, an object or a text. Several of them one after the other count as well, and so does
+ * JSON that was cut off, if a text was read: then numbers are no longer looked at. Linear, whatever the text is.
+ */
+export function jsonTextsIn(outer: string): JsonText[] | null {
+  const first = skipBlanks(outer, 0);
+  const opening = outer.charCodeAt(first);
+  if (opening !== openBrace && opening !== openBracket && opening !== quote) return null;
+  const texts: JsonText[] = [];
+  /** The keys of the open objects and lists; a list has that of its field. */
+  const open: { isObject: boolean; key: string }[] = [];
+  let lastKey = "";
+  let state = value;
+  let at = first;
+  while (at < outer.length) {
+    const code = outer.charCodeAt(at);
+    if (code === space || code === lineFeed || code === carriageReturn || code === tab) {
+      at++;
+      continue;
+    }
+    if (code === quote) {
+      const isKey = state === keyOrEnd || state === key;
+      if (!isKey && state !== value && state !== valueOrEnd) return null;
+      const end = endOfText(outer, at + 1);
+      if (end < 0) return null;
+      if (isKey) {
+        lastKey = outer.slice(at + 1, Math.min(end, at + 1 + keyMax));
+        state = afterKey;
+      } else {
+        if (end > at + 1) texts.push(jsonText(outer, at + 1, end, lastKey));
+        state = open.length === 0 ? afterAll : afterValue;
+      }
+      at = end + 1;
+      continue;
+    }
+    if (state === value || state === valueOrEnd || (state === afterAll && open.length === 0)) {
+      if (code === openBrace || code === openBracket) {
+        const isObject = code === openBrace;
+        open.push({ isObject, key: lastKey });
+        state = isObject ? keyOrEnd : valueOrEnd;
+        at++;
+        continue;
+      }
+      if (state === afterAll) return null;
+    }
+    if (code === closeBrace || code === closeBracket) {
+      const closed = open.pop();
+      if (!closed || closed.isObject !== (code === closeBrace)) return null;
+      if (state !== afterValue && state !== (closed.isObject ? keyOrEnd : valueOrEnd)) return null;
+      lastKey = open.length > 0 ? open[open.length - 1]!.key : "";
+      state = open.length === 0 ? afterAll : afterValue;
+      at++;
+      continue;
+    }
+    if (state === afterKey) {
+      if (code !== colon) return null;
+      state = value;
+      at++;
+      continue;
+    }
+    if (state === afterValue) {
+      if (code !== comma) return null;
+      const inner = open[open.length - 1]!;
+      if (!inner.isObject) lastKey = inner.key;
+      state = inner.isObject ? key : value;
+      at++;
+      continue;
+    }
+    if (state !== value && state !== valueOrEnd) return null;
+    const end = endOfWord(outer, at);
+    if (end === at) return null;
+    state = open.length === 0 ? afterAll : afterValue;
+    at = end;
+  }
+  return state === afterAll || texts.length > 0 ? texts : null;
+}
+
+/** A longer key says no more. */
+const keyMax = 64;
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== space && code !== lineFeed && code !== carriageReturn && code !== tab) break;
+  }
+  return at;
+}
+
+/** The position of the closing quote, or the end of the text; negative if an escape is none of JSON's. */
+function endOfText(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) return at;
+    if (code === backslash) {
+      at++;
+      if (at < text.length && escapes.indexOf(text[at]!) === -1) return -1;
+    }
+  }
+  return text.length;
+}
+
+const escapes = '"\\/bfnrtu';
+const decoded = '"\\/\b\f\n\r\t';
+
+/** The end of a number, or of true, false or null. */
+function endOfWord(text: string, from: number): number {
+  const word = words[text[from]!];
+  if (word !== undefined) return text.startsWith(word, from) ? from + word.length : from;
+  let at = from;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const isDigit = code >= 48 && code <= 57;
+    if (!isDigit && code !== minus && code !== point && code !== 43 && code !== 69 && code !== 101) break;
+  }
+  return at;
+}
+
+const words: Record<string, string> = { t: "true", f: "false", n: "null", N: "NaN" };
+
+function jsonText(outer: string, start: number, end: number, key: string): JsonText {
+  const raw = outer.slice(start, end);
+  if (!raw.includes("\\")) return { text: raw, key, at: position => start + position };
+  const { text, starts } = decode(raw);
+  return { text, key, at: position => start + starts(position) };
+}
+
+/** `starts`: the position in the raw text of a position in the decoded one. */
+function decode(raw: string): { text: string; starts: (position: number) => number } {
+  const parts: string[] = [];
+  /** Of each escape: the decoded position after it, and how many characters longer the raw text is up to there. */
+  const after: number[] = [];
+  const longer: number[] = [];
+  let [length, extra] = [0, 0];
+  let from = 0;
+  for (let at = raw.indexOf("\\"); at !== -1; at = raw.indexOf("\\", from)) {
+    if (at > from) parts.push(raw.slice(from, at));
+    length += at - from;
+    const [char, size] = escapeAt(raw, at);
+    parts.push(char);
+    length += char.length;
+    extra += size - char.length;
+    after.push(length);
+    longer.push(extra);
+    from = at + size;
+  }
+  if (from < raw.length) parts.push(raw.slice(from));
+  const starts = (position: number) => {
+    // The last escape that ends at or before the position.
+    let [low, high] = [0, after.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (after[middle]! <= position) low = middle + 1;
+      else high = middle;
+    }
+    return position + (low === 0 ? 0 : longer[low - 1]!);
+  };
+  return { text: parts.join(""), starts };
+}
+
+/** The character, and how many characters its escape has. What is cut off or no escape stands for itself. */
+function escapeAt(raw: string, at: number): [string, number] {
+  const kind = raw[at + 1];
+  if (kind === undefined) return ["\\", 1];
+  if (kind !== "u") return [decoded[escapes.indexOf(kind)] ?? kind, 2];
+  const digits = raw.slice(at + 2, at + 6);
+  return /^[\da-f]{4}$/i.test(digits) ? [String.fromCharCode(Number.parseInt(digits, 16)), 6] : ["\\", 1];
+}

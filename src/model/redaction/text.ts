@@ -1,0 +1,140 @@
+// Redacts one text: finds what the rules find, also in JSON that the text contains, and replaces only these places.
+import type { RedactedText } from "../redaction.ts";
+import { findBuiltIn } from "./find.ts";
+import { type Found, withoutOverlaps } from "./found.ts";
+import { type JsonText, jsonTextsIn } from "./json-texts.ts";
+import type { CompiledRule } from "./own-rules.ts";
+import { type BuiltInRule, builtInRules, uncheckedRule, uncheckedText } from "./rules.ts";
+import type { Work } from "./work.ts";
+
+/** JSON in JSON is followed this deep, and is text below that. */
+const levelsMax = 5;
+
+/** A text grows at most to twice its length and this; beyond, it is left unchecked as a whole. */
+const growthMax = 1_000;
+
+/** Instructions of a pattern that cost as much as one built-in rule. */
+const instructionsPerUnit = 16;
+
+/** For one pattern in one text; usual are a hundredth of it. */
+const findMsMax = (length: number) => 50 + length / 1_000;
+/** What a pattern that took longer costs. */
+const lateUnits = 20_000_000;
+
+/** What stands for the texts that no rule could finish. */
+export class Unchecked extends Error {}
+
+export class TextRedaction {
+  readonly names: readonly string[];
+  readonly #active: ReadonlySet<BuiltInRule>;
+  readonly #own: readonly CompiledRule[];
+  readonly #units: number;
+  readonly #placeholders: RegExp;
+
+  constructor(builtIn: readonly BuiltInRule[], own: readonly CompiledRule[]) {
+    this.names = [...builtIn, ...own.map(({ name }) => name)];
+    this.#active = new Set(builtIn);
+    this.#own = own;
+    const ofOwn = own.reduce(
+      (sum, { pattern }) => sum + 1 + Math.ceil(pattern.size / instructionsPerUnit),
+      0,
+    );
+    this.#units = builtIn.length + ofOwn;
+    const names = [...builtInRules, ...own.map(({ name }) => name), uncheckedRule];
+    this.#placeholders = new RegExp(`\\[(?:${names.join("|")})\\]`, "g");
+  }
+
+  /** Whether any rule searches texts; if not, there are only pseudonyms. */
+  get searches(): boolean {
+    return this.names.length > 0;
+  }
+
+  /** `key`: the name of the attribute or field, which may say that the text is a secret. */
+  redact(text: string, work: Work, key = ""): RedactedText {
+    const found = this.find(text, work, key);
+    if (found === null) return unchecked();
+    return found.length === 0 ? { text, found: [] } : this.replace(text, found);
+  }
+
+  /** By position, without overlaps; null if the text cannot be finished. */
+  find(text: string, work: Work, key = ""): Found[] | null {
+    if (!this.searches) return [];
+    if (!work.spend(text.length * this.#units)) return null;
+    try {
+      return this.#findIn(text, key, work, levelsMax);
+    } catch (error) {
+      if (error instanceof Unchecked) return null;
+      throw error;
+    }
+  }
+
+  replace(text: string, found: Found[]): RedactedText {
+    const most = 2 * text.length + growthMax;
+    const places = new Map<string, [number, number][]>();
+    let [out, from] = ["", 0];
+    for (const { start, end, rule } of found) {
+      const name = this.names[rule]!;
+      out += text.slice(from, start);
+      const place: [number, number] = [out.length, out.length + name.length + 2];
+      out += `[${name}]`;
+      if (out.length > most) return unchecked();
+      const list = places.get(name);
+      if (list) list.push(place);
+      else places.set(name, [place]);
+      from = end;
+    }
+    out += text.slice(from);
+    if (out.length > most) return unchecked();
+    return { text: out, found: [...places].map(([rule, list]) => ({ rule, places: list })) };
+  }
+
+  #findIn(text: string, key: string, work: Work, levels: number): Found[] {
+    const inner = levels > 0 ? jsonTextsIn(text) : null;
+    if (!inner) return this.#findPlain(text, key, work);
+    const found: Found[] = [];
+    for (const one of inner) found.push(...this.#findInner(one, work, levels - 1));
+    return found;
+  }
+
+  #findInner(one: JsonText, work: Work, levels: number): Found[] {
+    const found = this.#findIn(one.text, one.key, work, levels);
+    return found.map(({ start, end, rule }) => ({ start: one.at(start), end: one.at(end), rule }));
+  }
+
+  #findPlain(text: string, key: string, work: Work): Found[] {
+    const found: Found[] = this.#active.size > 0 ? findBuiltIn(text, key, this.#active, this.names) : [];
+    const own = this.#own.length > 0 ? this.#findOwn(text, work) : [];
+    return withoutOverlaps(own.length > 0 ? [...found, ...own] : found);
+  }
+
+  #findOwn(text: string, work: Work): Found[] {
+    const found: Found[] = [];
+    let placeholders: [number, number][] | null = null;
+    for (const [at, { pattern }] of this.#own.entries()) {
+      if (!pattern.occursIn(text)) continue;
+      const places = pattern.findAll(text, findMsMax(text.length));
+      if (places === null) {
+        work.spend(Math.min(work.left, lateUnits));
+        throw new Unchecked();
+      }
+      if (!work.spend(Math.min(places.length * 10, work.left))) throw new Unchecked();
+      placeholders ??= Array.from(text.matchAll(this.#placeholders), ({ index, 0: all }) => [
+        index,
+        index + all.length,
+      ]);
+      const rule = this.#active.size + at;
+      let next = 0;
+      for (const { start, end } of places) {
+        while (next < placeholders.length && placeholders[next]![1] < start) next++;
+        // What touches a redacted place was redacted before, or would be again and again.
+        const touches = next < placeholders.length && placeholders[next]![0] <= end;
+        if (!touches) found.push({ start, end, rule });
+      }
+    }
+    return found;
+  }
+}
+
+export function unchecked(): RedactedText {
+  return { text: uncheckedText, found: [{ rule: uncheckedRule, places: [[0, uncheckedText.length]] }] };
+}

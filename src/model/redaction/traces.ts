@@ -1,0 +1,274 @@
+// Redacts the texts of spans, log records and metadata, and puts pseudonyms in place of ids. Keys, names and times stay.
+
+import { step } from "../path.ts";
+import { isRecord } from "../record.ts";
+import type { Redacted, Redaction, RedactionIn } from "../redaction.ts";
+import type { Attributes, Batch, LogRecord, Span } from "../trace/trace.ts";
+import type { IdKeys, IdRule } from "./ids.ts";
+import { pseudonymRule } from "./rules.ts";
+import { type TextRedaction, unchecked } from "./text.ts";
+import type { Work } from "./work.ts";
+
+export type Engine = {
+  texts: TextRedaction;
+  pseudonymOf: (value: string) => string;
+  ids: IdKeys;
+  work: Work;
+};
+
+/** In units of work: walking to a value. */
+const valueUnits = 8;
+
+export function redactBatch(batch: Batch, engine: Engine): Redacted<Batch> {
+  const all: Redaction[] = [];
+  const take = <T>({ value, redactions }: Redacted<T>): T => {
+    all.push(...redactions);
+    return value;
+  };
+  const resource = batch.resource && take(resourceOf(batch.resource, null, engine));
+  const metadata = batch.metadata && take(redactAttributes(batch.metadata, at(null, "metadata"), engine));
+  const spans = take(redactSpans(batch.spans, engine));
+  const records = batch.logRecords;
+  const logged = records && take(redactRecords(records.spanId, records.records, engine));
+  if (all.length === 0) return { value: batch, redactions: all };
+  const value: Batch = { ...batch, spans, resource, metadata };
+  if (records && logged) value.logRecords = { ...records, records: logged };
+  return { value, redactions: all };
+}
+
+function at(spanId: string | null, where: RedactionIn) {
+  return { spanId, in: where };
+}
+
+/** In the order of their ids, so that the order in which they are sent does not decide what is left unchecked. */
+function redactSpans(spans: Span[], engine: Engine): Redacted<Span[]> {
+  const order = spans.map((_, index) => index);
+  order.sort((a, b) => (spans[a]!.span_id < spans[b]!.span_id ? -1 : 1));
+  const changed: Span[] = spans.slice();
+  const found: Redaction[][] = [];
+  for (const index of order) {
+    const { value, redactions } = redactSpan(spans[index]!, engine);
+    changed[index] = value;
+    found[index] = redactions;
+  }
+  const redactions = found.flat();
+  return { value: redactions.length > 0 ? changed : spans, redactions };
+}
+
+function redactSpan(span: Span, engine: Engine): Redacted<Span> {
+  const redactions: Redaction[] = [];
+  let changed: Span | null = null;
+  const id = span.span_id;
+  const walk = (where: RedactionIn) => new Walk(engine, id, where, redactions);
+  const set = <Key extends keyof Span>(key: Key, value: Span[Key]) => {
+    if (value === span[key]) return;
+    changed ??= { ...span };
+    changed[key] = value;
+  };
+  set("attributes", walk("attributes").attributes(span.attributes, ""));
+  if (span.events.length > 0) set("events", walk("events").events(span.events));
+  const { status, scope, resource, links } = span;
+  if (typeof status?.message === "string") {
+    const message = walk("status").text(status.message, "message", "") as string;
+    if (message !== status.message) set("status", { ...status, message });
+  }
+  if (scope?.attributes) {
+    const attributes = walk("scope").attributes(scope.attributes, "");
+    if (attributes !== scope.attributes) set("scope", { ...scope, attributes });
+  }
+  if (resource) {
+    const { value, redactions: more } = resourceOf(resource, id, engine);
+    redactions.push(...more);
+    set("resource", value);
+  }
+  if (links && links.length > 0) set("links", walk("attributes").links(links));
+  return { value: changed ?? span, redactions };
+}
+
+/** The service's name is its identity, and stays. */
+function resourceOf(resource: Attributes, spanId: string | null, engine: Engine): Redacted<Attributes> {
+  const redactions: Redaction[] = [];
+  const value = new Walk(engine, spanId, "resource", redactions).attributes(resource, "", "service.name");
+  return { value, redactions };
+}
+
+export function redactAttributes(
+  attributes: Attributes,
+  { spanId, in: where }: Pick<Redaction, "spanId" | "in">,
+  engine: Engine,
+): Redacted<Attributes> {
+  if (where === "resource") return resourceOf(attributes, spanId, engine);
+  const redactions: Redaction[] = [];
+  return { value: new Walk(engine, spanId, where, redactions).attributes(attributes, ""), redactions };
+}
+
+export function redactRecords(spanId: string, records: LogRecord[], engine: Engine): Redacted<LogRecord[]> {
+  const redactions: Redaction[] = [];
+  const walk = new Walk(engine, spanId, "log", redactions);
+  const value = walk.list(records, (record, index) => {
+    const body = isRecord(record.body)
+      ? walk.attributes(record.body, `[${index}].body`)
+      : walk.any(record.body, `[${index}].body`, "");
+    const attributes = walk.attributes(record.attributes, `[${index}].attributes`, "event.name");
+    return body === record.body && attributes === record.attributes
+      ? record
+      : { ...record, body, attributes };
+  });
+  return { value, redactions };
+}
+
+/** Walks through values of one span; each method returns the same value if nothing in it was found. */
+class Walk {
+  readonly #engine: Engine;
+  readonly #at: Pick<Redaction, "spanId" | "in">;
+  readonly #redactions: Redaction[];
+
+  constructor(engine: Engine, spanId: string | null, where: RedactionIn, redactions: Redaction[]) {
+    this.#engine = engine;
+    this.#at = { spanId, in: where };
+    this.#redactions = redactions;
+  }
+
+  attributes(attributes: Attributes, path: string, kept?: string): Attributes {
+    const { ids } = this.#engine;
+    return this.#object(attributes, (value, key) => {
+      if (key === kept) return value;
+      const below = path === "" ? key : path + step(key);
+      const rule = ids.of(key);
+      if (rule) return this.#id(value, below, rule);
+      const fields = ids.fieldsOf(key);
+      return fields ? this.#withFields(value, below, key, fields) : this.any(value, below, key);
+    });
+  }
+
+  events(events: unknown[]): unknown[] {
+    return this.list(events, (event, index) => this.#parted(event, `[${index}]`, eventKept));
+  }
+
+  links(links: unknown[]): unknown[] {
+    return this.list(links, (link, index) => {
+      if (!isRecord(link) || !isRecord(link["attributes"])) return link;
+      const attributes = this.attributes(link["attributes"], `links[${index}].attributes`);
+      return attributes === link["attributes"] ? link : { ...link, attributes };
+    });
+  }
+
+  list<T>(list: T[], change: (item: T, index: number) => T): T[] {
+    let changed: T[] | null = null;
+    for (let index = 0; index < list.length; index++) {
+      const value = change(list[index]!, index);
+      if (value === list[index]) continue;
+      changed ??= list.slice();
+      changed[index] = value;
+    }
+    return changed ?? list;
+  }
+
+  any(value: unknown, path: string, key: string): unknown {
+    if (typeof value === "string") return this.text(value, path, key);
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value))
+      return this.list(value, (item, index) => this.any(item, `${path}[${index}]`, key));
+    return this.#object(value as Attributes, (item, name) => this.any(item, path + step(name), name));
+  }
+
+  text(text: string, path: string, key: string): string {
+    if (text === "") return text;
+    const { texts, work } = this.#engine;
+    if (!texts.searches) return text;
+    const redacted = work.spend(valueUnits) ? texts.redact(text, work, key) : unchecked();
+    if (redacted.found.length === 0) return text;
+    for (const { rule, places } of redacted.found) this.#redactions.push({ ...this.#at, path, rule, places });
+    return redacted.text;
+  }
+
+  /** An object of which some parts stay, and others are attributes. */
+  #parted(value: unknown, path: string, kept: ReadonlySet<string>): unknown {
+    if (!isRecord(value)) return this.any(value, path, "");
+    return this.#object(value, (part, key) => {
+      if (kept.has(key) && !isRecord(part)) return part;
+      const below = path + step(key);
+      return key === "attributes" && isRecord(part)
+        ? this.attributes(part, below)
+        : this.any(part, below, key);
+    });
+  }
+
+  #object(object: Attributes, change: (value: unknown, key: string) => unknown): Attributes {
+    let changes: Map<string, unknown> | null = null;
+    for (const key in object) {
+      const value = change(object[key], key);
+      if (value === object[key]) continue;
+      changes ??= new Map();
+      changes.set(key, value);
+    }
+    if (!changes) return object;
+    // `fromEntries`, because an attribute may be called __proto__.
+    return Object.fromEntries(
+      Object.entries(object).map(([key, value]) => [key, changes.has(key) ? changes.get(key) : value]),
+    );
+  }
+
+  /** Whole values: a part of an id is no id. */
+  #id(value: unknown, path: string, rule: IdRule): unknown {
+    if (typeof value === "string") return this.#idText(value, path, rule);
+    if (typeof value === "number" || typeof value === "bigint") {
+      return rule === "always" ? this.#pseudonym(String(value), path) : value;
+    }
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value))
+      return this.list(value, (item, index) => this.#id(item, `${path}[${index}]`, rule));
+    return this.#object(value as Attributes, (item, key) => this.#id(item, path + step(key), rule));
+  }
+
+  #idText(text: string, path: string, rule: IdRule): string {
+    const inner = quotedText(text);
+    const id = inner ?? text;
+    if (id === "" || pseudonymPattern.test(id)) return text;
+    if (rule === "ifFound") {
+      const { texts, work } = this.#engine;
+      const found = work.spend(valueUnits) ? texts.find(id, work) : null;
+      if (found?.length === 0) return text;
+    }
+    return this.#pseudonym(id, path, inner === null ? "" : '"');
+  }
+
+  #pseudonym(id: string, path: string, quote = ""): string {
+    const pseudonym = this.#engine.pseudonymOf(id);
+    const places: [number, number][] = [[quote.length, quote.length + pseudonym.length]];
+    this.#redactions.push({ ...this.#at, path, rule: pseudonymRule, places });
+    return quote + pseudonym + quote;
+  }
+
+  /** Some fields of an object, or of the JSON of one, are ids. */
+  #withFields(value: unknown, path: string, key: string, fields: ReadonlyMap<string, IdRule>): unknown {
+    if (!isRecord(value)) return this.any(value, path, key);
+    return this.#object(value, (part, name) => {
+      const rule = fields.get(name);
+      const below = path + step(name);
+      return rule ? this.#id(part, below, rule) : this.any(part, below, name);
+    });
+  }
+}
+
+const eventKept: ReadonlySet<string> = new Set([
+  "name",
+  "time_unix_nano",
+  "timeUnixNano",
+  "timestamp",
+  "time",
+]);
+
+/** A pseudonym stays what it is when a trace is redacted again. */
+const pseudonymPattern = /^p_[0-9A-Za-z_-]{8,}$/;
+
+/** What a text in quotes, the JSON of a text, stands for; null for any other. */
+function quotedText(text: string): string | null {
+  if (!text.startsWith('"') || !text.endsWith('"') || text.length < 2) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" ? value : null;
+  } catch {
+    return null;
+  }
+}
