@@ -13,6 +13,7 @@ import type { ValueLocation } from "./editor/draft-assertion.ts";
 import { draftAssertion, draftId, draftTest, viewOf } from "./editor/drafts.ts";
 import { readTraceInputs, type TraceInput } from "./editor/recent-inputs.ts";
 import { type LabelTrial, type LabelTrialRequest, tryLabels } from "./editor/try-labels.ts";
+import { type RedactionTrial, type RedactionTrialRequest, tryRedaction } from "./editor/try-redaction.ts";
 import { type ScenarioRequest, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
 import { type Vocabulary, VocabularyBuilder } from "./editor/vocabulary.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
@@ -71,6 +72,8 @@ export type Editor = {
   traceInputs(request: TraceInputsRequest, signal: AbortSignal): Promise<TraceInput[]>;
   /** Asks a judge, which need not be the project's, what labels say it should answer. */
   tryLabels(request: LabelTrialRequest, signal: AbortSignal): Promise<LabelTrial>;
+  /** Redaction rules on the latest traces of a project; within some ten seconds. */
+  tryRedaction(request: RedactionTrialRequest, signal: AbortSignal): Promise<RedactionTrial>;
   estimateBacktest(request: BacktestEstimateRequest, signal: AbortSignal): Promise<BacktestEstimate>;
   /** A part of a backtest; returns within a minute. */
   backtest(request: BacktestRequest, signal: AbortSignal): Promise<BacktestPart>;
@@ -129,6 +132,7 @@ export function openEditor({ clock = systemClock, ...given }: EditorDeps): Edito
     tryScenario: (request, signal) => tryScenario({ ...deps, clock }, request, signal),
     traceInputs: ({ agentId, traceIds }) => readTraceInputs(deps, agentId, traceIds, clock),
     tryLabels: (request, signal) => tryLabels({ ...deps, clock }, request, signal),
+    tryRedaction: (request, signal) => tryRedaction({ ...deps, clock }, request, signal),
     estimateBacktest: (request, signal) => estimateBacktest({ ...deps, clock }, request, signal),
     backtest: (request, signal) => backtest({ ...deps, clock }, request, signal),
   };

@@ -30,6 +30,7 @@ import { registerInsights } from "./projects/insights.ts";
 import { registerKeys } from "./projects/keys.ts";
 import { registerModelInsights } from "./projects/model-insights.ts";
 import { registerOverview } from "./projects/overview.ts";
+import { registerPrivacy } from "./projects/privacy.ts";
 import { registerProjects } from "./projects/projects.ts";
 import { registerSession } from "./session.ts";
 import { registerBacktests } from "./test-cases/backtests.ts";
@@ -83,6 +84,7 @@ export const resources = [
   registerJudgeConnections,
   registerJudgePrices,
   registerJudgeSettings,
+  registerPrivacy,
   registerSampleTrace,
   registerAccessTokens,
   registerLaunches,

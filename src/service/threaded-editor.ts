@@ -50,6 +50,8 @@ export class ThreadedEditor implements Editor {
     this.#pool.call("estimateBacktest", request, { signal });
   backtest: Editor["backtest"] = (request, signal) => this.#pool.call("backtest", request, { signal });
   tryLabels: Editor["tryLabels"] = (request, signal) => this.#pool.call("tryLabels", request, { signal });
+  tryRedaction: Editor["tryRedaction"] = (request, signal) =>
+    this.#pool.call("tryRedaction", request, { signal });
   knownClasses: Editor["knownClasses"] = (request, signal) =>
     this.#pool.call("knownClasses", request, { signal });
   vocabulary: Editor["vocabulary"] = (request, signal) => this.#pool.call("vocabulary", request, { signal });

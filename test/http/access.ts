@@ -88,6 +88,9 @@ const routes: Record<Caller, string> = {
     DELETE /api/projects/:id/judge
     POST /api/projects/:id/judge/test
     PUT /api/projects/:id/judge/prices
+    PUT /api/projects/:id/privacy
+    POST /api/projects/:id/privacy/pseudonym-key
+    POST /api/projects/:id/privacy/preview
     PUT /api/agents/:id/judge-settings
     POST /api/agents/:id/sample-trace
     POST /api/agents/:id/launches/estimate
@@ -147,6 +150,8 @@ const routes: Record<Caller, string> = {
     GET /api/judge
     GET /api/projects/:id/judge
     GET /api/projects/:id/judge/prices
+    GET /api/projects/:id/privacy
+    GET /api/projects/:id/privacy/pseudonym-key
     GET /api/agents/:id/judge-settings
     GET /api/agents/:id/launches
     POST /api/agents/:id/launches

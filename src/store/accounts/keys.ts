@@ -52,6 +52,9 @@ export type NewKey = {
 /** Throws VALIDATION_ERROR, with their positions, for agents that are not in the project. */
 export async function insertKey(db: Database, key: NewKey): Promise<Key> {
   return transaction(db, async client => {
+    // Locked, so that a change of the project's privacy settings is either seen here or changes this key, too.
+    const project = await client.query("select from projects where id = $1 for share", [key.projectId]);
+    if (project.rowCount === 0) throw new Refusal("NOT_FOUND");
     // Locked, so that an agent deleted right now is either refused here or removed from the key by its deletion.
     const { rows: agents } = await client.query<{ id: string }>(
       "select id from agents where project_id = $1 and id = any($2::uuid[]) for key share",
@@ -66,8 +69,8 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
     if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
     const id = newId();
     await client.query(
-      `insert into keys (id, project_id, name, hash, last_four, access, expires_at, created_by)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      `insert into keys (id, project_id, name, hash, last_four, access, expires_at, created_by, privacy_revision)
+       select $1, id, $3, $4, $5, $6, $7, $8, privacy_revision from projects where id = $2`,
       [id, key.projectId, key.name, key.hash, key.lastFour, key.access, key.expiresAt, key.createdBy],
     );
     await client.query("insert into key_agents (key_id, agent_id) select $1, unnest($2::uuid[])", [

@@ -213,6 +213,23 @@ export async function listLatestSizes(
   return rows;
 }
 
+/** The latest traces of all agents of a project and the size of their batches before compression, newest first. */
+export async function listLatestOfProject(
+  db: Database,
+  projectId: string,
+  rowsMax: number,
+): Promise<{ id: string; agentId: string; bytes: number }[]> {
+  const { rows } = await db.pool.query<{ id: string; agentId: string; bytes: number }>({
+    name: "list_latest_of_project",
+    text: `select t.id, t.agent_id as "agentId", t.batch_bytes as bytes
+      from agents a cross join lateral (
+        select id, agent_id, batch_bytes from traces where agent_id = a.id order by id desc limit $2
+      ) t where a.project_id = $1 order by t.id desc limit $2`,
+    values: [projectId, rowsMax],
+  });
+  return rows;
+}
+
 /** Traces of manual runs may lie between those of live traffic: this many are searched. */
 const latestTracesMax = 2_000;
 

@@ -1,0 +1,64 @@
+// The privacy settings of a project: what is redacted before it is stored, and what the judge may see.
+import { createHmac } from "node:crypto";
+import { openRedactor, type RedactionRules, type Redactor } from "./redaction.ts";
+import { Refusal } from "./refusal.ts";
+
+export type PrivacySettings = RedactionRules & {
+  /** Names of built-in rules, or "*": applied to what the judge is sent. */
+  judgeRules: readonly string[];
+  judgeSeesToolResults: boolean;
+};
+
+export const noPrivacy: PrivacySettings = {
+  builtIn: [],
+  rules: [],
+  pseudonyms: [],
+  judgeRules: [],
+  judgeSeesToolResults: true,
+};
+
+/** Whether anything that is stored may change. */
+export function redactsAnything({ builtIn, rules, pseudonyms }: RedactionRules): boolean {
+  return builtIn.length + rules.length + pseudonyms.length > 0;
+}
+
+/** What a process needs to store by the rules of a project. Rules and key are those of the revision. */
+export type StoringRules = {
+  projectId: string;
+  revision: number;
+  rules: RedactionRules;
+  /** Null: it cannot be opened. */
+  pseudonymKey: string | null;
+};
+
+/** `p_` and a keyed hash of the value: the same for the same value and key. */
+export function pseudonymOf(key: string, value: string): string {
+  const digest = createHmac("sha256", key).update(value, "utf16le").digest("base64url");
+  return `p_${digest.slice(0, 22)}`;
+}
+
+const redactors = new Map<string, Redactor | undefined>();
+const redactorsMax = 100;
+
+/** Compiled once for each revision of a project; undefined if nothing is redacted. */
+export function redactorOf(storing: StoringRules): Redactor | undefined {
+  const name = `${storing.projectId} ${storing.revision}`;
+  const known = redactors.get(name);
+  if (known) return known;
+  const { pseudonymKey } = storing;
+  const opened = openRedactor(storing.rules, value => {
+    if (pseudonymKey === null) throw unreadableKey();
+    return pseudonymOf(pseudonymKey, value);
+  });
+  redactors.set(name, opened);
+  if (redactors.size > redactorsMax) redactors.delete(redactors.keys().next().value!);
+  return opened;
+}
+
+/** Storing without the key would store the value, or break the link with the past unnoticed. */
+function unreadableKey(): Refusal {
+  return new Refusal("UNAVAILABLE", {
+    message: "The key of this project's pseudonyms was encrypted with another key of the service.",
+    hint: "Restore the service's previous SVC_SECRET_KEY, or replace the pseudonym key in Settings, Privacy.",
+  });
+}

@@ -1,0 +1,146 @@
+// The privacy settings of projects, and the keys of their pseudonyms.
+import { randomBytes } from "node:crypto";
+import type pg from "pg";
+import { noPrivacy, type PrivacySettings, redactsAnything, type StoringRules } from "../../model/privacy.ts";
+import { type Database, transaction } from "../db.ts";
+import { cachesExpired } from "../ingestion/gather.ts";
+import { newId } from "../new-id.ts";
+import type { Vault } from "../secrets/vault.ts";
+
+export async function findPrivacy(db: Database, projectId: string): Promise<PrivacySettings | undefined> {
+  const { rows } = await db.pool.query<{ privacy: PrivacySettings | null }>(
+    "select privacy from projects where id = $1",
+    [projectId],
+  );
+  return rows[0] && (rows[0].privacy ?? noPrivacy);
+}
+
+/** Once this returns, no process stores by other settings. False if the project does not exist. */
+export async function savePrivacy(
+  db: Database,
+  vault: Vault,
+  projectId: string,
+  settings: PrivacySettings,
+): Promise<boolean> {
+  const saved = await transaction(db, async client => {
+    if (!(await raiseRevision(client, projectId))) return false;
+    await client.query("update projects set privacy = $2::jsonb where id = $1", [
+      projectId,
+      JSON.stringify(settings),
+    ]);
+    if (redactsAnything(settings)) await makeKey(client, vault, projectId);
+    return true;
+  });
+  if (saved) await cachesExpired();
+  return saved;
+}
+
+/**
+ * Locks the project and its keys, so that this waits for statements that store by the present revision, and those that begin
+ * later see the next one. Keys are locked in the order of their ids, as by those statements.
+ */
+async function raiseRevision(client: pg.PoolClient, projectId: string): Promise<boolean> {
+  const { rowCount } = await client.query("select from projects where id = $1 for update", [projectId]);
+  if (rowCount === 0) return false;
+  await client.query("select from keys where project_id = $1 order by id for update", [projectId]);
+  await client.query("update projects set privacy_revision = privacy_revision + 1 where id = $1", [
+    projectId,
+  ]);
+  await client.query(
+    `update keys set privacy_revision = p.privacy_revision from projects p
+      where p.id = $1 and keys.project_id = p.id`,
+    [projectId],
+  );
+  return true;
+}
+
+/** Unless the project has one. */
+async function makeKey(client: pg.PoolClient, vault: Vault, projectId: string): Promise<void> {
+  const id = newId();
+  const key = randomBytes(32).toString("base64url");
+  await client.query(
+    "insert into pseudonym_keys (project_id, id, sealed) values ($1, $2, $3) on conflict do nothing",
+    [projectId, id, vault.seal(key, about(projectId, id))],
+  );
+}
+
+/** `createdAt` is null while there is none: the first rule makes one. `former`: how many are kept for erasures. */
+export type PseudonymKey = { createdAt: Date | null; readable: boolean; former: number };
+
+export async function findPseudonymKey(db: Database, vault: Vault, projectId: string): Promise<PseudonymKey> {
+  const { rows } = await db.pool.query<Sealed & { createdAt: Date; replaced: boolean }>(
+    `select project_id as "projectId", id, sealed, created_at as "createdAt", replaced_at is not null as replaced
+      from pseudonym_keys where project_id = $1`,
+    [projectId],
+  );
+  const present = rows.find(({ replaced }) => !replaced);
+  return {
+    createdAt: present?.createdAt ?? null,
+    readable: present === undefined || opened(vault, present) !== null,
+    former: rows.filter(({ replaced }) => replaced).length,
+  };
+}
+
+/** Replaces the key: once this returns, no process uses the former one. False if the project does not exist. */
+export async function replacePseudonymKey(db: Database, vault: Vault, projectId: string): Promise<boolean> {
+  const replaced = await transaction(db, async client => {
+    if (!(await raiseRevision(client, projectId))) return false;
+    await client.query(
+      "update pseudonym_keys set replaced_at = now() where project_id = $1 and replaced_at is null",
+      [projectId],
+    );
+    await makeKey(client, vault, projectId);
+    return true;
+  });
+  if (replaced) await cachesExpired();
+  return replaced;
+}
+
+/** The present key first, then the former ones, newest first; those that cannot be opened are left out. For erasures. */
+export async function listPseudonymKeys(db: Database, vault: Vault, projectId: string): Promise<string[]> {
+  const { rows } = await db.pool.query<Sealed>(
+    `select project_id as "projectId", id, sealed from pseudonym_keys where project_id = $1
+      order by replaced_at desc nulls first, id desc`,
+    [projectId],
+  );
+  return rows.flatMap(row => opened(vault, row) ?? []);
+}
+
+type Sealed = { projectId: string; id: string; sealed: Buffer };
+
+/** Null if it was encrypted with another key. */
+function opened(vault: Vault, { projectId, id, sealed }: Sealed): string | null {
+  return vault.open(sealed, about(projectId, id)) ?? null;
+}
+
+function about(projectId: string, id: string): string {
+  return `pseudonyms:${projectId}:${id}`.toLowerCase();
+}
+
+/** As SQL over `projects p`: what `storingRulesOf` takes; null for a project that redacts nothing. */
+export const storingColumn = `case when p.privacy is not null then (
+    select json_build_object('projectId', p.id, 'settings', p.privacy, 'revision', p.privacy_revision,
+      'keyId', y.id, 'sealed', encode(y.sealed, 'base64'))
+    from (select) one left join pseudonym_keys y on y.project_id = p.id and y.replaced_at is null
+  ) end`;
+
+export type StoringRow = {
+  projectId: string;
+  settings: PrivacySettings;
+  revision: number;
+  keyId: string | null;
+  sealed: string | null;
+} | null;
+
+export function storingRulesOf(vault: Vault, row: StoringRow): StoringRules | null {
+  if (!row || !redactsAnything(row.settings)) return null;
+  const { projectId, revision, keyId, sealed, settings } = row;
+  const { builtIn, rules, pseudonyms } = settings;
+  const key = sealed && keyId && { projectId, id: keyId, sealed: Buffer.from(sealed, "base64") };
+  return {
+    projectId,
+    revision,
+    rules: { builtIn, rules, pseudonyms },
+    pseudonymKey: key ? opened(vault, key) : null,
+  };
+}
