@@ -119,6 +119,8 @@ const sentences: { [C in Rendered]: (data: NonNullable<ReasonData[C]>) => string
     } ${durationText(maxMs)}).`,
   pattern_found: ({ pattern, target, negated }) =>
     `${quote(pattern)} was found in ${textOf(target)}${negated ? ", where it must not be" : ""}.`,
+  redacted: ({ rules }) =>
+    `The privacy ${rules.length === 1 ? "rule" : "rules"} ${rules.map(quote).join(", ")} redacted a part of what this check looks at, which could have changed its outcome.`,
   pattern_not_found: ({ pattern, target }) => `${quote(pattern)} was not found in ${textOf(target)}.`,
   value_matches: ({ field, span, negated }) =>
     `${quote(field)} of ${quote(span)} is the ${negated ? "value that it must not be" : "expected value"}.`,

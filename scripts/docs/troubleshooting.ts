@@ -131,6 +131,10 @@ const skipped: Record<NonNullable<Check["skipped"]>, [what: string, todo: string
     "Raise it in the agent's settings, or wait for the next day (UTC).",
   ],
   undecided: ["The judge could not decide.", "Make the criterion more specific, or add a reference reply."],
+  redacted: [
+    "A privacy rule changed the text, which could have made the outcome.",
+    "Check something that the rule leaves, or turn the rule off for this project.",
+  ],
   not_sampled: ["The trace is not in the share that is judged.", "Raise the agent's sampling."],
   waiting: ["The judge is asked again later.", "Wait; the run says when."],
   limit: ["The check exceeded a limit on time or size.", "See [Limits](limits.md)."],

@@ -8,16 +8,24 @@ import type { TestCase } from "../model/test-case/test-case.ts";
 import type { Derived, Span } from "../model/trace/trace.ts";
 import { earlierMessages } from "./material.ts";
 
-/** The scenarios that the judge must match before it is known which tests apply; null if there are none. */
+/**
+ * The scenarios that the judge must match before it is known which tests apply; null if there are none. `redacted`: the
+ * privacy rules that redacted something in the trace.
+ */
 export function routingQuestion(
-  { spans, derived }: { spans: Span[]; derived: Derived },
+  { spans, derived, redacted = [] }: { spans: Span[]; derived: Derived; redacted?: string[] },
   tests: TestCase[],
 ): RoutingQuestion | null {
   const conditional = tests.filter(isScenarioMatched);
   if (conditional.length === 0 || !derived.userInput) return null;
   const scenarios = conditional.map(({ id, scenario }) => ({ testId: id, scenario }));
   const earlier = earlierMessages(spans, derived);
-  return { userInput: derived.userInput.text, ...(earlier ? { earlier } : {}), scenarios };
+  return {
+    userInput: derived.userInput.text,
+    ...(earlier ? { earlier } : {}),
+    scenarios,
+    ...(redacted.length > 0 ? { redacted } : {}),
+  };
 }
 
 /** `answer` is null where nothing was asked. Of the judge's labels only no_match keeps a test from running. */

@@ -9,6 +9,7 @@ import type { Assertion } from "../model/test-case/assertion.ts";
 import type { Derived, FoundText, MergedTrace, Span, ToolCall } from "../model/trace/trace.ts";
 import { evidenceMax, excerpt } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";
+import { type RedactedPlace, Redactions } from "./redacted.ts";
 import { translatedSpans } from "./sources.ts";
 
 /** `name` is in lower case. */
@@ -32,6 +33,7 @@ export class TraceView {
   /** Whether it, or one of its turns, was made of what was seen from outside: of what the agent did, nothing shows. */
   readonly isObserved: boolean;
   readonly received: MergedTrace["received"];
+  readonly #redactions: Redactions;
   /** The spans that conventions translated, by id. */
   readonly translated: ReadonlyMap<string, Span>;
   #all: Node[] | undefined;
@@ -58,6 +60,7 @@ export class TraceView {
     this.received = trace.received;
     this.earlier = earlier;
     this.translated = translatedSpans(trace.spans);
+    this.#redactions = new Redactions(trace.redactions ?? []);
     const turns: TraceView[] = [];
     for (const turn of trace.turns ?? []) {
       turns.push(new TraceView(turn.trace, turn.derived, budget, [...turns]));
@@ -130,6 +133,25 @@ export class TraceView {
           this.budget.spend(Math.ceil(text.length / charsPerParseStep));
           return text;
         });
+  }
+
+  /** The privacy rules that redacted something in the spans. */
+  get redacted(): string[] {
+    return this.#redactions.rules;
+  }
+
+  /** Where privacy rules changed a text of a span. */
+  redactedIn(spanId: string, text: string): RedactedPlace[] {
+    if (!this.#redactions.isIn(spanId)) return [];
+    this.budget.spend(Math.ceil(text.length / charsPerSearchStep));
+    return this.#redactions.placesIn(spanId, text);
+  }
+
+  /** Where they changed an attribute; places are those of its JSON text, unless it is a text. */
+  redactedAt(span: Span, field: string): RedactedPlace[] {
+    return this.#redactions.isIn(span.span_id)
+      ? this.redactedIn(span.span_id, this.printed(span, field))
+      : [];
   }
 
   /** The calls of a tool, in their order. */

@@ -18,6 +18,7 @@ export function joinTurns(given: Turn[]): Turn {
     ...last.trace,
     path: turns.some(turn => turn.trace.path === "otlp") ? "otlp" : "canonical",
     spans: turns.flatMap(turn => turn.trace.spans),
+    redactions: turns.flatMap(turn => turn.trace.redactions ?? []),
     turns,
     ...(last.trace.received && {
       received: { time: turns.every(turn => turn.trace.received?.time) },
@@ -121,6 +122,9 @@ function numbered({ trace, derived }: Turn, prefix: string): Turn {
         span_id: id(span.span_id),
         parent_span_id: idOrNull(span.parent_span_id),
       })),
+      ...(trace.redactions && {
+        redactions: trace.redactions.map(({ spanId, rule }) => ({ spanId: idOrNull(spanId), rule })),
+      }),
     },
     derived: {
       ...derived,

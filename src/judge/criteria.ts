@@ -1,4 +1,5 @@
 // Criterion questions: verdicts on replies in few calls, two more votes where the score is close, a score per check.
+import { placesOf, rulesOf } from "../evaluate/redacted.ts";
 import { isNearThreshold } from "../evaluate/semantic-score.ts";
 import { suspicionOf } from "../evaluate/suspicion.ts";
 import type { Judges } from "../judge.ts";
@@ -38,12 +39,18 @@ export async function judgeReplies(
   const partsOf = oncePerText(replyParts);
   const classifier = new Classifier(judges, asker, keys);
   const finder = new QuoteFinder();
+  const redactedIn = (check: number): string[] => {
+    const { redacted = [], response } = questions[check]!;
+    return rulesOf(placesOf(redacted, response));
+  };
   const ballot = (check: number, vote: number): Ballot => {
-    const { testId, criteria, scenario, reference, userInput, response, material } = questions[check]!;
+    const { testId, criteria, scenario, reference, userInput, response, material, redacted } =
+      questions[check]!;
     const parts = partsOf(response)!;
     const about = {
       ...(reference === undefined ? {} : { reference }),
       ...(material === undefined ? {} : { material }),
+      ...(redacted === undefined ? {} : { redacted }),
     };
     return criteria.map(criterion =>
       parts.map((reply, at): Question<CheckCriterion> => {
@@ -85,7 +92,10 @@ export async function judgeReplies(
       const own: RestsOn | null = restsOn?.[criteria.indexOf(criterion)] ?? null;
       const known = own ?? (isOpenWithoutClass(given) ? classifier.classOf(criterion) : null);
       if (known !== null && typeof known === "object") return known;
-      return verdictOf(given, known, one => finder.quotesOf(one, questions[check]!));
+      return verdictOf(given, known, {
+        quotesOf: one => finder.quotesOf(one, questions[check]!),
+        redacted: redactedIn(check),
+      });
     });
     const failures = outcomes.filter(outcome => "code" in outcome);
     return failures.length > 0 ? failures : (outcomes as CriterionVerdict[]);
@@ -170,9 +180,12 @@ const kind: QuestionKind<CheckCriterion, GivenVerdict> = {
       ...{ id: `c${at + 1}`, replyId: `r${texts.indexOf(reply) + 1}`, scenario, criterion },
       ...(reference === undefined ? {} : { reference }),
     }));
-    const { userInput, material } = questions[0]!.content;
+    const { userInput, material, redacted } = questions[0]!.content;
     const shown = [...replies].map(([text, part], at) => ({ id: `r${at + 1}`, ...part, text }));
-    const around = material === undefined ? {} : { material };
+    const around = {
+      ...(material === undefined ? {} : { material }),
+      ...(redacted === undefined ? {} : { redacted }),
+    };
     return byKey(semanticRequest({ userInput, ...around, replies: shown, criteria }), "c", questions);
   },
   isReusable: ({ verdict, quotation, comparison }) =>

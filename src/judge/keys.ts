@@ -10,7 +10,12 @@ import type { JudgeAccess } from "./admission.ts";
 /** 64 hex digits. */
 export type QuestionKey = string;
 
-export type ScenarioQuestion = { scenario: string; userInput: string; earlier?: EarlierMessages };
+export type ScenarioQuestion = {
+  scenario: string;
+  userInput: string;
+  earlier?: EarlierMessages;
+  redacted?: string[];
+};
 
 /** `vote` counts from 1: each vote is a question of its own. */
 export type CriterionQuestion = {
@@ -24,6 +29,8 @@ export type CriterionQuestion = {
   /** Absent: the judge sees the user's input and the reply only. */
   material?: Material;
   vote: number;
+  /** As in `SemanticQuestion`. */
+  redacted?: string[];
 };
 
 /** What all questions to one judge share. */
@@ -50,10 +57,14 @@ export function keysFor({ projectId, promptVersion, provider, url, model, header
   const replies = oncePerText(text => hash([normalizedLines(text)]));
   const shared = [projectId, promptVersion, provider, url, model, ...(headersHash ? [headersHash] : [])];
   return {
-    ofScenario: ({ scenario, userInput, earlier }: ScenarioQuestion): QuestionKey =>
-      hash(["route", ...shared, scenario, inputs(userInput), ...(earlier ? [hashOfEarlier(earlier)] : [])]),
+    ofScenario: ({ scenario, userInput, earlier, redacted }: ScenarioQuestion): QuestionKey =>
+      hash([
+        ...["route", ...shared, scenario, inputs(userInput)],
+        ...(earlier ? [hashOfEarlier(earlier)] : []),
+        ...redactedPart(redacted),
+      ]),
     ofCriterion(question: CriterionQuestion): QuestionKey {
-      const { criterion, scenario, reference, userInput, reply, part, vote, material } = question;
+      const { criterion, scenario, reference, userInput, reply, part, vote, material, redacted } = question;
       const input = userInput === null ? null : inputs(userInput);
       return hash([
         "semantic",
@@ -61,6 +72,7 @@ export function keysFor({ projectId, promptVersion, provider, url, model, header
         ...[criterion, scenario, reference ?? null, input, replies(reply), vote],
         material ? hashOfMaterial(material) : null,
         ...(part ? [part.at, part.of] : []),
+        ...redactedPart(redacted),
       ]);
     },
     ofClass: (criterion: string): QuestionKey => hash(["classify", ...shared, criterion]),
@@ -81,6 +93,10 @@ export const hashOfMaterial = oncePerObject((material: Material) =>
 const hashOfEarlier = oncePerObject(({ messages, leftOut }: EarlierMessages) =>
   hash([leftOut, ...messages.flatMap(({ from, text }) => [from, ...shownParts(text)])]),
 );
+
+function redactedPart(rules: string[] | undefined): string[] {
+  return rules ? ["redacted", ...rules] : [];
+}
 
 function shownParts(text: Bounded): (string | number)[] {
   if (typeof text === "string") return [normalizedLines(text), 0];

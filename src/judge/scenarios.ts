@@ -27,14 +27,18 @@ import { withRetry } from "./retry.ts";
 /** If a call fails, only its own scenarios get no label. */
 export async function matchScenarios(
   judges: Judges,
-  { userInput, earlier, scenarios }: RoutingQuestion,
+  { userInput, earlier, scenarios, redacted }: RoutingQuestion,
   { context, access }: Asker,
   signal?: AbortSignal,
 ): Promise<RoutingAnswer> {
   const identity = identityOf(access);
   const keys = keysFor(identity);
   const questions = scenarios.map(({ testId, scenario }): Question<ScenarioQuestion> => {
-    const content = { scenario, userInput, ...(earlier ? { earlier } : {}) };
+    const content = {
+      ...{ scenario, userInput },
+      ...(earlier ? { earlier } : {}),
+      ...(redacted ? { redacted } : {}),
+    };
     return { key: keys.ofScenario(content), content, testIds: [testId] };
   });
   const spent: RouteSpent = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
@@ -86,9 +90,9 @@ function guarded({ label, reason }: Routed): Routed {
 const kind: QuestionKind<ScenarioQuestion, Routed> = {
   batches: questions => evenly(questions, scenariosPerCall),
   request(questions) {
-    const { userInput, earlier } = questions[0]!.content;
+    const { scenario: _, ...shown } = questions[0]!.content;
     const scenarios = questions.map(({ content: { scenario } }, at) => ({ id: `s${at + 1}`, scenario }));
-    return byKey(routeRequest({ userInput, ...(earlier ? { earlier } : {}), scenarios }), "s", questions);
+    return byKey(routeRequest({ ...shown, scenarios }), "s", questions);
   },
   isReusable: () => true,
 };
@@ -97,12 +101,11 @@ const kind: QuestionKind<ScenarioQuestion, Routed> = {
 export async function estimateScenarios(
   db: Database,
   clock: Pick<Clock, "now">,
-  { userInput, earlier, scenarios }: RoutingQuestion,
+  { scenarios, ...input }: RoutingQuestion,
   { context, access }: Asker,
 ): Promise<RouteEstimate> {
   const identity = identityOf(access);
   const keys = keysFor(identity);
-  const input = { userInput, ...(earlier ? { earlier } : {}) };
   const open = new Map(scenarios.map(({ scenario }) => [keys.ofScenario({ scenario, ...input }), scenario]));
   try {
     for (const key of (await findJudgeAnswers(db, [...open.keys()])).keys()) open.delete(key);

@@ -14,6 +14,9 @@ export function isOpenWithoutClass(given: GivenVerdict[]): boolean {
   );
 }
 
+/** `redacted`: the privacy rules that changed the reply. */
+type VerdictOptions = { quotesOf: (part: GivenVerdict) => Quote[]; redacted: string[] };
+
 /**
  * Of a reply in parts, one part suffices if the criterion rests on a passage; otherwise, and if `restsOn` is not known
  * (null), every part must hold. Parts to which the criterion does not apply are left out if it applies to others.
@@ -21,10 +24,10 @@ export function isOpenWithoutClass(given: GivenVerdict[]): boolean {
 export function verdictOf(
   given: GivenVerdict[],
   restsOn: RestsOn | null,
-  quotesOf: (part: GivenVerdict) => Quote[] = () => [],
+  options: VerdictOptions = { quotesOf: () => [], redacted: [] },
 ): CriterionVerdict {
   const parts = given.map((part, at) => {
-    const verdict = supported(part, restsOn, quotesOf);
+    const verdict = supported(part, restsOn, options);
     const reason = given.length > 1 ? `Part ${at + 1} of ${given.length}: ${verdict.reason}` : verdict.reason;
     return { ...verdict, reason };
   });
@@ -46,16 +49,22 @@ function applicableOf<V extends Pick<CriterionVerdict, "verdict">>(verdicts: V[]
 
 /**
  * A verdict with a quotation that is nowhere in what was shown, or a favorable one that needs a quotation of the agent and
- * has none, is undecided.
+ * has none, is undecided. So is one without a quotation on a reply that was redacted: what was not found may be what was
+ * taken out.
  */
 function supported(
   given: GivenVerdict,
   restsOn: RestsOn | null,
-  quotesOf: (part: GivenVerdict) => Quote[],
+  { quotesOf, redacted }: VerdictOptions,
 ): CriterionVerdict {
   const { verdict, evidence, reason } = given;
   const fault = faultOf(given, restsOn);
   if (fault) return { verdict: "cannot_tell", evidence: "", reason: reasonText(fault) };
+  const isDecided = verdict !== "not_applicable" && verdict !== "cannot_tell";
+  if (redacted.length > 0 && isDecided && isWithoutQuotation(given.quotation)) {
+    const why = reasonText({ code: "redacted", data: { rules: redacted } });
+    return { verdict: "cannot_tell", evidence: "", reason: why, redacted };
+  }
   const quotes = quotesOf(given);
   return { verdict, evidence, reason, ...(quotes.length > 0 ? { quotes } : {}) };
 }

@@ -83,6 +83,11 @@ export function tally(
 
 /** Names the criteria that the judge could not decide. */
 function undecidedBy(verdicts: CriterionVerdict[], criteria: string[]): Unanswered {
+  const undecided = verdicts.filter(({ verdict }) => verdict === "cannot_tell");
+  if (undecided.every(({ redacted }) => redacted)) {
+    const rules = [...new Set(undecided.flatMap(({ redacted = [] }) => redacted))];
+    return unanswered("undecided", { code: "redacted", data: { rules } });
+  }
   const open = verdicts.flatMap(({ verdict, reason }, at) =>
     verdict === "cannot_tell" ? [{ criterion: criteria[at]!, reason }] : [],
   );

@@ -72,6 +72,8 @@ describe("the key of a question", () => {
       keyOf({ userInput: null }),
       keyOf({ reply: "On Wednesday." }),
       keyOf({ vote: 2 }),
+      keyOf({ redacted: ["email"] }),
+      keyOf({ redacted: ["email", "card"] }),
       // What stands in one place does not stand for the same in another.
       keyOf({ userInput: criterion.reply, reply: criterion.userInput! }),
       keyOf({ material }),
@@ -95,6 +97,7 @@ describe("the key of a question", () => {
       ...others.map(over => routeKeyOf({}, over)),
       routeKeyOf({ scenario: "Another." }),
       routeKeyOf({ userInput: "What?" }),
+      routeKeyOf({ redacted: ["email"] }),
     ];
     assert.equal(new Set(keys).size, keys.length);
     for (const key of keys) assert.match(key, /^[\da-f]{64}$/);

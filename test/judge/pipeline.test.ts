@@ -475,6 +475,18 @@ describe("semantic checks", () => {
     assert.equal(server.requests.length, 1);
   });
 
+  it("is told what was redacted, and takes nothing from a redacted reply in which it finds nothing", async () => {
+    const { agentId } = await makeJudgedAgent(db);
+    const judge = judges.judgeOf(contextOf(agentId));
+    server.script = obliging({ evidence: () => "", restsOn: () => "absence" });
+    const ask = (response: string) => judge.ask([semanticQuestion({ response, redacted: ["email"] })]);
+    const [changed] = await ask("Write to [email].");
+    assert.deepEqual((changed as Unanswered).detail, { code: "redacted", data: { rules: ["email"] } });
+    assert.match(JSON.stringify(server.requests[0]), /replaced by placeholders/);
+    // It was redacted elsewhere in the trace.
+    assert.equal(sound((await ask("It is in Lyon."))[0]).score, 1);
+  });
+
   it("reads a long reply in parts: a promise in its middle is found", async () => {
     const { agentId } = await makeJudgedAgent(db);
     const judge = judges.judgeOf(contextOf(agentId));

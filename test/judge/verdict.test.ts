@@ -48,6 +48,28 @@ describe("a verdict and its quotation", () => {
   }
 });
 
+describe("a verdict on a reply that was redacted", () => {
+  const why =
+    'The privacy rule "email" redacted a part of what this check looks at, which could have changed its outcome.';
+  for (const [word, quotation, restsOn, expected] of [
+    ["met", "found", null, "met"],
+    ["not_met", "found", "absence", "not_met"],
+    ["met", "empty", "absence", why],
+    ["not_met", "empty", "passage", why],
+    ["not_met", "elsewhere", "passage", "not_met"],
+    ["partly", "trivial", null, why],
+    ["not_applicable", "empty", null, "not_applicable"],
+    ["cannot_tell", "empty", null, "cannot_tell"],
+  ] as [VerdictWord, GivenVerdict["quotation"], RestsOn | null, string][]) {
+    it(`${word}, ${quotation}, resting on ${restsOn ?? "nobody knows what"}: ${expected}`, () => {
+      const options = { quotesOf: () => [], redacted: ["email"] };
+      const { verdict, reason, redacted } = verdictOf([given(word, quotation)], restsOn, options);
+      assert.equal(redacted ? reason : verdict, expected);
+      assert.equal(redacted !== undefined, expected === why);
+    });
+  }
+});
+
 describe("a verdict and what the judge compared the reply with", () => {
   const invented = "The passage that the judge compared the reply with is not in what it was shown.";
   for (const [word, comparison, expected] of [

@@ -303,7 +303,7 @@ export function materialOf({ instructions, material }: JudgeRequest): Material {
     conversation?: { items: SentItem[] } | null;
     earlier?: { messages: { from: string; text: unknown }[] };
   };
-  const sign = instructions.match(/the sign is (.)\.$/u)![1]!;
+  const sign = instructions.match(/the sign is (.)\.(?: |$)/u)![1]!;
   const plain = (text: unknown) => whole(text).replaceAll(sign, "");
   return {
     userInput: user_input === null ? null : plain(user_input),

@@ -26,6 +26,10 @@ const formatted: [Reason, string][] = [
     "2 steps with “plan” in the name (expected more than 3).",
   ],
   [
+    { code: "redacted", data: { rules: ["email", "card"] } },
+    "The privacy rules “email”, “card” redacted a part of what this check looks at, which could have changed its outcome.",
+  ],
+  [
     { code: "pattern_found", data: { pattern: "as an ai", negated: true } },
     "“as an ai” was found in the reply, where it must not be.",
   ],

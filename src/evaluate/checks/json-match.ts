@@ -4,6 +4,7 @@ import type { Span } from "../../model/trace/trace.ts";
 import { deepEqual } from "../equality.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
 import type { CheckOf } from "../finding.ts";
+import { redacted } from "../redacted.ts";
 import { findHolders } from "../targets.ts";
 import { placeOf, type TraceView } from "../trace-view.ts";
 
@@ -11,7 +12,19 @@ export const jsonMatch: CheckOf<"json_match"> = ({ target_node, field, expected_
   const expected = excerpt(expected_value);
   const holders = findHolders(target_node, field, view, expected);
   if (!Array.isArray(holders)) return holders;
-  const match = holders.find(span => isExpected(span, field, expected_value, view));
+  const places = new Map(holders.map(span => [span, view.redactedAt(span, field)] as const));
+  const match = holders.find(
+    span => places.get(span)!.length === 0 && isExpected(span, field, expected_value, view),
+  );
+  const changed = holders.filter(span => places.get(span)!.length > 0);
+  if (!match && changed.length > 0) {
+    return {
+      ...redacted(changed.flatMap(span => places.get(span)!)),
+      expected,
+      actual: excerpt(attributeOf(changed[0]!, field)),
+      evidence: changed.slice(0, evidenceMax).map(span => placeOf(span, field)),
+    };
+  }
   const looked = match ? [match] : holders;
   const where = { field: shortName(field), span: shortName((match ?? holders[0]!).name) };
   return {

@@ -6,6 +6,7 @@ import type { Span } from "../../model/trace/trace.ts";
 import { anyOf, distinct, type Try } from "../any-of.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
+import { redacted } from "../redacted.ts";
 import { findHolders } from "../targets.ts";
 import { placeOf } from "../trace-view.ts";
 
@@ -57,8 +58,10 @@ function validate(
   id: string,
   schema: string,
   { span, text }: Candidate,
-  { test, answers }: Context,
+  { view, test, answers }: Context,
 ): Try<Validated> {
+  const places = view.redactedIn(span.span_id, text);
+  if (places.length > 0 && readsTexts(schema)) return redacted(places);
   if (text.length > sandboxTextMax) {
     return {
       kind: "skipped",
@@ -74,4 +77,12 @@ function validate(
   }
   if (answer.state !== "ok") return { kind: "skipped", skipped: "limit", reason: answer.reason };
   return { kind: answer.holds ? "holds" : "fails", value: { span, faults: answer.faults } };
+}
+
+const textKeywords =
+  /"(?:pattern|format|enum|const|minLength|maxLength|uniqueItems|content(?:Encoding|MediaType|Schema))"\s*:/;
+
+/** Whether more than the types and names in a value decides if it is valid. A property of such a name counts too. */
+function readsTexts(schema: string): boolean {
+  return textKeywords.test(schema);
 }

@@ -8,6 +8,7 @@ import { anyOf, type Try } from "../any-of.ts";
 import { evidenceMax, excerpt, passage, shortName } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { affordPattern, isSearchedInline } from "../pattern-search.ts";
+import { redacted, touches } from "../redacted.ts";
 import { findTexts } from "../targets.ts";
 import { placeOfText } from "../trace-view.ts";
 
@@ -57,12 +58,16 @@ function search(assertion: AssertionOf<"response_regex">, found: FoundText, cont
     reason: { code: "text_too_long", data: { max: sandboxTextMax } },
   };
   const isCut = text.length < found.text.length;
+  const places = context.view.redactedIn(found.spanId, found.text);
 
   if (isSearchedInline(pattern, text)) {
     const at = budget.timed(() => (pattern.occursIn(text) ? pattern.find(text) : null));
-    if (at) return { kind: "holds", value: { found, match: passage(text, at) } };
+    if (at && !touches(at, places)) return { kind: "holds", value: { found, match: passage(text, at) } };
+    if (places.length > 0) return redacted(places);
     return isCut ? cut : { kind: "fails", value: { found, match: null } };
   }
+  // The sandbox does not say where the pattern occurs.
+  if (places.length > 0) return redacted(places);
   const key = questionKey(context.test, assertion.id, found.spanId);
   const answer = context.answers.sandbox.get(key);
   if (!answer) {

@@ -84,11 +84,13 @@ function scoreText(
       ...(material === undefined ? {} : { material }),
       replyPlace: placeOf(found),
       ...(userInput === null ? {} : { inputPlace: placeOf(userInput) }),
+      ...(view.redacted.length === 0 ? {} : { redacted: view.redacted }),
     };
     return { kind: "open", asked: { semantic: [{ key, question }] } };
   }
   if (answer.code !== "ok") {
-    const skipped = isWaiting(answer) ? "waiting" : skipCodes[answer.code];
+    const isRedacted = answer.detail.code === "redacted";
+    const skipped = isWaiting(answer) ? "waiting" : isRedacted ? "redacted" : skipCodes[answer.code];
     return { kind: "skipped", skipped, reason: answer.detail };
   }
   return { kind: answer.score >= threshold ? "holds" : "fails", value: { found, answer } };

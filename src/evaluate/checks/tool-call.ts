@@ -2,10 +2,11 @@
 import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check } from "../../model/run/run.ts";
 import type { ToolCall } from "../../model/trace/trace.ts";
-import { argumentDifferences, argumentsMatch, TooMuchToCompare } from "../arguments.ts";
+import { argumentDifferences, argumentsMatch, TooMuchToCompare, type Unknown } from "../arguments.ts";
 import { isInRange, rangeOf } from "../call-range.ts";
 import { evidenceMax, excerpt, shortName, someNames } from "../excerpt.ts";
 import type { CheckOf, Finding } from "../finding.ts";
+import { type RedactedPlace, redacted } from "../redacted.ts";
 import type { TraceView } from "../trace-view.ts";
 
 export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
@@ -18,13 +19,36 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
   const { toolCalls } = view.derived;
   const named = view.callsOf(expected_name);
   try {
-    const { matched = [], others = [] } = Object.groupBy(named, call =>
+    const matches = (call: ToolCall, as = false) =>
       expected_arguments === undefined ||
-      argumentsMatch(expected_arguments, call.arguments, arguments_mode, view.budget)
-        ? "matched"
-        : "others",
+      argumentsMatch(
+        expected_arguments,
+        call.arguments,
+        arguments_mode,
+        view.budget,
+        unknownIn(view, call, as),
+      );
+    const { matched = [], others = [] } = Object.groupBy(named, call =>
+      matches(call) ? "matched" : "others",
     );
     const holds = isInRange(matched.length, assertion);
+    const possible =
+      view.redacted.length > 0
+        ? [
+            ...others.filter(call => matches(call, true)),
+            ...toolCalls.filter(call => placesIn(view, call, call.name).length > 0),
+          ]
+        : [];
+    if (possible.some((_, at) => isInRange(matched.length + at + 1, assertion) !== holds)) {
+      return {
+        ...redacted(
+          possible.flatMap(call => placesIn(view, call, `${call.name} ${JSON.stringify(call.arguments)}`)),
+        ),
+        expected,
+        actual: { count: null, called: namesOf(view) },
+        evidence: evidenceOf(possible, expected_arguments !== undefined),
+      };
+    }
     const called = namesOf(view);
     const nearMisses = named.length > 0 ? [] : nearMissesOf(expected_name, called);
     const looked = matched.length > 0 ? matched : named.length > 0 ? named : toolCalls;
@@ -67,6 +91,14 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
     return tooMuch(expected, named, namesOf(view));
   }
 };
+
+function placesIn(view: TraceView, { spanId }: ToolCall, text: string): RedactedPlace[] {
+  return view.redactedIn(spanId, text);
+}
+
+function unknownIn(view: TraceView, call: ToolCall, as: boolean): Unknown | undefined {
+  return view.redacted.length > 0 ? { isIn: text => placesIn(view, call, text).length > 0, as } : undefined;
+}
 
 function calledInstead(
   named: ToolCall[],

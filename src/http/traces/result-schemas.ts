@@ -127,6 +127,7 @@ const Check = z
         "budget",
         "undecided",
         "not_sampled",
+        "redacted",
         "waiting",
         "limit",
       ])

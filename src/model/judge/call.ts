@@ -74,6 +74,8 @@ export type RouteAsk = {
   userInput: string;
   earlier?: EarlierMessages;
   scenarios: { id: string; scenario: string }[];
+  /** Privacy rules that redacted something in the trace; absent: none. */
+  redacted?: string[];
 };
 
 /**
@@ -86,6 +88,8 @@ export type SemanticAsk = {
   material?: Material;
   replies: { id: string; part?: ReplyPart; text: string }[];
   criteria: { id: string; replyId: string; scenario: string; criterion: string; reference?: string }[];
+  /** Privacy rules that redacted something in the trace; absent: none. */
+  redacted?: string[];
 };
 
 /** Which part of a long reply, from 1. */

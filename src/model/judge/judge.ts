@@ -8,6 +8,8 @@ export type RoutingQuestion = {
   userInput: string;
   earlier?: EarlierMessages;
   scenarios: { testId: string; scenario: string }[];
+  /** Privacy rules that redacted something in the trace; absent: none. */
+  redacted?: string[];
 };
 
 export type RouteLabel = "match" | "unsure" | "no_match";
@@ -64,6 +66,8 @@ export type SemanticQuestion = {
   /** Where the reply and the user's input are, for quotations of them. */
   replyPlace?: Place;
   inputPlace?: Place;
+  /** Privacy rules that redacted something in the trace; absent: none. */
+  redacted?: string[];
 };
 
 export const criteriaMax = 6;
@@ -88,6 +92,8 @@ export type CriterionVerdict = {
   reason: string;
   restsOn?: RestsOn;
   quotes?: Quote[];
+  /** It is undecided because these privacy rules changed the reply. */
+  redacted?: string[];
 };
 
 /** `score` is the median of the votes that decided, so that it reaches the threshold where most of them do. */

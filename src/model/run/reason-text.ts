@@ -67,6 +67,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   too_many_values: ({ values, max }) => `Only the latest ${max} of ${values} values were checked.`,
   text_too_long: ({ max }) => `The text is longer than ${max} characters, the most that is checked.`,
   arguments_too_large: () => "The arguments are too large to compare.",
+  redacted: ({ rules }) =>
+    `The privacy ${rules.length === 1 ? "rule" : "rules"} ${rules.map(quote).join(", ")} redacted a part of what this check looks at, which could have changed its outcome.`,
   run_budget_spent: () =>
     "The tests of this evaluation compare too much. Use fewer assertions that search all spans or long lists.",
   sandbox_timeout: ({ ms }) => `This check took longer than its limit of ${ms} ms.`,

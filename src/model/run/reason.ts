@@ -177,7 +177,9 @@ type JudgeReasonData = {
   judge_context_too_small: null;
   judge_echo_wrong: null;
   judge_question_skipped: null;
-  // The judge could not decide.
+  // The judge could not decide; of `redacted`, other checks could not either.
+  /** `rules`: of the project's privacy settings, those that changed what the check looks at. */
+  redacted: { rules: string[] };
   /** `criteria`: the undecided ones of several. */
   judge_undecided: { comment: string; criteria?: string[] };
   judge_votes_split: { passed: number; failed: number; undecided: number };

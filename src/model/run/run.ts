@@ -55,6 +55,8 @@ export type Check = {
     | "budget"
     | "undecided"
     | "not_sampled"
+    /** A privacy rule changed the text, which could have made the outcome. */
+    | "redacted"
     /** The judge will be asked again: only in runs that have not completed. */
     | "waiting"
     | "limit";

@@ -78,11 +78,16 @@ export type TraceKind = "live" | "test_run";
 /** All batches merged, OTLP spans sorted by time: the input of evaluation and trace page. */
 export type MergedTrace = Batch & {
   path: TracePath;
+  /** Absent: nothing was redacted. */
+  redactions?: RedactedSpan[];
   /** The single turns, if the trace joins the turns of a manual run. */
   turns?: Turn[];
   /** In a manual run: the derived duration is the time that the call took, and the status what it answered. */
   received?: { time: boolean };
 };
+
+/** Which privacy rule redacted something in a span; null: in the resource or the metadata. */
+export type RedactedSpan = { spanId: string | null; rule: string };
 
 /** One turn of a conversation, or a conversation joined from turns. */
 export type Turn = { trace: MergedTrace; derived: Derived };

@@ -125,3 +125,9 @@ Answer with one JSON object and nothing else:
 {"first_word":"...","classes":[{"id":"c1","rests_on":"..."}],"last_word":"..."}
 
 The criteria, by id:`;
+
+/** Said only of conversations in which something was redacted. */
+export function redactedNote(rules: string[]): string {
+  const placeholders = rules.map(rule => (rule === "pseudonym" ? '"p_…"' : `"[${rule}]"`)).join(", ");
+  return `Before the conversation was recorded, private values in it were replaced by placeholders: ${placeholders}. Read each as a real value of that kind that you cannot see. That a placeholder stands there is never a flaw of a reply, and what depends on the value itself is "cannot_tell".`;
+}

@@ -4,7 +4,7 @@ import { type Material, quotableItem } from "../../model/judge/material.ts";
 import { type Bounded, bounded, condensed, promptBounds, quotable } from "../../model/judge/prompt-bounds.ts";
 import { type CanaryKind, criterionCanaries, type Draw, drawFrom, scenarioCanaries } from "./canaries.ts";
 import { conversationIn, earlierIn, marked, signFor, textsOf } from "./prompt-material.ts";
-import { classifyTask, examples, routingTask, semanticTask } from "./prompt-texts.ts";
+import { classifyTask, examples, redactedNote, routingTask, semanticTask } from "./prompt-texts.ts";
 
 /** Raised whenever anything here, or the reading of answers, changes what a model may answer or what becomes of it. */
 export const promptVersion = "5";
@@ -36,7 +36,10 @@ export type Posed = { id: string } | { id: null; canary: CanaryKind };
 export type RoutingPrompt = Prompt & { posed: Map<string, Posed> };
 
 /** Asks which scenarios the user's input matches. `marker`: 24 hex digits, unguessable and new for every call. */
-export function routingPrompt({ userInput, earlier, scenarios }: RouteAsk, marker: string): RoutingPrompt {
+export function routingPrompt(
+  { userInput, earlier, scenarios, redacted }: RouteAsk,
+  marker: string,
+): RoutingPrompt {
   const texts = [userInput, ...(earlier?.messages ?? []).map(({ text }) => quotable(text))];
   const sign = signFor(marker, texts);
   const draw = drawFrom(marker);
@@ -55,7 +58,7 @@ export function routingPrompt({ userInput, earlier, scenarios }: RouteAsk, marke
   });
   const echo = echoOf(draw);
   return {
-    instructions: instructed(routingTask, [], listed, { marker, sign }),
+    instructions: instructed(routingTask, [], listed, { marker, sign, redacted }),
     material: enclosed(
       marker,
       { ...(earlier ? { earlier: earlierIn(earlier, sign) } : {}), user_input: marked(input, sign) },
@@ -88,7 +91,7 @@ export type SemanticPrompt = Prompt & {
  * one that none does, look like the others. Throws if a criterion names no reply of the question.
  */
 export function semanticPrompt(
-  { userInput, material, replies, criteria }: SemanticAsk,
+  { userInput, material, replies, criteria, redacted }: SemanticAsk,
   marker: string,
 ): SemanticPrompt {
   const around = textsOf(material);
@@ -128,7 +131,7 @@ export function semanticPrompt(
       semanticTask,
       mixed<object>([], examples, draw),
       { situations: situations.listed, criteria: listed },
-      { marker, sign },
+      { marker, sign, redacted },
     ),
     material: enclosed(
       marker,
@@ -252,13 +255,14 @@ function instructed(
   task: string,
   examples: object[],
   asked: object,
-  { marker, sign }: { marker: string; sign: string },
+  { marker, sign, redacted }: { marker: string; sign: string; redacted: string[] | undefined },
 ): string {
   const shown =
     examples.length === 0
       ? ""
       : `\n${examples.map(oneLine).join("\n")}\n\nThe situations and the criteria, by id:`;
-  return `${opening}\n\n${task}${shown}\n${oneLine(asked)}\n\nThe mark is ${marker}, the sign is ${sign}.`;
+  const note = redacted ? ` ${redactedNote(redacted)}` : "";
+  return `${opening}\n\n${task}${shown}\n${oneLine(asked)}\n\nThe mark is ${marker}, the sign is ${sign}.${note}`;
 }
 
 function enclosed(marker: string, material: object, task: string, echo: Echo): string {

@@ -37,6 +37,16 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
       'No calls of "a" (expected: at least 1); the trace has no tool calls.',
     ],
   ],
+  redacted: [
+    [
+      { rules: ["email"] },
+      'The privacy rule "email" redacted a part of what this check looks at, which could have changed its outcome.',
+    ],
+    [
+      { rules: ["email", "card"] },
+      'The privacy rules "email", "card" redacted a part of what this check looks at, which could have changed its outcome.',
+    ],
+  ],
   step_count: [
     [{ name: "plan", count: 1, min: 1 }, '1 step has "plan" in the name (expected: at least 1).'],
     [

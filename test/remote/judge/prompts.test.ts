@@ -532,3 +532,22 @@ it("the wording and its version change together", () => {
     hash.update(instructions + material);
   assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["5", "e2b531d9f370c7b6"]);
 });
+
+describe("placeholders of redacted values", () => {
+  it("are named in the instructions, and not mentioned where nothing was redacted", () => {
+    const redacted = ["email", "pseudonym"];
+    const replies = [{ id: "r1", text: "Write to [email]." }];
+    const semantic = { userInput: "Where?", replies, criteria: [criterion] };
+    for (const [told, silent] of [
+      [semanticPrompt({ ...semantic, redacted }, marker), semanticPrompt(semantic, marker)],
+      [
+        routingPrompt({ userInput: "Where?", scenarios, redacted }, marker),
+        routingPrompt({ userInput: "Where?", scenarios }, marker),
+      ],
+    ] as [Prompt, Prompt][]) {
+      assert.match(told.instructions, /replaced by placeholders: "\[email\]", "p_…"\./);
+      assert.doesNotMatch(silent.instructions, /placeholder/);
+      assert.ok(told.instructions.startsWith(silent.instructions), "providers cache the beginning");
+    }
+  });
+});

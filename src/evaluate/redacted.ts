@@ -1,0 +1,70 @@
+// What privacy rules took out of the texts that checks look at: a redaction makes no verdict.
+import type { Reason } from "../model/run/reason.ts";
+import type { RedactedSpan } from "../model/trace/trace.ts";
+
+/** A place of a text where a value was redacted: UTF-16 units, the end is exclusive. */
+export type RedactedPlace = { start: number; end: number; rule: string };
+
+/** The rules that redacted something in each span. */
+export class Redactions {
+  /** All of them, by name. */
+  readonly rules: string[];
+  readonly #rules = new Map<string, Set<string>>();
+
+  constructor(redactions: readonly RedactedSpan[]) {
+    for (const { spanId, rule } of redactions) {
+      if (spanId === null) continue;
+      const known = this.#rules.get(spanId) ?? new Set();
+      this.#rules.set(spanId, known.add(rule));
+    }
+    this.rules = [...new Set([...this.#rules.values()].flatMap(rules => [...rules]))].sort();
+  }
+
+  placesIn(spanId: string, text: string): RedactedPlace[] {
+    return placesOf([...(this.#rules.get(spanId) ?? [])], text);
+  }
+
+  /** Whether anything was redacted in the span. */
+  isIn(spanId: string): boolean {
+    return this.#rules.has(spanId);
+  }
+}
+
+/**
+ * The places of a text that these rules redacted, in their order. What the sender wrote just like a placeholder counts too:
+ * that skips a check at worst.
+ */
+export function placesOf(rules: string[], text: string): RedactedPlace[] {
+  if (rules.length === 0) return [];
+  return Array.from(text.matchAll(patternOf(rules)), ({ 0: found, 1: rule, index }) => ({
+    start: index,
+    end: index + found.length,
+    rule: rule ?? pseudonym,
+  }));
+}
+
+const pseudonym = "pseudonym";
+
+/** Names of rules need no escapes. */
+function patternOf(rules: string[]): RegExp {
+  const named = `\\[(${rules.join("|")})\\]`;
+  return new RegExp(rules.includes(pseudonym) ? `${named}|p_[\\w-]{16,}` : named, "g");
+}
+
+export function rulesOf(places: RedactedPlace[]): string[] {
+  return [...new Set(places.map(({ rule }) => rule))];
+}
+
+/** Whether a passage has a part of a redacted place, or stands next to one: patterns look at the neighbors too. */
+export function touches({ start, end }: { start: number; end: number }, places: RedactedPlace[]): boolean {
+  return places.some(place => place.start <= end && start <= place.end);
+}
+
+/** Why a check is skipped whose outcome the redaction could have made. */
+export function redacted(places: RedactedPlace[]): { kind: "skipped"; skipped: "redacted"; reason: Reason } {
+  return {
+    kind: "skipped",
+    skipped: "redacted",
+    reason: { code: "redacted", data: { rules: rulesOf(places) } },
+  };
+}
