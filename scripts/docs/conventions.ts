@@ -1,4 +1,6 @@
 // Generates the table of conventions that agents can choose, with what was read in the recordings of test/fixtures.
+
+import { shownSwitch } from "../../src/model/conventions/content-switch.ts";
 import { conventionNames, readByConventions } from "../../src/model/conventions/conventions.ts";
 import { presets } from "../../src/model/conventions/presets.ts";
 import { derive } from "../../src/model/trace/derive.ts";
@@ -43,6 +45,20 @@ export function readTable(): string {
     ),
   ]);
   return table(["Convention", "Name", "Written by", ...columns.map(column => headings[column])], rows);
+}
+
+/** How each is told to write messages. */
+export function switchTable(): string {
+  const switches = presets.flatMap(preset => preset.contentSwitches.map(one => shownSwitch(preset, one)));
+  const rows = new Map(switches.map(one => [one.text + one.writtenBy, one]));
+  return table(
+    ["Written by", "Messages", "Set"],
+    [...rows.values()].map(({ writtenBy, text, lines }) => [
+      writtenBy,
+      text,
+      lines.map(code).join("<br>") || "–",
+    ]),
+  );
 }
 
 function givenBy(trace: MergedTrace, name: string): Column[] {

@@ -1,6 +1,7 @@
 // The response schemas of traces. Fields of spans keep their snake_case wire names.
 
 import { z } from "zod";
+import type { ShownSwitch } from "../../model/conventions/content-switch.ts";
 import type { TranslatedValue } from "../../model/conventions/report.ts";
 import { type Applicability as RunApplicability, resultStates } from "../../model/run/run.ts";
 import type { OutlineSpan as SpanOfTree } from "../../model/trace/outline.ts";
@@ -159,6 +160,16 @@ export const TracePreview = z
   .meta({ id: "TracePreview" });
 export type TracePreview = z.output<typeof TracePreview>;
 
+const ContentSwitch = z
+  .object({
+    convention: z.string(),
+    writtenBy: z.string().describe("What wrote spans of the trace."),
+    text: z.string().describe("When it writes messages."),
+    lines: z.array(z.string()).describe("What to set: environment variables, or code."),
+    logRecords: z.boolean().describe("Whether it may write messages as log records."),
+  })
+  .meta({ id: "ContentSwitch" });
+
 const whole = {
   ...trace,
   startTimeUnixNano: z.string().nullable(),
@@ -182,6 +193,9 @@ const whole = {
     .describe(
       "Conventions that are off, recognize this trace, and would give an input, a reply or tokens that it lacks.",
     ),
+  contentSwitches: z
+    .array(typed<ShownSwitch>()(ContentSwitch))
+    .describe("For a trace with neither an input nor a reply: how what wrote it is told to write them."),
   runs: z.array(RunDetail),
   tests: z
     .array(typed<TestOnTrace>()(z.object({ testId: Id, name: z.string(), ...applicability })))

@@ -1,6 +1,6 @@
 // Finds the messages in whatever an SDK recorded as input or output: lists, wrappers, LangChain's constructors, completions.
 import { isRecord } from "../record.ts";
-import { type ReadMessage, takeApart, takeApartParts } from "../trace/message-parts.ts";
+import { type ReadMessage, type ReadPiece, takeApart, takeApartParts } from "../trace/message-parts.ts";
 import type { Attributes } from "../trace/trace.ts";
 import type { Sourced } from "./reading.ts";
 import { decode } from "./values.ts";
@@ -10,12 +10,18 @@ type Side = "user" | "assistant";
 /** The messages of a value; those that name no role get that of the side. Null if nothing can be read as a message. */
 export function messagesIn(found: Sourced<unknown> | null, side: Side): Sourced<ReadMessage[]> | null {
   if (!found) return null;
-  const messages = collect(found.value, side, 0).filter(
-    ({ pieces, calls, results }) => pieces.length + calls.length + results.length > 0,
-  );
+  const messages = collect(found.value, side, 0).filter(message => {
+    if (message.pieces.some(isHidden)) message.pieces = message.pieces.filter(piece => !isHidden(piece));
+    return message.pieces.length + message.calls.length + message.results.length > 0;
+  });
   for (const message of messages) message.role = roleOf(message.role) || side;
   return messages.length > 0 ? { ...found, value: messages } : null;
 }
+
+/** What SDKs write in place of a text that they are told to hide: OpenInference, LiteLLM and Strands. */
+const placeholders = new Set(["__REDACTED__", "redacted-by-litellm", "[REDACTED]"]);
+
+const isHidden = (piece: ReadPiece) => piece.kind === "text" && placeholders.has(piece.text);
 
 const depthMax = 8;
 

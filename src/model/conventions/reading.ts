@@ -1,6 +1,7 @@
 // What a span says once its convention is understood: its role, messages, tool call, usage, model and ids, with sources.
 import type { ReadMessage } from "../trace/message-parts.ts";
 import type { Span } from "../trace/trace.ts";
+import type { ContentSwitch } from "./content-switch.ts";
 
 /** What a span stands for. A step is anything around model calls that is not an agent: a chain, a workflow, a request. */
 export type SpanRole = "agent" | "step" | "model" | "tool" | "other";
@@ -74,6 +75,8 @@ export type Preset = {
   scope: RegExp | null;
   /** Attributes that it reads as ids; `metadata>user_id` is a field of JSON in `metadata`. */
   ids: { user: readonly string[]; conversation: readonly string[] };
+  /** How what writes it is told to write messages, the more specific first; empty: not known. */
+  contentSwitches: readonly ContentSwitch[];
   /** Reads a span that it recognizes. */
   read(span: Span): SpanReading;
 };

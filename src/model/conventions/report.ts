@@ -5,6 +5,7 @@ import { derive, lacksOf } from "../trace/derive.ts";
 import { boundedId, type Identity, identityOf } from "../trace/identity.ts";
 import type { Lack } from "../trace/other-convention.ts";
 import type { Derived, FoundText, MergedTrace, Span, Tokens } from "../trace/trace.ts";
+import { contentSwitchesIn, type ShownSwitch } from "./content-switch.ts";
 import { allConventions, recognizedIn } from "./conventions.ts";
 import { type ReadBy, readTraceBy } from "./read-by.ts";
 import type { TraceReading } from "./read-trace.ts";
@@ -25,6 +26,8 @@ export type ConventionReport = Identity &
     translated: TranslatedValue[];
     /** Conventions that are off, recognize spans, and would give an input, a reply or tokens that the trace lacks. */
     readable: string[];
+    /** Where the trace has neither an input nor a reply, however it is read: how what wrote it is told to write messages. */
+    contentSwitches: ShownSwitch[];
   };
 
 /** A trace and how it was read. */
@@ -45,7 +48,7 @@ export function reportOf(read: Read): ConventionReport {
     conventions,
     conventionRules,
     translated: isRead ? translatedIn(read, identity) : [],
-    readable: readableIn(read),
+    ...offersOf(read),
   };
 }
 
@@ -149,16 +152,23 @@ function tokensOf(
 
 const countKeys = usageKeys.map(([, key]) => key);
 
-function readableIn({ trace, derived, conventions, conventionRules }: Read): string[] {
+function offersOf(stored: Read): Pick<ConventionReport, "readable" | "contentSwitches"> {
+  const { trace, derived, conventions, conventionRules } = stored;
   const lacks = lacksOf(derived);
   const wanted = offeredFor.filter(lack => lacks.has(lack));
-  if (wanted.length === 0 || conventions.includes(allConventions)) return [];
-  const recognized = recognizedIn(trace.spans).filter(name => !conventions.includes(name));
-  if (recognized.length === 0) return [];
-  const left = lacksOf(
-    read(trace, { conventions: [...conventions, ...recognized], conventionRules }).derived,
-  );
-  return wanted.some(lack => !left.has(lack)) ? recognized : [];
+  if (wanted.length === 0) return { readable: [], contentSwitches: [] };
+  const recognized = conventions.includes(allConventions)
+    ? []
+    : recognizedIn(trace.spans).filter(name => !conventions.includes(name));
+  const left =
+    recognized.length === 0
+      ? lacks
+      : lacksOf(read(trace, { conventions: [...conventions, ...recognized], conventionRules }).derived);
+  const hasContent = !left.has("input") || !left.has("reply");
+  return {
+    readable: wanted.some(lack => !left.has(lack)) ? recognized : [],
+    contentSwitches: hasContent ? [] : contentSwitchesIn(trace.spans),
+  };
 }
 
 /** Not for tool calls alone: many traces in OpenTelemetry's own convention name them only in messages. */

@@ -2,6 +2,7 @@
 import { attributeOf, toolNameOf } from "../conversation/conversation.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
 import type { Span } from "../trace/trace.ts";
+import type { ContentSwitch } from "./content-switch.ts";
 import { mayHaveCall } from "./may-call.ts";
 import { inEvents } from "./message-events.ts";
 import { messagesIn } from "./messages.ts";
@@ -17,6 +18,7 @@ export type Table = ToolAttributes & {
   writes: string;
   marks: string[];
   scope?: RegExp;
+  contentSwitches?: ContentSwitch[];
   /** The attribute that names the kind of span, and the role of each kind in lower case. */
   kinds?: { attribute: string; roles: Record<string, SpanRole> };
   /** The role where `kinds` says nothing. */
@@ -75,7 +77,7 @@ const standard = {
 };
 
 export function preset(own: Table): Preset {
-  const { name, title, writes, marks, scope } = own;
+  const { name, title, writes, marks, scope, contentSwitches = [] } = own;
   const table = withStandard(own);
   return {
     name,
@@ -87,6 +89,7 @@ export function preset(own: Table): Preset {
       user: [...(own.userId ?? []), ...standard.userId],
       conversation: [...(own.conversationId ?? []), ...standard.conversationId],
     },
+    contentSwitches,
     read: span => new TableReading(span, table),
   };
 }

@@ -75,6 +75,19 @@ test("a trace says which convention it is written in, is read at a click, and sh
   await shoot(page, "conventions-3-evaluated");
   await assertAccessible(page);
 
+  const next = await storeSpans(agent, spans, {}, crypto.randomUUID());
+  assert.notEqual(next, id);
+  await judged(next);
+  await page.goto(pathOf(agent, next));
+  await page.locator(".trace-top").getByText("Passed").waitFor();
+  await page.getByRole("heading", { level: 1, name: "What is the weather in Paris?" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Read it" }).count(), 0);
+  const { runs } = (await browser.service.client.get(`/api/traces/${next}`).expect(200)).body;
+  assert.deepEqual(
+    runs.map(({ verdict }: { verdict: string }) => verdict),
+    ["passed"],
+  );
+
   await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/settings`);
   const form = page.getByRole("form", { name: "Conventions" });
   const chosen = form.getByRole("checkbox", { name: /^OpenInference/ });
@@ -88,6 +101,39 @@ test("a trace says which convention it is written in, is read at a click, and sh
   await page.getByText("Conventions saved").first().waitFor();
   const { body } = await browser.service.client.get(`/api/agents/${agent.id}`).expect(200);
   assert.deepEqual(body.conventions, ["*"]);
+  assert.deepEqual(complaints, []);
+});
+
+test("a trace without messages names the setting that switches them on, on its page and on Get started", async () => {
+  const agent = await newAgent();
+  const chat = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": "gpt-4o-mini",
+    "gen_ai.usage.input_tokens": 43,
+  };
+  const id = await storeSpans(agent, [
+    span("invoke_agent", null, [0, 900], { attributes: { "gen_ai.operation.name": "invoke_agent" } }),
+    span("generate_content", "invoke_agent", [10, 400], {
+      attributes: { ...chat, "gcp.vertex.agent.event_id": "1" },
+    }),
+  ]);
+  const { page, complaints } = await open();
+  await page.goto(pathOf(agent, id));
+  const line = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT";
+  const notice = page.locator(".notice").filter({ hasText: "no user input and no reply" });
+  for (const text of ["Google ADK", line]) await notice.getByText(text).waitFor();
+  for (const text of ["No user input was available", "Other attribute convention"]) {
+    assert.equal(await page.getByText(text).count(), 0, text);
+  }
+  await shoot(page, "content-1-trace");
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 700 });
+  await assertReflows(page);
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/start`);
+  await notice.getByText(line).waitFor();
+  await shoot(page, "content-2-start");
+  await assertAccessible(page);
   assert.deepEqual(complaints, []);
 });
 

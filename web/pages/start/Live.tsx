@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { ListedTrace } from "../../../src/http/traces/schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import type { Failure } from "../../api.ts";
+import { ContentOff } from "../../forms/ContentOff.tsx";
 import { ReadIt } from "../../forms/ReadIt.tsx";
 import { counted } from "../../labels.ts";
 import type { LiveState } from "../../live-state.ts";
@@ -101,10 +102,16 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
   );
 }
 
-/** Offers to read the convention that the trace is written in. */
+/** Offers to read the convention that the trace is written in, and says how messages are switched on. */
 function Recognized({ traceId }: { traceId: string }) {
   const { data: trace } = useQuery(outlineQuery(traceId));
-  return trace && trace.readable.length > 0 ? <ReadIt trace={trace} /> : null;
+  if (!trace) return null;
+  return (
+    <>
+      {trace.readable.length > 0 && <ReadIt trace={trace} />}
+      {trace.contentSwitches.length > 0 && <ContentOff trace={trace} />}
+    </>
+  );
 }
 
 const liveTexts: Record<LiveState, string> = {

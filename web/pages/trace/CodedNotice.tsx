@@ -5,6 +5,7 @@ import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
 import { numberText } from "../../format.ts";
+import { MessagesInLogs } from "../../forms/MessagesInLogs.tsx";
 import { counted } from "../../labels.ts";
 import { Notice } from "../../ui/Notice.tsx";
 import { useHasJudge } from "../judge-usage/NoJudge.tsx";
@@ -38,17 +39,6 @@ function NoJudgeNotice({ projectId }: { projectId: string }) {
         </Link>
       </Brief>
     </Notice>
-  );
-}
-
-function MessagesInLogs({ hasConventions }: { hasConventions: boolean }) {
-  return (
-    <>
-      {" "}
-      If your SDK writes messages as log records, set <code>OTEL_LOGS_EXPORTER=otlp</code> and{" "}
-      <code className="break">OTEL_EXPORTER_OTLP_LOGS_ENDPOINT={location.origin}/public/logs</code>
-      {hasConventions ? "." : ", and choose its convention in the agent’s settings."}
-    </>
   );
 }
 

@@ -5,6 +5,7 @@ import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
+import { ContentOff } from "../../forms/ContentOff.tsx";
 import { ReadIt } from "../../forms/ReadIt.tsx";
 import { Reevaluate, usePausedReason } from "../../forms/Reevaluate.tsx";
 import { counted, runStates, type Why } from "../../labels.ts";
@@ -44,6 +45,9 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
         <SkippedChecks trace={trace} run={trace.runs.find(({ id }) => id === trace.run?.id)} />
       )}
       {trace.readable.length > 0 && <ReadIt trace={trace} />}
+      {trace.contentSwitches.length > 0 && (
+        <ContentOff trace={trace} effect=", so “Run when relevant” tests did not run" />
+      )}
       {!open && run?.state === "completed" && <ReadSince trace={trace} run={run} />}
       {trace.notices
         .filter(code => !isAnswered(code, trace))
@@ -63,9 +67,11 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
   );
 }
 
-/** Reading the convention says more than what to send instead. */
-function isAnswered(code: NoticeCode, { readable }: TraceOutline): boolean {
-  return readable.length > 0 && (code === "other_convention" || code === "no_user_input");
+/** Reading the convention, or switching messages on, says more than what to send instead. */
+function isAnswered(code: NoticeCode, { readable, contentSwitches }: TraceOutline): boolean {
+  return (
+    readable.length + contentSwitches.length > 0 && (code === "other_convention" || code === "no_user_input")
+  );
 }
 
 /** The conventions or own rules have changed since the evaluation. */

@@ -5,6 +5,9 @@ export const laminar = preset({
   name: "laminar",
   title: "Laminar",
   writes: "Laminar’s SDKs, and the instrumentations they include.",
+  contentSwitches: [
+    { says: "It writes messages unless this variable is false.", lines: ["LMNR_TRACE_CONTENT=true"] },
+  ],
   marks: ["lmnr.span.type", "lmnr.span.path"],
   kinds: {
     attribute: "lmnr.span.type",

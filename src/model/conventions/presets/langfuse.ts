@@ -5,6 +5,12 @@ export const langfuse = preset({
   name: "langfuse",
   title: "Langfuse",
   writes: "Langfuse’s SDKs 3 to 5, whatever they trace.",
+  contentSwitches: [
+    {
+      says: "Its observe decorator writes inputs and outputs unless capture_input and capture_output, or this variable, are false.",
+      lines: ["LANGFUSE_OBSERVE_DECORATOR_IO_CAPTURE_ENABLED=true"],
+    },
+  ],
   marks: ["langfuse.observation.type"],
   kinds: {
     attribute: "langfuse.observation.type",

@@ -5,6 +5,12 @@ export const langSmith = preset({
   name: "langsmith",
   title: "LangSmith",
   writes: "LangSmith’s OpenTelemetry exporter, used with LangChain and LangGraph.",
+  contentSwitches: [
+    {
+      says: "It writes inputs and outputs unless these variables hide them.",
+      lines: ["LANGSMITH_HIDE_INPUTS=false", "LANGSMITH_HIDE_OUTPUTS=false"],
+    },
+  ],
   marks: ["langsmith.span.kind", "langsmith.trace.name"],
   kinds: {
     attribute: "langsmith.span.kind",

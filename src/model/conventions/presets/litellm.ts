@@ -8,6 +8,12 @@ export const liteLlm = preset({
   writes: "LiteLLM’s `otel` callback; each call of a model is a trace.",
   marks: [],
   scope: /^litellm/,
+  contentSwitches: [
+    {
+      says: "It writes messages unless turn_off_message_logging is on.",
+      lines: ["litellm.turn_off_message_logging = False"],
+    },
+  ],
   role: span => (attributeOf(span, "gen_ai.operation.name") === undefined ? "other" : standardRole(span)),
   userId: ["llm.user"],
   output: ["gen_ai.output.messages", "gen_ai.completion."],

@@ -18,6 +18,12 @@ export const openInference = preset({
   title: "OpenInference",
   writes: "OpenInference, the instrumentations by Arize for LangChain, LlamaIndex, OpenAI and many more.",
   marks: ["openinference.span.kind"],
+  contentSwitches: [
+    {
+      says: "It writes messages unless these variables, or hide_inputs and hide_outputs in its TraceConfig, hide them.",
+      lines: ["OPENINFERENCE_HIDE_INPUTS=false", "OPENINFERENCE_HIDE_OUTPUTS=false"],
+    },
+  ],
   kinds: { attribute: "openinference.span.kind", roles: kindsOfOpenInference },
   input: ["llm.input_messages.", "input.value"],
   output: ["llm.output_messages.", "output.value"],

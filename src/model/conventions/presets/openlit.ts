@@ -7,6 +7,12 @@ export const openLit = preset({
   writes: "OpenLIT’s instrumentations.",
   marks: [],
   scope: /^openlit\./,
+  contentSwitches: [
+    {
+      says: "It writes messages unless capture_message_content is off.",
+      lines: ["openlit.init(capture_message_content=True)"],
+    },
+  ],
   input: ["gen_ai.workflow.input", "gen_ai.input.messages"],
   output: ["gen_ai.output.messages", "gen_ai.workflow.output"],
 });

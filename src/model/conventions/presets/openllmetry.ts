@@ -1,6 +1,7 @@
 // OpenLLMetry and the Traceloop SDK, 0.40 to 0.62: `gen_ai.prompt.N.*` before 0.50, messages in JSON since.
 import { attributeOf } from "../../conversation/conversation.ts";
 import { preset, standardRole } from "../table.ts";
+import { openTelemetryContent } from "./opentelemetry.ts";
 
 export const openLlmetry = preset({
   name: "openllmetry",
@@ -14,7 +15,14 @@ export const openLlmetry = preset({
     "gen_ai.completion.",
     "traceloop.",
   ],
-  scope: /^(?:traceloop|opentelemetry\.instrumentation\.(?!genai))/,
+  scope: /^(?:traceloop|opentelemetry\.instrumentation\.(?!genai|openai_v2$|google_genai$))/,
+  contentSwitches: [
+    openTelemetryContent,
+    {
+      says: "It writes messages unless this variable is false.",
+      lines: ["TRACELOOP_TRACE_CONTENT=true"],
+    },
+  ],
   role: span => {
     const kind = attributeOf(span, "traceloop.span.kind");
     if (kind === "tool") return "tool";

@@ -12,6 +12,12 @@ export const pydanticAi = preset({
   writes: "Pydantic AI’s own instrumentation, also from before 1.0.",
   marks: [],
   scope: /^pydantic-ai$/,
+  contentSwitches: [
+    {
+      says: "It writes messages unless include_content is off in the settings of its instrumentation.",
+      lines: ["Agent.instrument_all(InstrumentationSettings(include_content=True))"],
+    },
+  ],
   role: span => {
     if (standardRole(span)) return standardRole(span);
     if (attributeOf(span, "gen_ai.tool.name") !== undefined) return "tool";

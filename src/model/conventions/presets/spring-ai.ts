@@ -7,6 +7,11 @@ export const springAi = preset({
   title: "Spring AI",
   writes: "Spring AI over Micrometer. Messages are not exported, so inputs and replies stay empty.",
   marks: ["spring.ai.kind", "spring.ai.model.request.tool.names"],
+  contentSwitches: [
+    {
+      says: "It writes no messages to spans, whatever its settings: log-prompt and log-completion write them to the application’s log only. An ObservationFilter of your own can add gen_ai.input.messages and gen_ai.output.messages as high-cardinality key values.",
+    },
+  ],
   role: span => {
     const kind = attributeOf(span, "spring.ai.kind");
     return kind === "tool_call" ? "tool" : kind === undefined ? standardRole(span) : "step";

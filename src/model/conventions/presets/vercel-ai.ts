@@ -7,6 +7,12 @@ export const vercelAi = preset({
   title: "Vercel AI SDK before 7",
   writes: "The Vercel AI SDK 3 to 6. Version 7 with `@ai-sdk/otel` needs no convention.",
   marks: ["ai.operationId"],
+  contentSwitches: [
+    {
+      says: "It writes messages unless recordInputs and recordOutputs are off in the call’s telemetry settings.",
+      lines: ["experimental_telemetry: { isEnabled: true, recordInputs: true, recordOutputs: true }"],
+    },
+  ],
   role: span => {
     const operation = String(attributeOf(span, "ai.operationId"));
     if (operation === "ai.toolCall") return "tool";
