@@ -8,6 +8,7 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assertionReference } from "./docs/assertions.ts";
+import { keptTable } from "./docs/content.ts";
 import { readTable, switchTable } from "./docs/conventions.ts";
 import { conventionTable } from "./docs/frameworks.ts";
 import { guideTable, guideTexts } from "./docs/guides.ts";
@@ -28,6 +29,7 @@ export async function generatedPages(): Promise<{ path: string; text: string }[]
     ["limits", limitTables()],
     ["conventions", conventionTable()],
     ["conventions read", readTable()],
+    ["kept attributes", keptTable()],
     ["content switches", switchTable()],
     ["guides", guideTable()],
     ["guide texts", guideTexts()],

@@ -3,11 +3,13 @@ import { hash } from "node:crypto";
 import { type FindKey, findKey, type IngestRequest, readersOf, withBody } from "./ingest/admit.ts";
 import { answersOf } from "./ingest/answers.ts";
 import { inTurns } from "./ingest/in-turns.ts";
+import { intakeOf } from "./ingest/intake.ts";
 import type { PreparedBatch, PreparedBody, PreparedResource, RefusedGroup } from "./ingest/prepare.ts";
 import type { Preparer } from "./ingest/preparer.ts";
 import { readRequestId } from "./ingest/request-id.ts";
 import { agentOfGroup, agentOfHint, type FindAgents, namedAgent } from "./ingest/resolve-agent.ts";
 import { sampleBody } from "./ingest/sample.ts";
+import { whileChanging } from "./ingest/while-changing.ts";
 import { type IngestionAnswer, refusedWhole } from "./model/ingestion.ts";
 import type { AdmittedKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
@@ -154,36 +156,47 @@ function sharedResource(agentId: string, { hash: resourceHash, bytes }: Prepared
 
 const refusesGroup = new Set(["OTLP_PLATFORM_NOT_FOUND", "OTLP_PLATFORM_NOT_ALLOWED", "PAYLOAD_TOO_LARGE"]);
 
+type Named = Pick<StoredTrace, "agentId" | "externalId" | "path" | "serviceName">;
+type Write = PreparedBatch & Pick<TraceWrite, "resource" | "otlpTraceId">;
+
 async function store(
   deps: IngestDeps,
   key: AdmittedKey | null,
-  { serviceName, ...identity }: Pick<StoredTrace, "agentId" | "externalId" | "path" | "serviceName">,
-  {
-    spanCount,
-    spanKeys,
-    bytes,
-    rawLength,
-    columns,
-    readBy,
-    resource,
-    otlpTraceId,
-  }: PreparedBatch & Pick<TraceWrite, "resource" | "otlpTraceId">,
+  { serviceName, ...identity }: Named,
+  sent: Write,
 ): Promise<StoredTrace> {
-  const stored = await deps.writer.write({
-    traceId: newId(),
-    runId: newId(),
-    keyId: key?.id ?? null,
-    ...identity,
-    spanCount,
-    spanKeys,
-    bytes,
-    rawLength,
-    columns,
-    readBy,
-    resource,
-    otlpTraceId,
-  });
-  const trace = { ...stored, ...identity, serviceName, spanCount };
+  const ids = { traceId: newId(), runId: newId(), keyId: key?.id ?? null };
+  const stored = await untilFitting(deps, identity.agentId, sent, identity.path, batch =>
+    deps.writer.write({ ...ids, ...identity, ...batch }),
+  );
+  const trace = { ...stored, ...identity, serviceName, spanCount: sent.spanCount };
   deps.onStored(trace, key);
   return trace;
+}
+
+/** Writes the batch, changed again by the settings of its agent for as long as they are others than it was changed by. */
+async function untilFitting(
+  { preparer, findAgent }: IngestDeps,
+  agentId: string,
+  sent: Write,
+  path: TracePath,
+  write: (batch: Write) => Promise<Stored>,
+): Promise<Stored> {
+  let batch = sent;
+  return whileChanging(
+    () => write(batch),
+    async ({ isForgotten }) => {
+      const agent = await findAgent(agentId);
+      if (!agent) return;
+      const resource = batch.resource?.bytes ?? null;
+      const by = intakeOf(agent);
+      const again = await preparer.prepareAgain({ batch, resource, path, by, isForgotten }, batch.rawLength);
+      const { otlpTraceId } = batch;
+      batch = {
+        ...again.batch,
+        otlpTraceId,
+        resource: again.resource ? sharedResource(agentId, again.resource) : undefined,
+      };
+    },
+  );
 }

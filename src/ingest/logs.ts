@@ -8,10 +8,12 @@ import type { JoinedTrace, JoinOutcome } from "../store/traces/join-records.ts";
 import type { RecordsWrite } from "../store/traces/waiting-records.ts";
 import { type FindKey, findKey, type IngestRequest, readersOf, withBody } from "./admit.ts";
 import { inTurns } from "./in-turns.ts";
+import { intakeOf } from "./intake.ts";
 import { answersOfLogs } from "./log-answers.ts";
-import type { PreparedService } from "./prepare-logs.ts";
+import type { PreparedRecords, PreparedService } from "./prepare-logs.ts";
 import type { Preparer } from "./preparer.ts";
 import { agentOfGroup, type FindAgents } from "./resolve-agent.ts";
+import { whileChanging } from "./while-changing.ts";
 
 export type RefusedRecords = { serviceName: string | null; recordCount: number; refusal: Refusal };
 
@@ -101,10 +103,31 @@ async function store(
   { spans }: PreparedService,
 ): Promise<number> {
   if (spans.length === 0) return 0;
-  const writes = spans.map(({ traceId, ...span }): RecordsWrite => {
-    return { ...span, keyId, agentId, otlpTraceId: traceId };
-  });
-  const { joined, refused } = await deps.storeRecords(writes);
+  let fitting = spans;
+  const { joined, refused } = await whileChanging(
+    () =>
+      deps.storeRecords(
+        fitting.map(
+          ({ traceId, ...span }): RecordsWrite => ({
+            ...span,
+            keyId,
+            agentId,
+            otlpTraceId: traceId,
+          }),
+        ),
+      ),
+    async () => {
+      const agent = await deps.findAgent(agentId);
+      if (!agent) return;
+      const by = intakeOf(agent);
+      const again: PreparedRecords[] = [];
+      for (const records of fitting) {
+        const left = await deps.preparer.prepareRecordsAgain(records, by);
+        if (left) again.push(left);
+      }
+      fitting = again;
+    },
+  );
   for (const trace of joined) deps.onJoined(trace);
   return refused.reduce((sum, { records }) => sum + records, 0);
 }

@@ -1,14 +1,17 @@
 // Prepares the body of a log export for storage: decodes it and compresses the records of each span, without I/O.
 import { hash } from "node:crypto";
+import type { Intake } from "../model/content.ts";
 import { type Brought, broughtBy } from "../model/conventions/log-records.ts";
+import { readByNothing } from "../model/conventions/read-by.ts";
 import type { Refusal } from "../model/refusal.ts";
 import { contentOf } from "../model/trace/join-records.ts";
-import type { LogRecord } from "../model/trace/trace.ts";
-import { encodeBatch } from "../wire/batch.ts";
+import type { Batch, LogRecord } from "../model/trace/trace.ts";
+import { encodeBatch, readBatch, scan } from "../wire/batch.ts";
 import type { DecodeLimits } from "../wire/limits.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import { decodeLogs, type SpanRecords } from "../wire/otlp-logs.ts";
 import { allocateDense } from "../wire/slab.ts";
+import { type IntakeBy, takerOf } from "./intake.ts";
 import type { Readers } from "./prepare.ts";
 
 /** The records of one span, as they are stored. */
@@ -22,6 +25,8 @@ export type PreparedRecords = {
   /** Bytes before compression. */
   rawLength: number;
   brought: Brought;
+  /** The settings by which they were changed before; absent: they are as they arrived. */
+  intake?: Intake | undefined;
 };
 
 export type PreparedService = {
@@ -46,13 +51,49 @@ export function prepareLogs(
   const reading = readers?.agents.filter(({ conventions }) => conventions.length > 0);
   const names = new Set(reading?.map(({ serviceName }) => serviceName));
   const services = decodeLogs(bytes, mediaType, limits, serviceName => names.has(serviceName));
-  return services.map(({ spans, ...service }) => ({ ...service, spans: spans.map(prepared) }));
+  const agentOf = new Map(reading?.map(agent => [agent.serviceName, agent]));
+  return services.map(({ spans, ...service }): PreparedService => {
+    const by = agentOf.get(service.serviceName) ?? readByNothing;
+    const take = takerOf(by);
+    const done = spans.map(({ traceId, ...records }) =>
+      prepared(traceId, take(batchOf(records), "otlp"), by),
+    );
+    return withoutEmpty({ ...service, spans: done.filter(one => one !== null) }, spans);
+  });
 }
 
-function prepared({ traceId, spanId, records }: SpanRecords): PreparedRecords {
-  const batch = { spans: [], resource: null, metadata: null, logRecords: { spanId, records } };
+/** Records that were prepared by other settings than their agent has now; null if nothing of them is left. */
+export function prepareRecordsAgain(
+  { traceId, bytes }: Pick<PreparedRecords, "traceId" | "bytes">,
+  by: IntakeBy,
+): PreparedRecords | null {
+  return prepared(traceId, takerOf(by)(readBatch(scan(bytes)), "otlp"), by);
+}
+
+/** Records of which nothing was left count as those without content. */
+function withoutEmpty(service: PreparedService, sent: SpanRecords[]): PreparedService {
+  const kept = service.spans.reduce((sum, { recordKeys }) => sum + recordKeys.length / 8, 0);
+  const before = sent.reduce((sum, { records }) => sum + records.length, 0);
+  return kept === before ? service : { ...service, emptyCount: service.emptyCount + before - kept };
+}
+
+function batchOf(logRecords: { spanId: string; records: LogRecord[] }): Batch {
+  return { spans: [], resource: null, metadata: null, logRecords };
+}
+
+function prepared(traceId: string, batch: Batch, { intake }: IntakeBy): PreparedRecords | null {
+  const { spanId, records } = batch.logRecords!;
+  if (records.length === 0) return null;
   const { bytes, rawLength } = encodeBatch(batch);
-  return { traceId, spanId, recordKeys: keysOf(records), bytes, rawLength, brought: broughtBy(records) };
+  return {
+    traceId,
+    spanId,
+    recordKeys: keysOf(records),
+    bytes,
+    rawLength,
+    brought: broughtBy(records),
+    ...(intake && { intake }),
+  };
 }
 
 function keysOf(records: LogRecord[]): Buffer {

@@ -1,11 +1,12 @@
 // A thread that prepares large bodies.
 import { messageOf } from "../threads/refusal-message.ts";
 import { serveThread } from "../threads/serve.ts";
-import { prepareBody } from "./prepare.ts";
-import { prepareLogs } from "./prepare-logs.ts";
+import type { IntakeBy } from "./intake.ts";
+import { type PrepareAgain, type PreparedAgain, prepareAgain, prepareBody } from "./prepare.ts";
+import { type PreparedRecords, prepareLogs, prepareRecordsAgain } from "./prepare-logs.ts";
 import type { PrepareInput, PrepareLogsResult, PrepareResult } from "./preparer.ts";
 
-serveThread({ prepare, prepareLogs: prepareLogExport }, { bytesIn });
+serveThread({ prepare, prepareLogs: prepareLogExport, again, recordsAgain }, { bytesIn });
 
 function prepare({ bytes, mediaType, limits, readers }: PrepareInput): PrepareResult {
   const body = prepareBody(bufferOf(bytes), mediaType, limits, readers);
@@ -23,11 +24,25 @@ function prepareLogExport({ bytes, mediaType, limits, readers }: PrepareInput): 
   }));
 }
 
+function again(input: PrepareAgain): PreparedAgain {
+  return prepareAgain(input);
+}
+
+function recordsAgain({ records, by }: { records: PreparedRecords; by: IntakeBy }): PreparedRecords | null {
+  return prepareRecordsAgain(records, by);
+}
+
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-function bytesIn(result: PrepareResult | PrepareLogsResult): Uint8Array[] {
+function bytesIn(
+  result: PrepareResult | PrepareLogsResult | PreparedAgain | PreparedRecords | null,
+): Uint8Array[] {
+  if (result === null) return [];
+  if ("batch" in result && !("path" in result))
+    return result.resource ? [result.batch.bytes, result.resource.bytes] : [result.batch.bytes];
+  if ("recordKeys" in result) return [result.bytes];
   if (Array.isArray(result)) return result.flatMap(({ spans }) => spans.map(({ bytes }) => bytes));
   if (result.path === "canonical") return [result.batch.bytes];
   const batches = result.groups.flatMap(group => ("batch" in group ? [group.batch.bytes] : []));

@@ -1,17 +1,27 @@
 // Prepares a body for storage: decodes, derives and compresses it, without I/O.
 import { hash } from "node:crypto";
 import type { AgentConventions } from "../model/agent/agent.ts";
+import type { ContentGone, Intake } from "../model/content.ts";
 import { type ReadBy, readByNothing, readTraceBy } from "../model/conventions/read-by.ts";
 import { Refusal } from "../model/refusal.ts";
 import { columnsOf, type TraceColumns } from "../model/trace/columns.ts";
 import { derive } from "../model/trace/derive.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
 import type { Attributes, Batch, Span, TracePath } from "../model/trace/trace.ts";
-import { type Encoded, encodeBatch, encodeResource, encodeWithoutResource } from "../wire/batch.ts";
+import {
+  type Encoded,
+  encodeBatch,
+  encodeResource,
+  encodeWithoutResource,
+  readBatch,
+  readResource,
+  scan,
+} from "../wire/batch.ts";
 import { type DecodeLimits, decodeBody, type PlatformHint } from "../wire/body.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import type { OtlpGroup } from "../wire/otlp-groups.ts";
 import { allocateDense } from "../wire/slab.ts";
+import { type IntakeBy, takerOf } from "./intake.ts";
 
 /** A batch as it is stored, and the columns of its trace as derived from this batch alone. */
 export type PreparedBatch = {
@@ -26,6 +36,10 @@ export type PreparedBatch = {
   columns: TraceColumns;
   /** What the columns were derived with. */
   readBy: ReadBy;
+  /** The settings by which it was changed before; absent: it is as it arrived. */
+  intake?: Intake | undefined;
+  /** What it lacks. */
+  content?: ContentGone | undefined;
 };
 
 /** One trace of an OTLP request; refused as a whole or ready as a whole. */
@@ -51,7 +65,7 @@ export type PreparedBody =
 /** A resource that several traces of a request share. The hash is that of its JSON, hexadecimal. */
 export type PreparedResource = Encoded & { hash: string };
 
-/** The agents that the request may name and that have rules or conventions. `only`: the only agent that the key may write to. */
+/** The agents that the request may name and that have rules, conventions or settings of what is stored. `only`: the only agent that the key may write to. */
 export type Readers = { agents: AgentConventions[]; only: string | null };
 
 /** Throws the Refusal of a body that is refused as a whole. */
@@ -66,23 +80,45 @@ export function prepareBody(
     return {
       path: "canonical",
       platformHint: body.platformHint,
-      batch: prepareBatch(body.batch, "canonical", readByOfHint(body.platformHint, readers)),
+      batch: prepareBatch(body.batch, "canonical", agentOfHint(body.platformHint, readers)),
     };
   }
   return { path: "otlp", ...prepareGroups(body.groups, bytes.length, readers) };
 }
 
 /** For batches created by the service; request bodies go through `prepareBody`. */
-export function prepareBatch(batch: Batch, path: TracePath, readBy = readByNothing): PreparedBatch {
-  return prepared(batch, path, encodeBatch(batch), readBy);
+export function prepareBatch(sent: Batch, path: TracePath, by: IntakeBy = readByNothing): PreparedBatch {
+  const batch = takerOf(by)(sent, path);
+  return prepared(batch, path, encodeBatch(batch), by);
 }
 
-function prepared(
-  batch: Batch,
-  path: TracePath,
-  { bytes, rawLength }: Encoded,
-  readBy: ReadBy,
-): PreparedBatch {
+/** A batch that was prepared by other settings than its agent has now, or whose trace has been forgotten. */
+export type PrepareAgain = {
+  batch: Pick<PreparedBatch, "bytes">;
+  /** Its resource, compressed, if that is stored apart. */
+  resource: Uint8Array | null;
+  path: TracePath;
+  by: IntakeBy;
+  isForgotten: boolean;
+};
+
+/** `resource`: to be stored apart. */
+export type PreparedAgain = { batch: PreparedBatch; resource: PreparedResource | null };
+
+export function prepareAgain({ batch, resource, path, by, isForgotten }: PrepareAgain): PreparedAgain {
+  const stored = readBatch(scan(batch.bytes), resource ? readResource(scan(resource)) : undefined);
+  const taken = takerOf(by)(stored, path, isForgotten);
+  if (!resource || !taken.resource)
+    return { batch: prepared(taken, path, encodeBatch(taken), by), resource: null };
+  const apart = encodeResource(taken.resource);
+  const { bytes, rawLength } = encodeWithoutResource(taken, apart.hash);
+  const encoded = { bytes, rawLength: rawLength + apart.rawLength };
+  return { batch: prepared(taken, path, encoded, by), resource: apart };
+}
+
+function prepared(batch: Batch, path: TracePath, { bytes, rawLength }: Encoded, by: IntakeBy): PreparedBatch {
+  const { conventions, conventionRules, intake } = by;
+  const readBy = { conventions, conventionRules };
   const { trace, reading } = readTraceBy(mergeBatches([batch], path), readBy, undefined, "columns");
   return {
     spanCount: batch.spans.length,
@@ -91,16 +127,19 @@ function prepared(
     rawLength,
     columns: columnsOf(derive(trace, undefined, reading, "columns")),
     readBy,
+    ...(intake && { intake }),
+    ...(batch.content && { content: batch.content }),
   };
 }
 
-function readByOfHint(hint: PlatformHint | null, readers: Readers | null): ReadBy {
+function agentOfHint(hint: PlatformHint | null, readers: Readers | null): IntakeBy {
   const id = readers?.only ?? (typeof hint?.value === "string" ? hint.value.toLowerCase() : null);
   return readers?.agents.find(({ agentId }) => agentId === id) ?? readByNothing;
 }
 
 function prepareGroups(groups: OtlpGroup[], bodyBytes: number, readers: Readers | null) {
-  const readByOf = new Map<string | null, ReadBy>(readers?.agents.map(agent => [agent.serviceName, agent]));
+  const agentOf = new Map<string | null, IntakeBy>(readers?.agents.map(agent => [agent.serviceName, agent]));
+  takeInGroups(groups, agentOf);
   const shared = groups.length > 1 ? sharedResources(groups, bodyBytes) : new Map();
   const resources = [...shared.values()];
   const done: (PreparedGroup | RefusedGroup)[] = [];
@@ -113,19 +152,32 @@ function prepareGroups(groups: OtlpGroup[], bodyBytes: number, readers: Readers 
     }
     const resource = batch.resource && shared.get(batch.resource);
     const group = { serviceName, traceId, spanCount };
-    const readBy = readByOf.get(serviceName) ?? readByNothing;
-    if (!resource) done.push({ ...group, batch: prepareBatch(batch, "otlp", readBy), resource: null });
-    else {
+    const by = agentOf.get(serviceName) ?? readByNothing;
+    if (!resource) {
+      done.push({ ...group, batch: prepared(batch, "otlp", encodeBatch(batch), by), resource: null });
+    } else {
       const { bytes, rawLength } = encodeWithoutResource(batch, resource.hash);
       const encoded = { bytes, rawLength: rawLength + resource.rawLength };
       done.push({
         ...group,
-        batch: prepared(batch, "otlp", encoded, readBy),
+        batch: prepared(batch, "otlp", encoded, by),
         resource: resources.indexOf(resource),
       });
     }
   }
   return { groups: done, resources };
+}
+
+/** Before anything else, so that groups which shared their resource share what is left of it. */
+function takeInGroups(groups: OtlpGroup[], agentOf: Map<string | null, IntakeBy>): void {
+  const takers = new Map<IntakeBy, ReturnType<typeof takerOf>>();
+  for (const group of groups) {
+    const by = agentOf.get(group.serviceName);
+    if (!by?.intake || group.refusal) continue;
+    const take = takers.get(by) ?? takerOf(by);
+    takers.set(by, take);
+    group.batch = take(group.batch, "otlp");
+  }
 }
 
 /**

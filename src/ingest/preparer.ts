@@ -7,16 +7,25 @@ import { type RefusalMessage, refusalOf } from "../threads/refusal-message.ts";
 import type { DecodeLimits } from "../wire/body.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import { repeatedBytesMax } from "../wire/otlp-groups.ts";
+import type { IntakeBy } from "./intake.ts";
 import {
+  type PrepareAgain,
+  type PreparedAgain,
   type PreparedBatch,
   type PreparedBody,
   type PreparedGroup,
   type PreparedResource,
+  prepareAgain,
   prepareBody,
   type Readers,
   type RefusedGroup,
 } from "./prepare.ts";
-import { type PreparedService, prepareLogs } from "./prepare-logs.ts";
+import {
+  type PreparedRecords,
+  type PreparedService,
+  prepareLogs,
+  prepareRecordsAgain,
+} from "./prepare-logs.ts";
 
 export type PrepareInput = {
   bytes: Uint8Array;
@@ -96,12 +105,31 @@ export class Preparer {
     return services.map(({ refused, spans, ...service }) => ({
       ...service,
       refused: refused.map(one => ({ ...one, refusal: refusalOf(one.refusal) })),
-      spans: spans.map(span => ({
-        ...span,
-        bytes: revive(span.bytes),
-        recordKeys: revive(span.recordKeys),
-      })),
+      spans: spans.map(reviveRecords),
     }));
+  }
+
+  /** A stored-form batch changed once more by the settings of its agent: they changed after it was prepared. */
+  async prepareAgain(input: PrepareAgain, rawLength: number): Promise<PreparedAgain> {
+    if (rawLength <= this.#inlineBytesMax) {
+      await this.#turn();
+      return prepareAgain(input);
+    }
+    const { batch, resource } = await this.#pool.call<PreparedAgain>("again", input);
+    return {
+      batch: reviveBatch(batch),
+      resource: resource && { ...resource, bytes: revive(resource.bytes) },
+    };
+  }
+
+  /** As `prepareAgain`, for log records; null if nothing of them is left. */
+  async prepareRecordsAgain(records: PreparedRecords, by: IntakeBy): Promise<PreparedRecords | null> {
+    if (records.rawLength <= this.#inlineBytesMax) {
+      await this.#turn();
+      return prepareRecordsAgain(records, by);
+    }
+    const again = await this.#pool.call<PreparedRecords | null>("recordsAgain", { records, by });
+    return again && reviveRecords(again);
   }
 
   #onThread<T>(name: string, bytes: Buffer, mediaType: MediaType, readers: Readers | null): Promise<T> {
@@ -145,6 +173,10 @@ function bodyOf(result: PrepareResult): PreparedBody {
 
 function reviveBatch(batch: PreparedBatch): PreparedBatch {
   return { ...batch, bytes: revive(batch.bytes), spanKeys: revive(batch.spanKeys) };
+}
+
+function reviveRecords(records: PreparedRecords): PreparedRecords {
+  return { ...records, bytes: revive(records.bytes), recordKeys: revive(records.recordKeys) };
 }
 
 /** Buffers arrive from a thread as plain byte arrays. */

@@ -1,11 +1,15 @@
 // Sends the turns of a manual run one by one, and waits for the trace of each, or builds one from request and reply.
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { type IntakeBy, intakeOf } from "../ingest/intake.ts";
 import { prepareBatch } from "../ingest/prepare.ts";
+import { whileChanging } from "../ingest/while-changing.ts";
 import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent/call.ts";
+import { readByNothing } from "../model/conventions/read-by.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import { observedTurn } from "../model/run/observed-turn.ts";
+import { findAgent } from "../store/accounts/agents.ts";
 import type { Database } from "../store/db.ts";
 import { newId } from "../store/new-id.ts";
 import type { ManualRun } from "../store/runs/manual-claims.ts";
@@ -222,14 +226,10 @@ async function storeObserved(
   signal: AbortSignal,
 ): Promise<{ traceId: string; arrived: boolean }> {
   const spanId = randomBytes(8).toString("hex");
-  const batch = prepareBatch(
-    observedTurn(sent, reply, { runId: run.id, turn: turn.turn, spanId }),
-    "canonical",
-  );
+  const observed = observedTurn(sent, reply, { runId: run.id, turn: turn.turn, spanId });
   const traceId = newId();
   const { agentId } = run;
   const write = {
-    ...batch,
     traceId,
     runId: newId(),
     keyId: null,
@@ -237,9 +237,19 @@ async function storeObserved(
     externalId: turn.requestId,
     path: "canonical" as const,
   };
+  let by: IntakeBy = readByNothing;
+  const readSettings = async () => {
+    const agent = await findAgent(db, agentId);
+    if (agent) by = intakeOf(agent);
+  };
+  await retryTransient(signal, readSettings);
   return retryTransient(signal, async () => {
-    const [stored] = await insertTraces(db, [write], debounceMs);
-    if (stored instanceof Error) throw stored;
+    const stored = await whileChanging(async () => {
+      const batch = prepareBatch(observed, "canonical", { ...readByNothing, intake: by.intake });
+      const [outcome] = await insertTraces(db, [{ ...write, ...batch }], debounceMs);
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    }, readSettings);
     if (stored) return { traceId, arrived: false };
     const found = await findArrived(db, agentId, [turn.requestId]);
     return { traceId: found?.traceId ?? traceId, arrived: found !== undefined && found.traceId !== traceId };

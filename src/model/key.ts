@@ -15,7 +15,7 @@ export type AdmittedKey = {
   agentIds: string[];
   /** Whether the account that owns the project has verified its email. */
   emailVerified: boolean;
-  /** The agents of the project that have rules or conventions, at most a few hundred; null: none has. */
+  /** The agents of the project that have rules, conventions or settings of what is stored, at most a few hundred; null: none has. */
   conventions: AgentConventions[] | null;
 };
 

@@ -24,8 +24,8 @@ export function encodeBatch(batch: Batch): Encoded {
  * A batch whose resource is stored elsewhere, for several batches: `hash` identifies it, so that batches with different
  * resources have different bytes.
  */
-export function encodeWithoutResource({ spans, metadata }: Batch, hash: string): Encoded {
-  return encode(JSON.stringify({ spans, resource: null, metadata, resourceHash: hash }));
+export function encodeWithoutResource({ spans, metadata, content }: Batch, hash: string): Encoded {
+  return encode(JSON.stringify({ spans, resource: null, metadata, content, resourceHash: hash }));
 }
 
 export function encodeResource(resource: Attributes): Encoded & { hash: string } {
@@ -62,7 +62,9 @@ export function scan(bytes: Uint8Array): Scanned {
 /** `resource`: that of the batch, if it is stored elsewhere. */
 export function readBatch(scanned: Scanned, resource?: Attributes): Batch {
   const batch = parse(scanned) as Batch;
-  return resource ? { spans: batch.spans, resource, metadata: batch.metadata } : batch;
+  if (!resource) return batch;
+  const { spans, metadata, content } = batch;
+  return { spans, resource, metadata, ...(content && { content }) };
 }
 
 export function readResource(scanned: Scanned): Attributes {

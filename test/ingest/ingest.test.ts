@@ -21,6 +21,9 @@ const agent: Agent = {
   otlpServiceName: "agent",
   conventions: [],
   conventionRules: [],
+  content: "keep",
+  contentForgetAfterSeconds: null,
+  attributes: { deny: [], allow: null },
 };
 const key: AdmittedKey = {
   id: "key",

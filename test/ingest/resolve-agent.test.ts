@@ -15,6 +15,9 @@ const agentOf = (number: number, projectId: string): Agent => ({
   otlpServiceName: `service-${number}`,
   conventions: [],
   conventionRules: [],
+  content: "keep",
+  contentForgetAfterSeconds: null,
+  attributes: { deny: [], allow: null },
 });
 const agents = [agentOf(1, "own"), agentOf(2, "own"), agentOf(3, "own"), agentOf(4, "other")];
 

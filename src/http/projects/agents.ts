@@ -14,6 +14,7 @@ import { ConventionRules, Conventions } from "../conventions.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { ExactName, Name, pageSchema } from "../schemas.ts";
+import { intakeFields } from "./intake.ts";
 import { Agent, AgentConventions, AgentType } from "./schemas.ts";
 
 const NewAgent = z.object({
@@ -34,6 +35,7 @@ const AgentChange = z.object({
   conventionRules: ConventionRules.optional().describe(
     "Own rules, at most 50: attributes that are read as documented ones, before conventions. Replaces all; counts as a change of `conventions` does.",
   ),
+  ...intakeFields,
 });
 
 export function registerAgents(app: App, { db }: Deps): void {

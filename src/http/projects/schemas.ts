@@ -9,6 +9,12 @@ export type Project = z.output<typeof Project>;
 
 export const AgentType = z.enum(["http_api", "workflow", "flow_builder"]);
 
+export const ContentSetting = z
+  .enum(["keep", "none", "forget"])
+  .describe(
+    "Whether content is stored: `none`: only structure, times, tokens, names, status and ids; `forget`: it is dropped `contentForgetAfterSeconds` after its evaluation has ended.",
+  );
+
 export const Agent = z
   .object({
     id: Id,
@@ -24,6 +30,11 @@ export const Agent = z
     conventionRules: ShownRules.describe(
       "Its own rules, which go before conventions, in the order in which they are tried.",
     ),
+    content: ContentSetting,
+    contentForgetAfterSeconds: z.number().int().nullable(),
+    attributes: z
+      .object({ deny: z.array(z.string()), allow: z.array(z.string()).nullable() })
+      .describe("The keys of attributes that are not stored, and the only ones that are; null: all."),
   })
   .meta({ id: "Agent" });
 export type Agent = z.output<typeof Agent>;

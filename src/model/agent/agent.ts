@@ -1,4 +1,5 @@
 // An agent: the AI system under watch, and the service name that its OpenTelemetry exporter sends.
+import type { AttributeRules, ContentSetting, Intake } from "../content.ts";
 import type { ConventionRule } from "../conventions/rules.ts";
 
 export type AgentType = "http_api" | "workflow" | "flow_builder";
@@ -14,10 +15,18 @@ export type Agent = {
   conventions: string[];
   /** Its own rules, which go before conventions; see rules.ts. */
   conventionRules: ConventionRule[];
+  /** Whether the content of its traces is stored, and for how long. */
+  content: ContentSetting;
+  /** For `forget`: seconds from the end of the last evaluation, else from the last batch. */
+  contentForgetAfterSeconds: number | null;
+  /** Which attributes are stored. */
+  attributes: AttributeRules;
 };
 
-/** What the traces of an agent are read by, if by anything, and what requests name it by. */
+/** What the traces of an agent are read by and what is stored of them, if not everything, and what requests name it by. */
 export type AgentConventions = Pick<Agent, "conventions" | "conventionRules"> & {
   agentId: string;
   serviceName: string | null;
+  /** Absent: its batches are stored as they arrive. */
+  intake?: Intake | null | undefined;
 };

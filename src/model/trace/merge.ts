@@ -33,7 +33,17 @@ export function mergeBatches(all: Batch[], path: TracePath): MergedTrace {
     spans: ofSpans.length < all.length ? joinRecords(spans, all) : spans,
     resource,
     metadata: batches.findLast(batch => batch.metadata !== null)?.metadata ?? null,
+    ...contentOf(all),
   };
+}
+
+/** What any of the batches lacks, the trace lacks. */
+function contentOf(batches: Batch[]): Pick<Batch, "content"> {
+  let content: Batch["content"];
+  for (const batch of batches) {
+    if (batch.content !== undefined && content !== "forgotten") content = batch.content;
+  }
+  return content === undefined ? {} : { content };
 }
 
 /**

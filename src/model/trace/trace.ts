@@ -1,4 +1,5 @@
 // Types of a trace: spans, the batches they arrive in, and the values derived from them.
+import type { ContentGone } from "../content.ts";
 import type { ModelCall } from "./model-calls.ts";
 
 /** JSON attributes. Integers beyond ±(2^53−1) are decimal text; NaN and Infinity are text. */
@@ -70,6 +71,8 @@ export type Batch = {
   metadata: Attributes | null;
   /** Log records about one span. Such a batch has no spans. */
   logRecords?: { spanId: string; records: LogRecord[] };
+  /** Set where it lacks its content: never stored, or dropped later. */
+  content?: ContentGone;
 };
 
 export type TracePath = "canonical" | "otlp";

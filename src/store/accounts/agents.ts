@@ -1,6 +1,7 @@
 // Agents, and how ingestion finds them: by service name or id, many in one query.
 import type pg from "pg";
 import type { Agent, AgentType } from "../../model/agent/agent.ts";
+import type { AttributeRules, ContentSetting } from "../../model/content.ts";
 import { type ConventionRule, normalizedRules } from "../../model/conventions/rules.ts";
 import type { AdmittedKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
@@ -10,23 +11,26 @@ import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { deleteTracesOf } from "../traces/read.ts";
+import { changeIntake, checkIntake, type IntakeChange, isIntakeChange } from "./agent-intake.ts";
 import { readByKey } from "./read-by-key.ts";
 
 /** The agents of a project, newest first. */
 export async function listAgents(db: Database, projectId: string, listing: Listing): Promise<Agent[]> {
   const { rows } = await db.pool.query<AgentRow>(
-    `select ${columns} from agents where project_id = $1 and id < $2 order by id desc limit $3`,
+    `select ${listed} from agents where project_id = $1 and id < $2 order by id desc limit $3`,
     [projectId, listing.before, listing.rowsMax],
   );
   return rows.map(toAgent);
 }
 
 export async function findAgent(db: Database, id: string): Promise<Agent | undefined> {
-  const { rows } = await db.pool.query<AgentRow>(`select ${columns} from agents where id = $1`, [id]);
+  const { rows } = await db.pool.query<AgentRow>(`select ${listed} from agents where id = $1`, [id]);
   return rows[0] && toAgent(rows[0]);
 }
 
-export type NewAgent = Omit<Agent, "id" | "conventions" | "conventionRules"> & {
+type Optional = "conventions" | "conventionRules" | "content" | "contentForgetAfterSeconds" | "attributes";
+
+export type NewAgent = Omit<Agent, "id" | Optional> & {
   conventions?: string[] | undefined;
   conventionRules?: ConventionRule[] | undefined;
 };
@@ -38,7 +42,7 @@ export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent>
     .query<AgentRow>(
       `insert into agents
          (id, project_id, name, type, otlp_service_name, conventions, convention_rules, read_by_key)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+       values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${listed}`,
       [
         newId(),
         projectId,
@@ -60,33 +64,36 @@ export type AgentChange = {
   otlpServiceName?: string | null | undefined;
   conventions?: string[] | undefined;
   conventionRules?: ConventionRule[] | undefined;
-};
+} & IntakeChange;
 
 /** After a change of its rules or conventions, this many of an agent's latest traces are derived again. */
 export const rereadMax = 10_000;
 
-/** Absent fields stay as they are. Throws CONFLICT as insertAgent does. */
+/** Absent fields stay as they are. Throws CONFLICT as insertAgent does, and VALIDATION_ERROR as changeIntake does. */
 export async function updateAgent(db: Database, id: string, change: AgentChange): Promise<Agent | undefined> {
   const { name, type, otlpServiceName } = change;
   const isReadBy = change.conventions !== undefined || change.conventionRules !== undefined;
+  const isIntake = isIntakeChange(change);
   const agent = await transaction(db, async client => {
+    if (isIntake) await checkIntake(client, id, change);
     if (isReadBy) await changeReadBy(client, id, change);
     const { rows } = await client.query<AgentRow>(
       `update agents set name = coalesce($2, name), type = coalesce($3, type),
         otlp_service_name = case when $4 then $5 else otlp_service_name end
-      where id = $1 returning ${columns}`,
+      where id = $1 returning ${listed}`,
       [id, name, type, otlpServiceName !== undefined, otlpServiceName],
     );
     return rows[0] && toAgent(rows[0]);
   }).catch(refuseTakenName);
-  if (otlpServiceName !== undefined || isReadBy) await cachesExpired();
-  return agent;
+  if (isIntake) await transaction(db, client => changeIntake(client, id, change));
+  if (otlpServiceName !== undefined || isReadBy || isIntake) await cachesExpired();
+  return isIntake ? findAgent(db, id) : agent;
 }
 
 /** Marks the latest traces to be derived again, unless nothing changes. In the order in which merges lock traces. */
 async function changeReadBy(client: pg.PoolClient, id: string, change: AgentChange): Promise<void> {
   const { rows } = await client.query<AgentRow>(
-    `select ${columns} from agents where id = $1 for no key update`,
+    `select ${listed} from agents where id = $1 for no key update`,
     [id],
   );
   if (!rows[0]) return;
@@ -150,7 +157,7 @@ export async function findAgentsByServiceName(
   if (askable.length === 0) return new Map();
   const { rows } = await db.pool.query<AgentRow>({
     name: "agents-by-service-name",
-    text: `select a.id, a.project_id, a.name, a.type, a.otlp_service_name, a.conventions, a.convention_rules
+    text: `select ${columns.map(name => `a.${name}`).join(", ")}
       from ${services.from}
       join agents a on a.project_id = item.project_id and a.otlp_service_name = item.service_name`,
     values: services.values(askable),
@@ -167,7 +174,7 @@ export function serviceKey(projectId: string, serviceName: string): string {
 export async function findAgentsByIds(db: Database, ids: string[]): Promise<Map<string, Agent>> {
   const { rows } = await db.pool.query<AgentRow>({
     name: "agents-by-id",
-    text: `select ${columns} from agents where id = any($1::uuid[])`,
+    text: `select ${listed} from agents where id = any($1::uuid[])`,
     values: [ids],
   });
   return new Map(rows.map(row => [row.id, toAgent(row)]));
@@ -176,14 +183,19 @@ export async function findAgentsByIds(db: Database, ids: string[]): Promise<Map<
 /** Up to ten of the agents that the key may write to, for the hint of a refusal. */
 export async function listAgentsOfKey(db: Database, key: AdmittedKey): Promise<Agent[]> {
   const { rows } = await db.pool.query<AgentRow>(
-    `select ${columns} from agents
+    `select ${listed} from agents
       where project_id = $1 and ($2 = 'full' or id = any($3::uuid[])) order by id limit 10`,
     [key.projectId, key.access, key.agentIds],
   );
   return rows.map(toAgent);
 }
 
-const columns = "id, project_id, name, type, otlp_service_name, conventions, convention_rules";
+const columns = [
+  ...["id", "project_id", "name", "type", "otlp_service_name", "conventions", "convention_rules"],
+  ...["content", "content_forget_after_s", "attributes_deny", "attributes_allow"],
+];
+
+const listed = columns.join(", ");
 
 type AgentRow = {
   id: string;
@@ -193,6 +205,10 @@ type AgentRow = {
   otlp_service_name: string | null;
   conventions: string[];
   convention_rules: ConventionRule[];
+  content: ContentSetting;
+  content_forget_after_s: number | null;
+  attributes_deny: AttributeRules["deny"];
+  attributes_allow: AttributeRules["allow"];
 };
 
 function toAgent(row: AgentRow): Agent {
@@ -204,6 +220,9 @@ function toAgent(row: AgentRow): Agent {
     otlpServiceName: row.otlp_service_name,
     conventions: row.conventions,
     conventionRules: normalizedRules(row.convention_rules),
+    content: row.content,
+    contentForgetAfterSeconds: row.content_forget_after_s,
+    attributes: { deny: row.attributes_deny, allow: row.attributes_allow },
   };
 }
 

@@ -88,7 +88,7 @@ export async function deleteKey(db: Database, id: string): Promise<void> {
   await cachesExpired();
 }
 
-/** The traces of further agents are derived when somebody reads them. */
+/** The traces of further agents are derived when somebody reads them, and changed by their settings when they are stored. */
 const conventionsMax = 200;
 const ruleBytesMax = 100_000;
 
@@ -100,9 +100,13 @@ export async function admitKeys(db: Database, hashes: Buffer[]): Promise<Map<str
         a.id as "accountId", a.email_verified as "emailVerified",
         array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as "agentIds",
         (select json_agg(json_build_object('agentId', c.id, 'serviceName', c.otlp_service_name,
-          'conventions', c.conventions, 'conventionRules', c.convention_rules)) from (
-          select *, sum(octet_length(convention_rules::text)) over (order by id) as rule_bytes from agents
-          where project_id = k.project_id and read_by_key <> '' order by id limit ${conventionsMax}
+          'conventions', c.conventions, 'conventionRules', c.convention_rules,
+          'intake', case when c.intake_key <> '' then json_build_object('content', c.content,
+            'attributes', json_build_object('deny', c.attributes_deny, 'allow', c.attributes_allow)) end)) from (
+          select *, sum(octet_length(convention_rules::text)
+            + octet_length(array_to_string(attributes_deny || attributes_allow, ''))) over (order by id) as rule_bytes
+          from agents where project_id = k.project_id and (read_by_key <> '' or intake_key <> '')
+          order by id limit ${conventionsMax}
         ) c where rule_bytes < ${ruleBytesMax}) as conventions
       from keys k
       join projects p on p.id = k.project_id

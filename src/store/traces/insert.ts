@@ -1,6 +1,7 @@
 // Stores any number of new traces, each with its first batch and its scheduled run, in one statement.
 import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
+import { intakeKey } from "../accounts/intake-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { eligibleSql } from "../test-cases.ts";
@@ -14,7 +15,7 @@ import {
 } from "./derived-columns.ts";
 import { storeOtlpIds } from "./otlp-ids.ts";
 import { storeResources } from "./shared-resources.ts";
-import type { TraceWrite, WriteOutcome } from "./write.ts";
+import { IntakeChanged, type TraceWrite, type WriteOutcome } from "./write.ts";
 
 const calls = multiRow(3, valueColumns);
 
@@ -33,6 +34,8 @@ const items = multiRow<Item>(3 + Object.keys(valueColumns).length, {
   resource_id: ["uuid", write => write.resource?.id ?? null],
   call_set: ["int", write => write.callSet],
   conventions: ["text", conventionsOf],
+  intake: ["text", write => intakeKey(write.intake)],
+  content: ["text", write => write.content ?? null],
   ...derivedColumns,
   span_keys: ["bytes", write => write.spanKeys],
   spans: ["bytes", write => write.bytes],
@@ -41,26 +44,29 @@ const items = multiRow<Item>(3 + Object.keys(valueColumns).length, {
 // `for key share` makes a revocation wait for this commit, or this statement see the revocation: no trace is committed
 // after a revocation was answered. Columns derived with conventions that the agent no longer has are derived again.
 // Traces are inserted in the order of their identities, so that two statements with the same ones wait for each other
-// in turn and never deadlock. A trace that a manual run waits for belongs to that run: nothing is scheduled for it.
+// in turn and never deadlock. The agents are locked so that a change of what may be stored waits for this commit, or this
+// statement sees the change. A trace that a manual run waits for belongs to that run: nothing is scheduled for it.
 const statement = `
-with item as materialized (
-  select * from ${items.from}
-), live as materialized (
+with live as materialized (
   select id from keys where id = any ($2::uuid[]) and (expires_at is null or expires_at > now()) for key share
+), item as materialized (
+  select * from ${items.from}
+), agent as materialized (
+  select id, intake_key from agents where id in (select agent_id from item) order by id for key share
 ), made as (
   insert into traces (
-    id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision,
+    id, agent_id, external_id, kind, path, batch_spans, batch_bytes, content, derived_revision,
     ${derivedNames}
   )
   select item.id, agent_id, external_id,
     case when exists (
       select from expected_traces e where e.agent_id = item.agent_id and e.external_id = item.external_id
     ) then 'test_run' else 'live' end,
-    path, batch_spans, batch_bytes,
+    path, batch_spans, batch_bytes, content,
     case when ${hasOtherConventions("item.agent_id", "item.conventions")} then 0 else 1 end,
     ${derivedValues}
-  from item left join live on live.id = item.key_id
-  where item.key_id is null or live.id is not null
+  from item left join live on live.id = item.key_id left join agent on agent.id = item.agent_id
+  where (item.key_id is null or live.id is not null) and coalesce(agent.intake_key = item.intake, true)
   order by agent_id, external_id
   on conflict (agent_id, external_id) do nothing
   returning id, agent_id, path, kind
@@ -82,16 +88,20 @@ with item as materialized (
   returning trace_id
 )
 select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made,
+  coalesce(agent.intake_key = item.intake, true) as fits,
   scheduled.trace_id is not null as scheduled
 from item
 cross join added
 left join live on live.id = item.key_id
+left join agent on agent.id = item.agent_id
 left join made on made.id = item.id
 left join scheduled on scheduled.trace_id = item.id`;
 
+type Inserted = { id: string; live: boolean; made: boolean; fits: boolean; scheduled: boolean };
+
 /**
  * Inserts every write whose identity is not stored yet, in one transaction. An outcome is `undefined` where the
- * identity exists, a Refusal where the key was revoked or expired meanwhile.
+ * identity exists, a Refusal where the key was revoked or expired meanwhile, IntakeChanged where what may be stored changed.
  */
 export function insertTraces(
   db: Database,
@@ -102,7 +112,7 @@ export function insertTraces(
     return insert(db.pool, writes, debounceMs);
   return transaction(db, async client => {
     const outcomes = await insert(client, writes, debounceMs);
-    const made = writes.filter((_, index) => outcomes[index] && !(outcomes[index] instanceof Refusal));
+    const made = writes.filter((_, index) => outcomes[index] && !(outcomes[index] instanceof Error));
     await storeResources(client, made);
     await storeOtlpIds(
       client,
@@ -119,7 +129,7 @@ async function insert(
 ): Promise<WriteOutcome[]> {
   const { sets, values } = setsOf(writes);
   const sent = writes.map((write, at): Item => ({ ...write, callSet: sets[at]! }));
-  const { rows } = await client.query<{ id: string; live: boolean; made: boolean; scheduled: boolean }>({
+  const { rows } = await client.query<Inserted>({
     name: "insert_traces",
     text: statement,
     values: [debounceMs, keyIdsOf(writes), ...calls.values(values), ...items.values(sent)],
@@ -128,6 +138,7 @@ async function insert(
   return writes.map(write => {
     const row = byId.get(write.traceId)!;
     if (!row.live) return revoked();
+    if (!row.fits) return new IntakeChanged(false);
     if (!row.made) return undefined;
     return {
       traceId: write.traceId,

@@ -27,6 +27,7 @@ type Locked = {
   has_input: boolean;
   has_reply: boolean;
   tools: string[];
+  is_forgotten: boolean;
 };
 
 type Waiting = {
@@ -123,7 +124,8 @@ async function join(
 function add(target: Open, item: Waiting, limits: MergeLimits, appends: Append[]): boolean {
   const { trace, records } = target;
   const added = [...keysIn(item.record_keys)].filter(key => !records.has(key));
-  if (added.length === 0) return true;
+  // Of a trace whose content was dropped, records would bring it back.
+  if (added.length === 0 || trace.is_forgotten) return true;
   const fits =
     trace.batch_bytes + item.raw_length <= limits.traceBytesMax &&
     records.size + added.length <= limits.traceSpansMax;
@@ -155,8 +157,9 @@ async function lockNamed(client: pg.PoolClient, traces: NamedTrace[]): Promise<L
       )
       select t.id, t.agent_id, named.otlp_trace_id, t.kind, t.revision, t.batch_count, t.batch_bytes,
         t.user_input is not null as has_input, t.response_text is not null as has_reply,
-        coalesce(t.tools, '{}') as tools
-      from named join traces t on t.id = named.id order by t.id for update of t`,
+        coalesce(t.tools, '{}') as tools, coalesce(t.content = 'forgotten', false) as is_forgotten
+      from named join traces t on t.id = named.id join agents a on a.id = t.agent_id
+      order by t.id for update of t for key share of a`,
     values: item.values(traces),
   });
   return rows;

@@ -1,5 +1,6 @@
 // Schedules the evaluation of a stored trace: an accepted batch moves its pending run, or creates one.
 import type pg from "pg";
+import type { ContentGone } from "../../model/content.ts";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import { multiRow } from "../multi-row.ts";
 import { eligibleSql } from "../test-cases.ts";
@@ -19,6 +20,8 @@ export type AppendedBatch = {
   agentId: string;
   runId: string;
   spanKeys: Buffer;
+  /** Of a trace whose content was dropped no run is scheduled: its verdict stays. */
+  content?: ContentGone | undefined;
 };
 
 type NewRun = Pick<AppendedBatch, "runId" | "traceId" | "agentId">;
@@ -42,7 +45,9 @@ export async function scheduleRuns(
   const ids = [...new Set(batches.map(batch => batch.traceId))];
   const scheduled = await moveRuns(client, ids, limits);
   // A trace of a manual run is evaluated by that run.
-  const open = batches.filter(batch => batch.kind === "live" && !scheduled.has(batch.traceId));
+  const open = batches.filter(
+    batch => batch.kind === "live" && batch.content !== "forgotten" && !scheduled.has(batch.traceId),
+  );
   if (open.length === 0) return scheduled;
   const judged = await eligibleAgents(client, open);
   const candidates = open.filter(batch => judged.has(batch.agentId));

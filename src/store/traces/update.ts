@@ -1,7 +1,9 @@
 // Stores batches of existing traces: merges OTLP, replaces canonical, and reschedules their runs.
 import type pg from "pg";
+import type { ContentGone } from "../../model/content.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
+import { intakeKey } from "../accounts/intake-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { addCalls, deleteUnusedCalls } from "./call-values.ts";
@@ -18,7 +20,7 @@ import { findRepeated } from "./repetition.ts";
 import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
 import { storeResources } from "./shared-resources.ts";
 import { findSuperseded } from "./span-keys.ts";
-import type { Stored, TraceWrite, WriteOutcome } from "./write.ts";
+import { IntakeChanged, type Stored, type TraceWrite, type WriteOutcome } from "./write.ts";
 
 export type MergeLimits = ScheduleLimits & {
   /** Distinct spans and uncompressed bytes that one merged trace may hold. */
@@ -36,6 +38,10 @@ type Locked = {
   batch_count: number;
   batch_spans: number;
   batch_bytes: number;
+  is_forgotten: boolean;
+  /** What a batch appended now lacks. */
+  lacks?: ContentGone;
+  intake_key: string;
 };
 
 type Append = { write: TraceWrite; trace: Locked; seq: number; outcome: Stored };
@@ -43,7 +49,7 @@ type Append = { write: TraceWrite; trace: Locked; seq: number; outcome: Stored }
 /**
  * Writes to stored traces, in order, in one transaction that locks them in the order of their ids, so that two of these
  * never deadlock. An outcome is `undefined` if the trace was deleted, a Refusal if the key ended or the trace would
- * grow too large.
+ * grow too large, IntakeChanged if what may be stored changed.
  */
 export function updateTraces(
   db: Database,
@@ -62,6 +68,8 @@ export function updateTraces(
       if (write.keyId !== null && !live.has(write.keyId)) outcomes.push(revoked());
       else if (!trace) outcomes.push(undefined);
       else if (trace.id === write.traceId) outcomes.push(await storedBefore(client, write));
+      else if (trace.intake_key !== intakeKey(write.intake)) outcomes.push(new IntakeChanged(false));
+      else if (trace.is_forgotten && write.content !== "forgotten") outcomes.push(new IntakeChanged(true));
       else if (repeated.has(write) && !changed.has(trace)) {
         outcomes.push(await leave(client, write, trace, limits));
       } else if (write.path === "canonical") {
@@ -103,8 +111,11 @@ const identities = multiRow<TraceWrite>(1, {
 async function lockTraces(client: pg.PoolClient, writes: TraceWrite[]): Promise<Map<string, Locked>> {
   const { rows } = await client.query<Locked>({
     name: "lock_traces",
-    text: `select id, agent_id, external_id, kind, path, revision, batch_count, batch_spans, batch_bytes from traces
-      where (agent_id, external_id) in (select * from ${identities.from}) order by id for update`,
+    text: `select t.id, agent_id, external_id, kind, path, revision, batch_count, batch_spans, batch_bytes,
+        coalesce(t.content = 'forgotten', false) as is_forgotten, a.intake_key
+      from traces t join agents a on a.id = t.agent_id
+      where (agent_id, external_id) in (select * from ${identities.from})
+      order by t.id for update of t for key share of a`,
     values: identities.values(writes),
   });
   return new Map(rows.map(row => [identity(row.agent_id, row.external_id), row]));
@@ -150,19 +161,26 @@ async function storedBefore(client: pg.PoolClient, write: TraceWrite): Promise<S
   };
 }
 
-const derived = multiRow<TraceWrite>(5, derivedColumns);
+const derived = multiRow<TraceWrite>(6, derivedColumns);
 
 async function replace(client: pg.PoolClient, write: TraceWrite, trace: Locked): Promise<Stored> {
   await client.query("delete from trace_batches where trace_id = $1", [trace.id]);
   const { rows } = await client.query<{ keeps: boolean }>({
     name: "replace_trace",
     text: `update traces set path = 'canonical', revision = traces.revision + 1, updated_at = now(), batch_count = 1,
-        batch_spans = $2, batch_bytes = $3, ${derivedAssignments},
+        batch_spans = $2, batch_bytes = $3, content = $5::text, ${derivedAssignments},
         derived_revision = case when ${hasOtherConventions("traces.agent_id", "$4")} then 0 else traces.revision + 1 end
       from ${derived.from}, traces old
       where traces.id = $1 and old.id = traces.id
       returning ${keepsNames} as keeps`,
-    values: [trace.id, write.spanCount, write.rawLength, conventionsOf(write), ...derived.values([write])],
+    values: [
+      trace.id,
+      write.spanCount,
+      write.rawLength,
+      conventionsOf(write),
+      write.content ?? null,
+      ...derived.values([write]),
+    ],
   });
   const calls = { agentId: trace.agent_id, traceId: trace.id, columns: write.columns };
   await addCalls(client, [calls]);
@@ -217,12 +235,9 @@ async function admit(
   trace.batch_bytes += write.rawLength;
   trace.batch_count++;
   trace.revision++;
-  const outcome: Stored = {
-    traceId: trace.id,
-    state: "merged",
-    revision: trace.revision,
-    evaluation: "none",
-  };
+  if (write.content) trace.lacks = write.content;
+  const { id: traceId, revision } = trace;
+  const outcome: Stored = { traceId, state: "merged", revision, evaluation: "none" };
   return { write, trace, seq: trace.batch_count, outcome };
 }
 
@@ -241,6 +256,7 @@ const grown = multiRow<Locked>(1, {
   batch_count: ["int", trace => trace.batch_count],
   batch_spans: ["int", trace => trace.batch_spans],
   batch_bytes: ["bigint", trace => trace.batch_bytes],
+  content: ["text", trace => trace.lacks ?? null],
 });
 
 /** Appends the batches, then moves the runs of their traces or creates them. */
@@ -269,7 +285,8 @@ async function appendAll(client: pg.PoolClient, appends: Append[], limits: Merge
   await client.query({
     name: "raise_revisions",
     text: `update traces set path = 'otlp', revision = item.revision, updated_at = now(),
-        batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes
+        batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes,
+        content = coalesce(item.content, traces.content)
       from ${grown.from}
       where traces.id = item.id`,
     values: grown.values(traces),

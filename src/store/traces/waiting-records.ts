@@ -1,11 +1,14 @@
 // Log records that wait for their span: stores them, and drops those that have waited too long.
+import type { Intake } from "../../model/content.ts";
 import type { Brought } from "../../model/conventions/log-records.ts";
 import { nameSeparator, storableName } from "../../model/trace/storable.ts";
+import { intakeKey } from "../accounts/intake-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { revoked } from "./insert.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
+import { IntakeChanged } from "./write.ts";
 
 /** The records of one span from one request. */
 export type RecordsWrite = {
@@ -20,6 +23,8 @@ export type RecordsWrite = {
   bytes: Buffer;
   rawLength: number;
   brought: Brought;
+  /** The settings by which they were changed before; absent: they are as they arrived. */
+  intake?: Intake | undefined;
 };
 
 const waiting = multiRow<RecordsWrite>(2, {
@@ -30,6 +35,7 @@ const waiting = multiRow<RecordsWrite>(2, {
   has_input: ["bool", write => write.brought.input],
   has_reply: ["bool", write => write.brought.reply],
   tools: ["text", write => write.brought.tools.map(storableName).join(nameSeparator)],
+  intake: ["text", write => intakeKey(write.intake)],
   span_key: ["bytes", write => Buffer.from(write.spanId, "hex")],
   record_keys: ["bytes", write => write.recordKeys],
   records: ["bytes", write => write.bytes],
@@ -38,7 +44,10 @@ const waiting = multiRow<RecordsWrite>(2, {
 const rowsMax = 1_000;
 const bytesMax = 16 * 1024 * 1024;
 
-/** Stores the records, all sent with one key. Throws UNAUTHORIZED if the key was revoked or expired meanwhile. */
+/**
+ * Stores the records, all sent with one key and of one agent. Throws UNAUTHORIZED if the key was revoked or expired meanwhile,
+ * IntakeChanged if what may be stored changed.
+ */
 export async function insertWaiting(db: Database, writes: RecordsWrite[]): Promise<void> {
   for (let at = 0; at < writes.length; ) {
     const portion: RecordsWrite[] = [];
@@ -46,20 +55,26 @@ export async function insertWaiting(db: Database, writes: RecordsWrite[]): Promi
       portion.push(writes[at]!);
       bytes += writes[at]!.bytes.length;
     }
-    const { rowCount } = await db.pool.query({
+    const { rows } = await db.pool.query<{ live: boolean; fits: boolean }>({
       name: "insert_waiting_records",
-      text: `with live as materialized (
+      text: `with item as materialized (select * from ${waiting.from}), agent as materialized (
+          select id, intake_key from agents where id in (select agent_id from item) order by id for key share
+        ), live as materialized (
           select id from keys where id = $1 and (expires_at is null or expires_at > now()) for key share
-        )
-        insert into waiting_records (agent_id, otlp_trace_id, id, key_id, raw_length, has_input, has_reply, tools,
+        ), fitting as (
+          select bool_and(coalesce(agent.intake_key = item.intake, true)) as fits
+          from item left join agent on agent.id = item.agent_id
+        ), added as (insert into waiting_records (agent_id, otlp_trace_id, id, key_id, raw_length, has_input, has_reply, tools,
           span_key, record_keys, records)
         select item.agent_id, item.otlp_trace_id, item.id, live.id, item.raw_length, item.has_input, item.has_reply,
           string_to_array(item.tools, E'\\x1f'), ${waiting.bytes("span_key")}, ${waiting.bytes("record_keys")},
           ${waiting.bytes("records")}
-        from ${waiting.from} cross join live`,
+        from item cross join live cross join fitting where fits returning 1)
+        select exists (select from live) as live, fits from fitting left join (select count(*) from added) a on true`,
       values: [portion[0]!.keyId, ...waiting.values(portion)],
     });
-    if (rowCount === 0) throw revoked();
+    if (!rows[0]!.live) throw revoked();
+    if (!rows[0]!.fits) throw new IntakeChanged(false);
   }
 }
 

@@ -1,5 +1,6 @@
 // Types of a trace to be stored, and of the outcome.
 
+import type { ContentGone, Intake } from "../../model/content.ts";
 import type { ReadBy } from "../../model/conventions/read-by.ts";
 import type { Refusal } from "../../model/refusal.ts";
 import type { TraceColumns } from "../../model/trace/columns.ts";
@@ -29,7 +30,22 @@ export type TraceWrite = {
   /** Derived from this batch alone, read by these rules and conventions; absent: by none. */
   columns: TraceColumns;
   readBy?: ReadBy | undefined;
+  /** The settings by which the batch was changed before; absent: it is as it arrived. */
+  intake?: Intake | undefined;
+  /** What it lacks. */
+  content?: ContentGone | undefined;
 };
+
+/** Nothing was stored: the batch must be changed by other settings first. */
+export class IntakeChanged extends Error {
+  /** Whether the content of its trace was dropped; else the agent's settings are others than the batch's. */
+  readonly isForgotten: boolean;
+
+  constructor(isForgotten: boolean) {
+    super("What may be stored of the agent's traces changed meanwhile.");
+    this.isForgotten = isForgotten;
+  }
+}
 
 /** A resource that several traces of one agent share. */
 export type SharedResource = {
@@ -47,4 +63,4 @@ export type Stored = {
 };
 
 /** The outcome of one write in a statement; `undefined` if the statement does not apply to it. */
-export type WriteOutcome = Stored | Refusal | undefined;
+export type WriteOutcome = Stored | Refusal | IntakeChanged | undefined;

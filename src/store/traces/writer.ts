@@ -36,7 +36,7 @@ export class TraceWriter {
     this.#retryMs = options.retryMs ?? 3_500;
   }
 
-  /** Resolves once the trace and its scheduled run are committed; rejects with a Refusal where they are not. */
+  /** Resolves once the trace and its scheduled run are committed; rejects with a Refusal where they are not, or IntakeChanged. */
   write(write: TraceWrite): Promise<Stored> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ write, resolve, reject });
@@ -114,11 +114,11 @@ export class TraceWriter {
   }
 
   /** New traces in one statement; existing ones in a second transaction that locks them. */
-  async #storeTogether(writes: TraceWrite[]): Promise<(Stored | Refusal)[]> {
+  async #storeTogether(writes: TraceWrite[]): Promise<(Stored | Error)[]> {
     const outcomes: WriteOutcome[] = await insertTraces(this.#db, writes, this.#options.debounceMs);
     for (;;) {
       const open = outcomes.flatMap((outcome, index) => (outcome === undefined ? [index] : []));
-      if (open.length === 0) return outcomes as (Stored | Refusal)[];
+      if (open.length === 0) return outcomes as (Stored | Error)[];
       const known = open.map(index => writes[index]!);
       const updated = await updateTraces(this.#db, known, this.#options);
       // Deleted between the two statements, so new again.

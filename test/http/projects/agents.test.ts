@@ -24,6 +24,9 @@ test("an agent can be created, listed, read, changed and deleted", async () => {
     otlpServiceName: "bot",
     conventions: [],
     conventionRules: [],
+    content: "keep",
+    contentForgetAfterSeconds: null,
+    attributes: { deny: [], allow: null },
   };
   assert.deepEqual(agent, { id, projectId, ...fields });
   const { body: list } = await client.get(`/api/projects/${projectId}/agents`).expect(200);

@@ -158,7 +158,7 @@ test("a key is found with the agents of its project that have conventions", asyn
   assert.equal(await find(), null);
   await updateAgent(db, sender.agentId, { conventions: ["*"], otlpServiceName: "shop" });
   const named = { agentId: sender.agentId, serviceName: "shop" };
-  assert.deepEqual(await find(), [{ ...named, conventions: ["*"], conventionRules: [] }]);
+  assert.deepEqual(await find(), [{ ...named, conventions: ["*"], conventionRules: [], intake: null }]);
   const conventionRules = [{ from: "app.question", to: "gen_ai.input.messages" as const }];
   await updateAgent(db, sender.agentId, { conventions: [], conventionRules });
   assert.deepEqual(await find(), [{ ...named, conventions: [], conventionRules }]);

@@ -95,7 +95,7 @@ it("storing a trace waits for a deletion that found its value unused, and adds i
   const deletion = await begun(other);
   await deletion.query("delete from traces where id = $1", [old.traceId]);
   const stored = writer.write(next);
-  await waiting(db, "with item as materialized");
+  await waiting(db, ", item as materialized");
   await deletion.commit();
   await stored;
   assert.deepEqual(await valuesOf(sender), ["model m-1", "tool search"]);

@@ -126,7 +126,7 @@ describe("concurrent writes", () => {
     const deleting = await begun(other);
     await deleting.query("select from traces where id = $1 for update", [traceId]);
     const stored = writer.write(otlpWrite(sender, { externalId: "vanishing", spans: ["b"] }));
-    await waiting(db, "order by id for update");
+    await waiting(db, "for update of t");
     await deleting.query("delete from traces where id = $1", [traceId]);
     await deleting.commit();
     const { state, traceId: anew } = await stored;
@@ -191,7 +191,7 @@ describe("two processes", () => {
       const writes = order.map(externalId => otlpWrite(sender, { externalId }));
       return store(writes, new TraceWriter(pool, limits));
     });
-    await waiting(db, "with item as materialized", 2);
+    await waiting(db, ", item as materialized", 2);
     await blocking.rollback();
     const stored = [...(await forth!), ...(await back!)];
     assert.equal(stored.filter(({ state }) => state === "created").length, 3);
@@ -300,7 +300,9 @@ describe("a key that ends between its check and the commit", () => {
     await deleteKey(db, gone!.keyId);
     const writes = [sample!, live!, expired!, gone!].map(one => otlpWrite(one));
     const outcomes = await insertTraces(db, [{ ...writes[0]!, keyId: null }, ...writes.slice(1)], 0);
-    const told = outcomes.map(one => (one instanceof Refusal ? one.code : one?.state));
+    const told = outcomes.map(one =>
+      one instanceof Refusal ? one.code : one && "state" in one && one.state,
+    );
     assert.deepEqual(told, ["created", "created", "UNAUTHORIZED", "UNAUTHORIZED"]);
     const stored = await Promise.all([sample!, live!, expired!, gone!].map(one => tracesOf(one)));
     assert.deepEqual(
@@ -341,7 +343,7 @@ describe("a key that ends between its check and the commit", () => {
     const stored = writer
       .write(otlpWrite(leaving, { externalId: "slow", spans: ["b"] }))
       .then(() => order.push("stored"));
-    await waiting(db, "order by id for update");
+    await waiting(db, "for update of t");
     const revoked = deleteKey(db, leaving.keyId).then(() => order.push("revoked"));
     await waiting(db, "delete from keys");
     await holding.commit();

@@ -1,0 +1,25 @@
+// Changes batches to what may be stored of them, by the settings of their agent, before anything is derived.
+import type { Agent, AgentConventions } from "../model/agent/agent.ts";
+import { attributeFilter, takesEverything, withoutContent } from "../model/content.ts";
+import type { Batch, TracePath } from "../model/trace/trace.ts";
+
+export type IntakeBy = Pick<AgentConventions, "conventions" | "conventionRules" | "intake">;
+
+export function intakeOf(agent: Agent): IntakeBy {
+  const { content, attributes, conventions, conventionRules } = agent;
+  return { conventions, conventionRules, intake: { content, attributes } };
+}
+
+/** `isForgotten`: the content of its trace was dropped already. */
+export type Take = (batch: Batch, path: TracePath, isForgotten?: boolean) => Batch;
+
+/** Of a batch, what may be stored; the same object where the settings change nothing. */
+export function takerOf(by: IntakeBy): Take {
+  const { intake } = by;
+  const isNone = intake?.content === "none";
+  const kept = intake && !takesEverything(intake) ? attributeFilter(intake.attributes) : null;
+  return (batch, path, isForgotten = false) => {
+    const left = kept ? kept(batch) : batch;
+    return isNone || isForgotten ? withoutContent(left, path, by, isForgotten ? "forgotten" : "none") : left;
+  };
+}

@@ -1,0 +1,118 @@
+// Leaves of a batch what is no content. What rules and conventions find of it in content is kept as the well-known attribute.
+
+import type { ContentGone } from "../content.ts";
+import { fieldsOf } from "../conventions/message-events.ts";
+import { type ReadBy, readTraceBy } from "../conventions/read-by.ts";
+import type { ReadSpan } from "../conventions/reading.ts";
+import { translateSpans } from "../conventions/translate.ts";
+import { ValueAllowance } from "../json-text.ts";
+import { isRecord } from "../record.ts";
+import { observedMark } from "../run/observed-turn.ts";
+import { mergeBatches } from "../trace/merge.ts";
+import type { Attributes, Batch, LogRecord, Span, TracePath } from "../trace/trace.ts";
+import { isKept, keptOfResource } from "./kept.ts";
+
+/**
+ * The batch without its content. `readBy`: what the agent's traces are read by. A batch of log records may have none left.
+ */
+export function withoutContent(batch: Batch, path: TracePath, readBy: ReadBy, gone: ContentGone): Batch {
+  const read = readSpans(batch, path, readBy);
+  const { logRecords } = batch;
+  return {
+    spans: batch.spans.map(span => structureOf(span, read.get(span.span_id) ?? span.attributes)),
+    resource: batch.resource && resourceOf(batch.resource),
+    metadata: batch.metadata && marksOf(batch.metadata),
+    content: gone,
+    ...(logRecords && { logRecords: { ...logRecords, records: logRecords.records.flatMap(recordOf) } }),
+  };
+}
+
+/** The attributes of each span, with those that rules and conventions give it. */
+function readSpans(batch: Batch, path: TracePath, readBy: ReadBy): Map<string, Attributes> {
+  if (readBy.conventions.length === 0 && readBy.conventionRules.length === 0) return new Map();
+  const { trace, reading } = readTraceBy(mergeBatches([batch], path), readBy, new ValueAllowance());
+  const spans = reading ? translateSpans(trace.spans, reading) : trace.spans;
+  const found = new Map(spans.map(span => [span.span_id, span.attributes]));
+  if (reading) {
+    const counted = new Set<ReadSpan>(reading.counted);
+    for (const one of reading.spans) {
+      if (one.convention === null) continue;
+      const { span_id } = one.span;
+      found.set(span_id, withRole(one, counted.has(one), found.get(span_id)!));
+    }
+  }
+  return found;
+}
+
+const operations: Partial<Record<ReadSpan["role"], string>> = { agent: "invoke_agent", model: "chat" };
+
+/** With what the convention says the span is. Usage that repeats that of other spans goes: without the convention it would count. */
+function withRole({ role }: ReadSpan, isCounted: boolean, attributes: Attributes): Attributes {
+  const operation = operations[role];
+  const named =
+    operation === undefined || attributes["gen_ai.operation.name"] !== undefined
+      ? attributes
+      : { ...attributes, "gen_ai.operation.name": operation };
+  if (isCounted) return named;
+  return Object.fromEntries(Object.entries(named).filter(([key]) => !key.startsWith("gen_ai.usage.")));
+}
+
+function structureOf(span: Span, attributes: Attributes): Span {
+  const { scope, resource, links } = span;
+  return {
+    span_id: span.span_id,
+    parent_span_id: span.parent_span_id,
+    name: span.name,
+    attributes: keptIn(attributes),
+    start_time_unix_nano: span.start_time_unix_nano,
+    end_time_unix_nano: span.end_time_unix_nano,
+    status: span.status && (span.status.code === undefined ? {} : { code: span.status.code }),
+    events: [],
+    ...(span.kind !== undefined && { kind: span.kind }),
+    ...(links && { links: links.flatMap(linkOf) }),
+    ...(scope && { scope: scopeOf(scope) }),
+    ...(resource && { resource: resourceOf(resource) }),
+  };
+}
+
+function keptIn(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([key, value]) => isKept(key, value)));
+}
+
+/** Conventions recognize spans by the name of their scope. */
+function scopeOf({ name, version }: NonNullable<Span["scope"]>): NonNullable<Span["scope"]> {
+  return { ...(name !== undefined && { name }), ...(version !== undefined && { version }) };
+}
+
+function resourceOf(resource: Attributes): Attributes {
+  const name = resource[keptOfResource];
+  return typeof name === "string" ? { [keptOfResource]: name } : {};
+}
+
+/** Which span it leads to. */
+function linkOf(link: unknown): object[] {
+  if (!isRecord(link)) return [];
+  const isId = ([key, value]: [string, unknown]) =>
+    linkIds.includes(key) && typeof value === "string" && /^[0-9a-f]{1,32}$/i.test(value);
+  return [Object.fromEntries(Object.entries(link).filter(isId))];
+}
+
+const linkIds = ["traceId", "spanId", "trace_id", "span_id"];
+
+/** The service's own marks of the traces that it makes in manual runs. */
+function marksOf(metadata: Attributes): Attributes | null {
+  if (metadata[observedMark] !== true) return null;
+  const { "svc.run.id": id, "svc.run.turn": turn } = metadata;
+  return {
+    [observedMark]: true,
+    ...(typeof id === "string" && /^[0-9a-f-]{36}$/.test(id) && { "svc.run.id": id }),
+    ...(typeof turn === "number" && { "svc.run.turn": turn }),
+  };
+}
+
+/** Tokens, models and ids may be in the record's attributes or in its body; a record without any is not kept. */
+function recordOf(record: LogRecord): LogRecord[] {
+  const attributes = keptIn(fieldsOf(record));
+  if (Object.keys(attributes).length === 0) return [];
+  return [{ event_name: record.event_name, time_unix_nano: record.time_unix_nano, body: null, attributes }];
+}

@@ -1,0 +1,189 @@
+// What is stored of an agent's traces: attributes it denies or allows, and traces without content, on every way in.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { makeAgent } from "../support/app.ts";
+import { canonicalSpan, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
+import { columnsWith } from "../support/leftovers.ts";
+import { callSpan, logsOf, questionRecord, record } from "../support/log-records.ts";
+import { jsonOf, send } from "../support/send.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+import { otlpSpan } from "../wire/make-body.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
+type Read = any;
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { debounceMs: 100, debounceCapMs: 1_000 } });
+});
+after(() => service.stop());
+
+const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+const change = async (agent: Read, body: object): Promise<Read> =>
+  (await service.client.patch(`/api/agents/${agent.id}`, body).expect(200)).body;
+
+const canary = "canary-4711";
+const otlpText = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+
+/** A canonical trace with the canary in every field that may have content. */
+function canonicalTrace(agentId: string): object {
+  return {
+    platformId: agentId,
+    metadata: { note: canary, [canary]: 1 },
+    spans: [
+      canonicalSpan({
+        status: { code: 2, message: canary },
+        events: [{ name: canary, attributes: { text: canary } }],
+        attributes: {
+          "gen_ai.request.model": "m-1",
+          "gen_ai.input.messages": [{ role: "user", parts: [{ type: "text", content: canary }] }],
+          "gen_ai.response.text": canary,
+          "gen_ai.usage.input_tokens": 12,
+          "gen_ai.usage.output_tokens": canary,
+          "gen_ai.conversation.id": "c-1",
+          "user.id": "u-1",
+          "app.note": canary,
+          [canary]: true,
+        },
+      }),
+      canonicalSpan({
+        span_id: "tool",
+        parent_span_id: "root",
+        name: "look up",
+        attributes: { "gen_ai.tool.name": "lookup", "gen_ai.tool.call.arguments": { id: canary } },
+      }),
+    ],
+  };
+}
+
+async function sendCanonical(agentId: string): Promise<Read> {
+  const { traceId } = await jsonOf(await send(service, { body: canonicalTrace(agentId) }));
+  return read(`/api/traces/${traceId}`);
+}
+
+describe("attributes that an agent denies", () => {
+  it("are dropped on both paths and in log records, by key and by beginning; allow leaves only its own", async () => {
+    const agent = await makeAgent(service.owner, { otlpServiceName: "denying" });
+    assert.deepEqual(agent.attributes, { deny: [], allow: null });
+    await change(agent, { attributes: { deny: ["app.*", "service.name", "note", canary], allow: null } });
+    const [root] = (await sendCanonical(agent.id)).spans;
+    assert.equal("app.note" in root.attributes, false);
+    assert.equal(canary in root.attributes, false);
+    assert.equal(root.attributes["gen_ai.response.text"], canary);
+
+    await change(agent, { attributes: { allow: ["gen_ai.*"] } });
+    const traceId = newTraceId();
+    const attributes = [otlpText("gen_ai.request.model", "m"), otlpText("app.note", canary)];
+    await jsonOf(
+      await send(service, {
+        body: exportOf([otlpSpan({ traceId, spanId: newSpanId(), attributes })], "denying"),
+      }),
+    );
+    const [row] = (await read(`/api/agents/${agent.id}/traces`)).items;
+    const trace = await read(`/api/traces/${row.id}`);
+    assert.deepEqual(trace.spans[0].attributes, { "gen_ai.request.model": "m" });
+    assert.deepEqual(trace.resource, { "service.name": "denying" });
+  });
+
+  it("are refused where a key has a star in the middle", async () => {
+    const agent = await makeAgent(service.owner);
+    const { body } = await service.client
+      .patch(`/api/agents/${agent.id}`, { attributes: { deny: ["app.*.id"], allow: null } })
+      .expect(400);
+    assert.deepEqual(
+      body.issues.map(({ path }: Read) => path),
+      ["attributes.deny[0]"],
+    );
+  });
+});
+
+describe("an agent that stores no content", () => {
+  it("keeps structure, tokens, names, status and ids of traces and log records, and nothing else", async () => {
+    const agent = await makeAgent(service.owner, { otlpServiceName: "silent" });
+    await change(agent, { content: "none", conventions: ["*"] });
+    const trace = await sendCanonical(agent.id);
+    const [root] = trace.spans;
+    assert.deepEqual(root.attributes, {
+      "gen_ai.request.model": "m-1",
+      "gen_ai.usage.input_tokens": 12,
+      "gen_ai.conversation.id": "c-1",
+      "user.id": "u-1",
+      "gen_ai.operation.name": "chat",
+    });
+    assert.deepEqual([root.status, root.events], [{ code: 2 }, []]);
+    assert.deepEqual(
+      [trace.failed, trace.tokens.input, trace.model, trace.conversationId, trace.userId],
+      [true, 12, "m-1", "c-1", "u-1"],
+    );
+    assert.deepEqual(
+      trace.toolCalls.map(({ name, arguments: args }: Read) => [name, args]),
+      [["lookup", null]],
+    );
+    assert.equal(trace.metadata, null);
+
+    // Another convention, its content in attributes, events and log records.
+    const about = { traceId: newTraceId(), spanId: newSpanId() };
+    const logs = logsOf(
+      [
+        questionRecord(about, canary),
+        record({
+          ...about,
+          eventName: "gen_ai.client.inference.operation.details",
+          attributes: [otlpText("gen_ai.response.model", "m-2"), otlpText("gen_ai.output.messages", canary)],
+        }),
+      ],
+      "silent",
+    );
+    await jsonOf(await send(service, { path: "/public/logs", body: logs }));
+    const span = {
+      ...callSpan(about, {
+        "openinference.span.kind": "LLM",
+        "llm.token_count.prompt": "30",
+        "llm.input_messages.0.message.content": canary,
+      }),
+      traceState: canary,
+      events: [{ name: "e", timeUnixNano: "1", attributes: [otlpText("x", canary)] }],
+      links: [{ traceId: newTraceId(), spanId: newSpanId(), attributes: [otlpText("x", canary)] }],
+      status: { code: 1, message: canary },
+    };
+    const body: Read = exportOf([span], "silent");
+    body.resourceSpans[0].resource.attributes.push(otlpText("host.name", canary));
+    body.resourceSpans[0].scopeSpans[0].scope = { name: "s", attributes: [otlpText("x", canary)] };
+    await jsonOf(await send(service, { body }));
+    const [row] = (await read(`/api/agents/${agent.id}/traces`)).items;
+    assert.equal(row.tokens.input, 30);
+    const otlp = await read(`/api/traces/${row.id}`);
+    assert.equal(otlp.spans[0].attributes["gen_ai.usage.input_tokens"], 30);
+    // The agent of the tests before stored it.
+    await service.client.delete(`/api/agents/${(await denying()).id}`).expect(204);
+    assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
+  });
+
+  const denying = async () =>
+    (await read(`/api/projects/${service.projectId}/agents`)).items.find(
+      (one: Read) => one.otlpServiceName === "denying",
+    );
+
+  it("changes a batch that was prepared before the setting was saved", async () => {
+    const agent = await makeAgent(service.owner, { otlpServiceName: "changing" });
+    // Far more agents than a key brings along: this one's settings are known only when its batch is stored.
+    await service.db.pool.query(
+      `insert into agents (id, project_id, name, type, content, intake_key)
+        select gen_random_uuid(), $1, 'x', 'workflow', 'none', 'x' from generate_series(1, 250)`,
+      [service.projectId],
+    );
+    try {
+      await service.db.pool.query(
+        "update agents set id = 'ffffffff-ffff-7fff-bfff-ffffffffffff' where id = $1",
+        [agent.id],
+      );
+      const late = { ...agent, id: "ffffffff-ffff-7fff-bfff-ffffffffffff" };
+      await change(late, { content: "none" });
+      const trace = await sendCanonical(late.id);
+      assert.equal(trace.responseText, null);
+      assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
+    } finally {
+      await service.db.pool.query("delete from agents where intake_key = 'x'");
+    }
+  });
+});
