@@ -1,5 +1,8 @@
 // Reads a span that a convention recognizes and rules of the agent give attributes: what rules give goes first.
 import { attributeOf } from "../conversation/conversation.ts";
+import { ValueAllowance } from "../json-text.ts";
+import type { ReadMessage } from "../trace/message-parts.ts";
+import { asPrompt } from "../trace/span-messages.ts";
 import type { Span } from "../trace/trace.ts";
 import type { Sourced, SourcedUsage, SpanReading, SpanRole, ToolReading, Usage } from "./reading.ts";
 import { isRuled, ownRules } from "./sources.ts";
@@ -40,7 +43,7 @@ class RuledReading implements SpanReading {
   }
 
   get asked() {
-    return this.role === "tool" ? null : (this.#own?.asked ?? this.#base.asked);
+    return this.role === "tool" ? null : (this.#own?.asked ?? promptOf(this.#span) ?? this.#base.asked);
   }
 
   get answered() {
@@ -70,6 +73,15 @@ class RuledReading implements SpanReading {
   get userId() {
     return this.#own?.userId ?? this.#base.userId;
   }
+}
+
+/** The messages of `gen_ai.prompt`, where a rule gave it; conventions do not read it. */
+function promptOf(span: Span): Sourced<ReadMessage[]> | null {
+  const attribute = "gen_ai.prompt";
+  const prompt = attributeOf(span, attribute);
+  if (prompt === undefined) return null;
+  const value = asPrompt(prompt, ["attributes", attribute], new ValueAllowance());
+  return value.length > 0 ? { value, spanId: span.span_id, attribute } : null;
 }
 
 /** The name of a tool makes the span that of a tool; a model makes a step a call of it. */

@@ -7,7 +7,7 @@ export type Source = { attribute: string | null; event: string | null; conventio
 /** In place of a convention's name, where a rule of the agent gave the attribute. */
 export const ownRules = "rules";
 
-export const inputKeys = ["gen_ai.input.messages"] as const;
+export const inputKeys = ["gen_ai.input.messages", "gen_ai.prompt"] as const;
 export const replyKeys = ["gen_ai.output.messages", "gen_ai.response.text"] as const;
 
 export function isRuled(span: Span, documented: string): boolean {

@@ -97,6 +97,7 @@ function addMessages(
   { calls }: TraceReading,
 ): void {
   if (!found || found.attribute === attribute || found.attribute === "gen_ai.response.text") return;
+  if (isRuled(copy.span, found.attribute)) return;
   copy.set(attribute, found.attribute, withoutResults(found.value, calls).map(documented));
 }
 

@@ -1,4 +1,5 @@
 // Reads input and output messages from a span, from every attribute or event that may contain them.
+import { isRuled } from "../conventions/sources.ts";
 import { attributeOf, structureOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { isRecord } from "../record.ts";
@@ -14,7 +15,9 @@ export type SourcedMessages = { source: Source; messages: ReadMessage[] };
 export function inputMessages(span: Span, allowance: ValueAllowance): SourcedMessages[] {
   if (span.reading?.hasInput === false) return [];
   const instructions = inAttribute(span, "gen_ai.system_instructions", asInstructions, allowance);
-  const given = inAttribute(span, "gen_ai.input.messages", asMessages, allowance);
+  const given = isReplaced(span, "gen_ai.input.messages", "gen_ai.prompt")
+    ? null
+    : inAttribute(span, "gen_ai.input.messages", asMessages, allowance);
   if (given) return [instructions, given].filter(list => list !== null);
   const prompt = inAttribute(span, "gen_ai.prompt", asPrompt, allowance);
   if (prompt) return [instructions, prompt].filter(list => list !== null);
@@ -24,10 +27,17 @@ export function inputMessages(span: Span, allowance: ValueAllowance): SourcedMes
 /** The output messages. Events are read only if the attributes have none. */
 export function outputMessages(span: Span, allowance: ValueAllowance): SourcedMessages[] {
   if (span.reading?.hasOutput === false) return [];
-  const messages = inAttribute(span, "gen_ai.output.messages", asMessages, allowance);
+  const messages = isReplaced(span, "gen_ai.output.messages", "gen_ai.response.text")
+    ? null
+    : inAttribute(span, "gen_ai.output.messages", asMessages, allowance);
   const text = inAttribute(span, "gen_ai.response.text", asReply, allowance);
   const lists = [messages, text].filter(list => list !== null);
   return lists.length > 0 ? lists : inEvents(span, outputEvents, allowance);
+}
+
+/** Whether an own rule gave the text, so that the messages that the span has beside it do not count. */
+function isReplaced(span: Span, messages: string, text: string): boolean {
+  return isRuled(span, text) && !isRuled(span, messages);
 }
 
 /** How many characters reading the messages takes. */
@@ -78,7 +88,7 @@ function asInstructions(value: unknown, path: SpanPath, allowance: ValueAllowanc
 }
 
 /** Plain text, except that some emitters put messages there as JSON; without a role it is the user's own. */
-function asPrompt(value: unknown, path: SpanPath, allowance: ValueAllowance): ReadMessage[] {
+export function asPrompt(value: unknown, path: SpanPath, allowance: ValueAllowance): ReadMessage[] {
   const messages = asMessages(value, path, allowance).filter(({ role }) => role !== "");
   if (messages.length > 0 || typeof value !== "string") return messages;
   return [takeApartParts("user", value, path)];

@@ -103,6 +103,48 @@ test("a text for gen_ai.prompt is the user's input, with and without a conventio
   }
 });
 
+const ownMessages = {
+  "gen_ai.request.model": "gpt-4o",
+  "gen_ai.input.messages": user("state of the agent"),
+  "gen_ai.output.messages": assistant("raw reply"),
+};
+const ofOpenInference = {
+  "openinference.span.kind": "LLM",
+  "input.value": "state of the agent",
+  "output.value": "raw reply",
+};
+
+for (const [writtenBy, attributes] of Object.entries({
+  documented: ownMessages,
+  convention: ofOpenInference,
+})) {
+  for (const conventions of [[], ["*"]]) {
+    test(`the conversation shows the texts that rules give, and not what the span has there: ${writtenBy}, ${conventions.length} chosen`, () => {
+      const { derived, spans } = readBy(
+        [makeSpan("a", { attributes: { ...attributes, question: "Where is it?", answer: "In Lyon." } })],
+        [
+          { from: "question", to: "gen_ai.prompt" },
+          { from: "answer", to: "gen_ai.response.text" },
+        ],
+        conventions,
+      );
+      assert.deepEqual([derived.userInput?.text, derived.responseText?.text], ["Where is it?", "In Lyon."]);
+      const { turns } = showConversation(transcribe(spans), spans);
+      assert.deepEqual(
+        turns.map(turn => [
+          turn.kind === "message" && turn.pieces.map(piece => piece.kind === "text" && piece.text).join(),
+          turn.attribute,
+          turn.translated?.convention,
+        ]),
+        [
+          ["Where is it?", "question", "rules"],
+          ["In Lyon.", "answer", "rules"],
+        ],
+      );
+    });
+  }
+}
+
 test("a list that is flattened into attributes is read by its prefix", () => {
   const attributes = { "app.messages.0.role": "user", "app.messages.0.content": "Where is it?" };
   const { derived, report } = readBy(
