@@ -82,6 +82,8 @@ export async function listTimes(database: pg.Client, url: string, traces: number
     ["order=longest", "longest", {}],
     ["order=most_tokens, tool, most", "most_tokens", { tool: "find_order" }],
     ["order=longest, tool, 1 in 100,000", "longest", { tool: "refund" }],
+    ["order=most_expensive", "most_expensive", {}],
+    ["order=most_expensive, tool, most", "most_expensive", { tool: "find_order" }],
   ] as const) {
     lines.push(await measure(name, () => orderedPage(db, agentId, filters, sort)));
   }
@@ -172,13 +174,13 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
     await database.query(
       `insert into traces (id, agent_id, external_id, kind, path, received_at, updated_at, batch_spans, batch_bytes,
         derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input,
-        response_text, tools, models, conversation_id, user_id, turn_at)
+        response_text, tools, models, usage, conversation_id, user_id, turn_at)
       select id_at(at, gen_random_uuid()), $1, 'x' || n, case when odd then 'test_run' else 'live' end, 'otlp', at, at, 12, 27000,
         1, 'invoke_agent', case when odd then 90000 else 100 + n % 3000 end, case when odd then 503 else 200 end,
         n % 900, n % 300, odd, 12, repeat($2, 2) || n, repeat($2, 5) || case when odd then 'unicorn' else '' end,
         case when odd then array['find_order', 'refund'] else array['find_order'] end,
         case when odd then array['large', 'small'] else array['large'] end,
-        ${conversationSql}, ${userSql}, n
+        ${usageSql}, ${conversationSql}, ${userSql}, n
       from (
         select n, n % 100000 = 50000 as odd,
           clock_timestamp() - ($5::float8 - n) / $5 * $6::int * interval '1 day' as at
@@ -224,6 +226,10 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
   );
   await database.query("vacuum analyze traces, runs, trace_values, test_hours, agent_hours");
 }
+
+/** Traces have different counts of tokens, and two of three call a second model. */
+const usageSql = `case when n % 3 = 0 then '[' else '[["openai","gpt-4o",0,1,0,' || n % 700 || ',0,0,' || n % 90 || '],' end
+  || '["openai","gpt-4o-mini",0,6,0,' || n % 900 || ',' || n % 100 || ',0,' || n % 300 || ']]'`;
 
 /** What the lists find tools, models, and outcomes and versions of tests by. */
 async function fillValues(database: pg.Client, agentId: string): Promise<void> {

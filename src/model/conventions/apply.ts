@@ -2,14 +2,14 @@
 import { modelsIn } from "../conversation/conversation.ts";
 import type { Derived, FoundText, Span, Tokens, ToolCall } from "../trace/trace.ts";
 import type { TraceReading } from "./read-trace.ts";
-import type { CallReading, Sourced } from "./reading.ts";
+import type { CallReading, ReadSpan, Sourced } from "./reading.ts";
 import { isRuled } from "./sources.ts";
 import { usageKeys } from "./usage-keys.ts";
 
 type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedText">;
 
 /** A trace, and how its documented attributes are read on some of its spans. */
-type Documented = Pick<Derived, "rootSpanId" | "tokens"> & {
+type Documented = Pick<Derived, "rootSpanId"> & {
   spans: Span[];
   conversationOf: (spans: Span[]) => Conversation;
   callsOf: (spans: Span[]) => ToolCall[];
@@ -18,14 +18,14 @@ type Documented = Pick<Derived, "rootSpanId" | "tokens"> & {
 /**
  * Documented attributes on spans that no convention recognizes count before the reading: somebody set them on purpose. On
  * the others they count for what the reading lacks. Sources are named by the documented attribute that a value stands for;
- * see translate.ts.
+ * see translate.ts. `tokens`: null if the documented ones count.
  */
 export function applyReading(
-  { spans, rootSpanId, tokens, conversationOf, callsOf }: Documented,
+  { spans, rootSpanId, conversationOf, callsOf }: Documented,
   reading: TraceReading,
-): Conversation & Pick<Derived, "tokens" | "toolCalls" | "models"> {
-  const own = new Set(reading.spans.flatMap(({ convention, span }) => (convention ? [span] : [])));
-  const others = spans.filter(span => !own.has(span));
+): Conversation & Pick<Derived, "toolCalls" | "models"> & { tokens: Tokens | null } {
+  const readAt = readByPosition(spans, reading);
+  const others = spans.filter((_, at) => !readAt[at]?.convention);
   const before = conversationOf(others);
   const after = reading.userInput && reading.reply ? before : conversationOf(spans);
   const textOf = (field: keyof Conversation, read: Sourced<string> | null) =>
@@ -34,10 +34,17 @@ export function applyReading(
     userInput: textOf("userInput", reading.userInput),
     responseText: textOf("responseText", reading.reply),
     judgedText: textOf("judgedText", reading.reply),
-    tokens: tokensOf({ tokens, rootSpanId }, reading),
+    tokens: tokensOf(rootSpanId, reading),
     toolCalls: reading.calls.length > 0 ? mergedCalls(callsOf(others), reading) : callsOf(spans),
-    models: modelsOf(spans, reading),
+    models: modelsOf(spans, readAt),
   };
+}
+
+/** Undefined for spans that say nothing. */
+function readByPosition(spans: Span[], reading: TraceReading): (ReadSpan | undefined)[] {
+  const readAt = new Array<ReadSpan | undefined>(spans.length).fill(undefined);
+  for (const read of reading.spans) if (spans[read.at] === read.span) readAt[read.at] = read;
+  return readAt;
 }
 
 function foundAt({ value, spanId, attribute }: Sourced<string>, field: keyof Conversation): FoundText {
@@ -46,16 +53,13 @@ function foundAt({ value, spanId, attribute }: Sourced<string>, field: keyof Con
   return { text: value, spanId, attribute: isPlain ? attribute : messages };
 }
 
-function tokensOf(
-  { tokens, rootSpanId }: Pick<Derived, "tokens" | "rootSpanId">,
-  { usage, spans }: TraceReading,
-): Tokens {
+function tokensOf(rootSpanId: string | null, { usage, spans }: TraceReading): Tokens | null {
   const root = spans.find(({ span }) => span.span_id === rootSpanId);
-  const ruled = usageKeys.filter(([, key]) => root && isRuled(root.span, key));
-  if (root?.convention === null && root.usage !== null && ruled.length === 0) return tokens;
+  const ruled = root?.span.translated ? usageKeys.filter(([, key]) => isRuled(root.span, key)) : [];
+  if (root?.convention === null && root.usage !== null && ruled.length === 0) return null;
   const onRoot = Object.fromEntries(ruled.map(([kind]) => [kind, root!.usage?.value[kind] ?? null]));
   const { input, output, reasoning, cached } = { ...usage, ...onRoot };
-  if (input === null && output === null) return tokens;
+  if (input === null && output === null) return null;
   const total = Math.min((input ?? 0) + (output ?? 0), Number.MAX_SAFE_INTEGER);
   return { input, output, reasoning, cached, total };
 }
@@ -74,18 +78,14 @@ function callOf(
 }
 
 /** As documented, and what conventions name on their spans of model calls. */
-function modelsOf(spans: Span[], reading: TraceReading): string[] {
-  const read = new Map(
-    reading.spans.flatMap(({ role, span, model }) =>
-      role === "model" && model ? [[span, model.value] as const] : [],
-    ),
-  );
-  return [
-    ...new Set(
-      spans.flatMap(span => {
-        const documented = modelsIn(span);
-        return documented.length > 0 ? documented : (read.get(span) ?? []);
-      }),
-    ),
-  ];
+function modelsOf(spans: Span[], readAt: (ReadSpan | undefined)[]): string[] {
+  const models = new Set<string>();
+  for (let at = 0; at < spans.length; at++) {
+    const documented = modelsIn(spans[at]!);
+    for (const name of documented) models.add(name);
+    const read = documented.length === 0 ? readAt[at] : undefined;
+    const model = read?.role === "model" ? read.model : null;
+    if (model) models.add(model.value);
+  }
+  return [...models];
 }

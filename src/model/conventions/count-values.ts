@@ -7,24 +7,8 @@ const uncountedMax = 200_000;
 
 /** At least as many values as parsing the texts gives, JSON within JSON included. */
 export function valuesIn(spans: Span[]): number {
-  const texts: string[] = [];
-  const add = (attributes: Attributes) => {
-    for (const key in attributes) {
-      const text = attributes[key];
-      if (typeof text === "string" && mayBeJson(text)) texts.push(text);
-    }
-  };
-  for (const span of spans) {
-    add(span.attributes);
-    for (const event of span.events) {
-      if (isRecord(event) && isRecord(event["attributes"])) add(event["attributes"]);
-    }
-    for (const { attributes, body } of span.log_records ?? []) {
-      add(attributes);
-      add(isRecord(body) ? body : { body });
-    }
-  }
-  return valuesInTexts(texts);
+  const length = sumOver(spans, lengthOf);
+  return length <= uncountedMax ? length / 2 : sumOver(spans, countIn);
 }
 
 /** The same for some texts, which may be JSON. */
@@ -32,6 +16,34 @@ export function valuesInTexts(texts: string[]): number {
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   return length <= uncountedMax ? length / 2 : texts.reduce((sum, text) => sum + countIn(text), 0);
 }
+
+type Measure = (text: string) => number;
+
+function sumOver(spans: Span[], measure: Measure): number {
+  let sum = 0;
+  for (const span of spans) {
+    sum += sumOf(span.attributes, measure);
+    for (const event of span.events) {
+      if (isRecord(event) && isRecord(event["attributes"])) sum += sumOf(event["attributes"], measure);
+    }
+    if (!span.log_records) continue;
+    for (const { attributes, body } of span.log_records) {
+      sum += sumOf(attributes, measure) + sumOf(isRecord(body) ? body : { body }, measure);
+    }
+  }
+  return sum;
+}
+
+function sumOf(attributes: Attributes, measure: Measure): number {
+  let sum = 0;
+  for (const key in attributes) {
+    const text = attributes[key];
+    if (typeof text === "string" && mayBeJson(text)) sum += measure(text);
+  }
+  return sum;
+}
+
+const lengthOf: Measure = text => text.length;
 
 /** Whether its first character, or one after blanks, may begin JSON. */
 export function mayBeJson(text: string): boolean {

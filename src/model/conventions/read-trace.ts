@@ -50,12 +50,10 @@ export function readTrace(
   allowance.left -= values;
   const tree = buildTree(spans);
   const reads: ReadSpan[] = [];
-  for (const [at, span] of spans.entries()) {
-    const preset = found[at]!;
-    const reading = preset ? withRules(span, preset.read(span)) : readDocumented(span);
-    if (!reading) continue;
-    // Assigned, not copied: its parts are read when they are asked for.
-    reads.push(Object.assign(reading, { at, span, convention: preset?.name ?? null }));
+  for (let at = 0; at < spans.length; at++) {
+    const [span, preset] = [spans[at]!, found[at]!];
+    const read = preset ? withRules(span, preset.read(span, at)) : readDocumented(span, at);
+    if (read) reads.push(read);
   }
   reads.sort((a, b) => compareStarts(a.span, b.span));
   const models = reads.filter(({ role }) => role === "model");
@@ -89,10 +87,7 @@ export function readTrace(
 
 /** Agents, then steps, that have a model call below them, the outermost first; all of them if no model was called. */
 function aroundOf(reads: ReadSpan[], models: ReadSpan[], tree: SpanTree): ReadSpan[] {
-  const above = ancestors(
-    tree.parents,
-    models.map(({ at }) => at),
-  );
+  const above = ancestors(tree.parents, models);
   const around = reads.filter(
     ({ role, at }) => (role === "agent" || role === "step") && (models.length === 0 || above.has(at)),
   );
@@ -101,10 +96,10 @@ function aroundOf(reads: ReadSpan[], models: ReadSpan[], tree: SpanTree): ReadSp
   return around.sort((a, b) => depths[a.at]! - depths[b.at]!);
 }
 
-function ancestors(parents: number[], positions: number[]): Set<number> {
+function ancestors(parents: number[], reads: ReadSpan[]): Set<number> {
   const above = new Set<number>();
-  for (const position of positions) {
-    for (let at = parents[position]!; at !== -1 && !above.has(at); at = parents[at]!) above.add(at);
+  for (const read of reads) {
+    for (let at = parents[read.at]!; at !== -1 && !above.has(at); at = parents[at]!) above.add(at);
   }
   return above;
 }
@@ -145,29 +140,32 @@ function replyIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
 /** The deepest spans that have usage: whatever is above repeats it. */
 function countedOf(reads: ReadSpan[], parents: number[]): ReadSpan[] {
   const bearers = reads.filter(({ usage }) => usage);
-  const above = ancestors(
-    parents,
-    bearers.map(({ at }) => at),
-  );
+  const above = ancestors(parents, bearers);
+  const counted = bearers.filter(({ at }) => !above.has(at));
+  if (!counted.some(({ cumulative }) => cumulative)) return counted;
   const last = new Map(bearers.map(({ at }) => [parents[at], at]));
-  return bearers.filter(
-    ({ at, cumulative }) => !above.has(at) && (!cumulative || last.get(parents[at]) === at),
-  );
+  return counted.filter(({ at, cumulative }) => !cumulative || last.get(parents[at]) === at);
 }
 
 function usageOf(counted: ReadSpan[]): TraceReading["usage"] {
   const sum: TraceReading["usage"] = { input: null, output: null, reasoning: null, cached: null };
   for (const { usage } of counted) {
-    for (const key of ["input", "output", "reasoning", "cached"] as const) {
-      const count = usage!.value[key];
-      if (count !== null) sum[key] = Math.min((sum[key] ?? 0) + count, Number.MAX_SAFE_INTEGER);
-    }
+    const { input, output, reasoning, cached } = usage!.value;
+    sum.input = added(sum.input, input);
+    sum.output = added(sum.output, output);
+    sum.reasoning = added(sum.reasoning, reasoning);
+    sum.cached = added(sum.cached, cached);
   }
   return sum;
 }
 
+function added(sum: number | null, count: number | null): number | null {
+  return count === null ? sum : Math.min((sum ?? 0) + count, Number.MAX_SAFE_INTEGER);
+}
+
 /** Those to which rules gave one of the attributes. */
 function ruledIn(reads: ReadSpan[], attributes: readonly string[]): ReadSpan[] {
+  if (!reads.some(({ span }) => span.translated)) return [];
   return reads.filter(({ span }) => span.translated && attributes.some(key => isRuled(span, key)));
 }
 

@@ -30,7 +30,12 @@ export type Usage = {
 /** `from`: the attribute of each count, if it is not the same. */
 export type SourcedUsage = Sourced<Usage> & { from?: { [Kind in keyof Usage]?: string | undefined } };
 
-export type SpanReading = {
+/** `at`: the position of the span in its trace. */
+export type ReadSpan = {
+  at: number;
+  span: Span;
+  /** The preset that recognized the span; null if only its documented attributes were read. */
+  convention: string | null;
   role: SpanRole;
   /** What the span was given and what it gave; null if no message can be read. */
   asked: Sourced<ReadMessage[]> | null;
@@ -46,9 +51,6 @@ export type SpanReading = {
   conversationId: Sourced<string> | null;
   userId: Sourced<string> | null;
 };
-
-/** `convention`: the preset that recognized the span; null if only its documented attributes were read. */
-export type ReadSpan = SpanReading & { at: number; span: Span; convention: string | null };
 
 export type CallReading = {
   name: string;
@@ -77,6 +79,6 @@ export type Preset = {
   ids: { user: readonly string[]; conversation: readonly string[] };
   /** How what writes it is told to write messages, the more specific first; empty: not known. */
   contentSwitches: readonly ContentSwitch[];
-  /** Reads a span that it recognizes. */
-  read(span: Span): SpanReading;
+  /** Reads a span that it recognizes: each part when it is asked for. `at`: 0 if the span is alone. */
+  read(span: Span, at?: number): ReadSpan;
 };

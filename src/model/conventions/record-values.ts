@@ -2,14 +2,14 @@
 import type { Attributes, LogRecord, Span } from "../trace/trace.ts";
 import { fieldsOf } from "./message-events.ts";
 import type { Sourced, SourcedUsage } from "./reading.ts";
-import { textOf, type UsageKeys, usageOf } from "./values.ts";
+import { type Place, textOf, type UsageKeys, usageOf } from "./values.ts";
 
-export function textInRecords(span: Span, attributes: string[]): Sourced<string> | null {
-  return firstIn(span, fields => textOf(fields, attributes));
+export function textInRecords(span: Span, places: readonly Place[]): Sourced<string> | null {
+  return span.log_records ? firstIn(span, fields => textOf(fields, places)) : null;
 }
 
 export function usageInRecords(span: Span, keys: UsageKeys): SourcedUsage | null {
-  const usage = firstIn(span, fields => usageOf(fields, keys));
+  const usage = span.log_records ? firstIn(span, fields => usageOf(fields, keys)) : null;
   return usage && { value: usage.value, spanId: usage.spanId, attribute: usage.attribute };
 }
 

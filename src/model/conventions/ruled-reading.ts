@@ -4,16 +4,17 @@ import { ValueAllowance } from "../json-text.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
 import { asPrompt } from "../trace/span-messages.ts";
 import type { Span } from "../trace/trace.ts";
-import type { Sourced, SourcedUsage, SpanReading, SpanRole, ToolReading, Usage } from "./reading.ts";
+import type { ReadSpan, Sourced, SourcedUsage, SpanRole, ToolReading, Usage } from "./reading.ts";
 import { isRuled, ownRules } from "./sources.ts";
 import { readDocumented } from "./table.ts";
-import { SpanOfTool } from "./tool-reading.ts";
+import { SpanOfTool, toolPlacesOf } from "./tool-reading.ts";
 import { usageKeys } from "./usage-keys.ts";
 import { countOf } from "./values.ts";
 
 /** The reading of its convention, unless rules gave the span something. */
-export function withRules(span: Span, base: SpanReading): SpanReading {
-  const given = Object.entries(span.translated ?? {}).filter(([, { convention }]) => convention === ownRules);
+export function withRules(span: Span, base: ReadSpan): ReadSpan {
+  if (!span.translated) return base;
+  const given = Object.entries(span.translated).filter(([, { convention }]) => convention === ownRules);
   if (given.length === 0) return base;
   const attributes = Object.fromEntries(given.map(([key]) => [key, span.attributes[key]]));
   const { log_records: _, ...rest } = span;
@@ -21,16 +22,22 @@ export function withRules(span: Span, base: SpanReading): SpanReading {
   return new RuledReading(own, readDocumented(own), base);
 }
 
-class RuledReading implements SpanReading {
+class RuledReading implements ReadSpan {
+  readonly at: number;
+  readonly span: Span;
+  readonly convention: string | null;
   readonly role: SpanRole;
   readonly cumulative: boolean;
   /** With the attributes that rules gave, and no others. */
-  readonly #span: Span;
-  readonly #own: SpanReading | null;
-  readonly #base: SpanReading;
+  readonly #given: Span;
+  readonly #own: ReadSpan | null;
+  readonly #base: ReadSpan;
 
-  constructor(span: Span, own: SpanReading | null, base: SpanReading) {
-    this.#span = span;
+  constructor(span: Span, own: ReadSpan | null, base: ReadSpan) {
+    this.at = base.at;
+    this.span = base.span;
+    this.convention = base.convention;
+    this.#given = span;
     this.#own = own;
     this.#base = base;
     this.role = roleOf(span, base.role);
@@ -51,11 +58,11 @@ class RuledReading implements SpanReading {
   }
 
   get tool(): ToolReading | null {
-    return this.role === "tool" ? new RuledTool(this.#span, this.#base.tool) : null;
+    return this.role === "tool" ? new RuledTool(this.#given, this.#base.tool) : null;
   }
 
   get usage() {
-    return usageOf(this.#span, this.#base.usage);
+    return usageOf(this.#given, this.#base.usage);
   }
 
   get model() {
@@ -91,6 +98,8 @@ function roleOf(span: Span, role: SpanRole): SpanRole {
   return isVague && isRuled(span, "gen_ai.request.model") ? "model" : role;
 }
 
+const documentedTool = toolPlacesOf({});
+
 class RuledTool implements ToolReading {
   readonly name: string;
   readonly nameFrom: string | null;
@@ -99,7 +108,7 @@ class RuledTool implements ToolReading {
   readonly #base: ToolReading | null;
 
   constructor(span: Span, base: ToolReading | null) {
-    this.#own = new SpanOfTool(span, {});
+    this.#own = new SpanOfTool(span, documentedTool);
     this.#base = base;
     const named = this.#own.nameFrom === null && base ? base : this.#own;
     this.name = named.name;

@@ -6,10 +6,10 @@ import type { ContentSwitch } from "./content-switch.ts";
 import { mayHaveCall } from "./may-call.ts";
 import { inEvents } from "./message-events.ts";
 import { messagesIn } from "./messages.ts";
-import type { Preset, Sourced, SourcedUsage, SpanReading, SpanRole, Usage } from "./reading.ts";
+import type { Preset, ReadSpan, Sourced, SourcedUsage, SpanRole, Usage } from "./reading.ts";
 import { textInRecords, usageInRecords } from "./record-values.ts";
-import { SpanOfTool, type ToolAttributes } from "./tool-reading.ts";
-import { sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
+import { SpanOfTool, type ToolAttributes, type ToolPlaces, toolPlacesOf } from "./tool-reading.ts";
+import { type Place, placesOf, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
 
 /** Attribute names, the first that has a value counts. A name that ends in a dot is the prefix of a flattened list. */
 export type Table = ToolAttributes & {
@@ -38,7 +38,10 @@ export type Table = ToolAttributes & {
   mend?: Mends;
 };
 
-type Parts = Omit<SpanReading, "role" | "cumulative" | "mayCall">;
+type Parts = Pick<
+  ReadSpan,
+  "asked" | "answered" | "tool" | "usage" | "model" | "provider" | "conversationId" | "userId"
+>;
 
 type Mends = {
   [Part in keyof Parts]?: (value: Parts[Part], span: Span, role: SpanRole) => Parts[Part];
@@ -90,12 +93,23 @@ export function preset(own: Table): Preset {
       conversation: [...(own.conversationId ?? []), ...standard.conversationId],
     },
     contentSwitches,
-    read: span => new TableReading(span, table),
+    read: (span, at = 0) => new TableReading(span, table, at),
   };
 }
 
-/** With OpenTelemetry's attributes of usage after its own. */
-type WholeTable = Table & { counts: typeof standard.usage };
+/** With OpenTelemetry's attributes after its own. */
+type WholeTable = { [Same in "name" | "kinds" | "role" | "usageJson" | "mend"]: Table[Same] } & {
+  cumulative: boolean;
+  kindPlaces: Place[] | null;
+  asked: string[];
+  answered: string[];
+  tool: ToolPlaces;
+  counts: typeof standard.usage;
+  model: Place[];
+  provider: Place[];
+  conversationId: Place[];
+  userId: Place[];
+};
 
 function withStandard(table: Table): WholeTable {
   const { usage } = standard;
@@ -111,89 +125,114 @@ function withStandard(table: Table): WholeTable {
     written: after("written"),
     total: usage.total,
   };
-  return { ...table, counts };
+  return {
+    name: table.name,
+    kinds: table.kinds,
+    role: table.role,
+    usageJson: table.usageJson,
+    mend: table.mend,
+    cumulative: table.cumulative ?? false,
+    kindPlaces: table.kinds ? placesOf([table.kinds.attribute]) : null,
+    asked: [...(table.input ?? []), ...standard.input],
+    answered: [...(table.output ?? []), ...standard.output],
+    tool: toolPlacesOf(table),
+    counts,
+    model: placesOf(table.model, standard.model),
+    provider: placesOf(table.provider, standard.provider),
+    conversationId: placesOf(table.conversationId, standard.conversationId),
+    userId: placesOf(table.userId, standard.userId),
+  };
 }
 
 /**
  * Reads each part when it is first asked for: ingestion needs few of them, and parsing the histories of model calls takes
- * most of the time.
+ * most of the time. Without closures and lists of its own: there is one for each span that arrives.
  */
-class TableReading implements SpanReading {
+class TableReading implements ReadSpan {
+  readonly at: number;
+  readonly span: Span;
+  readonly convention: string | null;
   readonly role: SpanRole;
   readonly cumulative: boolean;
-  readonly #span: Span;
   readonly #table: WholeTable;
-  readonly #parts: Partial<Parts> = {};
+  #asked: Parts["asked"] | undefined = undefined;
+  #answered: Parts["answered"] | undefined = undefined;
+  #tool: Parts["tool"] | undefined = undefined;
+  #usage: Parts["usage"] | undefined = undefined;
+  #model: Parts["model"] | undefined = undefined;
 
-  constructor(span: Span, table: WholeTable) {
-    this.#span = span;
+  constructor(span: Span, table: WholeTable, at: number) {
+    this.at = at;
+    this.span = span;
+    this.convention = table.name || null;
     this.#table = table;
     this.role = roleOf(span, table);
-    this.cumulative = table.cumulative ?? false;
+    this.cumulative = table.cumulative;
   }
 
   get asked() {
-    return this.#part("asked", () => this.#messages(this.#table.input, standard.input, "user"));
+    if (this.#asked === undefined)
+      this.#asked = this.#mended("asked", this.#messages(this.#table.asked, "user"));
+    return this.#asked;
   }
 
   get answered() {
-    return this.#part("answered", () => this.#messages(this.#table.output, standard.output, "assistant"));
+    if (this.#answered === undefined)
+      this.#answered = this.#mended("answered", this.#messages(this.#table.answered, "assistant"));
+    return this.#answered;
   }
 
   mayCall(part: "asked" | "answered", known: ReadonlySet<string> | null): boolean {
-    const { input = [], output = [], mend } = this.#table;
-    if (mend?.[part] || this.#span.events.length > 0 || this.#span.log_records) return true;
-    const [own, common] = part === "asked" ? [input, standard.input] : [output, standard.output];
-    const mayHave = (attribute: string) => mayHaveCall(this.#span, attribute, known);
-    return own.some(mayHave) || common.some(mayHave);
+    const { span } = this;
+    if (this.#table.mend?.[part] || span.events.length > 0 || span.log_records) return true;
+    for (const attribute of this.#table[part]) if (mayHaveCall(span, attribute, known)) return true;
+    return false;
   }
 
   get tool() {
-    return this.#part("tool", () => (this.role === "tool" ? new SpanOfTool(this.#span, this.#table) : null));
+    if (this.#tool === undefined) {
+      const read = this.role === "tool" ? new SpanOfTool(this.span, this.#table.tool) : null;
+      this.#tool = this.#mended("tool", read);
+    }
+    return this.#tool;
   }
 
   get usage() {
-    return this.#part("usage", () => readUsage(this.#span, this.#table));
+    if (this.#usage === undefined) this.#usage = this.#mended("usage", readUsage(this.span, this.#table));
+    return this.#usage;
   }
 
   get model() {
-    return this.#part("model", () => this.#text("model"));
+    if (this.#model === undefined) this.#model = this.#mended("model", this.#text(this.#table.model));
+    return this.#model;
   }
 
   get provider() {
-    return this.#part("provider", () => this.#text("provider"));
+    return this.#mended("provider", this.#text(this.#table.provider));
   }
 
   get conversationId() {
-    return this.#part("conversationId", () => this.#text("conversationId"));
+    return this.#mended("conversationId", this.#text(this.#table.conversationId));
   }
 
   get userId() {
-    return this.#part("userId", () => this.#text("userId"));
+    return this.#mended("userId", this.#text(this.#table.userId));
   }
 
-  #part<Part extends keyof Parts>(part: Part, read: () => Parts[Part]): Parts[Part] {
-    const known: Parts[Part] | undefined = this.#parts[part];
-    if (known !== undefined) return known;
+  #mended<Part extends keyof Parts>(part: Part, value: Parts[Part]): Parts[Part] {
     const mend = this.#table.mend?.[part] as
       | ((...given: [Parts[Part], Span, SpanRole]) => Parts[Part])
       | undefined;
-    const value = mend ? mend(read(), this.#span, this.role) : read();
-    this.#parts[part] = value;
-    return value;
+    return mend ? mend(value, this.span, this.role) : value;
   }
 
-  #text(part: "model" | "provider" | "conversationId" | "userId"): Sourced<string> | null {
-    const [own, common] = [this.#table[part] ?? [], standard[part]];
-    return (
-      textOf(this.#span, own) ?? textOf(this.#span, common) ?? textInRecords(this.#span, [...own, ...common])
-    );
+  #text(places: Place[]): Sourced<string> | null {
+    return textOf(this.span, places) ?? textInRecords(this.span, places);
   }
 
-  #messages(own: string[] = [], common: string[], side: "user" | "assistant"): Sourced<ReadMessage[]> | null {
+  #messages(attributes: string[], side: "user" | "assistant"): Sourced<ReadMessage[]> | null {
     if (this.role === "tool") return null;
-    const span = this.#span;
-    return messagesAt(span, own, side) ?? messagesAt(span, common, side) ?? inEvents(span, side);
+    return messagesAt(this.span, attributes, side) ?? inEvents(this.span, side);
   }
 }
 
@@ -215,10 +254,10 @@ function readUsage(span: Span, { counts, usageJson }: WholeTable): SourcedUsage 
 }
 
 /** Reads a span by the documented attributes alone; null if it has none of them. */
-export function readDocumented(span: Span): SpanReading | null {
+export function readDocumented(span: Span, at = 0): ReadSpan | null {
   for (const key in span.attributes) {
     if (key.startsWith("gen_ai.") || key === "session.id" || key === "user.id") {
-      return new TableReading(span, documented);
+      return new TableReading(span, documented, at);
     }
   }
   return null;
@@ -251,11 +290,11 @@ export function valueAt(span: Span, attribute: string): Sourced<unknown> | null 
   return value === undefined ? null : { value, spanId: span.span_id, attribute: `${attribute}*` };
 }
 
-function roleOf(span: Span, { kinds, role }: Table): SpanRole {
+function roleOf(span: Span, { kinds, kindPlaces, role }: WholeTable): SpanRole {
   const own = role?.(span);
   if (own) return own;
-  const kind = kinds && textOf(span, [kinds.attribute])?.value.toLowerCase();
-  if (kind) return kinds.roles[kind] ?? "step";
+  const kind = kindPlaces && textOf(span, kindPlaces)?.value.toLowerCase();
+  if (kind) return kinds!.roles[kind] ?? "step";
   return standardRole(span) ?? "step";
 }
 

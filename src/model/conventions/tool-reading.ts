@@ -2,7 +2,7 @@
 import { isRecord } from "../record.ts";
 import type { Attributes, Span } from "../trace/trace.ts";
 import type { Sourced, ToolReading } from "./reading.ts";
-import { decode, sourced, textOf } from "./values.ts";
+import { decode, type Place, placesOf, sourced, textOf } from "./values.ts";
 
 /** On spans of tools, in place of `input` and `output`. Attribute names, the first that has a value counts. */
 export type ToolAttributes = {
@@ -12,43 +12,43 @@ export type ToolAttributes = {
   toolResult?: string[];
 };
 
-/** The attributes that OpenTelemetry names. */
-const standard = {
-  toolName: ["gen_ai.tool.name"],
-  toolId: ["gen_ai.tool.call.id"],
-  toolArguments: ["gen_ai.tool.call.arguments"],
-  toolResult: ["gen_ai.tool.call.result"],
-};
+/** Where a convention's own attributes and then those that OpenTelemetry names are looked for. */
+export type ToolPlaces = { name: Place[]; id: Place[]; arguments: string[]; result: string[] };
+
+export function toolPlacesOf(own: ToolAttributes): ToolPlaces {
+  return {
+    name: placesOf(own.toolName, ["gen_ai.tool.name"]),
+    id: placesOf(own.toolId, ["gen_ai.tool.call.id"]),
+    arguments: [...(own.toolArguments ?? []), "gen_ai.tool.call.arguments"],
+    result: [...(own.toolResult ?? []), "gen_ai.tool.call.result"],
+  };
+}
 
 export class SpanOfTool implements ToolReading {
   readonly name: string;
   readonly nameFrom: string | null;
   readonly id: string | null;
   readonly #span: Span;
-  readonly #own: ToolAttributes;
+  readonly #places: ToolPlaces;
 
-  constructor(span: Span, own: ToolAttributes) {
+  constructor(span: Span, places: ToolPlaces) {
     this.#span = span;
-    this.#own = own;
-    const name = textOf(span, own.toolName ?? []) ?? textOf(span, standard.toolName);
+    this.#places = places;
+    const name = textOf(span, places.name);
     // DSPy's span of a tool is named after the method that runs.
     this.name = name?.value ?? span.name.replace(/\.__call__$/, "");
     this.nameFrom = name?.attribute ?? null;
-    this.id = (textOf(span, own.toolId ?? []) ?? textOf(span, standard.toolId))?.value ?? null;
+    this.id = textOf(span, places.id)?.value ?? null;
   }
 
   get arguments(): Sourced<unknown> | null {
-    const given = this.#first(this.#own.toolArguments, standard.toolArguments);
+    const given = sourced(this.#span, ...this.#places.arguments);
     return given && argumentsIn(given);
   }
 
   get result(): Sourced<unknown> | null {
-    const made = this.#first(this.#own.toolResult, standard.toolResult);
+    const made = sourced(this.#span, ...this.#places.result);
     return made && { ...made, value: resultIn(made.value) };
-  }
-
-  #first(own: string[] = [], common: string[]): Sourced<unknown> | null {
-    return sourced(this.#span, ...own, ...common);
   }
 }
 

@@ -21,16 +21,25 @@ export function sourced(span: Span, ...attributes: string[]): Sourced<unknown> |
   return null;
 }
 
-/** The first of these attributes that is a text with more than blanks; `metadata>user` is a field of JSON in `metadata`. */
-export function textOf(span: Span, attributes: string[]): Sourced<string> | null {
-  for (const attribute of attributes) {
-    const end = attribute.indexOf(">");
-    const key = end === -1 ? attribute : attribute.slice(0, end);
-    const field = end === -1 ? undefined : attribute.slice(end + 1);
+/** An attribute, or a field of the JSON in one. */
+export type Place = { key: string; field: string | null };
+
+/** `metadata>user` is the field `user` of the JSON in `metadata`. */
+export function placesOf(...lists: (readonly string[] | undefined)[]): Place[] {
+  const names = lists.flatMap(list => list ?? []);
+  return [...new Set(names)].map(name => {
+    const [key, field] = name.split(">");
+    return { key: key!, field: field ?? null };
+  });
+}
+
+/** The first of these places that has a text with more than blanks. */
+export function textOf(span: Span, places: readonly Place[]): Sourced<string> | null {
+  for (const { key, field } of places) {
     const sent = attributeOf(span, key);
-    const outer =
-      field !== undefined || (typeof sent === "string" && sent.startsWith('"')) ? decode(sent) : sent;
-    const value = field === undefined ? outer : isRecord(outer) ? outer[field] : undefined;
+    if (sent === undefined) continue;
+    const outer = field !== null || (typeof sent === "string" && sent.startsWith('"')) ? decode(sent) : sent;
+    const value = field === null ? outer : isRecord(outer) ? outer[field] : undefined;
     if (typeof value === "string" && /\S/.test(value)) return { value, spanId: span.span_id, attribute: key };
   }
   return null;
@@ -46,32 +55,37 @@ export type UsageKeys = Record<keyof Usage, string[]> & { total: string[] };
 
 /** Usage from attributes: the first of each list that has a count; null if there is neither input nor output. */
 export function usageOf(span: Span, keys: UsageKeys): SourcedUsage | null {
-  const first = (names: string[]) => {
-    for (const name of names) {
-      const count = countOf(attributeOf(span, name));
-      if (count !== null) return { count, name };
-    }
-    return null;
-  };
-  const [input, output] = [first(keys.input), first(keys.output)];
-  if (!input && !output) return null;
-  const [reasoning, cached, written] = [first(keys.reasoning), first(keys.cached), first(keys.written)];
-  const counted = {
-    input: input?.count ?? null,
-    output: output?.count ?? null,
-    reasoning: reasoning?.count ?? null,
-    cached: cached?.count ?? null,
-    written: written?.count ?? null,
-  };
-  const value = withCached(counted, cached || written ? (first(keys.total)?.count ?? null) : null);
+  const [input, output] = [countedName(span, keys.input), countedName(span, keys.output)];
+  if (input === undefined && output === undefined) return null;
   const from = {
-    input: input?.name,
-    output: output?.name,
-    reasoning: reasoning?.name,
-    cached: cached?.name,
-    written: written?.name,
+    input,
+    output,
+    reasoning: countedName(span, keys.reasoning),
+    cached: countedName(span, keys.cached),
+    written: countedName(span, keys.written),
   };
-  return { value, spanId: span.span_id, attribute: (input ?? output)!.name, from };
+  const counted = {
+    input: countAt(span, input),
+    output: countAt(span, output),
+    reasoning: countAt(span, from.reasoning),
+    cached: countAt(span, from.cached),
+    written: countAt(span, from.written),
+  };
+  const isCached = counted.cached !== null || counted.written !== null;
+  const value = withCached(counted, isCached ? countAt(span, countedName(span, keys.total)) : null);
+  return { value, spanId: span.span_id, attribute: (input ?? output)!, from };
+}
+
+/** The first of these attributes that has a count. */
+function countedName(span: Span, names: readonly string[]): string | undefined {
+  for (const name of names) if (countAt(span, name) !== null) return name;
+  return undefined;
+}
+
+function countAt(span: Span, name: string | undefined): number | null {
+  if (name === undefined) return null;
+  const sent = attributeOf(span, name);
+  return sent === undefined ? null : countOf(sent);
 }
 
 /** Usage in one JSON attribute, under any of the names in use. */

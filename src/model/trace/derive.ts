@@ -32,14 +32,14 @@ export function derive(
   const root = spans[tree.root] ?? null;
   const timing = readTiming(spans, root);
   const rootSpanId = root?.span_id ?? null;
-  const bearers = usageBearers(spans);
-  const tokens = readTokens(tree, bearers);
   const conversationOf = (some: Span[]) => readConversation(some, root, trace.path);
   const callsOf = (some: Span[]) => toolCallsOf(some, allowance);
   const read = reading
-    ? applyReading({ spans, rootSpanId, tokens, conversationOf, callsOf }, reading)
-    : { ...conversationOf(spans), tokens, toolCalls: callsOf(spans), models: modelsOf(spans) };
-  const isRootCounted = read.tokens === tokens || usageKeys.some(([, key]) => root && isRuled(root, key));
+    ? applyReading({ spans, rootSpanId, conversationOf, callsOf }, reading)
+    : { ...conversationOf(spans), tokens: null, toolCalls: callsOf(spans), models: modelsOf(spans) };
+  const bearers = read.tokens ? [] : usageBearers(spans);
+  const tokens = read.tokens ?? readTokens(tree, bearers);
+  const isRootCounted = !read.tokens || usageKeys.some(([, key]) => root && isRuled(root, key));
   const ruled = spans.some(span => span.translated)
     ? readConversation(spans, root, trace.path, isRuled)
     : null;
@@ -47,7 +47,9 @@ export function derive(
   const responseText = ruled?.responseText ?? read.responseText;
   const judgedText = ruled?.judgedText ?? read.judgedText;
   const otherConvention =
-    depth === "all" ? findOtherConvention(spans, lacksOf({ ...read, userInput, responseText })) : null;
+    depth === "all"
+      ? findOtherConvention(spans, lacksOf({ ...read, tokens, userInput, responseText }))
+      : null;
 
   const notices: Notice[] = userInput ? [] : ["no_user_input"];
   notices.push(...tree.notices);
@@ -60,7 +62,7 @@ export function derive(
     name: root?.name ?? "",
     ...timing,
     httpStatus: readHttpStatus(tree),
-    tokens: read.tokens,
+    tokens,
     failed: spans.some(span => span.status?.code === 2),
     spanCount: spans.length,
     userInput,

@@ -40,7 +40,9 @@ export function modelCallsOf(
 ): ModelCall[] {
   const counted = Array.isArray(from) ? documentedCalls(tree, from) : readCalls(from.counted);
   const silent = silentCalls(tree, Array.isArray(from) ? unmeasuredIn(tree, from) : unreadIn(from), counted);
-  const calls = [...counted, ...silent].map(found => callOf(tree.spans[found.at]!, found));
+  const calls: ModelCall[] = [];
+  for (const found of counted) calls.push(callOf(tree.spans[found.at]!, found));
+  for (const found of silent) calls.push(callOf(tree.spans[found.at]!, found));
   const root = rootCounts && !counted.some(({ at }) => at === tree.root) ? tree.spans[tree.root] : undefined;
   const rest = root && restOf(root, calls);
   if (rest) calls.push(rest);
