@@ -181,15 +181,18 @@ describe("a judge that matches scenarios but fails at replies", sideBySide, () =
 
 describe("a judge that hangs", sideBySide, () => {
   for (const provider of providers) {
-    it(`at ${provider}: results without the judge are shown immediately, and the rest is skipped at the deadline`, async () => {
-      const server = await startJudgeServer(() => silence);
-      const judge = server.connection({ provider, model: modelOf[provider], timeoutMs: 1_500 });
-      const service = await startTestService({ config: { judge, judgeDeadlineMs: 2_000 } });
-      const project = await openJudgedProject(service);
-      await service.client.delete(`/api/projects/${project.projectId}/judge`).expect(204);
+    it(`at ${provider}: results without the judge are shown immediately, and the rest once it answers`, async () => {
+      const held = Promise.withResolvers<void>();
+      const answer = obliging();
+      const project = await openJudgedProject(patient, {
+        provider,
+        script: async (request, index) => {
+          await held.promise;
+          return answer(request, index);
+        },
+      });
       await project.test({ assertions: [plain, semantic] });
       const traceId = await project.converse();
-      await server.arrived(1);
       await eventually(async () => {
         const [run] = (await project.trace(traceId)).runs;
         assert.equal(run.state, "running");
@@ -199,6 +202,22 @@ describe("a judge that hangs", sideBySide, () => {
         ]);
         assert.equal(run.results[0].checks[1].reason, "The judge has not answered yet.");
       });
+      held.resolve();
+      const [run] = (await project.judged(traceId)).runs;
+      assert.deepEqual(checksOf(run), [
+        ["plain", "passed"],
+        ["judged", "passed"],
+      ]);
+    });
+
+    it(`at ${provider}: what it has not answered is skipped at the deadline`, async () => {
+      const server = await startJudgeServer(() => silence);
+      const judge = server.connection({ provider, model: modelOf[provider], timeoutMs: 1_500 });
+      const service = await startTestService({ config: { judge, judgeDeadlineMs: 2_000 } });
+      const project = await openJudgedProject(service);
+      await service.client.delete(`/api/projects/${project.projectId}/judge`).expect(204);
+      await project.test({ assertions: [plain, semantic] });
+      const traceId = await project.converse();
       const [run] = (await project.judged(traceId)).runs;
       assert.deepEqual(checksOf(run), [
         ["plain", "passed"],

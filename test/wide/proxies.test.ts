@@ -1,7 +1,6 @@
 // Tests Onlooker behind nginx, Caddy, HAProxy and Apache, each with its sample from docs/deploying.md, by HTTP/1.1 and HTTP/2.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
@@ -11,6 +10,7 @@ import { startTestService, type TestService } from "../support/service.ts";
 import {
   type Answer,
   clientAddress,
+  disconnect,
   openEvents,
   openSession,
   type Sent,
@@ -236,17 +236,11 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
     });
 
     it("leaves no warning in Onlooker's log, also of clients that disconnect while they send", async () => {
-      const session = await openSession(target);
       for (const key of ["svc_wrong", service.key]) {
         const headers = { ...json, "x-api-key": key, "content-length": 25_000_000 };
-        const stream = session.request({ ":method": "POST", ":path": "/public/traces", ...headers });
-        stream.on("error", () => {});
-        await new Promise(resolve => stream.write(Buffer.alloc(50_000, " "), resolve));
-        stream.close(8);
-        await once(stream, "close");
+        await disconnect(target, { path: "/public/traces", headers });
       }
-      assert.equal((await sendOn(session, trace())).status, 201);
-      session.destroy();
+      assert.equal((await send("HTTP/2", target, trace())).status, 201);
       const lines = service.logs.slice(loggedBefore).map(line => JSON.parse(line));
       assert.deepEqual(
         lines.filter(({ level }) => level >= 40),

@@ -13,26 +13,30 @@ import type { Rule } from "./RuleRows.tsx";
 
 type TryRulesProps = { agent: Agent; rules: Rule[]; onRefused: (failure: Failure) => void };
 
-/** What was tried: shown until the rules change. */
-type Tried = { rules: string; without: TracePreview; with: TracePreview };
+/** What was tried: shown until the rules or the trace change. */
+type Tried = { traceId: string; rules: string; without: TracePreview; with: TracePreview };
 
 export function TryRules({ agent, rules, onRefused }: TryRulesProps) {
   const id = useId();
   const { data: traces = [] } = useQuery(latestTracesQuery(agent.id));
-  const [chosen, setChosen] = useState<string>();
+  const [chosen, setChosen] = useState<(typeof traces)[number]>();
   const [busy, setBusy] = useState(false);
   const [tried, setTried] = useState<Tried>();
-  const traceId = chosen ?? traces[0]?.id;
-  if (traceId === undefined) return <p className="quiet">Rules can be tried once a trace has arrived.</p>;
+  const trace = chosen ?? traces[0];
+  if (trace === undefined) return <p className="quiet">Rules can be tried once a trace has arrived.</p>;
+  const traceId = trace.id;
+  // A trace that was tried stays selected when later ones arrive.
+  const listed = traces.some(({ id }) => id === traceId) ? traces : [...traces, trace];
   const text = JSON.stringify(rules);
 
   const start = async () => {
     setBusy(true);
+    setChosen(trace);
     const [without, withRules] = await Promise.all([previewRules(traceId, []), previewRules(traceId, rules)]);
     setBusy(false);
     if (!withRules.ok) return onRefused(withRules.failure);
     if (!without.ok) return onRefused(without.failure);
-    setTried({ rules: text, without: without.value, with: withRules.value });
+    setTried({ traceId, rules: text, without: without.value, with: withRules.value });
   };
   return (
     <div className="stack">
@@ -43,12 +47,9 @@ export function TryRules({ agent, rules, onRefused }: TryRulesProps) {
             id={id}
             className="input"
             value={traceId}
-            onChange={({ target }) => {
-              setChosen(target.value);
-              setTried(undefined);
-            }}
+            onChange={({ target }) => setChosen(listed.find(({ id }) => id === target.value))}
           >
-            {traces.map(trace => (
+            {listed.map(trace => (
               <option key={trace.id} value={trace.id}>
                 {`${exactMomentText(trace.receivedAt)} – ${trace.userInput ?? trace.externalId}`.slice(0, 80)}
               </option>
@@ -59,7 +60,7 @@ export function TryRules({ agent, rules, onRefused }: TryRulesProps) {
           </Button>
         </div>
       </div>
-      {tried?.rules === text && <Comparison rules={rules} tried={tried} />}
+      {tried?.rules === text && tried.traceId === traceId && <Comparison rules={rules} tried={tried} />}
     </div>
   );
 }

@@ -140,6 +140,7 @@ test("a trace without messages names the setting that switches them on, on its p
 test("own rules are tried on a past trace, refused with the reason at their row, and saved", async () => {
   const { client } = browser.service;
   const agent = await newAgent();
+  const otherId = await storeSpans(agent, [span("step", null, [0, 10])]);
   await storeSpans(agent, [
     span("chat m", null, [0, 10], { attributes: { "app.question": "Where is it?" } }),
   ]);
@@ -159,7 +160,9 @@ test("own rules are tried on a past trace, refused with the reason at their row,
   await section.getByLabel("On spans named, rule 1").fill("chat*");
   await section.getByRole("button", { name: "Try on this trace" }).click();
   const input = section.getByRole("row", { name: /^Input/ });
-  assert.deepEqual(await input.getByRole("cell").allTextContents(), ["Not in this trace", "Where is it?"]);
+  await eventually(async () =>
+    assert.deepEqual(await input.getByRole("cell").allTextContents(), ["Not in this trace", "Where is it?"]),
+  );
   await section.getByText("app.question found on 1 span").waitFor();
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
@@ -167,6 +170,21 @@ test("own rules are tried on a past trace, refused with the reason at their row,
   await page.setViewportSize({ width: 1280, height: 720 });
   await shoot(page, "rules-2-tried");
   await assertAccessible(page);
+
+  // What arrives after another trace was chosen is not shown as that one's.
+  const trying = section.getByRole("button", { name: "Try on this trace" });
+  const held = Promise.withResolvers<void>();
+  await page.route("**/api/traces/*/preview", async route => {
+    await held.promise;
+    await route.continue();
+  });
+  await trying.click();
+  await section.getByLabel("Past trace").selectOption(otherId);
+  await input.waitFor({ state: "detached" });
+  held.resolve();
+  await trying.and(page.locator(":not([aria-disabled=true])")).waitFor();
+  assert.equal(await input.count(), 0);
+  await page.unrouteAll();
 
   await section.getByRole("button", { name: "Save rules" }).click();
   await page.getByText("Rules saved").first().waitFor();

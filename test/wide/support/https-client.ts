@@ -5,6 +5,7 @@ import {
   type ClientHttp2Stream,
   type ClientSessionRequestOptions,
   connect as connectHttp2,
+  type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from "node:http2";
 import { request } from "node:https";
@@ -94,16 +95,47 @@ export async function sendOn(session: Session, sent: Sent): Promise<Answer> {
     { ":method": method, ":path": path, ...lengthOf(body), ...headers },
     { endStream: body === undefined },
   );
-  if (body !== undefined) stream.end(body);
-  const [answer] = await once(stream, "response");
   stream.on("error", () => {}); // of the part of the body that nobody reads
+  if (body !== undefined) stream.end(body);
+  const answer = await responseOf(stream);
   const bytes = await buffer(stream);
   return {
-    status: answer[":status"],
+    status: Number(answer[":status"]),
     type: answer["content-type"] ?? "",
     cookies: answer["set-cookie"] ?? [],
     text: bytes.toString(),
   };
+}
+
+/** Rejects if the stream ends without a response, with an error or without: a proxy may close the whole connection. */
+async function responseOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> {
+  const responded = new AbortController();
+  const { signal } = responded;
+  const closed = once(stream, "close", { signal }).then(() => {
+    throw new Error(`the stream was closed before a response (code ${stream.rstCode})`);
+  });
+  try {
+    const [answer] = await Promise.race([once(stream, "response", { signal }), closed]);
+    return answer;
+  } finally {
+    responded.abort();
+  }
+}
+
+/**
+ * A client that resets a request while it sends the body, on a connection of its own: a proxy may close it with the
+ * request, which is not an error.
+ */
+export async function disconnect(target: Target, { path, headers = {} }: Sent): Promise<void> {
+  const session = await openSession(target);
+  const stream = session.request({ ":method": "POST", ":path": path, ...headers });
+  stream.on("error", () => {});
+  const closed = new Promise(resolve => stream.once("close", resolve));
+  const written = new Promise(resolve => stream.write(Buffer.alloc(50_000, " "), resolve));
+  await Promise.race([written, closed]);
+  stream.close(8); // CANCEL
+  await closed;
+  session.destroy();
 }
 
 /** An open event stream; `received` is its text so far. */
