@@ -20,9 +20,11 @@ import {
 import { backoff, withRetry } from "./judge/retry.ts";
 import { RunAnswers } from "./judge/run-answers.ts";
 import { estimateScenarios, matchScenarios } from "./judge/scenarios.ts";
+import { explained, routingAsShown, ShownQuestions } from "./judge/withheld.ts";
 import type { JudgeCall, JudgeConnection } from "./model/judge/call.ts";
 import type { Judge, JudgeContext, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { cancelled, isWaiting, type Unanswered, unanswered } from "./model/judge/outcome.ts";
+import { judgePolicyOf } from "./model/privacy.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import { isTransient } from "./store/db.ts";
 import { findJudgeAnswers } from "./store/judge/answers.ts";
@@ -71,13 +73,15 @@ export class Judges {
     route: async (question, signal) => {
       const access = await this.#admit(context, admit);
       if ("code" in access) return access;
-      const answer = await matchScenarios(this, question, { context, access }, signal);
+      const shown = routingAsShown(question, judgePolicyOf(access.privacy));
+      const answer = await matchScenarios(this, shown, { context, access }, signal);
       return (await this.#withCurrentJudge([answer], context, access))[0]!;
     },
     estimateRoute: async question => {
       const access = await this.#admit(context, admit);
       if ("code" in access) return access;
-      return estimateScenarios(this.#deps.db, this.clock, question, { context, access });
+      const shown = routingAsShown(question, judgePolicyOf(access.privacy));
+      return estimateScenarios(this.#deps.db, this.clock, shown, { context, access });
     },
     knownClasses: async criteria => {
       const access = await this.#admit(context, admit);
@@ -87,8 +91,11 @@ export class Judges {
       const access = await this.#admit(context, admit);
       const denied = "code" in access ? access : notSampled(context, access);
       if ("code" in access || denied) return questions.map(() => denied!);
-      const answers = await judgeReplies(this, questions, { context, access }, signal);
-      return this.#withCurrentJudge(answers, context, access);
+      const policy = new ShownQuestions(judgePolicyOf(access.privacy));
+      const shown = questions.map(question => policy.of(question));
+      const answers = await judgeReplies(this, shown, { context, access }, signal);
+      const current = await this.#withCurrentJudge(answers, context, access);
+      return current.map((answer, at) => explained(answer, questions[at]!, shown[at]!));
     },
   });
 

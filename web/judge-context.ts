@@ -1,4 +1,5 @@
 // Words for what the judge sees beside the user's input and the reply, and for where a quotation is from.
+import type { Withheld } from "../src/model/judge/judge.ts";
 import type {
   MaterialCounts,
   MaterialKind,
@@ -54,6 +55,15 @@ export function materialText({ shown, leftOut, complete }: Summary): string {
     ...(complete ? [] : ["The trace was too large to be read as a whole."]),
   ];
   return parts.join(" ");
+}
+
+/** "2 tool results; values found by “email” and “card”." */
+export function withheldText({ rules = [], toolResults = 0 }: Withheld): string {
+  const results =
+    toolResults === 0 ? [] : [`${numberText(toolResults)} ${nouns.tool_result[toolResults === 1 ? 0 : 1]}`];
+  const values =
+    rules.length === 0 ? [] : [`values found by ${rules.map(rule => `“${rule}”`).join(" and ")}`];
+  return `${[...results, ...values].join("; ")}.`;
 }
 
 /** Undefined if nothing is counted. Shortened items count characters alone. */

@@ -81,6 +81,7 @@ export const storedSentences = [
   "judge_quote_trivial",
   "judge_quote_not_found",
   "judge_comparison_not_found",
+  "judge_withheld",
   // Of tests and runs.
   "checks_counted",
   "checks_waiting",

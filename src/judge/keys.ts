@@ -83,6 +83,7 @@ export function keysFor({ projectId, promptVersion, provider, url, model, header
 export const hashOfMaterial = oncePerObject((material: Material) =>
   hash([
     ...[Number(material.tools), Number(material.complete), itemsLeftOut(material)],
+    ...(material.toolResults === false ? ["no results"] : []),
     ...material.items.flatMap(({ kind, text, name = null, agent = null, failed = false, is = null }) => [
       ...[kind, name, agent, Number(failed), is],
       ...shownParts(text),

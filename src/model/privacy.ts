@@ -17,6 +17,27 @@ export const noPrivacy: PrivacySettings = {
   judgeSeesToolResults: true,
 };
 
+/** What the judge is shown of a trace. */
+export type JudgePolicy = { redactor: Redactor | undefined; seesToolResults: boolean };
+
+const judgeRedactors = new Map<string, Redactor | undefined>();
+
+export function judgePolicyOf({
+  judgeRules,
+  judgeSeesToolResults,
+}: Pick<PrivacySettings, "judgeRules" | "judgeSeesToolResults">): JudgePolicy {
+  const name = judgeRules.toSorted().join(" ");
+  if (!judgeRedactors.has(name)) {
+    // Without pseudonyms; ids are in no text that the judge is sent.
+    const rules = { builtIn: judgeRules, rules: [], pseudonyms: [] };
+    judgeRedactors.set(
+      name,
+      openRedactor(rules, value => value),
+    );
+  }
+  return { redactor: judgeRedactors.get(name), seesToolResults: judgeSeesToolResults };
+}
+
 /** Whether anything that is stored may change. */
 export function redactsAnything({ builtIn, rules, pseudonyms }: RedactionRules): boolean {
   return builtIn.length + rules.length + pseudonyms.length > 0;

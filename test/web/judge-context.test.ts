@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as model from "../../src/model/judge/material.ts";
 import { promptBounds } from "../../src/model/judge/prompt-bounds.ts";
-import { contextWords, conversationMax, defaultContext, materialText } from "../../web/judge-context.ts";
+import {
+  contextWords,
+  conversationMax,
+  defaultContext,
+  materialText,
+  withheldText,
+} from "../../web/judge-context.ts";
 
 test("the choices, the default and the budget are those of the judge", () => {
   assert.deepEqual(Object.keys(contextWords), model.semanticContexts);
@@ -31,4 +37,12 @@ test("what was shown and left out is said in one line", () => {
   ] as const) {
     assert.equal(materialText(summary), expected);
   }
+});
+
+test("what privacy settings withheld is said in one line", () => {
+  assert.equal(withheldText({ toolResults: 1 }), "1 tool result.");
+  assert.equal(
+    withheldText({ toolResults: 2, rules: ["email", "card"] }),
+    "2 tool results; values found by “email” and “card”.",
+  );
 });

@@ -1,8 +1,8 @@
 // semantic: whether the judge's score of the reply reaches the threshold.
 
 import type { RestsOn } from "../../model/judge/call.ts";
-import type { SemanticAnswer, SemanticQuestion, VerdictWord } from "../../model/judge/judge.ts";
-import { defaultContext, type Place } from "../../model/judge/material.ts";
+import type { SemanticAnswer, SemanticQuestion, VerdictWord, Withheld } from "../../model/judge/judge.ts";
+import { defaultContext, type MaterialSummary, type Place } from "../../model/judge/material.ts";
 import { isWaiting, type Unanswered } from "../../model/judge/outcome.ts";
 import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check, SemanticActual } from "../../model/run/run.ts";
@@ -43,7 +43,8 @@ export const semantic: CheckOf<"semantic"> = (assertion, given) => {
     result.kind === "holds"
       ? result.value
       : result.values.reduce((a, b) => (b.answer.score > a.answer.score ? b : a));
-  const actual = { ...actualOf(assertion, answer, threshold), material: summaryFor(found) };
+  const material = withoutResults(summaryFor(found), answer.withheld);
+  const actual = { ...actualOf(assertion, answer, threshold), material };
   return {
     kind: "compared",
     holds: result.kind === "holds",
@@ -89,9 +90,7 @@ function scoreText(
     return { kind: "open", asked: { semantic: [{ key, question }] } };
   }
   if (answer.code !== "ok") {
-    const isRedacted = answer.detail.code === "redacted";
-    const skipped = isWaiting(answer) ? "waiting" : isRedacted ? "redacted" : skipCodes[answer.code];
-    return { kind: "skipped", skipped, reason: answer.detail };
+    return { kind: "skipped", skipped: skipCodeOf(answer), reason: answer.detail };
   }
   return { kind: answer.score >= threshold ? "holds" : "fails", value: { found, answer } };
 }
@@ -110,7 +109,7 @@ function restsOnOf(
 
 function actualOf(
   { criteria }: AssertionOf<"semantic">,
-  { score, votes, provider, model, promptVersion, cached, spent }: Judged["answer"],
+  { score, votes, provider, model, promptVersion, cached, spent, withheld }: Judged["answer"],
   threshold: number,
 ): SemanticActual {
   const scores = votes.map(vote => vote.score);
@@ -128,7 +127,18 @@ function actualOf(
     promptVersion,
     cached,
     ...(spent ? { spent } : {}),
+    ...(withheld ? { withheld } : {}),
   };
+}
+
+/** Tool results that the judge was not shown count as left out. */
+function withoutResults(summary: MaterialSummary, withheld: Withheld | undefined): MaterialSummary {
+  if (withheld?.toolResults === undefined) return summary;
+  const { tool_result: results, ...shown } = summary.shown;
+  const before = summary.leftOut.tool_result ?? { items: 0, characters: 0 };
+  const items = before.items + withheld.toolResults;
+  const characters = before.characters + (results?.characters ?? 0);
+  return { ...summary, shown, leftOut: { ...summary.leftOut, tool_result: { items, characters } } };
 }
 
 function scoreData({ score, votes, criteria }: SemanticActual, threshold: number): ReasonData["judge_score"] {
@@ -148,6 +158,12 @@ function scoreData({ score, votes, criteria }: SemanticActual, threshold: number
           },
         }),
   };
+}
+
+function skipCodeOf(answer: Unanswered): NonNullable<Check["skipped"]> {
+  if (isWaiting(answer)) return "waiting";
+  if (answer.detail.code === "redacted") return "redacted";
+  return answer.detail.code === "judge_withheld" ? "withheld" : skipCodes[answer.code];
 }
 
 /** Of an answer that is not waited for. */

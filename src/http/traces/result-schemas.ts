@@ -128,6 +128,7 @@ const Check = z
         "undecided",
         "not_sampled",
         "redacted",
+        "withheld",
         "waiting",
         "limit",
       ])

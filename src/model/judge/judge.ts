@@ -108,8 +108,15 @@ export type SemanticAnswer =
       spent?: Spent;
       /** Why the reply seems addressed to a judge. It changes no verdict. */
       suspicious?: string;
+      withheld?: Withheld;
     } & JudgedBy)
   | Unanswered;
+
+/**
+ * What the project's privacy settings kept from the judge: the rules that changed what it was sent, and how many tool
+ * results it was not shown.
+ */
+export type Withheld = { rules?: string[]; toolResults?: number };
 
 /** Neither method throws: an unavailable judge is an answer too. Answers are in the order of the questions. */
 export type Judge = {

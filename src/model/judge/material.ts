@@ -50,6 +50,8 @@ export type Material = {
   items: MaterialItem[];
   /** False: tool calls are not shown, though there may have been some. */
   tools: boolean;
+  /** False: the project does not let the judge see what tools returned. */
+  toolResults?: false;
   /** Items that are not shown, and the characters that are not, those of shortened items included. */
   leftOut: MaterialCounts;
   /** False: the trace was too large to be read as a whole. */

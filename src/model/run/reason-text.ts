@@ -152,6 +152,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_question_skipped: () => "The judge left this question out of its answer twice.",
   judge_undecided: ({ comment, criteria }) =>
     `The judge could not decide${criteria ? ` ${criteria.map(quote).join(", ")}` : ""}: ${comment}`,
+  judge_withheld: ({ comment }) =>
+    `The judge could not decide: the project does not let it see what tools returned. ${comment}`,
   judge_votes_split: ({ passed, failed, undecided }) =>
     `The judge could not decide: of ${passed + failed + undecided} votes, ${passed} reached the threshold, ${failed} did not${
       undecided > 0 ? `, and ${undecided} ${undecided === 1 ? "was" : "were"} undecided` : ""

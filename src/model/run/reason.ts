@@ -182,6 +182,8 @@ type JudgeReasonData = {
   redacted: { rules: string[] };
   /** `criteria`: the undecided ones of several. */
   judge_undecided: { comment: string; criteria?: string[] };
+  /** What it would have needed may be in tool results, which the project withholds. `comment`: the judge's. */
+  judge_withheld: { comment: string };
   judge_votes_split: { passed: number; failed: number; undecided: number };
   judge_quote_missing: null;
   judge_quote_trivial: null;

@@ -1,7 +1,7 @@
 // A run: one evaluation of a trace against its agent's test cases, with its results.
 
 import type { ConventionRule } from "../conventions/rules.ts";
-import type { CriterionVerdict, JudgedBy, Spent } from "../judge/judge.ts";
+import type { CriterionVerdict, JudgedBy, Spent, Withheld } from "../judge/judge.ts";
 import type { MaterialSummary } from "../judge/material.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
 import type { Ineligibility } from "../test-case/eligibility.ts";
@@ -57,6 +57,8 @@ export type Check = {
     | "not_sampled"
     /** A privacy rule changed the text, which could have made the outcome. */
     | "redacted"
+    /** What the judge would have needed is withheld from it by the project. */
+    | "withheld"
     /** The judge will be asked again: only in runs that have not completed. */
     | "waiting"
     | "limit";
@@ -79,6 +81,7 @@ export type SemanticActual = {
   votes: { passed: number; of: number; scores: (number | null)[] };
   /** Whether the answer came from the cache. */
   cached: boolean;
+  withheld?: Withheld;
   spent?: Spent;
   /** What the judge was shown beside the user's input and the reply; older results lack it. */
   material?: MaterialSummary;

@@ -131,3 +131,6 @@ export function redactedNote(rules: string[]): string {
   const placeholders = rules.map(rule => (rule === "pseudonym" ? '"p_…"' : `"[${rule}]"`)).join(", ");
   return `Before the conversation was recorded, private values in it were replaced by placeholders: ${placeholders}. Read each as a real value of that kind that you cannot see. That a placeholder stands there is never a flaw of a reply, and what depends on the value itself is "cannot_tell".`;
 }
+
+/** Said where the project withholds them. */
+export const noResultsNote = `What tools returned is not shown, although tools may have been called: what depends on it is "cannot_tell".`;

@@ -4,7 +4,14 @@ import { type Material, quotableItem } from "../../model/judge/material.ts";
 import { type Bounded, bounded, condensed, promptBounds, quotable } from "../../model/judge/prompt-bounds.ts";
 import { type CanaryKind, criterionCanaries, type Draw, drawFrom, scenarioCanaries } from "./canaries.ts";
 import { conversationIn, earlierIn, marked, signFor, textsOf } from "./prompt-material.ts";
-import { classifyTask, examples, redactedNote, routingTask, semanticTask } from "./prompt-texts.ts";
+import {
+  classifyTask,
+  examples,
+  noResultsNote,
+  redactedNote,
+  routingTask,
+  semanticTask,
+} from "./prompt-texts.ts";
 
 /** Raised whenever anything here, or the reading of answers, changes what a model may answer or what becomes of it. */
 export const promptVersion = "5";
@@ -131,7 +138,7 @@ export function semanticPrompt(
       semanticTask,
       mixed<object>([], examples, draw),
       { situations: situations.listed, criteria: listed },
-      { marker, sign, redacted },
+      { marker, sign, redacted, toolResults: material?.toolResults },
     ),
     material: enclosed(
       marker,
@@ -250,18 +257,25 @@ function echoOf(draw: Draw): Echo {
   return { first: firstWord, last: lastWords[draw(lastWords.length)]! };
 }
 
+type Marks = {
+  marker: string;
+  sign: string;
+  redacted: string[] | undefined;
+  toolResults?: false | undefined;
+};
+
 // What is the same in every call comes first: providers bill the beginning that they have seen before at less.
 function instructed(
   task: string,
   examples: object[],
   asked: object,
-  { marker, sign, redacted }: { marker: string; sign: string; redacted: string[] | undefined },
+  { marker, sign, redacted, toolResults }: Marks,
 ): string {
   const shown =
     examples.length === 0
       ? ""
       : `\n${examples.map(oneLine).join("\n")}\n\nThe situations and the criteria, by id:`;
-  const note = redacted ? ` ${redactedNote(redacted)}` : "";
+  const note = `${redacted ? ` ${redactedNote(redacted)}` : ""}${toolResults === false ? ` ${noResultsNote}` : ""}`;
   return `${opening}\n\n${task}${shown}\n${oneLine(asked)}\n\nThe mark is ${marker}, the sign is ${sign}.${note}`;
 }
 

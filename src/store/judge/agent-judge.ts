@@ -1,6 +1,7 @@
 // Reads an agent's judge settings and prices, and the judge connection of its project.
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import type { OwnPrice } from "../../model/price/price.ts";
+import { noPrivacy, type PrivacySettings } from "../../model/privacy.ts";
 import type { Database } from "../db.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { findJudgeConnection } from "./connections.ts";
@@ -11,6 +12,8 @@ import { findJudgeState, fingerprintOf, type JudgeState } from "./states.ts";
 export type AgentJudge = {
   projectId: string;
   settings: JudgeSettings;
+  /** What the judge may see. */
+  privacy: Pick<PrivacySettings, "judgeRules" | "judgeSeesToolResults">;
   prices: OwnPrice[];
   judge: FoundJudge | null;
 };
@@ -39,19 +42,20 @@ export async function findAgentJudge(
 ): Promise<AgentJudge | undefined> {
   const [settings, agents] = await Promise.all([
     findJudgeSettings(db, agentId),
-    db.pool.query<{ projectId: string }>({
+    db.pool.query<{ projectId: string; privacy: PrivacySettings | null }>({
       name: "project-of-agent",
-      text: `select project_id as "projectId" from agents where id = $1`,
+      text: `select a.project_id as "projectId", p.privacy from agents a join projects p on p.id = a.project_id
+        where a.id = $1`,
       values: [agentId],
     }),
   ]);
-  const projectId = agents.rows[0]?.projectId;
-  if (settings === undefined || projectId === undefined) return undefined;
+  if (settings === undefined || !agents.rows[0]) return undefined;
+  const { projectId, privacy } = agents.rows[0];
   const [prices, judge] = await Promise.all([
     listJudgePrices(db, projectId),
     findJudge(db, { vault, environment, timeoutMs }, projectId),
   ]);
-  return { projectId, settings, prices, judge };
+  return { projectId, settings, privacy: privacy ?? noPrivacy, prices, judge };
 }
 
 /** The `version` of the agent's judge, in one look-up. */

@@ -37,6 +37,12 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
       'No calls of "a" (expected: at least 1); the trace has no tool calls.',
     ],
   ],
+  judge_withheld: [
+    [
+      { comment: "The price is not shown." },
+      "The judge could not decide: the project does not let it see what tools returned. The price is not shown.",
+    ],
+  ],
   redacted: [
     [
       { rules: ["email"] },

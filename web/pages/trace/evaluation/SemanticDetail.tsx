@@ -6,7 +6,7 @@ import type { Quote } from "../../../../src/model/judge/material.ts";
 import type { Check, Evidence, Result, SemanticActual } from "../../../../src/model/run/run.ts";
 import type { AssertionOf } from "../../../../src/model/test-case/assertion.ts";
 import { durationText } from "../../../format.ts";
-import { materialText, sourceWords } from "../../../judge-context.ts";
+import { materialText, sourceWords, withheldText } from "../../../judge-context.ts";
 import { verdictWords } from "../../../labels.ts";
 import { isRecord } from "../../../record.ts";
 import { restsOnWords } from "../../../rests-on.ts";
@@ -27,7 +27,7 @@ type SemanticProps = { check: Check; assertion: AssertionOf<"semantic">; result:
 export function SemanticDetail({ check, assertion, result }: SemanticProps) {
   const ofCheck = Object.hasOwn(assertion, "threshold") ? assertion.threshold : result.test.threshold;
   const threshold = typeof ofCheck === "number" ? ofCheck : null;
-  const { model, promptVersion, votes, cached, spent, criteria = [], material } = actualOf(check);
+  const { model, promptVersion, votes, cached, spent, criteria = [], material, withheld } = actualOf(check);
   const { score, suspicious } = check;
   const judged = judgedAnswerOf(check);
   return (
@@ -52,6 +52,7 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
           ["Criteria", criteria.length === 0 && <Long text={[assertion.criteria].flat().join("\n")} />],
           ["Reference", assertion.reference && <Long text={assertion.reference} />],
           ["Judge saw", material && materialText(material)],
+          ["Withheld by privacy settings", withheld && withheldText(withheld)],
           ["Judge", model && <JudgedBy model={model} promptVersion={promptVersion} />],
           ["Judged", cached ? "Earlier answer reused; nothing was asked." : spent && spentText(spent)],
           ["Threshold", threshold === null && <code>{inline(ofCheck)}</code>],

@@ -40,6 +40,8 @@ export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
     "Raise the agent’s daily budget (it resets at midnight UTC) or the quota at the judge’s provider. Then re-evaluate the trace.",
   undecided: "Make the criterion more specific, or add a reference reply.",
   not_sampled: "Raise the agent’s sampling rate to have more traces judged.",
+  withheld:
+    "Let the judge see tool results in the project’s privacy settings, or check the tool calls by another check.",
   redacted: "Check something that the project’s privacy rules leave in the trace.",
   waiting: "The judge is called again automatically. Nothing to do.",
   limit: "Target a shorter value, or simplify the pattern or schema.",

@@ -1,0 +1,121 @@
+// What a project lets its judge see: texts without what its rules for the judge find, and tool results only if it allows.
+import type { RoutingQuestion, SemanticAnswer, SemanticQuestion, Withheld } from "../model/judge/judge.ts";
+import type { EarlierMessages, Material, MaterialItem } from "../model/judge/material.ts";
+import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
+import { type Bounded, shownLength } from "../model/judge/prompt-bounds.ts";
+import type { JudgePolicy } from "../model/privacy.ts";
+
+export function routingAsShown(question: RoutingQuestion, { redactor }: JudgePolicy): RoutingQuestion {
+  if (!redactor) return question;
+  const { redact, rules } = redacting(redactor);
+  const { userInput, earlier, redacted, ...rest } = question;
+  return {
+    ...rest,
+    userInput: redact(userInput),
+    ...(earlier ? { earlier: earlierWith(earlier, redact) } : {}),
+    ...withRules(redacted, rules),
+  };
+}
+
+/** Keeps what it made of a conversation, since the questions about a trace share it. */
+export class ShownQuestions {
+  readonly #policy: JudgePolicy;
+  readonly #materials = new Map<Material, { material: Material; rules: Set<string> }>();
+
+  constructor(policy: JudgePolicy) {
+    this.#policy = policy;
+  }
+
+  of(question: SemanticQuestion): SemanticQuestion {
+    const { redactor, seesToolResults } = this.#policy;
+    if (!redactor && seesToolResults) return question;
+    const { redact, rules } = redacting(redactor);
+    const { userInput, response, material, redacted, ...rest } = question;
+    const shown = {
+      ...rest,
+      userInput: userInput === null ? null : redact(userInput),
+      response: redact(response),
+    };
+    const around = material && this.#materialOf(material);
+    for (const rule of around?.rules ?? []) rules.add(rule);
+    return { ...shown, ...(around ? { material: around.material } : {}), ...withRules(redacted, rules) };
+  }
+
+  #materialOf(material: Material): { material: Material; rules: Set<string> } {
+    const known = this.#materials.get(material);
+    if (known) return known;
+    const { redactor, seesToolResults } = this.#policy;
+    const { redact, rules } = redacting(redactor);
+    const items = material.items
+      .filter(({ kind }) => seesToolResults || kind !== "tool_result")
+      .map((item): MaterialItem => (item.is ? item : { ...item, text: boundedWith(item.text, redact) }));
+    const withheld = seesToolResults ? {} : { toolResults: false as const };
+    const made = { material: { ...material, items, ...withheld }, rules };
+    this.#materials.set(material, made);
+    return made;
+  }
+}
+
+/** The answer, with what the judge was not shown of the question. */
+export function explained(
+  answer: SemanticAnswer,
+  question: SemanticQuestion,
+  shown: SemanticQuestion,
+): SemanticAnswer {
+  if (question === shown) return answer;
+  const toolResults = resultsIn(question.material) - resultsIn(shown.material);
+  if (answer.code === "ok") {
+    const rules = shown.redacted?.filter(rule => !question.redacted?.includes(rule)) ?? [];
+    const withheld: Withheld = {
+      ...(rules.length > 0 ? { rules } : {}),
+      ...(toolResults > 0 ? { toolResults } : {}),
+    };
+    return Object.keys(withheld).length > 0 ? { ...answer, withheld } : answer;
+  }
+  return toolResults > 0 ? withheldFrom(answer) : answer;
+}
+
+function withheldFrom(answer: Unanswered): Unanswered {
+  if (answer.detail.code !== "judge_undecided") return answer;
+  const { comment } = answer.detail.data;
+  return unanswered("undecided", { code: "judge_withheld", data: { comment } });
+}
+
+function resultsIn(material: Material | undefined): number {
+  return material?.items.filter(({ kind }) => kind === "tool_result").length ?? 0;
+}
+
+function redacting(redactor: JudgePolicy["redactor"]) {
+  const rules = new Set<string>();
+  const redact = (text: string): string => {
+    if (!redactor) return text;
+    const { text: changed, found } = redactor.text(text);
+    for (const { rule } of found) rules.add(rule);
+    return changed;
+  };
+  return { redact, rules };
+}
+
+function withRules(redacted: string[] | undefined, rules: Set<string>): { redacted?: string[] } {
+  const all = new Set([...(redacted ?? []), ...rules]);
+  return all.size > 0 ? { redacted: [...all].sort() } : {};
+}
+
+function earlierWith(
+  { messages, leftOut }: EarlierMessages,
+  redact: (text: string) => string,
+): EarlierMessages {
+  return { leftOut, messages: messages.map(({ from, text }) => ({ from, text: boundedWith(text, redact) })) };
+}
+
+/** Values that the rules find are seldom longer. */
+const edge = 80;
+
+/** Where a text was cut, the characters next to the gap go too: a value may have been cut there, and be no longer known. */
+function boundedWith(text: Bounded, redact: (text: string) => string): Bounded {
+  if (typeof text === "string") return redact(text);
+  const start = redact(text.start.slice(0, -edge).toWellFormed());
+  const end = redact(text.end.slice(edge).toWellFormed());
+  const characters = text.characters_left_out + shownLength(text) - start.length - end.length;
+  return { start, end, characters_left_out: Math.max(1, characters) };
+}
