@@ -50,7 +50,7 @@ class RuledReading implements ReadSpan {
   }
 
   get asked() {
-    return this.role === "tool" ? null : (this.#own?.asked ?? promptOf(this.#span) ?? this.#base.asked);
+    return this.role === "tool" ? null : (this.#own?.asked ?? promptOf(this.#given) ?? this.#base.asked);
   }
 
   get answered() {
