@@ -1,6 +1,6 @@
 // Redacts one text: finds what the rules find, also in JSON that the text contains, and replaces only these places.
 import type { RedactedText } from "../redaction.ts";
-import { findBuiltIn } from "./find.ts";
+import { BuiltInFinder } from "./find.ts";
 import { type Found, withoutOverlaps } from "./found.ts";
 import { type JsonText, jsonTextsIn } from "./json-texts.ts";
 import type { CompiledRule } from "./own-rules.ts";
@@ -26,14 +26,16 @@ export class Unchecked extends Error {}
 
 export class TextRedaction {
   readonly names: readonly string[];
-  readonly #active: ReadonlySet<BuiltInRule>;
+  readonly #builtIn: BuiltInFinder | null;
+  readonly #ownFrom: number;
   readonly #own: readonly CompiledRule[];
   readonly #units: number;
   readonly #placeholders: RegExp;
 
   constructor(builtIn: readonly BuiltInRule[], own: readonly CompiledRule[]) {
     this.names = [...builtIn, ...own.map(({ name }) => name)];
-    this.#active = new Set(builtIn);
+    this.#builtIn = builtIn.length > 0 ? new BuiltInFinder(builtIn) : null;
+    this.#ownFrom = builtIn.length;
     this.#own = own;
     const ofOwn = own.reduce(
       (sum, { pattern }) => sum + 1 + Math.ceil(pattern.size / instructionsPerUnit),
@@ -102,7 +104,7 @@ export class TextRedaction {
   }
 
   #findPlain(text: string, key: string, work: Work): Found[] {
-    const found: Found[] = this.#active.size > 0 ? findBuiltIn(text, key, this.#active, this.names) : [];
+    const found = this.#builtIn?.find(text, key) ?? [];
     const own = this.#own.length > 0 ? this.#findOwn(text, work) : [];
     return withoutOverlaps(own.length > 0 ? [...found, ...own] : found);
   }
@@ -122,7 +124,7 @@ export class TextRedaction {
         index,
         index + all.length,
       ]);
-      const rule = this.#active.size + at;
+      const rule = this.#ownFrom + at;
       let next = 0;
       for (const { start, end } of places) {
         while (next < placeholders.length && placeholders[next]![1] < start) next++;

@@ -1,0 +1,125 @@
+// What redaction costs: prose, recorded exports, and hostile texts beside ordinary ones of their size.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { openRedactor, type RedactionRules, type Redactor } from "../../src/model/redaction.ts";
+import type { Batch } from "../../src/model/trace/trace.ts";
+import { decodeBody } from "../../src/wire/body.ts";
+import { sentences } from "./sentences.ts";
+
+const builtIn: RedactionRules = { builtIn: ["*"], rules: [], pseudonyms: [] };
+/** Twenty that nearly match in many places. */
+const ownRules: RedactionRules = {
+  builtIn: ["*"],
+  rules: Array.from({ length: 20 }, (_, at) => ({
+    name: `own-${at}`,
+    pattern: `[a-z@0-9 ]{8,20}#${at}[A-Z]{2}`,
+  })),
+  pseudonyms: [],
+};
+
+export function speeds(): string[] {
+  const redactor = openRedactor(builtIn, value => value)!;
+  const prose = proseOf(200_000);
+  const exports = recordedBatches();
+  const exportBytes = exports.reduce((sum, batch) => sum + JSON.stringify(batch).length, 0);
+  const perKb = (ms: number, chars: number) => `${((ms * 1_000) / (chars / 1_000)).toFixed(1)} µs/KB`;
+  const lines = [
+    "",
+    `prose, 15 languages: ${perKb(
+      msOf(() => redactor.text(prose)),
+      prose.length,
+    )}`,
+    `recorded exports, ${exports.length} batches: ${perKb(
+      msOf(() => exports.map(batch => redactor.batch(batch))),
+      exportBytes,
+    )}`,
+    "",
+    "Hostile texts of 1 million characters, beside prose of that size under the same rules: ms, ratio",
+  ];
+  for (const rules of [builtIn, ownRules])
+    lines.push(...hostileLines(openRedactor(rules, value => value)!, rules));
+  return lines;
+}
+
+function hostileLines(redactor: Redactor, rules: RedactionRules): string[] {
+  const size = 1_000_000;
+  const plain = proseOf(size);
+  const base = msOf(() => redactor.text(plain), 3);
+  const title = rules.rules.length > 0 ? "built-in and 20 own rules" : "built-in rules";
+  return [
+    `${title}: prose ${base.toFixed(0)} ms`,
+    ...Object.entries(hostile).map(([name, make]) => {
+      const text = make(size);
+      const ms = msOf(() => redactor.text(text), 3);
+      return `  ${name.padEnd(34)} ${ms.toFixed(0).padStart(6)} ${(ms / base).toFixed(2).padStart(6)}`;
+    }),
+  ];
+}
+
+const fill = (unit: string, size: number) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
+
+export const hostile: Record<string, (size: number) => string> = {
+  "@ only": size => fill("@", size),
+  "a@a@": size => fill("a@", size),
+  emails: size => fill("jane.doe@example.com ", size),
+  "one long local part": size => `${fill("a", size - 14)}@example.com x`,
+  "a run of digits": size => fill("1234567890", size),
+  "pairs of digits": size => fill("12 ", size),
+  "digits with separators": size => fill("4111-", size),
+  "plus signs and brackets": size => fill("+(0)", size),
+  "colons and hex": size => fill("fe80:", size),
+  "double colons": size => fill("::1", size),
+  "points and digits": size => fill("1.2.3.", size),
+  eyJ: size => fill("eyJ", size),
+  "eyJ with points": size => fill("eyJaaaaaaaa.", size),
+  "PEM without an end": size => fill("-----BEGIN PRIVATE KEY-----\n", size),
+  hyphens: size => fill("-", size),
+  "password:": size => fill("password: ", size),
+  "password=x1": size => fill("password=x1Y", size),
+  bearer: size => fill("bearer a", size),
+  "sk-": size => fill("sk-a", size),
+  "sk- letters": size =>
+    fill("sk-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", size),
+  "user:pass@": size => fill("://a:b", size),
+  "open brackets": size => fill("[", size),
+  "nested JSON in text": size => {
+    let text = fill("jane ", Math.floor(size / 40));
+    for (let level = 0; level < 6; level++) text = JSON.stringify({ a: text, b: ["x"] });
+    return fill(text, size);
+  },
+  quotes: size => fill('"', size),
+  escapes: size => `["${fill("\\u0040", size - 4)}"]`,
+  backslashes: size => `["${fill("\\\\", size - 4)}"]`,
+  "many texts in JSON": size => `[${fill('"a",', size - 5)}"a"]`,
+  "nearly own rules": size => fill("abc 123@ abc 123# ", size),
+};
+
+function proseOf(size: number): string {
+  const all = Object.values(sentences).flatMap(kinds => Object.values(kinds).flat());
+  return fill(`${all.join(" ").replaceAll("{v}", "the value")} `, size);
+}
+
+function recordedBatches(): Batch[] {
+  const folder = join(import.meta.dirname, "..", "..", "test", "fixtures", "otlp", "recorded");
+  return globSync("*.json.gz", { cwd: folder })
+    .filter(name => !name.includes(".logs."))
+    .flatMap(name => {
+      const body = decodeBody(gunzipSync(readFileSync(join(folder, name))), "json", {
+        spansMax: 10_000,
+        valuesMax: 1_000_000,
+      } as never);
+      return body.path === "otlp" ? body.groups.map(group => group.batch) : [body.batch];
+    });
+}
+
+/** The fastest of some, after a warm-up. */
+function msOf(run: () => unknown, times = 7): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let at = 0; at <= times; at++) {
+    const start = performance.now();
+    run();
+    if (at > 0) best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}

@@ -1,0 +1,85 @@
+// Finds the email address around an @.
+import { isDigit, isEscapeLetter, isLatin, isLatinOrDigit, isOtherLetter } from "./characters.ts";
+
+const localMax = 64;
+const domainMax = 253;
+
+/** Null if there is none. `size`: of the @, which is three characters long in URLs, `%40`. */
+export function emailAt(text: string, at: number, size = 1): { start: number; end: number } | null {
+  const start = startOfLocal(text, at);
+  if (start === at) return null;
+  const end = endOfDomain(text, at + size);
+  if (end === -1) return null;
+  // git@github.com:owner/repository
+  if (text.charCodeAt(end) === 58 && text.slice(start, at) === "git") return null;
+  return { start, end };
+}
+
+/** People with names in other scripts have addresses in them; a text without blanks, such as Japanese, ends where the script changes. */
+function startOfLocal(text: string, at: number): number {
+  const isOther = isOtherLetter(text.charCodeAt(at - 1));
+  let start = at;
+  while (start > 0 && at - start < localMax) {
+    const code = text.charCodeAt(start - 1);
+    const isPart = isOther
+      ? isOtherLetter(code) || isDigit(code) || code === 46
+      : isLatinOrDigit(code) || localMarks.has(code);
+    if (!isPart) break;
+    start--;
+  }
+  start = afterEscape(text, start, at);
+  while (start < at && !isLatinOrDigit(text.charCodeAt(start)) && !isOtherLetter(text.charCodeAt(start))) {
+    if (text.charCodeAt(start) === 95) break;
+    start++;
+  }
+  return text.charCodeAt(at - 1) === 46 ? at : start;
+}
+
+/** Of `\njane@…`, in JSON that is read as text, the n is none of the address. */
+function afterEscape(text: string, start: number, at: number): number {
+  if (text.charCodeAt(start - 1) !== 92) return start;
+  if (isEscapeLetter(text, start)) return start + 1;
+  return /^u[\da-f]{4}/i.test(text.slice(start, start + 5)) && start + 5 <= at ? start + 5 : start;
+}
+
+/** _ . - + % ' & */
+const localMarks: ReadonlySet<number> = new Set([95, 46, 45, 43, 37, 39, 38]);
+
+/** After the last label that can be a top-level domain; -1 if no domain begins here. */
+function endOfDomain(text: string, from: number): number {
+  let end = -1;
+  let label = from;
+  const most = Math.min(text.length, from + domainMax);
+  for (let labels = 1; label < most; labels++) {
+    const isOther = isOtherLetter(text.charCodeAt(label));
+    let at = label;
+    let hasDigit = false;
+    for (; at < most; at++) {
+      const code = text.charCodeAt(at);
+      const isLetter = isOther ? isOtherLetter(code) : isLatin(code);
+      if (isLetter) continue;
+      if (!isDigit(code) && code !== 45) break;
+      hasDigit = true;
+    }
+    if (at === label) break;
+    let last = at;
+    while (last > label && text.charCodeAt(last - 1) === 45) last--;
+    if (labels > 1 && isTopLevel(text.slice(label, last), hasDigit)) end = last;
+    if (last < at || text.charCodeAt(at) !== 46) break;
+    label = at + 1;
+  }
+  return end;
+}
+
+function isTopLevel(label: string, hasDigit: boolean): boolean {
+  if (label.length < 2 || label.length > 24) return false;
+  if (hasDigit) return label.startsWith("xn--");
+  return !fileEndings.has(label.toLowerCase());
+}
+
+/** `logo@2x.png` is a file. */
+const fileEndings: ReadonlySet<string> = new Set(
+  "png jpg jpeg gif webp svg ico js mjs jsx tsx css scss json html htm xml txt pdf yml yaml lock dll exe jar whl tgz zip map".split(
+    " ",
+  ),
+);

@@ -1,0 +1,84 @@
+// Finds IP addresses: IPv4 by their first digit, IPv6 by their first colon.
+import { before, digitOf, isDigit, isLatinOrDigit, isWordChar } from "./characters.ts";
+
+/** The end of the IPv4 address that begins here; -1 if none does. */
+export function endOfIpv4(text: string, start: number): number {
+  if (start > 0) {
+    const code = text.charCodeAt(start - 1);
+    if (isWordChar(code) || code === 46 || code === 45) return -1;
+    // Chrome/120.0.0.0
+    if (code === 47 && text.charCodeAt(start - 2) !== 47) return -1;
+  }
+  const end = endOfFour(text, start);
+  if (
+    end === -1 ||
+    /(?:version|ver\.?|release|build|firmware|kapitel|chapter|section|§)\s*:?\s*$/i.test(
+      before(text, start, 14),
+    )
+  ) {
+    return -1;
+  }
+  const next = text.charCodeAt(end);
+  if (isWordChar(next)) return -1;
+  const isJoined = next === 46 || next === 45;
+  return isJoined && isLatinOrDigit(text.charCodeAt(end + 1)) ? -1 : end;
+}
+
+/** Four numbers up to 255 with points between. */
+function endOfFour(text: string, start: number): number {
+  let at = start;
+  for (let part = 0; part < 4; part++) {
+    if (part > 0 && text.charCodeAt(at++) !== 46) return -1;
+    const first = at;
+    let number = 0;
+    while (at - first < 4 && isDigit(text.charCodeAt(at)))
+      number = number * 10 + digitOf(text.charCodeAt(at++));
+    const length = at - first;
+    if (length === 0 || length > 3 || number > 255 || (length > 1 && text.charCodeAt(first) === 48))
+      return -1;
+  }
+  return at;
+}
+
+const colon = 58;
+
+/** The IPv6 address with its first colon here; null if there is none. `end` is where to look on. */
+export function ipv6At(text: string, at: number): { start: number; end: number } | null {
+  let start = at;
+  while (start > 0 && at - start < 5 && isHex(text.charCodeAt(start - 1))) start--;
+  if (at - start > 4) return null;
+  const previous = text.charCodeAt(start - 1);
+  if (start > 0 && (isWordChar(previous) || previous === colon || previous === 46)) return null;
+  let end = at;
+  while (end < text.length && end - start < 46 && isPart(text.charCodeAt(end))) end++;
+  if (isWordChar(text.charCodeAt(end))) return null;
+  while (end > start && text.charCodeAt(end - 1) === 46) end--;
+  if (text.charCodeAt(end - 1) === colon && text.charCodeAt(end - 2) !== colon) end--;
+  return isIpv6(text.slice(start, end)) ? { start, end } : null;
+}
+
+function isHex(code: number): boolean {
+  const lower = code | 32;
+  return isDigit(code) || (lower >= 97 && lower <= 102);
+}
+
+function isPart(code: number): boolean {
+  return isHex(code) || code === colon || code === 46;
+}
+
+function isIpv6(text: string): boolean {
+  const halves = text.split("::");
+  if (halves.length > 2 || !/\d/.test(text)) return false;
+  const groups = halves.flatMap(half => (half === "" ? [] : half.split(":")));
+  let count = groups.length;
+  if (groups.at(-1)?.includes(".")) {
+    const four = groups.pop()!;
+    if (endOfFour(four, 0) !== four.length) return false;
+    count++;
+  }
+  if (!groups.every(group => /^[\da-f]{1,4}$/i.test(group))) return false;
+  if (halves.length === 1) return count === 8;
+  // 10::20 may be anything, and a::b is a name.
+  const isTelling = text.startsWith("::") || count >= 4 || groups.some(group => group.length >= 3);
+  return count >= 1 && count <= 7 && isTelling;
+}
