@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { AlertSender } from "./alerts.ts";
 import type { Config } from "./config.ts";
 import { openEmbedded } from "./embedded/database.ts";
+import { Eraser } from "./eraser.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import type { Deps } from "./http/deps.ts";
 import { EventHub } from "./http/events.ts";
@@ -21,6 +22,7 @@ import { openOutbound } from "./remote/outbound.ts";
 import { Evaluators } from "./service/evaluators.ts";
 import { lookups } from "./service/lookups.ts";
 import { ThreadedEditor } from "./service/threaded-editor.ts";
+import { ThreadedErasures } from "./service/threaded-erasures.ts";
 import { ThreadedTraceReader } from "./service/threaded-trace-reader.ts";
 import { KeyUses } from "./store/accounts/key-uses.ts";
 import { type Addresses, type Database, openDatabase } from "./store/db.ts";
@@ -201,6 +203,11 @@ async function serve(
     mailer: config.smtpUrl === undefined ? null : mailer,
   });
   closing.push(() => alerts.stop());
+  const limits = traceLimits(config.bounds.traceBytesMax);
+  const erasureThread = new ThreadedErasures({ databaseUrl, pooled, limits, log });
+  closing.push(() => erasureThread.close());
+  const eraser = new Eraser({ db, vault, work: erasureThread, log });
+  closing.push(() => eraser.stop());
   const hub = new EventHub();
   const subscription = subscribe(addresses.directUrl, event => hub.publish(event));
   closing.push(() => subscription.close());
@@ -245,6 +252,7 @@ async function serve(
     requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
     onLaunch: () => evaluators?.wake(),
     onAlert: () => alerts.wake(),
+    erasures: { wake: () => eraser.wake(), holders: erasureThread.holders },
     judgeDeadlineMs: config.judgeDeadlineMs,
   };
   const app = await buildApp(deps, serviceRoutes(config.dashboardDir));

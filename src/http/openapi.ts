@@ -3,6 +3,7 @@ import swagger from "@fastify/swagger";
 import type { RouteOptions } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { tokenScopes } from "../model/access-token.ts";
 import { refusals } from "../model/refusal.ts";
 import type { App } from "./deps.ts";
 import { admitsTokens } from "./session.ts";
@@ -56,7 +57,9 @@ export async function registerOpenapi(app: App, baseUrl: string): Promise<void> 
 function securityOf(route: RouteOptions): Record<string, string[]>[] | undefined {
   if (route.config?.open === true) return [];
   const isApi = route.url.startsWith("/api/");
-  return isApi && admitsTokens(route) ? [{ session: [] }, { token: [] }] : undefined;
+  return isApi && tokenScopes.some(scope => admitsTokens(route, scope))
+    ? [{ session: [] }, { token: [] }]
+    : undefined;
 }
 
 /**

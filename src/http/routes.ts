@@ -26,6 +26,7 @@ import { registerJudgeSettings } from "./judge/settings.ts";
 import { registerOpenapi } from "./openapi.ts";
 import { registerAgentConnections } from "./projects/agent-connections.ts";
 import { registerAgents } from "./projects/agents.ts";
+import { registerErasures } from "./projects/erasures.ts";
 import { registerInsights } from "./projects/insights.ts";
 import { registerKeys } from "./projects/keys.ts";
 import { registerModelInsights } from "./projects/model-insights.ts";
@@ -90,6 +91,7 @@ export const resources = [
   registerLaunches,
   registerWebhooks,
   registerEmailAlerts,
+  registerErasures,
 ];
 
 /** Ingestion, the API and the dashboard, for `buildApp`. `dashboardDir` is the folder of the built dashboard. */

@@ -1,7 +1,7 @@
 // Authentication and ownership: every route under /api needs a session or an access token, and an id in its path must
 // belong to the account.
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { bearerOf } from "../model/access-token.ts";
+import { bearerOf, type TokenScope } from "../model/access-token.ts";
 import type { Account } from "../model/account.ts";
 import { hashKey } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
@@ -22,6 +22,8 @@ declare module "fastify" {
     waits?: boolean;
     /** Access tokens may call this route even if it is not a GET. */
     tokens?: boolean;
+    /** Access tokens that are made for erasing may call this route. */
+    erasureTokens?: boolean;
   }
   interface FastifyRequest {
     account: Account | null;
@@ -110,11 +112,15 @@ export function requireVerified(request: FastifyRequest, what: string): Account 
 const closedToTokens = new Set(["auth", "verification", "access-tokens"]);
 
 /** Whether access tokens may call this route. */
-export function admitsTokens(route: {
-  method: string | string[];
-  url: string;
-  config?: { tokens?: boolean } | undefined;
-}): boolean {
+export function admitsTokens(
+  route: {
+    method: string | string[];
+    url: string;
+    config?: { tokens?: boolean; erasureTokens?: boolean } | undefined;
+  },
+  scope: TokenScope,
+): boolean {
+  if (scope === "erasures") return route.config?.erasureTokens === true;
   const reads = [route.method].flat().every(method => method === "GET" || method === "HEAD");
   return !closedToTokens.has(nounOf(route.url) ?? "") && (reads || route.config?.tokens === true);
 }
@@ -126,8 +132,8 @@ async function accountOfToken(
   request: FastifyRequest,
   token: string,
 ): Promise<Account> {
-  const account = await admitAccessToken(db, hashKey(token));
-  if (!account) {
+  const admitted = await admitAccessToken(db, hashKey(token));
+  if (!admitted) {
     const refusal = new Refusal("UNAUTHORIZED", {
       message: "This access token is unknown, revoked or expired.",
       hint: "Create one under Settings, Access tokens, and send it as Authorization: Bearer …",
@@ -135,13 +141,20 @@ async function accountOfToken(
     throw await wrongKeys(request.client, refusal);
   }
   const { url = "", config } = request.routeOptions;
-  if (!admitsTokens({ method: request.method, url, config })) {
+  const { account, scope } = admitted;
+  if (admitsTokens({ method: request.method, url, config }, scope)) return account;
+  if (scope === "erasures") {
     throw new Refusal("FORBIDDEN", {
-      message: "Access tokens can only read data and start or cancel runs.",
-      hint: "Sign in to the dashboard instead.",
+      message: "This access token can only erase data.",
+      hint: "Create another token for reading data and runs under Settings, Access tokens.",
     });
   }
-  return account;
+  throw new Refusal("FORBIDDEN", {
+    message: "This access token can only read data and start or cancel runs.",
+    hint: config.erasureTokens
+      ? "Create a token for erasing data under Settings, Access tokens, or use the dashboard."
+      : "Sign in to the dashboard instead.",
+  });
 }
 
 function nounOf(url: string): string | undefined {

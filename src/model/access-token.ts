@@ -1,6 +1,10 @@
 // Personal access tokens: creates them, masks them, and reads them from the Authorization header.
 import { randomInt } from "node:crypto";
 
+/** `runs`: reads everything, and starts and cancels runs. `erasures`: erases data, and nothing else. */
+export const tokenScopes = ["runs", "erasures"] as const;
+export type TokenScope = (typeof tokenScopes)[number];
+
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /** A new token: `svcp_` and 40 characters of [A-Za-z0-9], 238 bits. */

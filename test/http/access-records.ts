@@ -37,6 +37,7 @@ export async function storeRecords(
     "trace-views": body.id as string,
     "access-tokens": await made("/api/access-tokens", { name: "CI" }),
     backtests: await made(`/api/agents/${agent.id}/backtests`, { testId: tests }),
+    erasures: await storeErasure(service, owner.projectId),
     launches: await made(`/api/agents/${agent.id}/launches`),
   };
   return { records, agent };
@@ -59,6 +60,15 @@ async function storeTrace({ db }: TestApp, agentId: string, keyId: string) {
     columns: columnsOf(derive(makeTrace(spans))),
   });
   return { traces, runs };
+}
+
+async function storeErasure({ db }: TestApp, projectId: string): Promise<string> {
+  const { rows } = await db.pool.query<{ id: string }>(
+    `insert into erasures (id, project_id, criterion, dry_run, state, step, traces)
+     values (gen_random_uuid(), $1, 'text', false, 'done', 'copies', 0) returning id`,
+    [projectId],
+  );
+  return rows[0]!.id;
 }
 
 /** A label of a scenario match. */

@@ -99,6 +99,7 @@ const routes: Record<Caller, string> = {
     POST /api/agents/:id/webhook/secret
     POST /api/agents/:id/webhook/test
     PUT /api/email-alerts
+    POST /api/projects/:id/erasures
   `,
   "session or token": `
     GET /api/projects
@@ -163,6 +164,8 @@ const routes: Record<Caller, string> = {
     GET /api/agents/:id/webhook/deliveries
     GET /api/tests/:id/state
     GET /api/email-alerts
+    GET /api/projects/:id/erasures
+    GET /api/erasures/:id
   `,
 };
 

@@ -66,6 +66,7 @@ export async function startWholeApp(): Promise<TestApp> {
       requireCallable: none,
       onLaunch: () => {},
       onAlert: () => {},
+      erasures: { wake: () => {}, holders: async () => ({ tests: [], notes: [], views: [], more: false }) },
       judgeDeadlineMs: 900_000,
       ingest,
       ingestLogs: {

@@ -1,6 +1,6 @@
 // /api/access-tokens: personal access tokens. Shown in full once, then masked; only a session can create them.
 import { z } from "zod";
-import { makeAccessToken, maskAccessToken } from "../../model/access-token.ts";
+import { makeAccessToken, maskAccessToken, tokenScopes } from "../../model/access-token.ts";
 import { hashKey } from "../../model/key.ts";
 import {
   deleteAccessToken,
@@ -19,6 +19,12 @@ import { AccessToken, CreatedAccessToken } from "./schemas.ts";
 const NewAccessToken = z
   .strictObject({
     name: Name,
+    scope: z
+      .enum(tokenScopes)
+      .default("runs")
+      .describe(
+        "runs: reads everything, and starts and cancels runs. erasures: erases data, and nothing else.",
+      ),
     expiresInDays: z.literal([...presetDays]).optional(),
     neverExpires: z.boolean().optional(),
   })
@@ -61,11 +67,12 @@ export function registerAccessTokens(app: App, { db }: Deps): void {
       },
     },
     async (request, reply) => {
-      const { name, ...expiry } = request.body;
+      const { name, scope, ...expiry } = request.body;
       const token = makeAccessToken();
       const stored = await insertAccessToken(db, {
         accountId: requireAccount(request).id,
         name,
+        scope,
         hash: hashKey(token),
         lastFour: token.slice(-4),
         expiresAt: expiryOf(expiry, new Date()),

@@ -1,5 +1,6 @@
 // The response schemas of accounts, sessions, email verification and access tokens.
 import { z } from "zod";
+import { tokenScopes } from "../../model/access-token.ts";
 import { Id, Time } from "../schemas.ts";
 
 export const passwordLengthMin = 8;
@@ -81,6 +82,7 @@ export const AccessToken = z
     id: Id,
     name: z.string(),
     masked: z.string(),
+    scope: z.enum(tokenScopes),
     expiresAt: Time.nullable(),
     lastUsedAt: Time.nullable(),
     createdAt: Time,

@@ -23,6 +23,7 @@ export function registerProjects(app: App, { db }: Deps): void {
   app.get(
     "/api/projects",
     {
+      config: { erasureTokens: true },
       schema: {
         tags,
         summary: "List projects",
@@ -46,7 +47,10 @@ export function registerProjects(app: App, { db }: Deps): void {
 
   app.get(
     "/api/projects/:id",
-    { schema: { tags, summary: "Get a project", params, response: { 200: Project } } },
+    {
+      config: { erasureTokens: true },
+      schema: { tags, summary: "Get a project", params, response: { 200: Project } },
+    },
     async request => found(await findProject(db, request.params.id)),
   );
 

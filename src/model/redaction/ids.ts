@@ -18,7 +18,8 @@ const wellKnown = {
   ],
 };
 
-const known = {
+/** By any convention. */
+export const idNames: { user: ReadonlySet<string>; conversation: ReadonlySet<string> } = {
   user: new Set([...wellKnown.user, ...presets.flatMap(({ ids }) => ids.user)]),
   conversation: new Set([...wellKnown.conversation, ...presets.flatMap(({ ids }) => ids.conversation)]),
 };
@@ -38,7 +39,7 @@ export function idKeysOf(pseudonyms: readonly string[], more: IdNames = {}): IdK
   const rules = new Map<string, IdRule>();
   const fields = new Map<string, Map<string, IdRule>>();
   for (const kind of ["user", "conversation"] as const) {
-    const keys = [...known[kind], ...(more[kind] ?? [])];
+    const keys = [...idNames[kind], ...(more[kind] ?? [])];
     const rule = keys.some(key => pseudonyms.includes(key)) ? "always" : "ifFound";
     for (const key of keys) {
       const [outer, field] = key.split(">") as [string, string?];

@@ -1,4 +1,5 @@
 // Personal access tokens: only a hash is stored; the API authenticates by it, the account lists, creates and revokes.
+import type { TokenScope } from "../../model/access-token.ts";
 import type { Account } from "../../model/account.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
@@ -8,6 +9,7 @@ import { newId } from "../new-id.ts";
 export type AccessToken = {
   id: string;
   name: string;
+  scope: TokenScope;
   lastFour: string;
   expiresAt: string | null;
   lastUsedAt: string | null;
@@ -31,6 +33,7 @@ export async function listAccessTokens(
 export type NewAccessToken = {
   accountId: string;
   name: string;
+  scope: TokenScope;
   hash: Buffer;
   lastFour: string;
   expiresAt: Date | null;
@@ -38,9 +41,10 @@ export type NewAccessToken = {
 
 export async function insertAccessToken(db: Database, token: NewAccessToken): Promise<AccessToken> {
   const { rows } = await db.pool.query<Row>(
-    `insert into access_tokens (id, account_id, name, hash, last_four, expires_at) values ($1, $2, $3, $4, $5, $6)
+    `insert into access_tokens (id, account_id, name, scope, hash, last_four, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7)
      returning ${columns}`,
-    [newId(), token.accountId, token.name, token.hash, token.lastFour, token.expiresAt],
+    [newId(), token.accountId, token.name, token.scope, token.hash, token.lastFour, token.expiresAt],
   );
   return toToken(rows[0]!);
 }
@@ -66,11 +70,14 @@ export async function countActiveAccessTokens(db: Database, accountId: string): 
 }
 
 /**
- * The account whose token has this hash and is neither revoked nor expired. Called for every request; `last_used_at` is
+ * The account whose token has this hash and is neither revoked nor expired, and what the token is for. Called for every request; `last_used_at` is
  * written at most once a minute, and never waits for another writer.
  */
-export async function admitAccessToken(db: Database, hash: Buffer): Promise<Account | undefined> {
-  const { rows } = await db.pool.query<Account>({
+export async function admitAccessToken(
+  db: Database,
+  hash: Buffer,
+): Promise<{ account: Account; scope: TokenScope } | undefined> {
+  const { rows } = await db.pool.query<Account & { scope: TokenScope }>({
     name: "admit-access-token",
     text: `with touched as (
         update access_tokens set last_used_at = now() where id in (
@@ -80,19 +87,23 @@ export async function admitAccessToken(db: Database, hash: Buffer): Promise<Acco
           for no key update skip locked
         )
       )
-      select a.id, a.name, a.email, a.email_verified as "emailVerified"
+      select a.id, a.name, a.email, a.email_verified as "emailVerified", t.scope
       from access_tokens t join accounts a on a.id = t.account_id
       where t.hash = $1 and (t.expires_at is null or t.expires_at > now())`,
     values: [hash],
   });
-  return rows[0];
+  if (!rows[0]) return undefined;
+  const { scope, ...account } = rows[0];
+  return { account, scope };
 }
 
-const columns = "id, name, last_four, expires_at, last_used_at, created_at, expires_at <= now() as expired";
+const columns =
+  "id, name, scope, last_four, expires_at, last_used_at, created_at, expires_at <= now() as expired";
 
 type Row = {
   id: string;
   name: string;
+  scope: TokenScope;
   last_four: string;
   expires_at: Date | null;
   last_used_at: Date | null;
@@ -104,6 +115,7 @@ function toToken(row: Row): AccessToken {
   return {
     id: row.id,
     name: row.name,
+    scope: row.scope,
     lastFour: row.last_four,
     expiresAt: row.expires_at?.toISOString() ?? null,
     lastUsedAt: row.last_used_at?.toISOString() ?? null,

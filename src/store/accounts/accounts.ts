@@ -12,6 +12,12 @@ export async function findAccountByEmail(db: Database, email: string): Promise<A
   return rows[0];
 }
 
+/** Null if there is no such account. */
+export async function findAccountEmail(db: Database, id: string): Promise<string | null> {
+  const { rows } = await db.pool.query<{ email: string }>("select email from accounts where id = $1", [id]);
+  return rows[0]?.email ?? null;
+}
+
 /** The account that an unused password reset link belongs to. The accounts library stores a hash of the link's token. */
 export async function findAccountOfResetLink(
   db: Database,

@@ -20,6 +20,7 @@ const owners = {
     join projects p on p.id = a.project_id where l.id = $1 and p.account_id = $2`,
   "trace-views": `select 1 from trace_views v join agents a on a.id = v.agent_id
     join projects p on p.id = a.project_id where v.id = $1 and p.account_id = $2`,
+  erasures: `select 1 from erasures e join projects p on p.id = e.project_id where e.id = $1 and p.account_id = $2`,
   "access-tokens": "select 1 from access_tokens where id = $1 and account_id = $2",
 } as const;
 

@@ -2,13 +2,24 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { registerAccessTokens } from "../../../src/http/accounts/access-tokens.ts";
+import { type ErasureDeps, registerErasures } from "../../../src/http/projects/erasures.ts";
 import { hashKey } from "../../../src/model/key.ts";
+import { openVault } from "../../../src/store/secrets/vault.ts";
 import { makeAgent, type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
 
 let service: TestApp;
 let owner: Owner;
 before(async () => {
-  service = await startTestApp({ extend: registerAccessTokens });
+  service = await startTestApp({
+    extend(app, deps) {
+      registerAccessTokens(app, deps);
+      const erasures: ErasureDeps["erasures"] = {
+        wake: () => {},
+        holders: () => Promise.reject(new Error()),
+      };
+      registerErasures(app, { ...deps, vault: openVault(Buffer.alloc(32)), erasures });
+    },
+  });
   owner = await service.signUp();
 });
 after(() => service.close());
@@ -84,6 +95,39 @@ test("a token cannot manage accounts, sessions, tokens, projects, agents, keys o
     const { status, body } = await bearing(token, method, path, method === "GET" ? undefined : {});
     assert.deepEqual([status, body.code], [403, "FORBIDDEN"], `${method} ${path}`);
   }
+});
+
+test("a token for erasing lists projects and erasures, and nothing else; any other token erases nothing", async () => {
+  const { token } = await makeToken(owner, { scope: "erasures" });
+  const { token: other } = await makeToken(owner);
+  const { body } = await owner.client.get("/api/access-tokens").expect(200);
+  assert.deepEqual(
+    body.items.slice(0, 2).map(({ scope }: { scope: string }) => scope),
+    ["runs", "erasures"],
+  );
+  const agent = await makeAgent(owner);
+  await bearing(token, "GET", "/api/projects").expect(200);
+  await bearing(token, "GET", `/api/projects/${owner.projectId}/erasures`).expect(200);
+  for (const [method, path] of [
+    ["GET", `/api/agents/${agent.id}`],
+    ["GET", `/api/projects/${owner.projectId}/agents`],
+    ["DELETE", `/api/projects/${owner.projectId}`],
+  ] as const) {
+    const { body: refused } = await bearing(token, method, path).expect(403);
+    assert.deepEqual(
+      [refused.code, refused.message],
+      ["FORBIDDEN", "This access token can only erase data."],
+    );
+  }
+  const erasures = `/api/projects/${owner.projectId}/erasures`;
+  const dryRun = { text: "long enough", dryRun: true };
+  await bearing(token, "POST", erasures, dryRun).expect(202);
+  const { body: refused } = await bearing(other, "POST", erasures, dryRun).expect(403);
+  assert.match(refused.hint, /Create a token for erasing data/);
+  await makeToken(owner, { scope: "everything" }).then(
+    () => assert.fail(),
+    error => assert.match(error.message, /Answered 400/),
+  );
 });
 
 test("a revoked, expired or made-up token is 401 immediately, even next to a session", async () => {

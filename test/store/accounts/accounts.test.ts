@@ -54,6 +54,11 @@ test("each kind of record belongs to its own account and to no other", async () 
       "insert into keys (id, project_id, name, hash, last_four, access) values (gen_random_uuid(), $1, 'k', '\\x01', 'abcd', 'full')",
       project,
     ),
+    erasures: await one(
+      `insert into erasures (id, project_id, criterion, dry_run, step, traces)
+       values (gen_random_uuid(), $1, 'text', true, 'find', 0)`,
+      project,
+    ),
     "trace-views": await one(
       "insert into trace_views (id, agent_id, name, search) values (gen_random_uuid(), $1, 'v', '{}')",
       agent,

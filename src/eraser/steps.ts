@@ -1,0 +1,107 @@
+// The steps of an erasure: find, check the number, delete the traces, then edit what was chosen and the copies of it.
+
+import type { ErasurePart, ErasureSearch } from "../load/erasure.ts";
+import type { CopiesRequest } from "../load/erasure-copies.ts";
+import type { ErasureHolders } from "../load/erasure-holders.ts";
+import type { Criterion, ErasureChoices } from "../model/erasure.ts";
+import type { Database } from "../store/db.ts";
+import { type ClaimedErasure, eraseNext, type Progress } from "../store/erasures/claims.ts";
+import { hasOlderRuns } from "../store/erasures/copies.ts";
+import type { ErasureStep } from "../store/erasures.ts";
+
+/** What an erasure does on a thread. */
+export type ErasureWork = {
+  find(search: ErasureSearch, signal?: AbortSignal): Promise<ErasurePart>;
+  /** `deletes`: turns that have no trace are deleted. */
+  turns(request: ErasureSearch & { deletes: boolean }, signal?: AbortSignal): Promise<ErasurePart>;
+  waiting(request: { projectId: string; criterion: Criterion }): Promise<void>;
+  /** How many were changed. */
+  edit(request: { projectId: string; criterion: Criterion; choices: ErasureChoices }): Promise<number>;
+  copies(request: CopiesRequest): Promise<string | null>;
+  holders(request: { id: string; projectId: string; criterion: Criterion }): Promise<ErasureHolders>;
+};
+
+export type OpenErasure = Omit<ClaimedErasure, "criterion"> & {
+  criterion: Criterion;
+  choices: ErasureChoices;
+};
+
+/** `step`: where the next part is. `waitMs`: how long to wait for it at least. */
+export type Part = Progress & { waitMs: number; isLast: boolean };
+
+const settleMaxMs = 600_000;
+const settlePollMs = 500;
+
+export async function partOf(
+  db: Database,
+  work: ErasureWork,
+  erasure: OpenErasure,
+  signal: AbortSignal,
+): Promise<Part> {
+  const { id, projectId, criterion, choices, dryRun, since, cursor } = erasure;
+  const search = { id, projectId, criterion, since, cursor };
+  const next = (step: ErasureStep, more: Partial<Part> = {}): Part => ({
+    ...{ step, cursor: null, read: 0, erased: 0, edited: 0, matches: [], waitMs: 0, isLast: false },
+    ...more,
+  });
+  const found = (part: ErasurePart, here: ErasureStep, then: Part): Part => {
+    const { matches, read } = part;
+    if (part.cursor === null) return { ...then, matches, read };
+    return next(here, { matches, read, cursor: part.cursor });
+  };
+  switch (erasure.step) {
+    case "waiting":
+      await work.waiting({ projectId, criterion });
+      return next("find");
+    case "find":
+      return found(await work.find(search, signal), "find", next("turns"));
+    case "turns": {
+      const part = await work.turns({ ...search, deletes: false }, signal);
+      return found(part, "turns", next("check", { isLast: dryRun }));
+    }
+    case "check":
+      return next(isMore(erasure) ? "check" : "traces");
+    case "traces": {
+      const erased = await eraseNext(db, id);
+      return erased === undefined ? next("chosen") : next("traces", { erased });
+    }
+    case "chosen": {
+      const edited = await work.edit({ projectId, criterion, choices });
+      return next("settle", { edited, cursor: new Date().toISOString() });
+    }
+    // An evaluation that began with a test as it was stores a copy of it.
+    case "settle": {
+      const edited = new Date(cursor ?? Date.now());
+      const waits = choices.testIds.length > 0 && Date.now() - edited.getTime() < settleMaxMs;
+      if (!waits || !(await hasOlderRuns(db, projectId, edited))) return next("runs");
+      return next("settle", { cursor, waitMs: settlePollMs });
+    }
+    case "runs": {
+      // Traces that it finds now arrived later.
+      const part = await work.turns({ ...search, deletes: true }, signal);
+      return part.cursor === null ? next("copies") : next("runs", { cursor: part.cursor });
+    }
+    case "copies": {
+      const everywhere = choices.testIds.length > 0;
+      const at = await work.copies({ projectId, criterion, everywhere, cursor });
+      return next("copies", { cursor: at, isLast: at === null });
+    }
+  }
+}
+
+/** How the erasure ends with this part, or null. */
+export function endOf(
+  erasure: OpenErasure,
+  { isLast }: Part,
+): { state: "done" | "failed"; error: string | null } | null {
+  if (erasure.step === "check" && isMore(erasure)) return { state: "failed", error: moreMatches(erasure) };
+  return isLast ? { state: "done", error: null } : null;
+}
+
+function isMore({ confirmed, matched }: OpenErasure): boolean {
+  return confirmed !== null && matched > confirmed;
+}
+
+function moreMatches({ matched, confirmed }: OpenErasure): string {
+  return `Nothing was erased: ${matched} traces match by now, and ${confirmed} were confirmed. Start another dry run.`;
+}

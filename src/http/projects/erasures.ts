@@ -1,0 +1,238 @@
+// /api/projects/:id/erasures and /api/erasures/:id: find everything about a user, a conversation or a text, and erase it.
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import type { ErasureHolders } from "../../load/erasure-holders.ts";
+import {
+  type Criterion,
+  choicesMax,
+  criterionKinds,
+  idMax,
+  textMax,
+  textMin,
+  traceIdsMax,
+} from "../../model/erasure.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { findAccountEmail } from "../../store/accounts/accounts.ts";
+import {
+  countRunning,
+  deleteErasure,
+  dryRunMs,
+  type Erasure as ErasureRow,
+  findDryRun,
+  findErasure,
+  findSealed,
+  insertDryRun,
+  insertErasure,
+  listErasures,
+  listMatches,
+  type NewErasure,
+} from "../../store/erasures.ts";
+import type { Vault } from "../../store/secrets/vault.ts";
+import type { App, Deps } from "../deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { ExactText, Id, pageSchema } from "../schemas.ts";
+import { requireAccount } from "../session.ts";
+import { Erasure, ErasureDetail } from "./erasure-schemas.ts";
+
+/** Works on erasures in the background. */
+export type Erasures = {
+  wake(): void;
+  holders(request: { id: string; projectId: string; criterion: Criterion }): Promise<ErasureHolders>;
+};
+
+export type ErasureDeps = Deps & { vault: Vault; erasures: Erasures };
+
+const runningMax = 5;
+/** A request waits this long, so that most are answered with the result. */
+const answerMs = 3_000;
+const pollMs = 30;
+
+const Criteria = {
+  userId: ExactText(idMax).optional(),
+  conversationId: ExactText(idMax).optional(),
+  externalId: ExactText(idMax).optional().describe("An `x-request-id`, or an OTLP trace ID."),
+  traceIds: z.array(Id).min(1).max(traceIdsMax).optional(),
+  text: ExactText(textMax)
+    .min(textMin, `Must have at least ${textMin} characters.`)
+    .optional()
+    .describe("Found as it is, case-sensitive, anywhere in what is stored of a trace."),
+};
+
+const NoteId = z.string().regex(/^(label(\.[0-9a-f-]{36})|state(\.[0-9a-f-]{36}){2})$/);
+const Choices = {
+  testIds: z.array(Id).max(choicesMax).default([]).describe("Test cases to take the value out of."),
+  noteIds: z.array(NoteId).max(choicesMax).default([]).describe("Notes to take the value out of."),
+  viewIds: z.array(Id).max(choicesMax).default([]).describe("Saved views to delete."),
+};
+
+const exactlyOne = (names: readonly string[]) => ({ oneOf: names.map(name => ({ required: [name] })) });
+
+const Body = z
+  .strictObject({
+    ...Criteria,
+    dryRun: z.literal(true).optional().describe("Finds, and erases nothing."),
+    confirm: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("The number of traces that a dry run of the last hour found. If more match by now: 409."),
+    ...Choices,
+  })
+  .check(({ value, issues }) => {
+    const refuse = (message: string) => issues.push({ code: "custom", path: [], message, input: value });
+    if (criterionKinds.filter(kind => value[kind] !== undefined).length !== 1) {
+      refuse(`Pass exactly one of ${criterionKinds.join(", ")}.`);
+    }
+    if ((value.dryRun === undefined) === (value.confirm === undefined)) {
+      refuse("Pass either dryRun: true, or confirm with the number that a dry run found.");
+    }
+  })
+  .meta({ allOf: [exactlyOne(criterionKinds), exactlyOne(["dryRun", "confirm"])] });
+
+const tags = ["erasures"];
+const params = z.object({ id: z.string() });
+
+export function registerErasures(app: App, deps: ErasureDeps): void {
+  const { db, vault, erasures } = deps;
+
+  app.post(
+    "/api/projects/:id/erasures",
+    {
+      config: { waits: true, erasureTokens: true },
+      schema: {
+        tags,
+        summary: "Find everything about a user, a conversation or a text, or erase it",
+        params,
+        body: Body,
+        response: { 202: ErasureDetail },
+      },
+    },
+    async (request, reply) => {
+      const { testIds, noteIds, viewIds, confirm } = request.body;
+      const kind = criterionKinds.find(one => request.body[one] !== undefined)!;
+      const values = [request.body[kind]!].flat();
+      const wanted: NewErasure = {
+        projectId: request.params.id.toLowerCase(),
+        createdBy: requireAccount(request).id,
+        criterion: kind,
+        sealed: { values, testIds, noteIds, viewIds },
+      };
+      if ((await countRunning(db, wanted.projectId)) >= runningMax) {
+        throw new Refusal("CONFLICT", {
+          message: `A project has at most ${runningMax} erasures and dry runs at a time.`,
+          hint: "Wait for one to finish.",
+        });
+      }
+      const id =
+        confirm === undefined
+          ? await insertDryRun(db, vault, wanted)
+          : await insertConfirmed(deps, wanted, confirm);
+      erasures.wake();
+      const row = await awaited(deps, id, confirm === undefined ? isOpen : isFinding);
+      if (confirm !== undefined && row.state === "failed" && row.matched > confirm) {
+        await deleteErasure(db, id);
+        throw moreMatches(row.matched, confirm);
+      }
+      return reply.code(202).send(await detailOf(deps, row));
+    },
+  );
+
+  app.get(
+    "/api/projects/:id/erasures",
+    {
+      config: { erasureTokens: true },
+      schema: {
+        tags,
+        summary: "List the erasures of a project, newest first, without dry runs",
+        params,
+        querystring: PageQuery,
+        response: { 200: pageSchema(Erasure) },
+      },
+    },
+    async ({ params: { id }, query }) => {
+      const { items, nextCursor } = pageOf(await listErasures(db, id, listingOf(query)), query);
+      return { items: items.map(row => viewOf(row, row.createdByEmail)), nextCursor };
+    },
+  );
+
+  app.get(
+    "/api/erasures/:id",
+    {
+      config: { erasureTokens: true },
+      schema: {
+        tags,
+        summary:
+          "Get an erasure or a dry run: state, progress, and what a dry run found; dry runs are kept for an hour",
+        params,
+        response: { 200: ErasureDetail },
+      },
+    },
+    async ({ params: { id } }) => detailOf(deps, found(await findErasure(db, id))),
+  );
+
+  async function insertConfirmed({ db, vault }: ErasureDeps, wanted: NewErasure, confirmed: number) {
+    const dryRun = await findDryRun(db, vault, wanted);
+    if (!dryRun) {
+      throw new Refusal("CONFLICT", {
+        message: `No dry run of this criterion has ended within the last ${dryRunMs / 60_000} minutes.`,
+        hint: "Start one with dryRun: true, look at what it finds, then confirm its number.",
+      });
+    }
+    if (dryRun.matched > confirmed) throw moreMatches(dryRun.matched, confirmed);
+    return insertErasure(db, vault, wanted, { dryRun, confirmed });
+  }
+}
+
+const isOpen = ({ state }: ErasureRow) => state === "running";
+const isFinding = (row: ErasureRow) => isOpen(row) && stepOf(row) === "find";
+
+/** The erasure once `isPending` is false, or as it is after a few seconds. */
+async function awaited(
+  { db }: ErasureDeps,
+  id: string,
+  isPending: (row: ErasureRow) => boolean,
+): Promise<ErasureRow> {
+  const deadline = performance.now() + answerMs;
+  for (;;) {
+    const row = found(await findErasure(db, id));
+    if (!isPending(row) || performance.now() > deadline) return row;
+    await delay(pollMs);
+  }
+}
+
+function moreMatches(matched: number, confirmed: number): Refusal {
+  return new Refusal("MORE_MATCHES", {
+    message: `${matched} traces match, and ${confirmed} were confirmed. Nothing was erased.`,
+    hint: "Start another dry run, look at what it finds, then confirm its number.",
+  });
+}
+
+function stepOf({ step }: ErasureRow): Erasure["step"] {
+  if (["waiting", "find", "turns", "check"].includes(step)) return "find";
+  return step === "traces" ? "erase" : "edit";
+}
+
+function viewOf(row: ErasureRow, createdBy: string | null): Erasure {
+  const { id, projectId, dryRun, criterion, state, matched, erased, edited, confirmed, error } = row;
+  return {
+    ...{ id, projectId, dryRun, criterion, state, matched, erased, edited, confirmed, error, createdBy },
+    step: stepOf(row),
+    progress: { read: Math.min(row.read, row.traces), of: row.traces },
+    createdAt: row.createdAt.toISOString(),
+    finishedAt: row.finishedAt?.toISOString() ?? null,
+  };
+}
+
+const noHolders: ErasureHolders = { tests: [], notes: [], views: [], more: false };
+
+async function detailOf({ db, vault, erasures }: ErasureDeps, row: ErasureRow): Promise<ErasureDetail> {
+  const email = row.createdBy === null ? null : await findAccountEmail(db, row.createdBy);
+  const view = viewOf(row, email);
+  const { id, projectId, criterion: kind } = row;
+  if (!row.dryRun || row.state === "failed") return { ...view, ...noHolders, matches: [] };
+  const matches = await listMatches(db, vault, id);
+  const sealed = row.state === "done" ? await findSealed(db, vault, id) : undefined;
+  if (!sealed) return { ...view, ...noHolders, matches };
+  const criterion: Criterion = { kind, values: sealed.values };
+  return { ...view, ...(await erasures.holders({ id, projectId, criterion })), matches };
+}

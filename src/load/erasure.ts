@@ -1,0 +1,222 @@
+// Finds the traces of a project that an erasure is about, a part at a time: reads everything that is stored of them.
+import { zstdDecompressSync } from "node:zlib";
+import { excerptInJson, excerptOf, JsonProbe, type TextSearch } from "../model/erasure/escaped-text.ts";
+import { type BatchSearch, findInBatch } from "../model/erasure/find-in-batch.ts";
+import { idAttributes } from "../model/erasure/id-attributes.ts";
+import { type Criterion, type ErasurePlace, isSearchable } from "../model/erasure.ts";
+import { boundedId } from "../model/trace/identity.ts";
+import type { Database } from "../store/db.ts";
+import {
+  deleteTurns,
+  listAgentsToScan,
+  listByExternalId,
+  listLaunchesToScan,
+  listOfProject,
+  listTracesToScan,
+  listTurnsToScan,
+  type ScannedAgent,
+  type ScannedTrace,
+} from "../store/erasures/scan.ts";
+import { clockSlackMs, idAt, oldest, timeOfId } from "../store/listing.ts";
+import { loadBatches, type StoredBatches } from "../store/traces/read.ts";
+import { traceHeapBytes } from "../threads/heap.ts";
+import { readBatch, readResource, scan } from "../wire/batch.ts";
+import type { HeapSemaphore } from "./heap-semaphore.ts";
+
+/** `values` of ids include their pseudonyms. `id`: of the erasure, whose time is when it began. */
+export type ErasureSearch = {
+  id: string;
+  projectId: string;
+  criterion: Criterion;
+  /** Only traces that changed since then; null: all. */
+  since: Date | null;
+  cursor: string | null;
+};
+
+export type ErasureMatch = { traceId: string; place: ErasurePlace | null };
+
+/** `cursor`: where the next part begins; null: there is none. `read`: how many traces were read. */
+export type ErasurePart = { matches: ErasureMatch[]; read: number; cursor: string | null };
+
+const tracesMax = 100;
+/** Read at a time, so that a part takes a small share of a second. */
+const partBytes = 4 * 1024 * 1024;
+/** Unchanged traces are only counted. */
+const rowsMax = 2_000;
+
+export async function findMatches(
+  db: Database,
+  heap: HeapSemaphore,
+  search: ErasureSearch,
+  signal?: AbortSignal,
+): Promise<ErasurePart> {
+  const { projectId, criterion, since } = search;
+  const { kind, values } = criterion;
+  if (kind === "externalId") return whole(await listByExternalId(db, projectId, values), "externalId");
+  if (kind === "traceIds") return whole(await listOfProject(db, projectId, values), "id");
+  const agents = await listAgentsToScan(db, projectId);
+  const [from = "", after = oldest] = search.cursor?.split(" ") ?? [];
+  const agent = agents.find(({ id }) => id >= from);
+  if (!agent) return { matches: [], read: 0, cursor: null };
+  const through = idAt(timeOfId(search.id) + clockSlackMs);
+  const range = { agentId: agent.id, after: agent.id === from ? after : oldest, through, since };
+  const limit = since ? rowsMax : tracesMax;
+  const rows = await listTracesToScan(db, range, limit);
+  const { taken, open } = portion(rows);
+  const matches = await matchesIn(db, heap, open, searchOf(criterion, agent), signal);
+  const isLast = taken.length === rows.length && rows.length < limit;
+  const next = isLast ? agents[agents.indexOf(agent) + 1]?.id : undefined;
+  const cursor = isLast ? (next ? `${next} ${oldest}` : null) : `${agent.id} ${taken.at(-1)!.id}`;
+  return { matches, read: taken.length, cursor };
+}
+
+function whole(traceIds: string[], path: string): ErasurePart {
+  const place = { spanId: null, in: "trace", path, excerpt: "" } as const;
+  return { matches: traceIds.map(traceId => ({ traceId, place })), read: traceIds.length, cursor: null };
+}
+
+/** As many of the rows as may be read at once, at least one, and those that changed. */
+function portion(rows: ScannedTrace[]): { taken: ScannedTrace[]; open: ScannedTrace[] } {
+  const taken: ScannedTrace[] = [];
+  const open: ScannedTrace[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    if (row.changed) {
+      bytes += row.bytes;
+      if (open.length > 0 && (bytes > partBytes || open.length === tracesMax)) break;
+      open.push(row);
+    }
+    taken.push(row);
+  }
+  return { taken, open };
+}
+
+type Search = {
+  batches: BatchSearch;
+  probe: JsonProbe;
+  inColumns: (row: ScannedTrace) => ErasurePlace | null;
+};
+
+function searchOf({ kind, values }: Criterion, agent: ScannedAgent): Search {
+  const probe = new JsonProbe(values);
+  if (kind === "text") {
+    const text: TextSearch = { values, wholeWords: false };
+    const inColumns = ({ texts }: ScannedTrace) => {
+      const excerpt = texts.map(one => excerptOf(one, text)).find(one => one !== null);
+      return excerpt === undefined ? null : placeInTrace("", excerpt);
+    };
+    return { batches: { text }, probe, inColumns };
+  }
+  const stored = new Set(values.map(boundedId));
+  const part = kind === "userId" ? "userId" : "conversationId";
+  const attributes = idAttributes(part, agent.conventionRules);
+  return {
+    batches: { id: { values, attributes } },
+    probe,
+    inColumns: row => (row[part] !== null && stored.has(row[part]) ? placeInTrace(part, row[part]) : null),
+  };
+}
+
+function placeInTrace(path: string, excerpt: string): ErasurePlace {
+  return { spanId: null, in: "trace", path, excerpt };
+}
+
+async function matchesIn(
+  db: Database,
+  heap: HeapSemaphore,
+  rows: ScannedTrace[],
+  search: Search,
+  signal: AbortSignal | undefined,
+): Promise<ErasureMatch[]> {
+  const { loaded } = await loadBatches(
+    db,
+    rows.map(({ id }) => id),
+  );
+  const matches: ErasureMatch[] = [];
+  for (const row of rows) {
+    if (signal?.aborted) throw signal.reason;
+    const stored = loaded.get(row.id);
+    const place = (stored && (await inBatches(stored, heap, search))) ?? search.inColumns(row);
+    if (place) matches.push({ traceId: row.id, place });
+  }
+  return matches;
+}
+
+async function inBatches(
+  { batches }: StoredBatches,
+  heap: HeapSemaphore,
+  search: Search,
+): Promise<ErasurePlace | null> {
+  for (const { spans, resource } of batches) {
+    const found =
+      (await inJson(spans, heap, search, json => findInBatch(readBatch(json), search.batches))) ??
+      (resource &&
+        (await inJson(resource, heap, search, json => {
+          const batch = { spans: [], resource: readResource(json), metadata: null };
+          return findInBatch(batch, search.batches);
+        })));
+    if (found) return found;
+  }
+  return null;
+}
+
+async function inJson(
+  bytes: Buffer,
+  heap: HeapSemaphore,
+  { batches, probe }: Search,
+  find: (json: ReturnType<typeof scan>) => ErasurePlace | null,
+): Promise<ErasurePlace | null> {
+  const text = zstdDecompressSync(bytes);
+  if (!probe.mayHave(text)) return null;
+  const scanned = scan(bytes);
+  const heapBytes = traceHeapBytes({ bytes: text.length, elements: scanned.elements });
+  // A batch of so many values cannot be parsed. It is better to find too much than too little: it counts as found.
+  if (!heap.fits(heapBytes)) return "text" in batches ? placeInTrace("", "") : null;
+  const taken = await heap.alone(() => heap.take(heapBytes));
+  try {
+    return find(scanned);
+  } finally {
+    taken?.release();
+  }
+}
+
+const launchesMax = 20;
+const turnsMax = 50;
+
+/**
+ * Finds a text in what manual runs sent and received, a part at a time: it belongs to the trace of its turn. A turn without
+ * a trace is deleted if `deletes`, which ends its run.
+ */
+export async function findInTurns(
+  db: Database,
+  { projectId, criterion, cursor: at }: ErasureSearch,
+  deletes: boolean,
+): Promise<ErasurePart> {
+  if (criterion.kind !== "text" || !isSearchable(criterion)) return { matches: [], read: 0, cursor: null };
+  const search: TextSearch = { values: criterion.values, wholeWords: false };
+  const agents = await listAgentsToScan(db, projectId);
+  const [from = "", after = oldest] = at?.split(" ") ?? [];
+  const agent = agents.find(({ id }) => id >= from);
+  if (!agent) return { matches: [], read: 0, cursor: null };
+  const launches = await listLaunchesToScan(db, agent.id, agent.id === from ? after : oldest, launchesMax);
+  const matches: ErasureMatch[] = [];
+  const open = new Set<string>();
+  for (const launchId of launches) {
+    for (let last = { runId: oldest, turn: -1 }; ; ) {
+      const turns = await listTurnsToScan(db, launchId, last, turnsMax);
+      for (const { runId, traceId, document, reply } of turns) {
+        const parts = [JSON.parse(document), reply && JSON.parse(zstdDecompressSync(reply).toString())];
+        const excerpt = parts.map(part => excerptInJson(part, search)).find(one => one !== null);
+        if (excerpt === undefined || excerpt === null) continue;
+        if (traceId === null) open.add(runId);
+        else matches.push({ traceId, place: { spanId: null, in: "turn", path: "", excerpt } });
+      }
+      if (turns.length < turnsMax) break;
+      last = turns.at(-1)!;
+    }
+  }
+  if (deletes && open.size > 0) await deleteTurns(db, [...open]);
+  if (launches.length === launchesMax) return { matches, read: 0, cursor: `${agent.id} ${launches.at(-1)}` };
+  const next = agents[agents.indexOf(agent) + 1]?.id;
+  return { matches, read: 0, cursor: next ? `${next} ${oldest}` : null };
+}

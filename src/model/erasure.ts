@@ -1,0 +1,48 @@
+// Erasures: what they look for, their states, and the limits of their criteria.
+
+/** The kinds of criterion, as the API names them. */
+export const criterionKinds = ["userId", "conversationId", "externalId", "traceIds", "text"] as const;
+export type CriterionKind = (typeof criterionKinds)[number];
+
+/** `values`: of `traceIds` any number of ids, else one value. */
+export type Criterion = { kind: CriterionKind; values: string[] };
+
+/** A criterion of fewer characters would be found almost everywhere. */
+export const textMin = 4;
+export const textMax = 1_000;
+export const idMax = 2_000;
+export const traceIdsMax = 1_000;
+/** Tests, notes and views that an erasure may edit, of each kind. */
+export const choicesMax = 1_000;
+
+export type ErasureState = "running" | "done" | "failed";
+
+/** What takes the place of a value in a test, a note, or a copy of either. */
+export const erasedMark = "[erased]";
+
+/** Where in a trace a criterion was found. `path`: an attribute, with the fields below it. */
+export type ErasurePlace = {
+  spanId: string | null;
+  in:
+    | "trace"
+    | "span"
+    | "attributes"
+    | "events"
+    | "resource"
+    | "scope"
+    | "status"
+    | "metadata"
+    | "log"
+    | "turn";
+  path: string;
+  /** The value with a few characters around it. */
+  excerpt: string;
+};
+
+/** Tests, notes and saved views that an erasure changes, because somebody chose them. */
+export type ErasureChoices = { testIds: string[]; noteIds: string[]; viewIds: string[] };
+
+/** Whether texts other than traces are searched for the criterion: short ids would be found almost everywhere. */
+export function isSearchable({ kind, values }: Criterion): boolean {
+  return kind !== "traceIds" && (values[0]?.length ?? 0) >= textMin;
+}

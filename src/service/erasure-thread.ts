@@ -1,0 +1,25 @@
+// The erasure thread: reads the stored content of traces for erasures, and rewrites texts.
+import { workerData } from "node:worker_threads";
+import type { ErasureWork } from "../eraser/steps.ts";
+import { findInTurns, findMatches } from "../load/erasure.ts";
+import { eraseCopies, eraseWaiting } from "../load/erasure-copies.ts";
+import { editChosen, findHolders } from "../load/erasure-holders.ts";
+import { HeapSemaphore } from "../load/heap-semaphore.ts";
+import { asUnavailable, openDatabase } from "../store/db.ts";
+import { serveThread } from "../threads/serve.ts";
+import type { TraceThreadData } from "./threaded-trace-reader.ts";
+
+const { databaseUrl, pooled, limits } = workerData as TraceThreadData;
+const db = openDatabase(databaseUrl, 2, { pooled });
+const heap = new HeapSemaphore(limits);
+
+const work: ErasureWork = {
+  find: (search, signal) => findMatches(db, heap, search, signal),
+  turns: request => findInTurns(db, request, request.deletes),
+  waiting: ({ projectId, criterion }) => eraseWaiting(db, projectId, criterion),
+  edit: ({ projectId, criterion, choices }) => editChosen(db, projectId, criterion, choices),
+  copies: request => eraseCopies(db, request),
+  holders: request => findHolders(db, request),
+};
+
+serveThread(work as Parameters<typeof serveThread>[0], { stop: () => db.close(), toRefusal: asUnavailable });

@@ -1,0 +1,43 @@
+// Runs the work of erasures on a thread, so that decompressing and searching traces does not stall requests.
+import type { Logger } from "pino";
+import type { ErasureWork } from "../eraser/steps.ts";
+import { readingHeapMb, type TraceLimits } from "../threads/heap.ts";
+import { ThreadPool } from "../threads/pool.ts";
+import type { TraceThreadData } from "./threaded-trace-reader.ts";
+
+// A part reads a few megabytes, or one trace of the largest size.
+const hangMs = 120_000;
+const callsMax = 50;
+
+export class ThreadedErasures implements ErasureWork {
+  readonly #pool: ThreadPool;
+
+  constructor(options: {
+    databaseUrl: string;
+    pooled: boolean;
+    limits: TraceLimits;
+    log: Pick<Logger, "error">;
+  }) {
+    const { log, ...workerData } = options;
+    this.#pool = new ThreadPool({
+      name: "the erasure thread",
+      script: new URL("./erasure-thread.ts", import.meta.url),
+      workerData: workerData satisfies TraceThreadData,
+      log,
+      memoryMb: readingHeapMb(options.limits),
+      hangMs,
+      callsMax,
+    });
+  }
+
+  find: ErasureWork["find"] = (search, signal) => this.#pool.call("find", search, signal ? { signal } : {});
+  turns: ErasureWork["turns"] = request => this.#pool.call("turns", request);
+  waiting: ErasureWork["waiting"] = request => this.#pool.call("waiting", request);
+  edit: ErasureWork["edit"] = request => this.#pool.call("edit", request);
+  copies: ErasureWork["copies"] = request => this.#pool.call("copies", request);
+  holders: ErasureWork["holders"] = request => this.#pool.call("holders", request);
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}

@@ -1,0 +1,167 @@
+// Erasures that work: claimed under a lease, moved step by step, ended; dry runs are deleted after an hour.
+import type { CriterionKind, ErasurePlace } from "../../model/erasure.ts";
+import { type Database, transaction } from "../db.ts";
+import { countMatches, dryRunMs, type ErasureStep, sealedFor } from "../erasures.ts";
+import type { Vault } from "../secrets/vault.ts";
+
+export type ClaimedErasure = {
+  id: string;
+  projectId: string;
+  criterion: CriterionKind;
+  dryRun: boolean;
+  sealed: Buffer | null;
+  confirmed: number | null;
+  since: Date | null;
+  step: ErasureStep;
+  cursor: string | null;
+  matched: number;
+  attempts: number;
+  createdAt: Date;
+};
+
+/** The oldest one that nobody works on. */
+export async function claimErasure(
+  db: Database,
+  { lease, leaseMs }: { lease: string; leaseMs: number },
+): Promise<ClaimedErasure | undefined> {
+  const { rows } = await db.pool.query<ClaimedErasure>({
+    name: "claim_erasure",
+    text: `update erasures set lease = $1, lease_until = now() + $2::float8 * interval '1 ms' where id = (
+        select id from erasures where state = 'running' and (lease_until is null or lease_until <= now())
+        order by id limit 1 for update skip locked
+      )
+      returning id, project_id as "projectId", criterion, dry_run as "dryRun", sealed, confirmed, since, step, cursor,
+        matched, attempts, created_at as "createdAt"`,
+    values: [lease, leaseMs],
+  });
+  return rows[0];
+}
+
+/** Those who did a part of an erasure, by their lease. */
+export type Holder = { id: string; lease: string; leaseMs: number };
+
+export type Progress = {
+  step: ErasureStep;
+  cursor: string | null;
+  read: number;
+  erased: number;
+  edited: number;
+  matches: { traceId: string; place: ErasurePlace | null }[];
+};
+
+const placesMax = 20;
+
+/** Stores what a part did, and extends the lease; the number of matches, or undefined if another process has it now. */
+export async function moveErasure(
+  db: Database,
+  vault: Vault,
+  { id, lease, leaseMs }: Holder,
+  { step, cursor, read, erased, edited, matches }: Progress,
+): Promise<number | undefined> {
+  return transaction(db, async client => {
+    const { rows } = await client.query<{ matched: number; erased: number }>(
+      `update erasures set step = $3, cursor = $4, read = read + $5, erased = erased + $6, edited = edited + $7,
+         attempts = 0, error = null, lease_until = now() + $8::float8 * interval '1 ms'
+       where id = $1 and lease = $2 and state = 'running' returning matched, erased`,
+      [id, lease, step, cursor, read, erased, edited, leaseMs],
+    );
+    if (!rows[0]) return undefined;
+    if (matches.length === 0) return rows[0].matched;
+    const places = matches.map(({ place }, at) =>
+      place && rows[0]!.matched + at < placesMax ? vault.seal(JSON.stringify(place), sealedFor(id)) : null,
+    );
+    // Locked, so that a deletion of a trace waits and then deletes its row here too.
+    await client.query(
+      `insert into erasure_matches (erasure_id, trace_id, place)
+       select $1, t.id, found.place from unnest($2::uuid[], $3::bytea[]) as found (id, place)
+         join traces t on t.id = found.id
+       where not exists (select from erasure_matches m where m.erasure_id = $1 and m.trace_id = t.id)
+       order by t.id for key share of t
+       on conflict do nothing`,
+      [id, matches.map(({ traceId }) => traceId), places],
+    );
+    return countMatches(client, id);
+  });
+}
+
+/** Whether the caller still has it. */
+export async function extendErasure(db: Database, { id, lease, leaseMs }: Holder): Promise<boolean> {
+  const { rowCount } = await db.pool.query(
+    `update erasures set lease_until = now() + $3::float8 * interval '1 ms'
+     where id = $1 and lease = $2 and state = 'running'`,
+    [id, lease, leaseMs],
+  );
+  return rowCount === 1;
+}
+
+/** Ends it. An erasure forgets its criterion, and the dry runs with the same matches are gone with their traces. */
+export async function endErasure(
+  db: Database,
+  { id, lease }: Holder,
+  { state, error }: { state: "done" | "failed"; error: string | null },
+): Promise<void> {
+  await transaction(db, async client => {
+    const { rows } = await client.query<{ dry_run: boolean }>(
+      `update erasures set state = $3, error = $4, finished_at = now(), lease = null, lease_until = null, cursor = null,
+         sealed = case when dry_run and $3 = 'done' then sealed end
+       where id = $1 and lease = $2 and state = 'running' returning dry_run`,
+      [id, lease, state, error],
+    );
+    if (rows[0] && !rows[0].dry_run)
+      await client.query("delete from erasure_matches where erasure_id = $1", [id]);
+  });
+}
+
+/** Shows why an attempt failed. The next one begins after the pause, in any process. */
+export async function postponeErasure(
+  db: Database,
+  { id, lease }: Holder,
+  { error, pauseMs }: { error: string; pauseMs: number },
+): Promise<void> {
+  await db.pool.query(
+    `update erasures set attempts = attempts + 1, error = $3, lease = null,
+       lease_until = now() + $4::float8 * interval '1 ms'
+     where id = $1 and lease = $2 and state = 'running'`,
+    [id, lease, error, pauseMs],
+  );
+}
+
+/** Gives it back for another process, or this one after a restart. */
+export async function releaseErasure(db: Database, { id, lease }: Holder): Promise<void> {
+  await db.pool.query("update erasures set lease = null, lease_until = null where id = $1 and lease = $2", [
+    id,
+    lease,
+  ]);
+}
+
+export async function deleteOldDryRuns(db: Database): Promise<void> {
+  await db.pool.query(
+    "delete from erasures where dry_run and finished_at < now() - $1::float8 * interval '1 ms'",
+    [dryRunMs],
+  );
+}
+
+const erasedAtOnce = 50;
+
+/** Deletes the next traces that were found, with all that hangs on them; undefined if none is left. */
+export async function eraseNext(db: Database, id: string): Promise<number | undefined> {
+  return transaction(db, async client => {
+    const { rows } = await client.query<{ trace_id: string }>(
+      "select trace_id from erasure_matches where erasure_id = $1 order by trace_id limit $2",
+      [id, erasedAtOnce],
+    );
+    if (rows.length === 0) return undefined;
+    const ids = rows.map(row => row.trace_id);
+    // Locked in the order of ids, as by everybody else who deletes or merges traces.
+    const { rowCount } = await client.query(
+      `with chosen as materialized (select id from traces where id = any ($1::uuid[]) order by id for update)
+       delete from traces using chosen where traces.id = chosen.id`,
+      [ids],
+    );
+    await client.query("delete from erasure_matches where erasure_id = $1 and trace_id = any ($2::uuid[])", [
+      id,
+      ids,
+    ]);
+    return rowCount ?? 0;
+  });
+}

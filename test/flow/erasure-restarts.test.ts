@@ -1,0 +1,154 @@
+// An erasure continues after a restart and when its process died, is done once, and finds the pseudonyms of an ID.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { ErasureWork } from "../../src/eraser/steps.ts";
+import { Eraser } from "../../src/eraser.ts";
+import { openLog } from "../../src/log.ts";
+import type { CriterionKind } from "../../src/model/erasure.ts";
+import { noPrivacy, pseudonymOf } from "../../src/model/privacy.ts";
+import { ThreadedErasures } from "../../src/service/threaded-erasures.ts";
+import { listPseudonymKeys, replacePseudonymKey, savePrivacy } from "../../src/store/accounts/privacy.ts";
+import { type Database, openDatabase } from "../../src/store/db.ts";
+import { type Erasure, findErasure, insertDryRun, insertErasure } from "../../src/store/erasures.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
+import { defaultTraceLimits } from "../../src/threads/heap.ts";
+import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
+import { columnsWith } from "../support/leftovers.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { send } from "../support/send.ts";
+import { startTestService } from "../support/service.ts";
+
+const vault = openVault(Buffer.alloc(32, 1));
+const log = openLog("silent");
+const text = "in a quarter of all";
+
+let own: Awaited<ReturnType<typeof freshDatabase>>;
+let db: Database;
+let work: ThreadedErasures;
+let projectId: string;
+let accountId: string;
+let pseudonyms: string[];
+
+before(async () => {
+  own = await freshDatabase();
+  db = openDatabase(own.url, 4);
+  work = new ThreadedErasures({ databaseUrl: own.url, pooled: false, limits: defaultTraceLimits, log });
+  const service = await startTestService({ databaseUrl: own.url });
+  ({
+    projectId,
+    owner: { accountId },
+  } = service);
+  const rules = { ...noPrivacy, pseudonyms: ["user.id"] };
+  await savePrivacy(db, vault, projectId, rules);
+  await replacePseudonymKey(db, vault, projectId);
+  await savePrivacy(db, vault, projectId, noPrivacy);
+  pseudonyms = (await listPseudonymKeys(db, vault, projectId)).map(key => pseudonymOf(key, "jane"));
+  const attributesOf = (at: number) => {
+    if (at % 4 === 0) return { a: text };
+    return at < 6 ? { "user.id": ["", "jane", pseudonyms[0], pseudonyms[1], "", "p_jane"][at] } : {};
+  };
+  for (let at = 0; at < 240; at += 40) {
+    await Promise.all(
+      Array.from({ length: 40 }, (_, one) => {
+        const spans = [canonicalSpan({ attributes: attributesOf(at + one) })];
+        return send(service, { body: canonicalBody(service.agent.id, { spans }) });
+      }),
+    );
+  }
+  // It works on erasures too, and cannot read what another key has sealed.
+  await service.stop();
+});
+after(async () => {
+  await work?.close();
+  await db?.close();
+  await own?.drop();
+});
+
+const wanted = (criterion: CriterionKind, value: string) => ({
+  ...{ projectId, createdBy: accountId, criterion },
+  sealed: { values: [value], testIds: [], noteIds: [], viewIds: [] },
+});
+const rowOf = async (id: string): Promise<Erasure> => (await findErasure(db, id))!;
+const ended = (id: string) =>
+  eventually(async () => {
+    const row = await rowOf(id);
+    assert.notEqual(row.state, "running");
+    return row;
+  });
+const eraserWith = (find: ErasureWork["find"], leaseMs = 30_000) => {
+  const { turns, waiting, edit, copies, holders } = work;
+  return new Eraser({ db, vault, log, leaseMs, work: { find, turns, waiting, edit, copies, holders } });
+};
+
+test("a dry run that is stopped after its first part is finished by others, and reads each trace once", async () => {
+  const first = Promise.withResolvers<void>();
+  const id = await insertDryRun(db, vault, wanted("text", text));
+  const stopped = eraserWith(async (search, signal) => {
+    if (search.cursor === null) return work.find(search, signal);
+    first.resolve();
+    return new Promise((_, reject) => signal!.addEventListener("abort", () => reject(signal!.reason)));
+  });
+  await first.promise;
+  await stopped.stop();
+  const { state, read } = await rowOf(id);
+  assert.deepEqual([state, read], ["running", 100]);
+  const erasers = [1, 2].map(() => eraserWith(work.find));
+  const dryRun = await ended(id);
+  assert.deepEqual([dryRun.state, dryRun.read, dryRun.matched], ["done", 240, 60]);
+  for (const eraser of erasers) await eraser.stop();
+});
+
+test("others take over from a process that hangs, erase once, and it writes nothing any more", async () => {
+  const dryRunId = await insertDryRun(db, vault, wanted("text", text));
+  const before = eraserWith(work.find);
+  const dryRun = await ended(dryRunId);
+  await before.stop();
+  const hanging = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const id = await insertErasure(db, vault, wanted("text", text), { dryRun, confirmed: dryRun.matched });
+  const hung = eraserWith(async (search, signal) => {
+    hanging.resolve();
+    await released.promise;
+    return work.find(search, signal);
+  }, 3_600_000);
+  await hanging.promise;
+  await db.pool.query("update erasures set lease_until = now() where id = $1", [id]);
+  const others = [1, 2].map(() => eraserWith(work.find));
+  const erasure = await ended(id);
+  assert.deepEqual([erasure.state, erasure.matched, erasure.erased], ["done", 60, 60]);
+  released.resolve();
+  for (const eraser of [hung, ...others]) await eraser.stop();
+  assert.deepEqual(await rowOf(id), erasure);
+  assert.deepEqual(await columnsWith(own.url, text), []);
+  const { rows } = await db.pool.query("select count(*)::int as traces from traces");
+  assert.equal(rows[0].traces, 180);
+});
+
+test("a user is found under the pseudonyms of the present key and of a former one", async () => {
+  assert.equal(new Set(pseudonyms).size, 2);
+  const id = await insertDryRun(db, vault, wanted("userId", "jane"));
+  const eraser = eraserWith(work.find);
+  assert.equal((await ended(id)).matched, 3);
+  await eraser.stop();
+});
+
+test("a fault is tried again, and shown and logged without what it says", async () => {
+  const lines: string[] = [];
+  const id = await insertDryRun(db, vault, wanted("text", text));
+  const failing = {
+    ...work,
+    find: () => Promise.reject(new Error(`about ${text}`)),
+  } as unknown as ErasureWork;
+  const recording = openLog("info", { write: line => void lines.push(line) });
+  const eraser = new Eraser({ db, vault, work: failing, log: recording });
+  const error = await eventually(async () => {
+    const row = await rowOf(id);
+    assert.ok(row.error);
+    return row.error;
+  });
+  assert.equal(error, "Internal error; see the service log. Attempt 1 of 5.");
+  await eraser.stop();
+  assert.equal(lines.length, 1);
+  assert.equal(lines.join("").includes(text), false);
+});

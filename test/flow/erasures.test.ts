@@ -1,0 +1,274 @@
+// Erasing a text or a user leaves nothing of it in any row of the database, whatever was made of it and is in progress.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { begun, waiting } from "../store/locks.ts";
+import { makeAgent, makeTest } from "../support/app.ts";
+import { canonicalBody, canonicalSpan, newSpanId, newTraceId } from "../support/bodies.ts";
+import { eraseAll, startErasure } from "../support/erasing.ts";
+import { eventually } from "../support/eventually.ts";
+import { fillAccount, type Outside, startOutside } from "../support/filled-account.ts";
+import { obliging } from "../support/judge-server.ts";
+import { columnsWith, filesWith } from "../support/leftovers.ts";
+import { callSpan, logsOf, questionRecord } from "../support/log-records.ts";
+import { jsonOf, send } from "../support/send.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+import { resourceSpans } from "../wire/make-body.ts";
+
+let dataDir: string;
+let service: TestService;
+let outside: Outside;
+before(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "onlooker-erasures-"));
+  outside = await startOutside();
+  service = await startTestService({ config: { dataDir, debounceMs: 0, debounceCapMs: 0 } });
+});
+after(async () => {
+  await service?.stop();
+  await outside?.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+afterEach(() => {
+  const faults = service.logs.filter(line => JSON.parse(line).level >= 50);
+  assert.deepEqual(faults, []);
+});
+
+const placesOf = (word: string) => columnsWith(service.databaseUrl, word);
+
+test("an erased text is in no row and no log, whether it came in traces, replies, tests, notes or views", async () => {
+  const filled = await fillAccount(service, outside);
+  const { words, owner, projectId, agentId, traceIds } = filled;
+  const erasing = { client: owner.client, projectId };
+  assert.ok((await placesOf(words.content)).length > 10);
+
+  const { dryRun, erasure } = await eraseAll(erasing, { text: words.content });
+  assert.deepEqual(dryRun.tests, []);
+  assert.equal(dryRun.matches.length > 3, true);
+  assert.ok(dryRun.matches.every(({ excerpt }) => excerpt.includes(words.content)));
+  assert.deepEqual([erasure.state, erasure.erased], ["done", dryRun.matched]);
+  assert.deepEqual(await placesOf(words.content), []);
+  assert.deepEqual(filesWith(dataDir, words.content), []);
+  assert.equal(service.logs.join("").includes(words.content), false);
+
+  // Live tests end in live traces and results; what is left of their copies is edited.
+  const body = canonicalBody(agentId, {
+    spans: [canonicalSpan({ attributes: { "gen_ai.prompt": "Hi", "gen_ai.response.text": "The parcel" } })],
+  });
+  const { key } = (
+    await owner.client.post(`/api/projects/${projectId}/keys`, { name: "K", access: "full" }).expect(201)
+  ).body;
+  jsonOf(await send({ url: service.url, key }, { body }));
+  const before = await traceIds();
+  const second = await eraseAll(erasing, { text: words.test });
+  assert.equal(second.dryRun.tests.length, 4);
+  assert.equal(second.erasure.state, "done", JSON.stringify(second.erasure));
+  assert.deepEqual(await placesOf(words.test), []);
+  assert.equal((await traceIds()).length, before.length - second.erasure.erased);
+  const { items } = (await owner.client.get(`/api/agents/${agentId}/tests`).expect(200)).body;
+  assert.deepEqual(items.map(({ name }: { name: string }) => name).sort(), [
+    "Asks [erased]",
+    "Fails [erased]",
+    "Passes [erased]",
+    "Talks [erased]",
+  ]);
+
+  const third = await eraseAll(erasing, { text: words.setting });
+  assert.equal(third.dryRun.views.length, 1);
+  assert.deepEqual(
+    (await placesOf(words.setting)).filter(place =>
+      /^(trace|runs|run_turns|judge_(calls|answers)|launch)/.test(place),
+    ),
+    [],
+  );
+});
+
+const erasing = () => ({ client: service.client, projectId: service.projectId });
+
+async function sendSpan(attributes: object, more: object = {}): Promise<string> {
+  const spans = [canonicalSpan({ attributes })];
+  const body = canonicalBody(service.agent.id, { spans, ...more });
+  return jsonOf(await send(service, { body })).traceId;
+}
+
+const remaining = async (ids: string[]) => {
+  const { rows } = await service.db.pool.query<{ id: string }>(
+    "select id from traces where id = any ($1::uuid[])",
+    [ids],
+  );
+  return ids.map(id => rows.some(row => row.id === id));
+};
+
+test("IDs are matched exactly, in the attributes of every convention and of the agent's own rules", async () => {
+  const rule = { from: "my.customer", to: "user.id" };
+  await service.client.patch(`/api/agents/${service.agent.id}`, { conventionRules: [rule] }).expect(200);
+  const id = "jane@example.com";
+  const matching = [
+    await sendSpan({ "user.id": id }),
+    await sendSpan({ "langfuse.user.id": id }),
+    await sendSpan({ "llm.user": JSON.stringify(id) }),
+    await sendSpan({ metadata: JSON.stringify({ user_id: id }) }),
+    await sendSpan({ "my.customer": id }),
+    await sendSpan({ "user.id": "other", "traceloop.association.properties.user_id": id }),
+    await sendSpan({}, { metadata: { "user.id": id } }),
+  ];
+  const others = [
+    await sendSpan({ "user.id": `x${id}` }),
+    await sendSpan({ "gen_ai.prompt": `I am ${id}` }),
+    await sendSpan({ "session.id": id }),
+  ];
+  const { dryRun, erasure } = await eraseAll(erasing(), { userId: id });
+  assert.equal(dryRun.matched, matching.length);
+  assert.deepEqual(
+    dryRun.matches.map(({ traceId }) => traceId),
+    matching,
+  );
+  assert.equal(erasure.erased, matching.length);
+  assert.deepEqual(await remaining([...matching, ...others]), [
+    ...matching.map(() => false),
+    ...others.map(() => true),
+  ]);
+  assert.equal((await eraseAll(erasing(), { conversationId: id })).erasure.erased, 1);
+  assert.equal((await eraseAll(erasing(), { text: id })).erasure.erased, 2);
+  assert.deepEqual(await placesOf(id), []);
+
+  const number = await sendSpan({ "user.id": 4711 });
+  assert.equal((await eraseAll(erasing(), { userId: "4711" })).erasure.erased, 1);
+  assert.deepEqual(await remaining([number]), [false]);
+});
+
+test("traces are erased by their IDs, and by their external or OTLP trace ID with what waits for them", async () => {
+  const one = await sendSpan({});
+  const other = await sendSpan({});
+  const strange = await service.signUp();
+  const elsewhere = { client: strange.client, projectId: strange.projectId };
+  assert.equal((await eraseAll(elsewhere, { traceIds: [one] })).dryRun.matched, 0);
+  assert.equal((await eraseAll(erasing(), { traceIds: [one] })).erasure.erased, 1);
+  assert.deepEqual(await remaining([one, other]), [false, true]);
+
+  const agent = await makeAgent(service.owner, { otlpServiceName: "logging" });
+  await service.client.patch(`/api/agents/${agent.id}`, { conventions: ["*"] }).expect(200);
+  const named = { traceId: newTraceId(), spanId: newSpanId() };
+  const headers = { "x-request-id": "request-of-jane" };
+  const spans = { resourceSpans: [resourceSpans("logging", [callSpan(named)])] };
+  assert.equal((await send(service, { body: spans, headers })).status, 200);
+  const later = logsOf([questionRecord({ ...named, spanId: newSpanId() }, "Where is Jane?")], "logging");
+  assert.equal((await send(service, { path: "/public/logs", body: later })).status, 200);
+  assert.deepEqual(await placesOf("Where is Jane?"), ["waiting_records.records"]);
+  assert.equal((await eraseAll(erasing(), { text: "Where is Jane?" })).erasure.erased, 0);
+  assert.deepEqual(await placesOf("Where is Jane?"), []);
+  assert.equal((await send(service, { path: "/public/logs", body: later })).status, 200);
+  const { dryRun } = await eraseAll(erasing(), { externalId: named.traceId });
+  assert.equal(dryRun.matched, 1);
+  assert.deepEqual(await placesOf(named.traceId), []);
+  assert.deepEqual(await placesOf("request-of-jane"), []);
+});
+
+test("more matches than were confirmed are a 409, and nothing is erased", async () => {
+  const path = `/api/projects/${service.projectId}/erasures`;
+  const text = "only once or twice";
+  const ids = [await sendSpan({ a: text })];
+  const missing = await service.client.post(path, { text, confirm: 1 }).expect(409);
+  assert.equal(missing.body.code, "CONFLICT");
+  const dryRun = await startErasure(erasing(), { text, dryRun: true });
+  assert.equal(dryRun.matched, 1);
+  assert.equal((await service.client.post(path, { text, confirm: 0 }).expect(409)).body.code, "MORE_MATCHES");
+  ids.push(await sendSpan({ a: text }));
+  const more = await service.client.post(path, { text, confirm: 1 }).expect(409);
+  assert.deepEqual(
+    [more.body.code, more.body.message],
+    ["MORE_MATCHES", "2 traces match, and 1 were confirmed. Nothing was erased."],
+  );
+  assert.deepEqual(await remaining(ids), [true, true]);
+  assert.equal((await eraseAll(erasing(), { text })).erasure.erased, 2);
+  assert.deepEqual(await remaining(ids), [false, false]);
+
+  for (const body of [
+    { text: "abc", dryRun: true },
+    { text: "long enough" },
+    { dryRun: true },
+    { text: "long enough", userId: "one", dryRun: true },
+    { text: "long enough", dryRun: true, confirm: 1 },
+    { traceIds: [], dryRun: true },
+  ]) {
+    const { body: refused } = await service.client.post(path, body).expect(400);
+    assert.equal(refused.code, "VALIDATION_ERROR");
+  }
+});
+
+test("the record says who, when, what kind and how many, and the list leaves dry runs out", async () => {
+  const { client, projectId, email } = await service.signUp();
+  const { erasure, dryRun } = await eraseAll({ client, projectId }, { text: "a criterion-of-its-own" });
+  const { body } = await client.get(`/api/projects/${projectId}/erasures`).expect(200);
+  const { matches, tests, notes, views, more, ...listed } = erasure;
+  assert.deepEqual([matches, tests, notes, views, more], [[], [], [], [], false]);
+  assert.deepEqual(body.items, [listed]);
+  assert.deepEqual(
+    [listed.criterion, listed.createdBy, listed.state, listed.confirmed, listed.matched],
+    ["text", email, "done", 0, 0],
+  );
+  assert.deepEqual(await placesOf("a criterion-of-its-own"), []);
+  const { rows } = await service.db.pool.query("select sealed from erasures where id = $1", [erasure.id]);
+  assert.deepEqual(rows, [{ sealed: null }]);
+  await client.get(`/api/erasures/${dryRun.id}`).expect(200);
+});
+
+test("a batch that is being merged is erased with its trace, and what comes later is a new trace", async () => {
+  const traceId = newTraceId();
+  const span = (text: string) => ({
+    resourceSpans: [
+      resourceSpans("support-agent", [callSpan({ traceId, spanId: newSpanId() }, { note: text })]),
+    ],
+  });
+  assert.equal((await send(service, { body: span("the first batch") })).status, 200);
+  const { rows } = await service.db.pool.query("select id from traces where external_id = $1", [traceId]);
+  const criterion = { text: "the first batch" };
+  const { matched } = await startErasure(erasing(), { ...criterion, dryRun: true });
+  const merge = await begun(service.db);
+  await merge.query("select from traces where id = $1 for update", [rows[0].id]);
+  await merge.query(
+    `insert into trace_batches (trace_id, seq, raw_length, span_keys, spans)
+     select trace_id, 2, raw_length, span_keys, spans from trace_batches where trace_id = $1`,
+    [rows[0].id],
+  );
+  const erased = startErasure(erasing(), { ...criterion, confirm: matched });
+  await waiting(service.db, "chosen as materialized");
+  await merge.commit();
+  assert.equal((await erased).erased, 1);
+  assert.deepEqual(await placesOf("the first batch"), []);
+  assert.deepEqual(await placesOf(traceId), []);
+  assert.equal((await send(service, { body: span("a later batch") })).status, 200);
+  const again = await service.db.pool.query("select id, revision from traces where external_id = $1", [
+    traceId,
+  ]);
+  assert.notEqual(again.rows[0].id, rows[0].id);
+  assert.equal(again.rows[0].revision, 1);
+});
+
+test("an evaluation in progress writes nothing of an erased trace back", async () => {
+  const { url, model } = outside.judge.connection();
+  const judge = { provider: "openai_compatible", url, model, apiKey: "key" };
+  await service.client.put(`/api/projects/${service.projectId}/judge`, judge).expect(200);
+  const { id } = await makeTest(service.owner, service.agent.id, {
+    assertions: [{ type: "semantic", criteria: "Is kind" }],
+  });
+  const asked = Promise.withResolvers<void>();
+  const erased = Promise.withResolvers<void>();
+  outside.judge.script = async request => {
+    asked.resolve();
+    await erased.promise;
+    return obliging()(request, 0);
+  };
+  const text = "said during the erasure";
+  await sendSpan({ "gen_ai.prompt": "Hi", "gen_ai.response.text": text });
+  await asked.promise;
+  assert.equal((await eraseAll(erasing(), { text })).erasure.erased, 1);
+  erased.resolve();
+  await eventually(async () => {
+    const { rows } = await service.db.pool.query("select from runs where state in ('pending', 'running')");
+    assert.equal(rows.length, 0);
+  });
+  assert.deepEqual(await placesOf(text), []);
+  await service.client.delete(`/api/tests/${id}`).expect(204);
+});

@@ -1,0 +1,36 @@
+// Starts dry runs and erasures over HTTP, and waits for their end.
+import type { ErasureDetail } from "../../src/http/projects/erasure-schemas.ts";
+import type { Client } from "./app.ts";
+import { eventually } from "./eventually.ts";
+
+export type Erasing = { client: Client; projectId: string };
+
+/** Resolves once it has ended, however. */
+export async function startErasure({ client, projectId }: Erasing, body: object): Promise<ErasureDetail> {
+  const { body: begun } = await client.post(`/api/projects/${projectId}/erasures`, body).expect(202);
+  return endOfErasure({ client }, begun.id);
+}
+
+export function endOfErasure({ client }: Pick<Erasing, "client">, id: string): Promise<ErasureDetail> {
+  return eventually(async () => {
+    const { body } = await client.get(`/api/erasures/${id}`).expect(200);
+    if (body.state === "running") throw new Error(`still running: ${JSON.stringify(body)}`);
+    return body as ErasureDetail;
+  });
+}
+
+/** A dry run, then the erasure of what it found, with every test, note and view that it lists. */
+export async function eraseAll(
+  erasing: Erasing,
+  criterion: object,
+): Promise<{ dryRun: ErasureDetail; erasure: ErasureDetail }> {
+  const dryRun = await startErasure(erasing, { ...criterion, dryRun: true });
+  const ids = (list: { id: string }[]) => list.map(({ id }) => id);
+  const chosen = {
+    testIds: ids(dryRun.tests),
+    noteIds: ids(dryRun.notes),
+    viewIds: ids(dryRun.views),
+  };
+  const erasure = await startErasure(erasing, { ...criterion, ...chosen, confirm: dryRun.matched });
+  return { dryRun, erasure };
+}
