@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
+import { privacyWarnings } from "../../model/test-case/privacy-warnings.ts";
 import {
   type TestCaseDocument as Document,
   mergeTestCase,
@@ -9,6 +10,7 @@ import {
   testCaseInputSchema,
 } from "../../model/test-case/test-case.ts";
 import { testCaseWarnings } from "../../model/test-case/warnings.ts";
+import { findPrivacyOfAgent } from "../../store/accounts/privacy.ts";
 import {
   deleteTestCase,
   findTestCase,
@@ -118,7 +120,8 @@ function registerTestsOfAgent(app: App, { db }: Deps, parser: TestParser): void 
     },
     async request => {
       const document = await parser.test(request, request.body);
-      const warnings = testCaseWarnings(document);
+      const privacy = found(await findPrivacyOfAgent(db, request.params.id));
+      const warnings = [...testCaseWarnings(document), ...privacyWarnings(document, privacy)];
       return { valid: true as const, document, eligibility: whyNotEligible(document), warnings };
     },
   );

@@ -15,6 +15,18 @@ export async function findPrivacy(db: Database, projectId: string): Promise<Priv
   return rows[0] && (rows[0].privacy ?? noPrivacy);
 }
 
+/** That of its project; undefined if the agent was deleted. */
+export async function findPrivacyOfAgent(
+  db: Database,
+  agentId: string,
+): Promise<PrivacySettings | undefined> {
+  const { rows } = await db.pool.query<{ privacy: PrivacySettings | null }>(
+    "select p.privacy from agents a join projects p on p.id = a.project_id where a.id = $1",
+    [agentId],
+  );
+  return rows[0] && (rows[0].privacy ?? noPrivacy);
+}
+
 /** Once this returns, no process stores by other settings. False if the project does not exist. */
 export async function savePrivacy(
   db: Database,
