@@ -1,10 +1,11 @@
-// npm run svc: runs an agent's test cases from a shell or CI, over the service's API.
+// npm run svc: runs an agent's test cases, or erases data, from a shell or CI, over the service's API.
 import { Command, CommanderError, Option } from "commander";
 import { CliError, type Client, openClient } from "./cli/client.ts";
+import { addErase } from "./cli/erase.ts";
 import { findAgent, findTests, type Named } from "./cli/find.ts";
 import { junitOf, unfinishedJunit, writeJunit } from "./cli/junit.ts";
 import { follow, type Launched, launchTests, readRuns } from "./cli/launches.ts";
-import { nonEmpty, readFailOn, readRepeats, readShare, serviceUrl } from "./cli/options.ts";
+import { nonEmpty, readFailOn, readRepeats, readShare, requireToken, serviceUrl } from "./cli/options.ts";
 import { exitCodeOf, type FailureKind, type Report, reportLines, summaryOf } from "./cli/report.ts";
 
 type RunOptions = {
@@ -62,12 +63,9 @@ program
     "\nExit codes: 0 all passed or skipped, or reached the pass rate, 1 some did not, 2 invalid usage or a request failed, 3 the judge was unavailable for some checks.",
   )
   .action(async (options: RunOptions, command: Command) => {
-    const { token } = options;
-    if (!token) command.error("error: no access token: set SVC_TOKEN or pass --token");
-    // Not in an option parser, because its error would print the token.
-    if (!/^[\x21-\x7e]+$/.test(token)) command.error("error: invalid access token");
-    process.exitCode = await run(options, token);
+    process.exitCode = await run(options, requireToken(command, options.token));
   });
+addErase(program);
 
 try {
   await program.parseAsync();

@@ -3,6 +3,8 @@
 /** Ends the command with exit code 2. The message is one line and never contains the token. */
 export class CliError extends Error {
   override name = "CliError";
+  /** The code of a rejected request. */
+  code: string | undefined;
 }
 
 /** 404: the resource does not exist or belongs to another account. */
@@ -11,7 +13,12 @@ export class NotFoundError extends CliError {}
 /** Resolves to the JSON response; throws CliError if the request is rejected or the service cannot be reached. */
 export type Client = <T>(method: "GET" | "POST", path: string, body?: object) => Promise<T>;
 
-type Answer = { message?: string; hint?: string; issues?: { path: string; message: string }[] };
+type Answer = {
+  code?: string;
+  message?: string;
+  hint?: string;
+  issues?: { path: string; message: string }[];
+};
 
 /** Retries for `retryMs` while the service is unavailable, so all requests of the client must be idempotent. */
 export function openClient(url: string, token: string, retryMs = 0): Client {
@@ -66,12 +73,14 @@ async function ask(
   if (status === 404 && answer !== undefined) return new NotFoundError(`${url}${path} was not found.`);
   const {
     message = `${url} answered ${status}; is it an Onlooker service?`,
+    code,
     hint,
     issues,
   } = (answer ?? {}) as Answer;
   const issueTexts = issues?.map(issue => `${issue.path}: ${issue.message}`).join(" ");
   const problem = [message, issueTexts, hint].filter(Boolean).join(" ");
-  return [429, 502, 503, 504].includes(status) ? new UnavailableError(problem) : new CliError(problem);
+  const Kind = [429, 502, 503, 504].includes(status) ? UnavailableError : CliError;
+  return Object.assign(new Kind(problem), { code });
 }
 
 function readJson(text: string): unknown {

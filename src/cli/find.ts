@@ -23,6 +23,15 @@ export async function findAgent(client: Client, wanted: string): Promise<Named> 
   throw new CliError(`Several agents are named “${wanted}”. Pass one of their ids: ${choice}.`);
 }
 
+export async function findProject(client: Client, wanted: string): Promise<Named> {
+  const projects = await listAll(client, "/api/projects");
+  const found = projects.filter(({ id, name }) => id === wanted.toLowerCase() || name === wanted);
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) throw new CliError(`No project “${wanted}”.`);
+  const ids = found.map(({ id }) => id).join(", ");
+  throw new CliError(`Several projects are named “${wanted}”. Pass one of their ids: ${ids}.`);
+}
+
 /** Undefined if none were passed. */
 export async function findTests(
   client: Client,

@@ -1,11 +1,23 @@
 // Reads the values of the command's options; an invalid value is an error that says what is valid.
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { repeatsMax } from "../model/test-case/inputs.ts";
 import { type FailureKind, failureKinds } from "./report.ts";
 
 export function nonEmpty(text: string): string {
   if (text.trim() === "") throw new InvalidArgumentError("It must not be empty.");
   return text.trim();
+}
+
+/** Not in an option parser, because its error would print the token. */
+export function requireToken(command: Command, token: string | undefined): string {
+  if (!token) return command.error("error: no access token: set SVC_TOKEN or pass --token");
+  if (!/^[\x21-\x7e]+$/.test(token)) return command.error("error: invalid access token");
+  return token;
+}
+
+export function readCount(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number.");
 }
 
 export function readFailOn(text: string): FailureKind[] {

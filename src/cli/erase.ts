@@ -1,0 +1,171 @@
+// The command `svc erase`: a dry run, or the erasure of what a dry run found, followed until its end.
+import { text } from "node:stream/consumers";
+import { type Command, Option } from "commander";
+import { CliError, type Client, openClient } from "./client.ts";
+import { findProject } from "./find.ts";
+import { nonEmpty, readCount, requireToken, serviceUrl } from "./options.ts";
+import { oneLine } from "./report.ts";
+
+type EraseOptions = {
+  project: string;
+  userId?: string;
+  conversationId?: string;
+  externalId?: string;
+  traceIds?: string[];
+  text?: string;
+  dryRun?: true;
+  confirm?: number;
+  editTests?: string[];
+  editNotes?: string[];
+  deleteViews?: string[];
+  url: string;
+  token?: string;
+  json?: true;
+};
+
+type Place = { id: string; name: string; excerpt: string };
+
+/** As the API answers it. */
+type Erasure = {
+  id: string;
+  state: "running" | "done" | "failed";
+  step: "find" | "erase" | "edit";
+  matched: number;
+  erased: number;
+  edited: number;
+  progress: { read: number; of: number };
+  error: string | null;
+  matches: { traceId: string; spanId: string | null; in: string; path: string; excerpt: string }[];
+  tests: Place[];
+  notes: { id: string; testName: string; traceId: string; excerpt: string }[];
+  views: Place[];
+};
+
+const criteria = ["userId", "conversationId", "externalId", "traceIds", "text"] as const;
+const pollMs = 500;
+const outageMaxMs = 60_000;
+
+const list = (given: string) =>
+  given
+    .split(",")
+    .map(item => item.trim())
+    .filter(Boolean);
+
+export function addErase(program: Command): void {
+  const command: Command = program
+    .command("erase")
+    .description("Finds everything about a user, a conversation or a text in a project, and erases it.")
+    .requiredOption("--project <id or name>", "the project")
+    .option(
+      "--user-id <id>",
+      "the user ID, as it was sent; - reads it from standard input, as for the others",
+      nonEmpty,
+    )
+    .option("--conversation-id <id>", "the conversation ID", nonEmpty)
+    .option("--external-id <id>", "an x-request-id or an OTLP trace ID", nonEmpty)
+    .option("--trace-ids <ids>", "traces by their IDs here, separated by commas", list)
+    .option("--text <text>", "a text of at least 4 characters, case-sensitive, anywhere")
+    .option("--dry-run", "find, and erase nothing")
+    .option("--confirm <number>", "the number of traces that a dry run of the last hour found", readCount)
+    .option("--edit-tests <ids>", "tests to take the value out of, separated by commas", list)
+    .option("--edit-notes <ids>", "notes to take the value out of, separated by commas", list)
+    .option("--delete-views <ids>", "saved views to delete, separated by commas", list)
+    .option("--url <url>", "the service", serviceUrl, "http://localhost:4000")
+    .addOption(new Option("--token <token>", "an access token for erasing data").env("SVC_TOKEN"))
+    .option("--json", "print the dry run or the erasure as JSON (use npm run --silent)")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 done, 1 it failed or more traces match than were confirmed, 2 invalid usage or a request failed.",
+    )
+    .action(async (options: EraseOptions) => {
+      if (criteria.filter(name => options[name] !== undefined).length !== 1) {
+        command.error(
+          "error: pass exactly one of --user-id, --conversation-id, --external-id, --trace-ids and --text",
+        );
+      }
+      if ((options.dryRun === undefined) === (options.confirm === undefined)) {
+        command.error("error: pass either --dry-run, or --confirm with the number that a dry run found");
+      }
+      process.exitCode = await erase(options, requireToken(command, options.token));
+    });
+}
+
+async function erase(options: EraseOptions, token: string): Promise<number> {
+  // A dry run and an erasure are started once: a lost answer must not start another.
+  const client = openClient(options.url, token);
+  const { id: projectId } = await findProject(client, options.project);
+  const kind = criteria.find(name => options[name] !== undefined)!;
+  const given = options[kind]!;
+  const value = given === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : given;
+  const body = {
+    [kind]: value,
+    ...(options.dryRun ? { dryRun: true } : { confirm: options.confirm }),
+    testIds: options.editTests ?? [],
+    noteIds: options.editNotes ?? [],
+    viewIds: options.deleteViews ?? [],
+  };
+  let begun: Erasure;
+  try {
+    begun = await client<Erasure>("POST", `/api/projects/${projectId}/erasures`, body);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== "MORE_MATCHES") throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 1;
+  }
+  const ended = await follow(openClient(options.url, token, outageMaxMs), begun);
+  const lines = options.dryRun ? dryRunLines(ended) : erasureLines(ended);
+  process.stdout.write(options.json ? `${JSON.stringify(ended)}\n` : `${lines.join("\n")}\n`);
+  return ended.state === "done" ? 0 : 1;
+}
+
+async function follow(client: Client, begun: Erasure): Promise<Erasure> {
+  let latest = begun;
+  let said = "";
+  while (latest.state === "running") {
+    const line = progressOf(latest);
+    if (line !== said) process.stderr.write(`${line}\n`);
+    said = line;
+    await new Promise(resolve => setTimeout(resolve, pollMs));
+    latest = await client<Erasure>("GET", `/api/erasures/${begun.id}`);
+  }
+  return latest;
+}
+
+function progressOf({ step, progress, matched, erased, error }: Erasure): string {
+  const what = {
+    find: `Searching: ${progress.read} of ${progress.of} traces read, ${matched} found.`,
+    erase: `Erasing: ${erased} of ${matched} traces.`,
+    edit: `Editing copies: ${erased} traces erased.`,
+  }[step];
+  return error ? `${what} ${error}` : what;
+}
+
+function erasureLines({ state, matched, erased, edited, error }: Erasure): string[] {
+  if (state === "failed") return [`FAILED  ${error ?? "The erasure failed."}`];
+  return [`${erased} of ${matched} traces erased; ${edited} tests, notes and views changed.`];
+}
+
+function dryRunLines({ state, error, matched, matches, tests, notes, views }: Erasure): string[] {
+  if (state === "failed") return [`FAILED  ${error ?? "The dry run failed."}`];
+  const rest = matched - matches.length;
+  const held = (title: string, items: { id: string; label: string; excerpt: string }[]) =>
+    items.length === 0
+      ? []
+      : [title, ...items.map(({ id, label, excerpt }) => oneLine(`    ${id}  ${label}: ${excerpt}`))];
+  return [
+    `${matched} traces match.`,
+    ...matches.map(
+      match => `    ${match.traceId}  ${oneLine(`${match.in} ${match.path}: ${match.excerpt}`)}`,
+    ),
+    ...(matches.length > 0 && rest > 0 ? [`    … and ${rest} more`] : []),
+    ...held("Tests that have it (--edit-tests):", labeled(tests)),
+    ...held(
+      "Notes that have it (--edit-notes):",
+      notes.map(({ testName, ...note }) => ({ ...note, label: testName })),
+    ),
+    ...held("Saved views that have it (--delete-views):", labeled(views)),
+    `To erase: the same with --confirm ${matched} in place of --dry-run.`,
+  ];
+}
+
+const labeled = (items: Place[]) => items.map(({ name, ...item }) => ({ ...item, label: name }));

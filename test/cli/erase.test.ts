@@ -1,0 +1,84 @@
+// The command that erases data: its dry run, its exit codes, and what it says when it cannot.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, before, test } from "node:test";
+import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
+import { childEnv } from "../support/child-env.ts";
+import { send } from "../support/send.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+let token: string;
+before(async () => {
+  service = await startTestService();
+  const made = { name: "Erase", scope: "erasures" };
+  token = (await service.client.post("/api/access-tokens", made).expect(201)).body.token;
+});
+after(() => service.stop());
+
+async function svc(args: string[], { input = "", secret = token } = {}) {
+  const cli = join(import.meta.dirname, "../../src/cli.ts");
+  const all = [cli, "erase", "--url", service.url, "--project", service.projectId, ...args];
+  const child = spawn(process.execPath, all, {
+    env: { ...childEnv, SVC_TOKEN: secret },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin!.on("error", () => {});
+  child.stdin!.end(input);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, "exit"),
+  ]);
+  return { code, out, err };
+}
+
+const sendFor = (user: string) =>
+  send(service, {
+    body: canonicalBody(service.agent.id, { spans: [canonicalSpan({ attributes: { "user.id": user } })] }),
+  });
+
+test("a dry run lists what it found, its number erases it, and further matches end with 1", async () => {
+  await sendFor("jane\u001b[31m");
+  await sendFor("john");
+  const user = { input: "jane\u001b[31m\n" };
+  const dryRun = await svc(["--user-id", "-", "--dry-run"], user);
+  assert.equal(dryRun.code, 0, dryRun.err);
+  assert.match(dryRun.out, /^1 traces match\.\n {4}[0-9a-f-]{36} {2}attributes user\.id: jane\uFFFD\[31m\n/);
+  assert.match(dryRun.out, /--confirm 1 in place of --dry-run\.\n$/);
+  await sendFor("jane\u001b[31m");
+  const more = await svc(["--user-id", "-", "--confirm", "1"], user);
+  assert.deepEqual([more.code, more.out], [1, ""]);
+  assert.match(more.err, /2 traces match, and 1 were confirmed\. Nothing was erased\./);
+  assert.equal((await svc(["--user-id", "-", "--dry-run"], user)).code, 0);
+  const erased = await svc(["--user-id", "-", "--confirm", "2"], user);
+  assert.equal(erased.code, 0, erased.err);
+  assert.equal(erased.out, "2 of 2 traces erased; 0 tests, notes and views changed.\n");
+  const { rows } = await service.db.pool.query("select user_id from traces");
+  assert.deepEqual(rows, [{ user_id: "john" }]);
+  const { out } = await svc(["--user-id", "john", "--dry-run", "--json"]);
+  assert.equal(JSON.parse(out).matched, 1);
+});
+
+test("wrong usage and rejected requests end with 2, and neither the token nor a stack is printed", async () => {
+  const made = await service.client.post("/api/access-tokens", { name: "CI" }).expect(201);
+  const cases: [string[], RegExp, string?][] = [
+    [["--dry-run"], /pass exactly one of --user-id/],
+    [["--text", "some text", "--user-id", "one", "--dry-run"], /pass exactly one of --user-id/],
+    [["--text", "some text"], /pass either --dry-run, or --confirm/],
+    [["--text", "some text", "--confirm", "x"], /whole number/],
+    [["--text", "abc", "--dry-run"], /at least 4 characters/],
+    [["--text", "some text", "--confirm", "1"], /No dry run of this criterion/],
+    [["--text", "some text", "--dry-run"], /only read data and start or cancel runs/, made.body.token],
+    [["--text", "some text", "--dry-run"], /no access token/, ""],
+  ];
+  for (const [args, expected, secret] of cases) {
+    const { code, out, err } = await svc(args, secret === undefined ? {} : { secret });
+    assert.deepEqual([code, out], [2, ""], String(args));
+    assert.match(err, expected);
+    assert.doesNotMatch(err, /svcp_|\n\s+at /);
+  }
+});
