@@ -191,9 +191,10 @@ async function applicabilityOf(
 ): Promise<NonNullable<DryRun["applicability"]>> {
   const turns = test.turns.length === 0 ? [{ input: "?" }] : test.turns;
   const active: TestCase = { ...test, turns, status: "active" };
-  const question = routingQuestion({ spans: read.spans, derived }, [active]);
+  const question = routingQuestion({ spans: read.spans, derived, content: read.content }, [active]);
   const answer = question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : noScenario);
-  const { applied, why, reason, suspicious } = applicability(derived, [active], answer).tests[0]!;
+  const { applied, why, reason, suspicious } = applicability(derived, [active], answer, read.content)
+    .tests[0]!;
   return {
     applied,
     why,

@@ -220,7 +220,7 @@ async function evaluateWith(
   const question = routingQuestion(view, tests);
   const routing = question && (await judge.route(question, signal));
   if (routing) onRouted?.(routing);
-  const applying = applyingTests(derived, tests, routing);
+  const applying = applyingTests(derived, tests, routing, view.content);
   // Replies are judged only once it is known which tests apply: then one call serves them all.
   const asked = routing && isWaiting(routing) ? pendingJudge(routing) : judge;
   await answersFor({ judge: asked, sandbox }, viewed, applying, signal, answers);

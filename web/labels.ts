@@ -231,6 +231,8 @@ export const whys: Record<Why, string> = {
   multi_turn: "It does not have exactly one turn, so it is limited to manual runs.",
   scenario_no_match: "The user’s input does not match the scenario.",
   no_user_input: "The trace has no user input to match the scenario against.",
+  content_not_stored:
+    "The content of the trace is not stored, so there is no input to match the scenario against.",
   routing_unavailable: "The judge could not match the scenario: routing was unavailable.",
   routing_waiting: "Waiting for the judge to say whether the scenario matches.",
   pending: "The evaluation is pending.",

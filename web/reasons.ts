@@ -29,6 +29,7 @@ export const storedSentences = [
   "turn_not_reached",
   "turn_not_in_trace",
   "no_agent_trace",
+  "content_not_stored",
   "no_answer",
   "invalid_threshold",
   "arguments_too_large",

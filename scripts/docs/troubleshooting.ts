@@ -103,6 +103,10 @@ const notRun: Record<NotRun, [what: string, todo: string]> = {
     "Nothing, if that is right. Otherwise reword the scenario and try it on recent inputs.",
   ],
   no_user_input: ["The trace contains no user input.", "Send `gen_ai.input.messages` or `gen_ai.prompt`."],
+  content_not_stored: [
+    "The agent stores no content, or the content of the trace has been forgotten.",
+    "Make the test Always run, with checks that need no content, or store content.",
+  ],
   routing_unavailable: [
     "No judge was connected, or the judge did not say whether the scenario matches.",
     "Connect a [judge](judging.md), or set the test to Always run.",

@@ -181,6 +181,7 @@ async function tryTrace(
   signal: AbortSignal,
 ): Promise<Omit<TriedTrace, "traceId">> {
   const { read, derived } = loaded;
+  if (read.content) return { after: null, reason: reasonText({ code: "content_not_stored" }), check: null };
   const evaluated = asEligible(test);
   const question = routingQuestion({ spans: read.spans, derived }, [evaluated]);
   const routing = question && (/\S/.test(test.scenario) ? await judge.route(question, signal) : noScenario);

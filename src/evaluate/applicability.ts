@@ -1,4 +1,5 @@
 // Decides which tests of an agent run on a trace, and why the others do not.
+import type { ContentGone } from "../model/content.ts";
 import type { RoutingAnswer, RoutingQuestion } from "../model/judge/judge.ts";
 import { isWaiting } from "../model/judge/outcome.ts";
 import { reasonText } from "../model/run/reason-text.ts";
@@ -13,11 +14,16 @@ import { earlierMessages } from "./material.ts";
  * privacy rules that redacted something in the trace.
  */
 export function routingQuestion(
-  { spans, derived, redacted = [] }: { spans: Span[]; derived: Derived; redacted?: string[] },
+  {
+    spans,
+    derived,
+    redacted = [],
+    content,
+  }: { spans: Span[]; derived: Derived; redacted?: string[]; content?: ContentGone | undefined },
   tests: TestCase[],
 ): RoutingQuestion | null {
   const conditional = tests.filter(isScenarioMatched);
-  if (conditional.length === 0 || !derived.userInput) return null;
+  if (conditional.length === 0 || !derived.userInput || content) return null;
   const scenarios = conditional.map(({ id, scenario }) => ({ testId: id, scenario }));
   const earlier = earlierMessages(spans, derived);
   return {
@@ -28,27 +34,42 @@ export function routingQuestion(
   };
 }
 
-/** `answer` is null where nothing was asked. Of the judge's labels only no_match keeps a test from running. */
+/** `answer` is null where nothing was asked. `content`: what the trace lacks. Of the judge's labels only no_match keeps a test from running. */
 export function applicability(
   derived: Derived,
   tests: TestCase[],
   answer: RoutingAnswer | null,
+  content?: ContentGone,
 ): { routing: Routing; tests: Applicability[] } {
-  const routing = routingOf(derived, tests, answer);
+  const routing = content ? routingOf({ userInput: null }, tests, answer) : routingOf(derived, tests, answer);
+  const noInput = content ? "content_not_stored" : "no_user_input";
   return {
     routing,
-    tests: tests.map(test => ({ testId: test.id, name: test.name, ...whyOf(test, routing, answer) })),
+    tests: tests.map(test => ({
+      testId: test.id,
+      name: test.name,
+      ...whyOf(test, routing, answer, noInput),
+    })),
   };
 }
 
 /** The tests that run on the trace. */
-export function applyingTests(derived: Derived, tests: TestCase[], answer: RoutingAnswer | null): TestCase[] {
-  const applied = applicability(derived, tests, answer).tests;
+export function applyingTests(
+  derived: Derived,
+  tests: TestCase[],
+  answer: RoutingAnswer | null,
+  content?: ContentGone,
+): TestCase[] {
+  const applied = applicability(derived, tests, answer, content).tests;
   return tests.filter((_, at) => applied[at]!.applied);
 }
 
 /** Routing is unavailable, too, if the answer has a label for none of the scenarios. */
-function routingOf(derived: Derived, tests: TestCase[], answer: RoutingAnswer | null): Routing {
+function routingOf(
+  derived: Pick<Derived, "userInput">,
+  tests: TestCase[],
+  answer: RoutingAnswer | null,
+): Routing {
   const conditional = tests.filter(isScenarioMatched);
   if (conditional.length === 0) return "not_needed";
   if (!derived.userInput) return "no_user_input";
@@ -57,11 +78,16 @@ function routingOf(derived: Derived, tests: TestCase[], answer: RoutingAnswer | 
 
 type Why = Omit<Applicability, "testId" | "name">;
 
-function whyOf(test: TestCase, routing: Routing, answer: RoutingAnswer | null): Why {
+function whyOf(
+  test: TestCase,
+  routing: Routing,
+  answer: RoutingAnswer | null,
+  noInput: "no_user_input" | "content_not_stored",
+): Why {
   const why = whyNotEligible(test);
   if (why) return { applied: false, why };
   if (test.passiveBehavior === "always_run") return { applied: true, why: "always_run" };
-  if (routing === "no_user_input") return { applied: false, why: "no_user_input" };
+  if (routing === "no_user_input") return { applied: false, why: noInput };
   if (answer?.code !== "ok") {
     const unanswered = answer && isWaiting(answer) ? "routing_waiting" : "routing_unavailable";
     return { applied: false, why: unanswered, ...(answer ? { reason: reasonText(answer.detail) } : {}) };

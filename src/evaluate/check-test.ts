@@ -7,6 +7,7 @@ import { reasonFields } from "../model/run/reason-text.ts";
 import type { Check } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
 import { findingOf } from "./checks.ts";
+import { contentGone, withoutTexts } from "./content-gone.ts";
 import type { Context, Finding, OpenQuestions } from "./finding.ts";
 import { contextOf, unlessUnseen } from "./turns.ts";
 
@@ -88,7 +89,11 @@ function findOnce(assertion: Assertion, context: Context): Finding {
 function findWithinBudget(assertion: Assertion, context: Context): Finding {
   try {
     const found = contextOf(assertion, context);
-    return "kind" in found ? found : unlessUnseen(assertion, found, findingOf(assertion, found));
+    if ("kind" in found) return found;
+    const { view } = found;
+    const finding =
+      contentGone(assertion, view) ?? unlessUnseen(assertion, found, findingOf(assertion, found));
+    return withoutTexts(assertion, view, finding);
   } catch (error) {
     if (!(error instanceof BudgetSpent)) throw error;
     const seen = { expected: null, actual: null, evidence: [] };

@@ -29,7 +29,7 @@ export type EvaluateInput = {
 
 /** The verdict of a passive run. A test whose scenario does not match gives a skipped result. */
 export function* evaluating({ view, tests, routing, answers }: EvaluateInput): Steps<Verdict> {
-  const applied = applicability(view.derived, tests, routing);
+  const applied = applicability(view.derived, tests, routing, view.content);
   const results: Result[] = [];
   for (const [at, test] of tests.entries()) {
     const { applied: applies, why, reason } = applied.tests[at]!;

@@ -23,7 +23,10 @@ export function withReceived({ trace, derived }: Turn, received: Received): Turn
       : (judgedText ?? responseText)
     : replyOf(received.text, [judgedText, responseText], spanId);
   return {
-    trace: { ...trace, received: { time: !isInTrace } },
+    trace: {
+      ...trace,
+      received: { time: !isInTrace, ...(!isInTrace && received.text !== null && { reply: true as const }) },
+    },
     derived: {
       ...derived,
       httpStatus:

@@ -33,6 +33,8 @@ export class TraceView {
   /** Whether it, or one of its turns, was made of what was seen from outside: of what the agent did, nothing shows. */
   readonly isObserved: boolean;
   readonly received: MergedTrace["received"];
+  /** Set where the trace, or one of its turns, lacks its content. */
+  readonly content: MergedTrace["content"];
   readonly #redactions: Redactions;
   /** The spans that conventions translated, by id. */
   readonly translated: ReadonlyMap<string, Span>;
@@ -58,6 +60,7 @@ export class TraceView {
     this.derived = derived;
     this.budget = budget;
     this.received = trace.received;
+    this.content = trace.content;
     this.earlier = earlier;
     this.translated = translatedSpans(trace.spans);
     this.#redactions = new Redactions(trace.redactions ?? []);

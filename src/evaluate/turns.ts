@@ -14,14 +14,19 @@ export function joinTurns(given: Turn[]): Turn {
   const turns = given.map((turn, at) => numbered(turn, `${at + 1}:`));
   const last = turns.at(-1)!;
   const all = turns.map(({ derived }) => derived);
+  const content = turns.find(turn => turn.trace.content)?.trace.content;
   const trace: MergedTrace = {
     ...last.trace,
     path: turns.some(turn => turn.trace.path === "otlp") ? "otlp" : "canonical",
     spans: turns.flatMap(turn => turn.trace.spans),
     redactions: turns.flatMap(turn => turn.trace.redactions ?? []),
     turns,
+    ...(content && { content }),
     ...(last.trace.received && {
-      received: { time: turns.every(turn => turn.trace.received?.time) },
+      received: {
+        time: turns.every(turn => turn.trace.received?.time),
+        ...(last.trace.received.reply && { reply: true as const }),
+      },
     }),
   };
   const derived: Derived = {

@@ -151,7 +151,9 @@ async function readReply(
 ): Promise<Pick<AgentReply, "text" | "error">> {
   const opened = traceId === undefined ? undefined : await openTraces(deps, [traceId], signal);
   try {
-    const { judgedText, responseText } = opened?.traces[0]?.derived ?? {};
+    const trace = opened?.traces[0];
+    if (trace?.trace.content) return { text: null, error: null };
+    const { judgedText, responseText } = trace?.derived ?? {};
     const text = (judgedText ?? responseText)?.text;
     if (text) return { text, error: null };
     const reason = `No trace with a reply arrived within ${waitMs / 1000} s.`;

@@ -1,8 +1,10 @@
 // What is stored of an agent's traces: attributes it denies or allows, and traces without content, on every way in.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { makeAgent } from "../support/app.ts";
+import { sendJson, startAgentServer } from "../support/agent-server.ts";
+import { makeAgent, makeTest } from "../support/app.ts";
 import { canonicalSpan, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
 import { columnsWith } from "../support/leftovers.ts";
 import { callSpan, logsOf, questionRecord, record } from "../support/log-records.ts";
 import { jsonOf, send } from "../support/send.ts";
@@ -157,6 +159,102 @@ describe("an agent that stores no content", () => {
     // The agent of the tests before stored it.
     await service.client.delete(`/api/agents/${(await denying()).id}`).expect(204);
     assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
+  });
+
+  it("has checks of content missing, whatever the trace says, and keeps those of structure; nothing is routed", async () => {
+    const agent = await makeAgent(service.owner, { otlpServiceName: "judged" });
+    await change(agent, { content: "none" });
+    const assertions = [
+      { type: "response_regex", pattern: "x" },
+      { type: "response_regex", pattern: "x", negate: true },
+      { type: "semantic", criteria: ["Says where the parcel is"] },
+      { type: "json_match", target_node: "nowhere", field: "a", expected_value: 1 },
+      { type: "json_schema", target_node: "answer", field: "a", schema: {} },
+      { type: "tool_call", expected_name: "lookup", expected_arguments: { id: 1 } },
+      { type: "tool_call", expected_name: "lookup" },
+      { type: "token_limit", max_input: 20 },
+    ];
+    await makeTest(service.owner, agent.id, { passiveBehavior: "always_run", assertions });
+    const relevant = await makeTest(service.owner, agent.id, {
+      passiveBehavior: "run_when_relevant",
+      scenario: "The user asks for a parcel",
+    });
+    const { id } = await sendCanonical(agent.id);
+    const trace = await eventually(async () => {
+      const stored = await read(`/api/traces/${id}`);
+      assert.equal(stored.runs[0].state, "completed");
+      return stored;
+    });
+    assert.deepEqual(
+      trace.runs[0].results[0].checks.map((check: Read) => [check.outcome, check.reasonCode]),
+      [
+        ...assertions.slice(0, 6).map(() => ["missing_instrumentation", "content_not_stored"]),
+        ["passed", "tool_call_count"],
+        ["passed", "token_usage"],
+      ],
+    );
+    assert.equal(trace.tests.find((one: Read) => one.testId === relevant.id).why, "content_not_stored");
+    const { body: again } = await service.client
+      .post(`/api/agents/${agent.id}/judge-again`, { traceIds: [id] })
+      .expect(200);
+    assert.deepEqual(
+      again.refused.map(({ reason }: Read) => reason),
+      ["content_not_stored"],
+    );
+  });
+
+  it("checks the reply of a manual run in memory, and stores the outcome without a text", async () => {
+    const said = "reply-9090";
+    const server = await startAgentServer(async (_request, response) => sendJson(response, { reply: said }));
+    try {
+      const agent = await makeAgent(service.owner);
+      await change(agent, { content: "none" });
+      const connection = {
+        type: "http_api",
+        url: server.url,
+        bodyTemplate: '{"message":"{{input}}"}',
+        reply: { kind: "json", pointer: "/reply" },
+        waitMs: 0,
+      };
+      await service.client.put(`/api/agents/${agent.id}/connection`, connection).expect(200);
+      const { id } = await makeTest(service.owner, agent.id, {
+        passiveBehavior: "manual_only",
+        turns: [{ input: "One" }, { input: "Two" }],
+        assertions: [
+          { type: "response_regex", pattern: "reply-\\d+" },
+          { type: "response_regex", pattern: "nothing", turn: 1 },
+          { type: "semantic", criteria: ["Replies"] },
+        ],
+      });
+      const made = await service.client
+        .post(`/api/agents/${agent.id}/launches`, { testIds: [id] })
+        .expect(201);
+      const ended = await eventually(async () => {
+        const launch = await read(`/api/launches/${made.body.id}`);
+        assert.notEqual(launch.finishedAt, null);
+        return launch;
+      });
+      const run = await read(`/api/runs/${ended.runs[0].id}`);
+      assert.deepEqual(
+        run.results[0].checks.map((check: Read) => [check.outcome, check.reasonCode, check.actual]),
+        [
+          ["passed", "pattern_found", null],
+          ["failed", "pattern_not_found", null],
+          ["missing_instrumentation", "content_not_stored", null],
+        ],
+      );
+      assert.deepEqual(
+        run.turns.map((turn: Read) => [turn.input, turn.text, turn.content]),
+        [
+          ["One", null, "none"],
+          ["Two", null, "none"],
+        ],
+      );
+      assert.equal(server.requests.length, 2);
+      assert.deepEqual(await columnsWith(service.databaseUrl, said), []);
+    } finally {
+      await server.close();
+    }
   });
 
   const denying = async () =>

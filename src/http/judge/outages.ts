@@ -134,6 +134,7 @@ const refusalTexts: Record<AgainRefusal, string> = {
     "No test has evaluated this trace. To try a test on past traces, run a backtest in its editor.",
   tests_deleted:
     "The tests that evaluated this trace were deleted. To try another test, run a backtest in its editor.",
+  content_not_stored: "The content of the trace was not stored, or has been forgotten.",
 };
 
 /** Why the judge is paused, so that whatever was scheduled would be skipped again; undefined: it is not. */

@@ -217,6 +217,10 @@ const Turn = z.object({
     .describe("The connection reads the reply from the trace; absent: text is what the call answered."),
   statusInTrace: z.number().optional().describe("Set if the trace has another HTTP status than the call."),
   replyInTrace: z.string().optional().describe("Set if the trace has another reply than the call."),
+  content: z
+    .enum(["none", "forgotten"])
+    .optional()
+    .describe("Set where the reply was not stored, or has been forgotten."),
 });
 
 const manual = { ...manualRunFields, turns: z.array(typed<RunTurn>()(Turn.meta({ id: "RunTurn" }))) };

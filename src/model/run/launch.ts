@@ -1,5 +1,7 @@
 // A launch (one press of Run): its manual runs, their turns, and their comparison with earlier runs.
+
 import type { AgentCallError } from "../agent/call.ts";
+import type { ContentGone } from "../content.ts";
 import type { PassRate, PassRateDifference } from "./pass-rate.ts";
 import type { Outcome, RunState } from "./run.ts";
 
@@ -120,7 +122,13 @@ export type RunTurn = {
   /** Set where the agent's trace has another status or reply than the call answered; the reply is cut as `text` is. */
   statusInTrace?: number;
   replyInTrace?: string;
+  /** Set where the reply was not stored, or has been forgotten. */
+  content?: ContentGone;
 };
+
+export function turnWithoutReply({ replyInTrace: _, ...turn }: RunTurn, content: ContentGone): RunTurn {
+  return { ...turn, text: null, content };
+}
 
 /** Characters of a reply that the API shows with its turn. */
 export const replyMax = 100_000;

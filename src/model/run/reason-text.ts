@@ -57,6 +57,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   no_steps: ({ name }) =>
     `The trace has no steps besides its root, so whether ${quote(name)} ran is unknown.`,
   turn_not_reached: ({ turn, turns }) => `Turn ${turn} did not take place: the run ended in turn ${turns}.`,
+  content_not_stored: () => "The content of the trace was not stored, or has been forgotten.",
   turn_not_in_trace: ({ turn }) => `This trace is a single turn; turn ${turn} is not in it.`,
   no_agent_trace: () => "The agent sent no trace, so this cannot be checked.",
 

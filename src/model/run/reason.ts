@@ -88,6 +88,8 @@ type AbsenceData = {
   turn_not_reached: { turn: number; turns: number };
   turn_not_in_trace: { turn: number };
   no_agent_trace: null;
+  /** It was never stored, or has been forgotten. */
+  content_not_stored: null;
 };
 
 /** Reasons of checks that were not made. */

@@ -113,6 +113,7 @@ export type Applicability = {
     | Ineligibility
     | "scenario_no_match"
     | "no_user_input"
+    | "content_not_stored"
     | "routing_unavailable"
     /** The judge will be asked again: only in runs that have not completed. */
     | "routing_waiting";

@@ -9,6 +9,7 @@ export const againRefusals = [
   "in_progress",
   "never_evaluated",
   "tests_deleted",
+  "content_not_stored",
 ] as const;
 export type AgainRefusal = (typeof againRefusals)[number];
 

@@ -51,7 +51,7 @@ export function derive(
       ? findOtherConvention(spans, lacksOf({ ...read, tokens, userInput, responseText }))
       : null;
 
-  const notices: Notice[] = userInput ? [] : ["no_user_input"];
+  const notices: Notice[] = userInput || trace.content ? [] : ["no_user_input"];
   notices.push(...tree.notices);
   if (timing.durationMs === null) notices.push("no_timing");
   if (otherConvention) notices.push("other_convention");

@@ -85,8 +85,8 @@ export type MergedTrace = Batch & {
   redactions?: RedactedSpan[];
   /** The single turns, if the trace joins the turns of a manual run. */
   turns?: Turn[];
-  /** In a manual run: the derived duration is the time that the call took, and the status what it answered. */
-  received?: { time: boolean };
+  /** In a manual run: the derived duration is the time that the call took, and the status what it answered. `reply`: its text is in memory. */
+  received?: { time: boolean; reply?: true };
 };
 
 /** Which privacy rule redacted something in a span; null: in the resource or the metadata. */

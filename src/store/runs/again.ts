@@ -35,6 +35,7 @@ export async function evaluateAgain(db: Database, agentId: string, traceIds: str
 type Found = {
   traceId: string;
   kind: "live" | "test_run";
+  hasContent: boolean;
   underWay: boolean;
   evaluated: boolean;
   outage: boolean | null;
@@ -69,9 +70,10 @@ async function scheduleSome(
 async function readLast(client: pg.PoolClient, agentId: string, traceIds: string[]): Promise<Found[]> {
   const { rows } = await client.query<Found>(
     `with wanted as materialized (
-       select id, kind from traces where agent_id = $1 and id = any ($2::uuid[]) order by id for key share
+       select id, kind, content from traces where agent_id = $1 and id = any ($2::uuid[]) order by id for key share
      )
-     select wanted.id as "traceId", wanted.kind, last.id is not null as evaluated, last.outage_open as outage, last.detail,
+     select wanted.id as "traceId", wanted.kind, wanted.content is null as "hasContent",
+       last.id is not null as evaluated, last.outage_open as outage, last.detail,
        exists (
          select from runs r where r.trace_id = wanted.id and r.state in ('pending', 'running') and r.kind <> 'manual'
        ) as "underWay"
@@ -92,6 +94,7 @@ function planOf(
   if (!found) return "not_found";
   if (found.kind === "test_run") return "test_run";
   if (found.underWay) return "in_progress";
+  if (!found.hasContent) return "content_not_stored";
   if (!found.evaluated) return "never_evaluated";
   const detail = decodeDetail(found.detail);
   // The run is from before plans were kept: as for all other runs that have none, the tests are the current ones.

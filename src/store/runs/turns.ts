@@ -1,25 +1,33 @@
 // The turns of manual runs, and the traces that agents sent for them.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { cutReply, type RunTurn } from "../../model/run/launch.ts";
+import { cutReply, type RunTurn, turnWithoutReply } from "../../model/run/launch.ts";
 import type { Database } from "../db.ts";
 
 /** As SQL over `run_turns u`. Quotes inside JSON strings are escaped, so only the keys themselves match. */
 export const differingTurn = `strpos(u.document, '"statusInTrace":') > 0 or strpos(u.document, '"replyInTrace":') > 0`;
 
 /**
- * Updates a turn with its reply or its trace. A longer text is stored whole, but `listTurns` reads the start of it. False
+ * Updates a turn with its reply or its trace. A longer text is stored whole, but `listTurns` reads the start of it; of
+ * an agent that stores no content, none is. False
  * if the turn was deleted, with the run or with the trace of another turn.
  */
 export async function saveTurn(db: Database, runId: string, turn: RunTurn): Promise<boolean> {
   const text = turn.text && cutReply(turn.text);
   const { rowCount } = await db.pool.query(
-    "update run_turns set document = $3, trace_id = $4, reply = $5 where run_id = $1 and turn = $2",
+    // The agent is locked so that a change of what may be stored waits for this commit, or this statement sees the change.
+    `with agent as materialized (
+      select content = 'none' as is_silent from agents where id = (select agent_id from runs where id = $1) for key share
+    )
+    update run_turns set document = case when is_silent then $6 else $3 end, trace_id = $4,
+      reply = case when is_silent then null else $5::bytea end
+    from agent where run_id = $1 and turn = $2`,
     [
       runId,
       turn.turn,
       JSON.stringify({ ...turn, text }),
       turn.traceId,
       text === turn.text ? null : zstdCompressSync(JSON.stringify(turn.text)),
+      JSON.stringify(turnWithoutReply(turn, "none")),
     ],
   );
   return rowCount === 1;
@@ -55,6 +63,7 @@ export type ArrivedTrace = {
   path: "canonical" | "otlp";
   /** Since its last batch. */
   quietMs: number;
+  /** Or its content is not stored: then no reply will be. */
   hasReply: boolean;
 };
 
@@ -67,7 +76,7 @@ export async function findArrived(
   const { rows } = await db.pool.query<ArrivedTrace>({
     name: "find_arrived",
     text: `select id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs",
-        coalesce(response_text <> '', false) as "hasReply"
+        coalesce(response_text <> '', false) or content is not null as "hasReply"
       from traces where agent_id = $1 and external_id = any ($2::text[]) order by received_at, id limit 1`,
     values: [agentId, externalIds],
   });

@@ -255,7 +255,7 @@ export async function listLatestLive(
 /** `input` has at most 500 characters. Null: there is none or, where `derived` is false, it is not known yet. */
 export type LatestInput = { id: string; bytes: number; input: string | null; derived: boolean };
 
-/** The latest user inputs of the agent's live traces, newest first. */
+/** The latest user inputs of the agent's live traces that have their content, newest first. */
 export async function listLatestInputs(
   db: Database,
   agentId: string,
@@ -265,7 +265,7 @@ export async function listLatestInputs(
     name: "list_latest_inputs",
     text: `select id, batch_bytes as bytes, user_input as input, derived_revision = revision as derived
       from (select * from traces where agent_id = $1 order by id desc limit ${latestTracesMax}) latest
-      where kind = 'live' order by id desc limit $2`,
+      where kind = 'live' and content is null order by id desc limit $2`,
     values: [agentId, rowsMax],
   });
   return rows;

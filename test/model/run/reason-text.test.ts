@@ -132,6 +132,7 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   no_steps: [[{ name: "x" }, 'The trace has no steps besides its root, so whether "x" ran is unknown.']],
   turn_not_reached: [[{ turn: 3, turns: 2 }, "Turn 3 did not take place: the run ended in turn 2."]],
   turn_not_in_trace: [[{ turn: 2 }, "This trace is a single turn; turn 2 is not in it."]],
+  content_not_stored: "The content of the trace was not stored, or has been forgotten.",
   no_agent_trace: "The agent sent no trace, so this cannot be checked.",
   dependency_not_passed: [[{ id: "a1" }, 'Depends on "a1", which did not pass.']],
   dependency_waiting: [[{ id: "a1" }, 'Depends on "a1", which is waiting for the judge.']],
