@@ -190,6 +190,12 @@ const projectPrices = createRoute({
   component: lazyRouteComponent(() => import("../pages/project/ProjectPricesPage.tsx"), "ProjectPricesPage"),
 });
 
+const projectPrivacy = createRoute({
+  path: "/settings/privacy",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("../pages/privacy/PrivacyPage.tsx"), "PrivacyPage"),
+});
+
 export const projectTree = project.addChildren([
   agents,
   agent.addChildren([
@@ -216,4 +222,5 @@ export const projectTree = project.addChildren([
   projectJudge,
   projectLabels,
   projectPrices,
+  projectPrivacy,
 ]);

@@ -1,4 +1,4 @@
-// Agents in a browser: their list, connection, alerts, Get started and the ingestion log.
+// Agents in a browser: their list, connection, alerts, Get started, the ingestion log and privacy.
 import "./agents.ts";
 import "./connection.ts";
 import "./alerts.ts";
@@ -6,3 +6,4 @@ import "./start.ts";
 import "./start-live.ts";
 import "./start-snippets.ts";
 import "./ingestion.ts";
+import "./privacy.ts";

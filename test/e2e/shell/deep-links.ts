@@ -54,6 +54,11 @@ async function memberScreens(): Promise<Screen[]> {
       heading: "Project settings",
     },
     {
+      path: `${project}/settings/privacy`,
+      title: "Privacy · Project settings · Onlooker",
+      heading: "Project settings",
+    },
+    {
       path: `${project}/settings/labels`,
       title: "Labels · Project settings · Onlooker",
       heading: "Project settings",

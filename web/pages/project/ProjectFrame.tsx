@@ -10,9 +10,10 @@ const tabs = [
   { to: "/projects/$projectId/settings/judge", label: "Judge" },
   { to: "/projects/$projectId/settings/labels", label: "Labels" },
   { to: "/projects/$projectId/settings/prices", label: "Prices" },
+  { to: "/projects/$projectId/settings/privacy", label: "Privacy" },
 ] as const;
 
-type ProjectFrameProps = { part?: "Judge" | "Labels" | "Prices"; children: ReactNode };
+type ProjectFrameProps = { part?: "Judge" | "Labels" | "Prices" | "Privacy"; children: ReactNode };
 
 export function ProjectFrame({ part, children }: ProjectFrameProps) {
   const params = route.useParams();

@@ -1,0 +1,16 @@
+// Changes to a project's privacy settings and the key of its pseudonyms; trials of rules.
+import type { Privacy, PrivacyPreview, PseudonymKey } from "../../src/http/projects/privacy-schemas.ts";
+import { type Answer, ask } from "../api.ts";
+
+export const savePrivacy = (projectId: string, body: Privacy): Promise<Answer<Privacy>> =>
+  ask("PUT", `/api/projects/${projectId}/privacy`, { body });
+
+/** Tries rules on the latest traces; stores nothing. */
+export const previewPrivacy = (
+  projectId: string,
+  { builtIn, rules, pseudonyms }: Pick<Privacy, "builtIn" | "rules" | "pseudonyms">,
+): Promise<Answer<PrivacyPreview>> =>
+  ask("POST", `/api/projects/${projectId}/privacy/preview`, { body: { builtIn, rules, pseudonyms } });
+
+export const replacePseudonymKey = (projectId: string): Promise<Answer<PseudonymKey>> =>
+  ask("POST", `/api/projects/${projectId}/privacy/pseudonym-key`);

@@ -1,0 +1,93 @@
+// Privacy settings of a project: what is redacted, what the judge sees, and what leaves Onlooker.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import type { Privacy } from "../../../src/http/projects/privacy-schemas.ts";
+import type { Failure } from "../../api.ts";
+import { savePrivacy } from "../../mutations/privacy.ts";
+import { privacyQuery, pseudonymKeyQuery } from "../../queries/privacy.ts";
+import "../../styles/privacy.css";
+import "../../styles/rules.css";
+import { Button } from "../../ui/Button.tsx";
+import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { Loaded } from "../../ui/State.tsx";
+import { toast } from "../../ui/Toast.tsx";
+import { ProjectFrame } from "../project/ProjectFrame.tsx";
+import { type DraftPrivacy, fromDraft, toDraft } from "./draft.ts";
+import { JudgeSection } from "./JudgeSection.tsx";
+import { PseudonymKeySection } from "./PseudonymKeySection.tsx";
+import { RedactionSection } from "./RedactionSection.tsx";
+import { TryRedaction } from "./TryRedaction.tsx";
+import { WhatLeaves } from "./WhatLeaves.tsx";
+
+const route = getRouteApi("/member/projects/$projectId/settings/privacy");
+
+export function PrivacyPage() {
+  const { projectId } = route.useParams();
+  const query = useQuery(privacyQuery(projectId));
+  return (
+    <ProjectFrame part="Privacy">
+      <Loaded query={query}>
+        {settings => <PrivacyForm key={projectId} projectId={projectId} saved={settings} />}
+      </Loaded>
+      <PseudonymKeySection projectId={projectId} />
+      <WhatLeaves projectId={projectId} />
+    </ProjectFrame>
+  );
+}
+
+function PrivacyForm({ projectId, saved }: { projectId: string; saved: Privacy }) {
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState(() => toDraft(saved));
+  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
+  const [failure, setFailure] = useState<Failure>();
+  const [busy, setBusy] = useState(false);
+  const form = useRef<HTMLDivElement>(null);
+  const settings = fromDraft(draft);
+  const changed = JSON.stringify(settings) !== JSON.stringify(fromDraft(toDraft(saved)));
+
+  const change = (fields: Partial<DraftPrivacy>) => {
+    setDraft({ ...draft, ...fields });
+    setFaults(new Map());
+    setFailure(undefined);
+  };
+  const refuse = (refused: Failure) => {
+    const issues = refused.issues ?? [];
+    flushSync(() => setFaults(new Map(issues.map(({ path, message }) => [path, message]))));
+    form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+    if (issues.length === 0) setFailure(refused);
+  };
+  const save = async () => {
+    setBusy(true);
+    setFailure(undefined);
+    const answer = await savePrivacy(projectId, settings);
+    setBusy(false);
+    if (!answer.ok) return refuse(answer.failure);
+    queries.setQueryData(privacyQuery(projectId).queryKey, answer.value);
+    setDraft(toDraft(answer.value));
+    toast("Privacy settings saved");
+    await queries.invalidateQueries({ queryKey: pseudonymKeyQuery(projectId).queryKey });
+  };
+  return (
+    <div className="stack privacy" ref={form}>
+      <RedactionSection draft={draft} faults={faults} onChange={change} />
+      <JudgeSection draft={draft} faults={faults} onChange={change} />
+      {faults.size > 0 && (
+        <Notice tone="bad" role="alert">
+          Fix the marked fields.
+        </Notice>
+      )}
+      <FailureNotice failure={failure} />
+      <div className="card stack">
+        <TryRedaction projectId={projectId} settings={settings} onRefused={refuse} />
+        <div className="line line-end">
+          {changed && <Button onClick={() => change(toDraft(saved))}>Discard changes</Button>}
+          <Button look="main" busy={busy || !changed} onClick={() => void save()}>
+            Save privacy settings
+          </Button>
+        </div>
+      </div>
+    </div>
+  );
+}
