@@ -111,11 +111,11 @@ test("a message links to its attribute, which is outlined, scrolled into view an
 
 test("a trace without messages names the missing attributes and shows how to add them", async () => {
   const spans = [
-    timed("root", null, [0, 5], { name: "POST /chat", attributes: { "openinference.span.kind": "LLM" } }),
+    timed("root", null, [0, 5], { name: "POST /chat", attributes: { "n8n.node.name": "AI Agent" } }),
   ];
   await open(await storeSpans(browser.service, spans), { view: "conversation" });
   await page.getByRole("heading", { name: "No messages in this trace" }).waitFor();
-  await page.getByText("Other attribute convention (OpenInference).").waitFor();
+  await page.getByText("Other attribute convention (n8n).").waitFor();
   await page.getByRole("button", { name: "Python" }).click();
   await page.getByText("set_attributes").waitFor();
   await assertAccessible(page);
