@@ -1,6 +1,13 @@
 // Ingests traces: checks key, verified email and media type, reads the body, resolves the agent, stores and schedules.
 import { hash } from "node:crypto";
-import { type FindKey, findKey, type IngestRequest, readersOf, withBody } from "./ingest/admit.ts";
+import {
+  type FindKey,
+  type FindStoring,
+  findKey,
+  type IngestRequest,
+  readersOf,
+  withBody,
+} from "./ingest/admit.ts";
 import { answersOf } from "./ingest/answers.ts";
 import { inTurns } from "./ingest/in-turns.ts";
 import { intakeOf } from "./ingest/intake.ts";
@@ -37,7 +44,8 @@ export type IngestOutcome =
   | { path: "otlp"; stored: StoredTrace[]; refused: RefusedGroup[]; traces: number };
 
 export type IngestDeps = FindAgents &
-  FindKey & {
+  FindKey &
+  FindStoring & {
     preparer: Preparer;
     writer: TraceWriter;
     /** Called for every committed trace, before the answer; without a key for sample traces. */
@@ -157,7 +165,7 @@ function sharedResource(agentId: string, { hash: resourceHash, bytes }: Prepared
 const refusesGroup = new Set(["OTLP_PLATFORM_NOT_FOUND", "OTLP_PLATFORM_NOT_ALLOWED", "PAYLOAD_TOO_LARGE"]);
 
 type Named = Pick<StoredTrace, "agentId" | "externalId" | "path" | "serviceName">;
-type Write = PreparedBatch & Pick<TraceWrite, "resource" | "otlpTraceId">;
+type Write = PreparedBatch & Pick<TraceWrite, "resource" | "otlpTraceId" | "privacyRevision">;
 
 async function store(
   deps: IngestDeps,
@@ -166,7 +174,8 @@ async function store(
   sent: Write,
 ): Promise<StoredTrace> {
   const ids = { traceId: newId(), runId: newId(), keyId: key?.id ?? null };
-  const stored = await untilFitting(deps, identity.agentId, sent, identity.path, batch =>
+  const first = key ? { ...sent, privacyRevision: key.privacyRevision } : sent;
+  const stored = await untilFitting(deps, identity.agentId, first, identity.path, batch =>
     deps.writer.write({ ...ids, ...identity, ...batch }),
   );
   const trace = { ...stored, ...identity, serviceName, spanCount: sent.spanCount };
@@ -176,7 +185,7 @@ async function store(
 
 /** Writes the batch, changed again by the settings of its agent for as long as they are others than it was changed by. */
 async function untilFitting(
-  { preparer, findAgent }: IngestDeps,
+  { preparer, findAgent, findStoring }: IngestDeps,
   agentId: string,
   sent: Write,
   path: TracePath,
@@ -190,11 +199,15 @@ async function untilFitting(
       if (!agent) return;
       const resource = batch.resource?.bytes ?? null;
       const by = intakeOf(agent);
-      const again = await preparer.prepareAgain({ batch, resource, path, by, isForgotten }, batch.rawLength);
-      const { otlpTraceId } = batch;
+      const { otlpTraceId, privacyRevision } = batch;
+      const rules = privacyRevision === undefined ? undefined : await findStoring(agent.projectId);
+      const storing = rules?.storing ?? null;
+      const changed = { batch, resource, path, by, isForgotten, storing };
+      const again = await preparer.prepareAgain(changed, batch.rawLength);
       batch = {
         ...again.batch,
         otlpTraceId,
+        privacyRevision: rules?.revision,
         resource: again.resource ? sharedResource(agentId, again.resource) : undefined,
       };
     },

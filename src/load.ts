@@ -14,6 +14,7 @@ import { loadBatches, type StoredBatch, type StoredBatches } from "./store/trace
 import { listStale, skipRevisions, updateColumns } from "./store/traces/stale.ts";
 import { keptValuesBytes, traceHeapBytes } from "./threads/heap.ts";
 import { readBatch, readResource, type Scanned, scan } from "./wire/batch.ts";
+import { readRedactions } from "./wire/redactions.ts";
 
 export type LoadedTrace = ReadBy & {
   traceId: string;
@@ -202,7 +203,7 @@ async function openOne(
 
 export type ScannedTrace = Omit<StoredBatches, "batches"> & { batches: ScannedBatch[]; heapBytes: number };
 
-type ScannedBatch = { spans: Scanned; resource: ScannedResource | null };
+type ScannedBatch = { spans: Scanned; resource: ScannedResource | null; redactions: Buffer | null };
 type ScannedResource = Scanned & { value?: Attributes };
 
 // Batches loaded together share the buffer of their resource, which is read once for all of them: it may be as large as
@@ -215,9 +216,10 @@ function scanResource(resource: NonNullable<StoredBatch["resource"]>): ScannedRe
   return scanned;
 }
 
-export function readStored({ spans, resource }: ScannedBatch): Batch {
+export function readStored({ spans, resource, redactions }: ScannedBatch): Batch {
   if (resource) resource.value ??= readResource(resource);
-  return readBatch(spans, resource?.value);
+  const batch = readBatch(spans, resource?.value);
+  return redactions ? { ...batch, redactions: readRedactions(redactions).redactions } : batch;
 }
 
 /** Checks the size before anything is parsed. Throws PAYLOAD_TOO_LARGE. */
@@ -226,7 +228,12 @@ export function scanTrace({ batches, ...trace }: StoredBatches, heap: HeapSemaph
   let bytes = 0;
   let elements = 0;
   for (const batch of batches) {
-    const one = { spans: scan(batch.spans), resource: batch.resource && scanResource(batch.resource) };
+    const { redactions } = batch;
+    const one = {
+      spans: scan(batch.spans),
+      resource: batch.resource && scanResource(batch.resource),
+      redactions,
+    };
     for (const part of [one.spans, one.resource]) {
       bytes += part?.text.length ?? 0;
       elements += part?.elements ?? 0;

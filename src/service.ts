@@ -213,7 +213,7 @@ async function serve(
   closing.push(() => subscription.close());
 
   const ingest: IngestDeps = {
-    ...lookups(ingestion),
+    ...lookups(ingestion, vault),
     preparer,
     writer: new TraceWriter(ingestion, mergeLimits),
     onStored({ agentId, traceId, state, path, evaluation }, key) {

@@ -50,6 +50,7 @@ function startLauncher(concurrency = 1): Launcher {
     traceBytesMax: limits.traceBytesMax,
     log: pino({ level: "silent" }),
     call: agent.call,
+    storingOf: async () => ({ revision: 0, storing: null }),
     boundsOf: async () => ({ waitMs: 0, concurrency }),
   });
   launchers.push(launcher);

@@ -1,6 +1,7 @@
 // What privacy rules took out of the texts that checks look at: a redaction makes no verdict.
+
+import type { Redaction } from "../model/redaction.ts";
 import type { Reason } from "../model/run/reason.ts";
-import type { RedactedSpan } from "../model/trace/trace.ts";
 
 /** A place of a text where a value was redacted: UTF-16 units, the end is exclusive. */
 export type RedactedPlace = { start: number; end: number; rule: string };
@@ -11,7 +12,7 @@ export class Redactions {
   readonly rules: string[];
   readonly #rules = new Map<string, Set<string>>();
 
-  constructor(redactions: readonly RedactedSpan[]) {
+  constructor(redactions: readonly Pick<Redaction, "spanId" | "rule">[]) {
     for (const { spanId, rule } of redactions) {
       if (spanId === null) continue;
       const known = this.#rules.get(spanId) ?? new Set();

@@ -128,7 +128,7 @@ function numbered({ trace, derived }: Turn, prefix: string): Turn {
         parent_span_id: idOrNull(span.parent_span_id),
       })),
       ...(trace.redactions && {
-        redactions: trace.redactions.map(({ spanId, rule }) => ({ spanId: idOrNull(spanId), rule })),
+        redactions: trace.redactions.map(one => ({ ...one, spanId: idOrNull(one.spanId) })),
       }),
     },
     derived: {

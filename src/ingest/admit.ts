@@ -1,5 +1,6 @@
 // Admits an ingestion request: checks key, verified email and media type from the headers, then reads the body.
 import { type AdmittedKey, hashKey } from "../model/key.ts";
+import type { StoringRules } from "../model/privacy.ts";
 import { Refusal } from "../model/refusal.ts";
 import {
   type ContentEncoding,
@@ -28,6 +29,11 @@ export type IngestRequest = {
 export type FindKey = {
   /** The key with this hexadecimal hash, if it is neither revoked nor expired. */
   findKey: (hash: string) => Promise<AdmittedKey | undefined>;
+};
+
+export type FindStoring = {
+  /** What the project redacts now, and the revision of its privacy settings. Never cached. */
+  findStoring: (projectId: string) => Promise<{ revision: number; storing: StoringRules | null }>;
 };
 
 export async function findKey(deps: FindKey, text: string | undefined): Promise<AdmittedKey> {
@@ -64,8 +70,8 @@ export async function withBody<T>(
   }
 }
 
-/** The agents whose conventions concern a request with this key. */
-export function readersOf({ conventions, access, agentIds }: AdmittedKey): Readers | null {
+/** By what a request with this key is read, and what is redacted in it; null: by nothing. */
+export function readersOf({ conventions, access, agentIds, storing }: AdmittedKey): Readers | null {
   const only = access === "granular" && agentIds.length === 1 ? agentIds[0]! : null;
-  return conventions && { agents: conventions, only };
+  return conventions || storing ? { agents: conventions ?? [], only, storing } : null;
 }

@@ -6,7 +6,7 @@ import { Refusal } from "../model/refusal.ts";
 import { asUnavailable, violatedConstraint } from "../store/db.ts";
 import type { JoinedTrace, JoinOutcome } from "../store/traces/join-records.ts";
 import type { RecordsWrite } from "../store/traces/waiting-records.ts";
-import { type FindKey, findKey, type IngestRequest, readersOf, withBody } from "./admit.ts";
+import { type FindKey, type FindStoring, findKey, type IngestRequest, readersOf, withBody } from "./admit.ts";
 import { inTurns } from "./in-turns.ts";
 import { intakeOf } from "./intake.ts";
 import { answersOfLogs } from "./log-answers.ts";
@@ -28,7 +28,8 @@ export type AcceptedRecords = {
 export type LogsOutcome = { accepted: AcceptedRecords[]; refused: RefusedRecords[] };
 
 export type LogsDeps = FindAgents &
-  FindKey & {
+  FindKey &
+  FindStoring & {
     preparer: Preparer;
     /** Commits the records, and joins those whose span is stored. */
     storeRecords: (writes: RecordsWrite[]) => Promise<JoinOutcome>;
@@ -98,18 +99,20 @@ async function storeService(
 /** Returns the number of records for which their trace has no room. */
 async function store(
   deps: LogsDeps,
-  { id: keyId }: AdmittedKey,
+  { id: keyId, privacyRevision: sentBy }: AdmittedKey,
   agentId: string,
   { spans }: PreparedService,
 ): Promise<number> {
   if (spans.length === 0) return 0;
   let fitting = spans;
+  let privacyRevision = sentBy;
   const { joined, refused } = await whileChanging(
     () =>
       deps.storeRecords(
         fitting.map(
           ({ traceId, ...span }): RecordsWrite => ({
             ...span,
+            privacyRevision,
             keyId,
             agentId,
             otlpTraceId: traceId,
@@ -120,12 +123,14 @@ async function store(
       const agent = await deps.findAgent(agentId);
       if (!agent) return;
       const by = intakeOf(agent);
+      const { revision, storing } = await deps.findStoring(agent.projectId);
       const again: PreparedRecords[] = [];
       for (const records of fitting) {
-        const left = await deps.preparer.prepareRecordsAgain(records, by);
+        const left = await deps.preparer.prepareRecordsAgain(records, by, storing);
         if (left) again.push(left);
       }
       fitting = again;
+      privacyRevision = revision;
     },
   );
   for (const trace of joined) deps.onJoined(trace);

@@ -3,16 +3,19 @@ import { hash } from "node:crypto";
 import type { Intake } from "../model/content.ts";
 import { type Brought, broughtBy } from "../model/conventions/log-records.ts";
 import { readByNothing } from "../model/conventions/read-by.ts";
+import type { StoringRules } from "../model/privacy.ts";
 import type { Refusal } from "../model/refusal.ts";
 import { contentOf } from "../model/trace/join-records.ts";
 import type { Batch, LogRecord } from "../model/trace/trace.ts";
+import type { StoredRedactions } from "../store/traces/write.ts";
 import { encodeBatch, readBatch, scan } from "../wire/batch.ts";
 import type { DecodeLimits } from "../wire/limits.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import { decodeLogs, type SpanRecords } from "../wire/otlp-logs.ts";
 import { allocateDense } from "../wire/slab.ts";
 import { type IntakeBy, takerOf } from "./intake.ts";
-import type { Readers } from "./prepare.ts";
+import { type Readers, redactedBy } from "./prepare.ts";
+import { BodyRedaction, type RedactedBatch } from "./redaction.ts";
 
 /** The records of one span, as they are stored. */
 export type PreparedRecords = {
@@ -27,6 +30,8 @@ export type PreparedRecords = {
   brought: Brought;
   /** The settings by which they were changed before; absent: they are as they arrived. */
   intake?: Intake | undefined;
+  /** Absent: nothing was redacted. */
+  redactions?: StoredRedactions | undefined;
 };
 
 export type PreparedService = {
@@ -52,11 +57,12 @@ export function prepareLogs(
   const names = new Set(reading?.map(({ serviceName }) => serviceName));
   const services = decodeLogs(bytes, mediaType, limits, serviceName => names.has(serviceName));
   const agentOf = new Map(reading?.map(agent => [agent.serviceName, agent]));
+  const redaction = BodyRedaction.by(readers?.storing);
   return services.map(({ spans, ...service }): PreparedService => {
     const by = agentOf.get(service.serviceName) ?? readByNothing;
     const take = takerOf(by);
     const done = spans.map(({ traceId, ...records }) =>
-      prepared(traceId, take(batchOf(records), "otlp"), by),
+      prepared(traceId, redactedBy(redaction, take(batchOf(records), "otlp"), by), by),
     );
     return withoutEmpty({ ...service, spans: done.filter(one => one !== null) }, spans);
   });
@@ -64,10 +70,12 @@ export function prepareLogs(
 
 /** Records that were prepared by other settings than their agent has now; null if nothing of them is left. */
 export function prepareRecordsAgain(
-  { traceId, bytes }: Pick<PreparedRecords, "traceId" | "bytes">,
+  { traceId, bytes, redactions }: Pick<PreparedRecords, "traceId" | "bytes" | "redactions">,
   by: IntakeBy,
+  storing?: StoringRules | null,
 ): PreparedRecords | null {
-  return prepared(traceId, takerOf(by)(readBatch(scan(bytes)), "otlp"), by);
+  const kept = takerOf(by)(readBatch(scan(bytes)), "otlp");
+  return prepared(traceId, redactedBy(BodyRedaction.by(storing), kept, by, redactions), by);
 }
 
 /** Records of which nothing was left count as those without content. */
@@ -81,7 +89,11 @@ function batchOf(logRecords: { spanId: string; records: LogRecord[] }): Batch {
   return { spans: [], resource: null, metadata: null, logRecords };
 }
 
-function prepared(traceId: string, batch: Batch, { intake }: IntakeBy): PreparedRecords | null {
+function prepared(
+  traceId: string,
+  { batch, redactions }: RedactedBatch,
+  { intake }: IntakeBy,
+): PreparedRecords | null {
   const { spanId, records } = batch.logRecords!;
   if (records.length === 0) return null;
   const { bytes, rawLength } = encodeBatch(batch);
@@ -93,6 +105,7 @@ function prepared(traceId: string, batch: Batch, { intake }: IntakeBy): Prepared
     rawLength,
     brought: broughtBy(records),
     ...(intake && { intake }),
+    ...(redactions && { redactions }),
   };
 }
 

@@ -1,4 +1,5 @@
 // A thread that prepares large bodies.
+import type { StoringRules } from "../model/privacy.ts";
 import { messageOf } from "../threads/refusal-message.ts";
 import { serveThread } from "../threads/serve.ts";
 import type { IntakeBy } from "./intake.ts";
@@ -28,8 +29,10 @@ function again(input: PrepareAgain): PreparedAgain {
   return prepareAgain(input);
 }
 
-function recordsAgain({ records, by }: { records: PreparedRecords; by: IntakeBy }): PreparedRecords | null {
-  return prepareRecordsAgain(records, by);
+type RecordsAgain = { records: PreparedRecords; by: IntakeBy; storing: StoringRules | null };
+
+function recordsAgain({ records, by, storing }: RecordsAgain): PreparedRecords | null {
+  return prepareRecordsAgain(records, by, storing);
 }
 
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {

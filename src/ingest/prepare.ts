@@ -3,11 +3,13 @@ import { hash } from "node:crypto";
 import type { AgentConventions } from "../model/agent/agent.ts";
 import type { ContentGone, Intake } from "../model/content.ts";
 import { type ReadBy, readByNothing, readTraceBy } from "../model/conventions/read-by.ts";
+import type { StoringRules } from "../model/privacy.ts";
 import { Refusal } from "../model/refusal.ts";
 import { columnsOf, type TraceColumns } from "../model/trace/columns.ts";
 import { derive } from "../model/trace/derive.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
 import type { Attributes, Batch, Span, TracePath } from "../model/trace/trace.ts";
+import type { StoredRedactions } from "../store/traces/write.ts";
 import {
   type Encoded,
   encodeBatch,
@@ -22,6 +24,7 @@ import type { MediaType } from "../wire/media-type.ts";
 import type { OtlpGroup } from "../wire/otlp-groups.ts";
 import { allocateDense } from "../wire/slab.ts";
 import { type IntakeBy, takerOf } from "./intake.ts";
+import { BodyRedaction, type RedactedBatch } from "./redaction.ts";
 
 /** A batch as it is stored, and the columns of its trace as derived from this batch alone. */
 export type PreparedBatch = {
@@ -40,6 +43,8 @@ export type PreparedBatch = {
   intake?: Intake | undefined;
   /** What it lacks. */
   content?: ContentGone | undefined;
+  /** Absent: nothing was redacted. */
+  redactions?: StoredRedactions | undefined;
 };
 
 /** One trace of an OTLP request; refused as a whole or ready as a whole. */
@@ -65,8 +70,11 @@ export type PreparedBody =
 /** A resource that several traces of a request share. The hash is that of its JSON, hexadecimal. */
 export type PreparedResource = Encoded & { hash: string };
 
-/** The agents that the request may name and that have rules, conventions or settings of what is stored. `only`: the only agent that the key may write to. */
-export type Readers = { agents: AgentConventions[]; only: string | null };
+/**
+ * The agents that the request may name and that have rules, conventions or settings of what is stored. `only`: the only agent
+ * that the key may write to. `storing`: what their project redacts, if anything.
+ */
+export type Readers = { agents: AgentConventions[]; only: string | null; storing?: StoringRules | null };
 
 /** Throws the Refusal of a body that is refused as a whole. */
 export function prepareBody(
@@ -80,43 +88,73 @@ export function prepareBody(
     return {
       path: "canonical",
       platformHint: body.platformHint,
-      batch: prepareBatch(body.batch, "canonical", agentOfHint(body.platformHint, readers)),
+      batch: prepareBatch(body.batch, "canonical", agentOfHint(body.platformHint, readers), readers?.storing),
     };
   }
   return { path: "otlp", ...prepareGroups(body.groups, bytes.length, readers) };
 }
 
 /** For batches created by the service; request bodies go through `prepareBody`. */
-export function prepareBatch(sent: Batch, path: TracePath, by: IntakeBy = readByNothing): PreparedBatch {
-  const batch = takerOf(by)(sent, path);
-  return prepared(batch, path, encodeBatch(batch), by);
+export function prepareBatch(
+  sent: Batch,
+  path: TracePath,
+  by: IntakeBy = readByNothing,
+  storing?: StoringRules | null,
+): PreparedBatch {
+  const redacted = redactedBy(BodyRedaction.by(storing), takerOf(by)(sent, path), by);
+  return prepared(redacted, path, encodeBatch(redacted.batch), by);
+}
+
+/** `before`: what earlier rules redacted in the batch. */
+export function redactedBy(
+  redaction: BodyRedaction | null,
+  batch: Batch,
+  by: IntakeBy,
+  before?: StoredRedactions,
+): RedactedBatch {
+  return redaction ? redaction.redact(batch, by, before) : { batch, redactions: before };
 }
 
 /** A batch that was prepared by other settings than its agent has now, or whose trace has been forgotten. */
 export type PrepareAgain = {
-  batch: Pick<PreparedBatch, "bytes">;
+  batch: Pick<PreparedBatch, "bytes" | "redactions">;
   /** Its resource, compressed, if that is stored apart. */
   resource: Uint8Array | null;
   path: TracePath;
   by: IntakeBy;
   isForgotten: boolean;
+  storing?: StoringRules | null;
 };
 
 /** `resource`: to be stored apart. */
 export type PreparedAgain = { batch: PreparedBatch; resource: PreparedResource | null };
 
-export function prepareAgain({ batch, resource, path, by, isForgotten }: PrepareAgain): PreparedAgain {
+export function prepareAgain({
+  batch,
+  resource,
+  path,
+  by,
+  isForgotten,
+  storing,
+}: PrepareAgain): PreparedAgain {
   const stored = readBatch(scan(batch.bytes), resource ? readResource(scan(resource)) : undefined);
-  const taken = takerOf(by)(stored, path, isForgotten);
+  const kept = takerOf(by)(stored, path, isForgotten);
+  const redacted = redactedBy(BodyRedaction.by(storing), kept, by, batch.redactions);
+  const { batch: taken } = redacted;
   if (!resource || !taken.resource)
-    return { batch: prepared(taken, path, encodeBatch(taken), by), resource: null };
+    return { batch: prepared(redacted, path, encodeBatch(taken), by), resource: null };
   const apart = encodeResource(taken.resource);
   const { bytes, rawLength } = encodeWithoutResource(taken, apart.hash);
   const encoded = { bytes, rawLength: rawLength + apart.rawLength };
-  return { batch: prepared(taken, path, encoded, by), resource: apart };
+  return { batch: prepared(redacted, path, encoded, by), resource: apart };
 }
 
-function prepared(batch: Batch, path: TracePath, { bytes, rawLength }: Encoded, by: IntakeBy): PreparedBatch {
+function prepared(
+  { batch, redactions }: RedactedBatch,
+  path: TracePath,
+  { bytes, rawLength }: Encoded,
+  by: IntakeBy,
+): PreparedBatch {
   const { conventions, conventionRules, intake } = by;
   const readBy = { conventions, conventionRules };
   const { trace, reading } = readTraceBy(mergeBatches([batch], path), readBy, undefined, "columns");
@@ -129,6 +167,7 @@ function prepared(batch: Batch, path: TracePath, { bytes, rawLength }: Encoded, 
     readBy,
     ...(intake && { intake }),
     ...(batch.content && { content: batch.content }),
+    ...(redactions && { redactions }),
   };
 }
 
@@ -140,27 +179,31 @@ function agentOfHint(hint: PlatformHint | null, readers: Readers | null): Intake
 function prepareGroups(groups: OtlpGroup[], bodyBytes: number, readers: Readers | null) {
   const agentOf = new Map<string | null, IntakeBy>(readers?.agents.map(agent => [agent.serviceName, agent]));
   takeInGroups(groups, agentOf);
+  const redaction = BodyRedaction.by(readers?.storing);
+  if (redaction) redactResources(groups, redaction);
   const shared = groups.length > 1 ? sharedResources(groups, bodyBytes) : new Map();
   const resources = [...shared.values()];
   const done: (PreparedGroup | RefusedGroup)[] = [];
   // Each group is dropped once it is prepared: decoded, a body takes many times the memory of its compressed batches.
   for (groups.reverse(); groups.length > 0; ) {
-    const { serviceName, traceId, spanCount, batch, refusal } = groups.pop()!;
+    const { serviceName, traceId, spanCount, batch: sent, refusal } = groups.pop()!;
     if (refusal || serviceName === null || traceId === null) {
       done.push({ serviceName, spanCount, refusal: refusal ?? new Refusal("OTLP_ID_INVALID") });
       continue;
     }
-    const resource = batch.resource && shared.get(batch.resource);
     const group = { serviceName, traceId, spanCount };
     const by = agentOf.get(serviceName) ?? readByNothing;
+    const redacted = redactedBy(redaction, sent, by);
+    const { batch } = redacted;
+    const resource = batch.resource && shared.get(batch.resource);
     if (!resource) {
-      done.push({ ...group, batch: prepared(batch, "otlp", encodeBatch(batch), by), resource: null });
+      done.push({ ...group, batch: prepared(redacted, "otlp", encodeBatch(batch), by), resource: null });
     } else {
       const { bytes, rawLength } = encodeWithoutResource(batch, resource.hash);
       const encoded = { bytes, rawLength: rawLength + resource.rawLength };
       done.push({
         ...group,
-        batch: prepared(batch, "otlp", encoded, by),
+        batch: prepared(redacted, "otlp", encoded, by),
         resource: resources.indexOf(resource),
       });
     }
@@ -177,6 +220,14 @@ function takeInGroups(groups: OtlpGroup[], agentOf: Map<string | null, IntakeBy>
     const take = takers.get(by) ?? takerOf(by);
     takers.set(by, take);
     group.batch = take(group.batch, "otlp");
+  }
+}
+
+/** Before they are shared: a resource that several groups have is redacted once, and stays one. */
+function redactResources(groups: OtlpGroup[], redaction: BodyRedaction): void {
+  for (const group of groups) {
+    const { batch, refusal } = group;
+    if (!refusal && batch.resource) group.batch = { ...batch, resource: redaction.resource(batch.resource) };
   }
 }
 

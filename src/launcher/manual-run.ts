@@ -18,9 +18,9 @@ import {
   type ManualWait,
   saveTurnsDone,
 } from "../store/runs/manual-runs.ts";
-import { saveTurn } from "../store/runs/turns.ts";
 import type { LaunchDeadlines } from "./deadlines.ts";
 import { openTraces } from "./open-traces.ts";
+import { saveRedacted } from "./redact-turn.ts";
 import { retryTransient } from "./retry.ts";
 import { findSentTurns, type SendableRun, sendTurns, type TurnDeps } from "./turns.ts";
 
@@ -69,7 +69,7 @@ export async function executeManualRun(
 
 /** Stores what each trace that the agent sent says otherwise than its call. */
 async function saveDifferences(
-  { db, onTurn }: ManualRunDeps,
+  deps: ManualRunDeps,
   run: ManualRun,
   turns: RunTurn[],
   traces: LoadedTrace[],
@@ -79,8 +79,8 @@ async function saveDifferences(
     const differences = turn.arrived ? differencesOf(traces[at]!.derived, turn) : {};
     if (Object.keys(differences).length === 0) continue;
     Object.assign(turn, differences);
-    await retryTransient(signal, () => saveTurn(db, run.id, turn));
-    onTurn(run, turn);
+    await saveRedacted(deps, run, turn, signal);
+    deps.onTurn(run, turn);
   }
 }
 

@@ -14,22 +14,24 @@ import type { Database } from "../store/db.ts";
 import { newId } from "../store/new-id.ts";
 import type { ManualRun } from "../store/runs/manual-claims.ts";
 import { beginTurn, type LeasedRun, traceDeleted } from "../store/runs/manual-runs.ts";
-import { findArrived, listWholeTurns, saveTurn } from "../store/runs/turns.ts";
+import { findArrived, listWholeTurns } from "../store/runs/turns.ts";
 import { insertTraces } from "../store/traces/insert.ts";
 import { deleteTrace, findTraceSize } from "../store/traces/read.ts";
 import { type OpenDeps, openTraces } from "./open-traces.ts";
+import { type StoringOf, saveRedacted } from "./redact-turn.ts";
 import { retryTransient } from "./retry.ts";
 
-export type TurnDeps = OpenDeps & {
-  /** Errors are part of the reply; throws a Refusal if the agent can no longer be called. */
-  call: (agentId: string, turn: AgentTurn, signal: AbortSignal) => Promise<AgentReply>;
-  /** An OTLP trace is complete once no batch has arrived for this long. */
-  debounceMs: number;
-  /** Limit of the traces of all turns together, the same as for one trace. */
-  traceBytesMax: number;
-  /** Called when a turn begins, and when its reply or its trace is known. */
-  onTurn: (run: ManualRun, turn: RunTurn) => void;
-};
+export type TurnDeps = OpenDeps &
+  StoringOf & {
+    /** Errors are part of the reply; throws a Refusal if the agent can no longer be called. */
+    call: (agentId: string, turn: AgentTurn, signal: AbortSignal) => Promise<AgentReply>;
+    /** An OTLP trace is complete once no batch has arrived for this long. */
+    debounceMs: number;
+    /** Limit of the traces of all turns together, the same as for one trace. */
+    traceBytesMax: number;
+    /** Called when a turn begins, and when its reply or its trace is known. */
+    onTurn: (run: ManualRun, turn: RunTurn) => void;
+  };
 
 /** `waitMs`: how long to wait for the trace of a turn. */
 export type SendableRun = LeasedRun & { waitMs: number };
@@ -52,11 +54,11 @@ export async function sendTurns(
   for (const [at, { input }] of leased.run.test.turns.entries()) {
     const sent = await sendTurn(deps, leased, { at, input, history, bytesLeft }, signal);
     if (!sent) return undefined;
-    const { turn, bytes } = sent;
+    const { turn, said, bytes } = sent;
     turns.push(turn);
     bytesLeft -= bytes;
     if (turn.error) break;
-    history.push({ role: "user", content: input }, { role: "assistant", content: turn.text ?? "" });
+    history.push({ role: "user", content: input }, { role: "assistant", content: said });
   }
   return turns;
 }
@@ -78,7 +80,8 @@ export async function findSentTurns(
 
 type NextTurn = { at: number; input: string; history: AgentMessage[]; bytesLeft: number };
 
-type SentTurn = { turn: RunTurn; bytes: number };
+/** `said`: the reply as the agent gave it, for the next turn; what is stored and evaluated is redacted. */
+type SentTurn = { turn: RunTurn; said: string; bytes: number };
 
 /** Sends one turn, and returns once its trace is stored. */
 async function sendTurn(
@@ -117,7 +120,7 @@ async function sendTurn(
     at + 1 < run.test.turns.length ? limitConversation(sent, reply) : reply;
   let reply = limited(answered);
   Object.assign(turn, replyFields(reply));
-  await retryTransient(signal, () => saveTurn(db, run.id, turn));
+  await saveRedacted(deps, run, turn, signal);
   deps.onTurn(run, turn);
 
   const arrived = await awaitTrace(deps, leased, turn, traceWaitMs(reply, leased.waitMs), signal);
@@ -132,14 +135,18 @@ async function sendTurn(
     ? { traceId: arrived, arrived: true }
     : await storeObserved(deps, run, turn, sent, reply, signal);
   Object.assign(turn, stored);
-  if (!(await retryTransient(signal, () => saveTurn(db, run.id, turn)))) {
+  if (!(await saveRedacted(deps, run, turn, signal))) {
     // A trace that was built here contains the history, and so what was deleted.
     if (!stored.arrived) await retryTransient(signal, () => deleteTrace(db, stored.traceId));
     return undefined;
   }
   deps.onTurn(run, turn);
   const { traceId } = stored;
-  return { turn, bytes: await retryTransient(signal, () => sizeOf(db, traceId, bytesLeft)) };
+  return {
+    turn,
+    said: reply.text ?? "",
+    bytes: await retryTransient(signal, () => sizeOf(db, traceId, bytesLeft)),
+  };
 }
 
 /** Reads the reply from the agent's trace. Opens it alone and releases it at once, so that runs cannot deadlock. */
@@ -220,7 +227,7 @@ async function awaitTrace(
 
 /** Builds the turn's trace from request and reply, unless the agent's own arrived at the last moment. */
 async function storeObserved(
-  { db, debounceMs }: TurnDeps,
+  { db, debounceMs, storingOf }: TurnDeps,
   run: ManualRun,
   turn: RunTurn,
   sent: AgentTurn,
@@ -240,15 +247,23 @@ async function storeObserved(
     path: "canonical" as const,
   };
   let by: IntakeBy = readByNothing;
+  let rules: Awaited<ReturnType<typeof storingOf>>;
   const readSettings = async () => {
     const agent = await findAgent(db, agentId);
     if (agent) by = intakeOf(agent);
+    rules = await storingOf(agentId);
   };
   await retryTransient(signal, readSettings);
   return retryTransient(signal, async () => {
     const stored = await whileChanging(async () => {
-      const batch = prepareBatch(observed, "canonical", { ...readByNothing, intake: by.intake });
-      const [outcome] = await insertTraces(db, [{ ...write, ...batch }], debounceMs);
+      const batch = prepareBatch(
+        observed,
+        "canonical",
+        { ...readByNothing, intake: by.intake },
+        rules.storing,
+      );
+      const prepared = { ...write, ...batch, privacyRevision: rules.revision };
+      const [outcome] = await insertTraces(db, [prepared], debounceMs);
       if (outcome instanceof Error) throw outcome;
       return outcome;
     }, readSettings);

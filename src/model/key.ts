@@ -1,6 +1,7 @@
 // API keys: creates, masks and hashes them, and checks which agents a key may write to.
 import { hash, randomInt } from "node:crypto";
 import type { AgentConventions } from "./agent/agent.ts";
+import type { StoringRules } from "./privacy.ts";
 
 export type KeyAccess = "full" | "granular";
 
@@ -17,6 +18,10 @@ export type AdmittedKey = {
   emailVerified: boolean;
   /** The agents of the project that have rules, conventions or settings of what is stored, at most a few hundred; null: none has. */
   conventions: AgentConventions[] | null;
+  /** That of the project's privacy settings, which raise it with every change. */
+  privacyRevision: number;
+  /** Null: the project redacts nothing. */
+  storing: StoringRules | null;
 };
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

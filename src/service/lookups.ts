@@ -7,12 +7,15 @@ import {
   serviceKey,
 } from "../store/accounts/agents.ts";
 import { admitKeys } from "../store/accounts/keys.ts";
+import { findStoringRules } from "../store/accounts/privacy.ts";
 import type { Database } from "../store/db.ts";
 import { gather } from "../store/ingestion/gather.ts";
+import type { Vault } from "../store/secrets/vault.ts";
 
 export function lookups(
   db: Database,
-): Pick<IngestDeps, "findKey" | "findAgent" | "findAgentByServiceName" | "listAgentsOfKey"> {
+  vault: Vault,
+): Pick<IngestDeps, "findKey" | "findStoring" | "findAgent" | "findAgentByServiceName" | "listAgentsOfKey"> {
   const findService = gather(
     async names =>
       findAgentsByServiceName(
@@ -29,11 +32,13 @@ export function lookups(
       hashes =>
         admitKeys(
           db,
+          vault,
           hashes.map(hash => Buffer.from(hash, "hex")),
         ),
       // Not cached while unverified: a verified email must take effect immediately.
       { keep: key => key.emailVerified },
     ),
+    findStoring: projectId => findStoringRules(db, vault, projectId),
     findAgent: gather(ids => findAgentsByIds(db, ids), { keep: () => true }),
     findAgentByServiceName: (projectId, serviceName) => findService(serviceKey(projectId, serviceName)),
     listAgentsOfKey: key => listAgentsOfKey(db, key),

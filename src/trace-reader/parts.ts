@@ -5,6 +5,7 @@ import { sourceOf } from "../model/conventions/sources.ts";
 import { attributeOf, structureOf } from "../model/conversation/conversation.ts";
 import { ValueAllowance } from "../model/json-text.ts";
 import { costOfTrace, costView, type PricesOfDay } from "../model/price/usage.ts";
+import type { Redaction } from "../model/redaction.ts";
 import { columnsOf } from "../model/trace/columns.ts";
 import { outlineSpan } from "../model/trace/outline.ts";
 import { storable } from "../model/trace/storable.ts";
@@ -35,6 +36,7 @@ export type OutlinePart = {
       responseText: string | null;
       metadata: Attributes | null;
       resource: Attributes | null;
+      redactions: Redaction[];
     } & Pick<Cut<unknown>, "cuts" | "omissions">;
   spans: Uint8Array;
 };
@@ -80,6 +82,7 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
       ...costView(cost),
       ...reportOf(loaded),
       ...context.value,
+      redactions: (trace.redactions ?? []).slice(0, outlinedRedactions),
       cuts: context.cuts,
       omissions: context.omissions,
     },
@@ -87,6 +90,7 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
   };
 }
 
+const outlinedRedactions = 2_000;
 const contextBytesMax = 32 * 1024;
 // With the list of truncated places, a span stays below 256 KB.
 const attributesBytesMax = 176 * 1024;
@@ -126,6 +130,7 @@ export function wholeOf(loaded: LoadedTrace, prices: PricesOfDay): WholePart {
   const { calls, ...cost } = costOfTrace(modelCalls, prices);
   const json = jsonOf({
     ...values,
+    redactions: trace.redactions ?? [],
     ...costView(cost),
     modelCalls: calls,
     ...reportOf(loaded),

@@ -5,16 +5,17 @@ import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { joinTurns } from "../../src/evaluate/turns.ts";
 import { unanswered } from "../../src/model/judge/outcome.ts";
+import type { Redaction } from "../../src/model/redaction.ts";
 import type { Check } from "../../src/model/run/run.ts";
 import { derive } from "../../src/model/trace/derive.ts";
-import type { MergedTrace, RedactedSpan, Span } from "../../src/model/trace/trace.ts";
+import type { MergedTrace, Span } from "../../src/model/trace/trace.ts";
 import { assertRendered, root, scored, span, testCase, tool, traceOf } from "./makers.ts";
 
 const pseudonym = "p_3f9a0c1b2d4e5f60718293a4";
 
 function traceWith(rules: string[], spans: Span[]): MergedTrace {
   const redactions = spans.flatMap(({ span_id }) =>
-    rules.map((rule): RedactedSpan => ({ spanId: span_id, rule })),
+    rules.map((rule): Redaction => ({ spanId: span_id, rule, in: "attributes", path: "", places: [] })),
   );
   return { ...traceOf(...spans), redactions };
 }

@@ -33,6 +33,8 @@ const key: AdmittedKey = {
   agentIds: [],
   emailVerified: true,
   conventions: null,
+  privacyRevision: 0,
+  storing: null,
 };
 const preparer = new Preparer({ limits: decodeLimits });
 after(() => preparer.close());
@@ -55,6 +57,7 @@ function play({ admitted = key, ...played }: Played = {}) {
     findAgent: async id => (id === agent.id ? agent : undefined),
     findAgentByServiceName: async (_, name) => (name === "agent" ? agent : undefined),
     listAgentsOfKey: async () => [agent],
+    findStoring: async () => ({ revision: 0, storing: null }),
     preparer,
     // The only method of the writer that ingestion calls.
     writer: {

@@ -44,6 +44,8 @@ const keys = fc
       agentIds: access === "full" ? [] : agentIds,
       emailVerified: true,
       conventions: null,
+      privacyRevision: 0,
+      storing: null,
     }),
   );
 const values = fc.oneof(
@@ -87,6 +89,8 @@ test("the refusal does not say “several agents” if the key has one agent or 
       access: "full",
       emailVerified: true,
       conventions: null,
+      privacyRevision: 0,
+      storing: null,
     } as const;
     const only = { ...deps, listAgentsOfKey: async () => found };
     await assert.rejects(

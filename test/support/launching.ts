@@ -71,6 +71,7 @@ export async function openLaunching() {
       log,
       clock: { ...systemClock, now },
       call: agent.call,
+      storingOf: async () => ({ revision: 0, storing: null }),
       async boundsOf() {
         if (callable) return { waitMs, concurrency };
         throw new Refusal("CONFLICT", { message: "This agent has no connection.", hint: "Make one." });

@@ -10,6 +10,7 @@ import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { ThreadedTraceReader } from "../../src/service/threaded-trace-reader.ts";
 import { findAgentsByIds, findAgentsByServiceName, serviceKey } from "../../src/store/accounts/agents.ts";
 import { admitKeys } from "../../src/store/accounts/keys.ts";
+import { findStoringRules } from "../../src/store/accounts/privacy.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { storeRecords } from "../../src/store/traces/records.ts";
@@ -35,12 +36,14 @@ export async function startWholeApp(): Promise<TestApp> {
     });
     const outbound = openOutbound({ allow: [] });
     const sandbox = new Sandbox();
+    const vault = openVault(Buffer.alloc(32));
     const none = async () => undefined;
     const databaseUrl = (db.pool.options as { connectionString: string }).connectionString;
     const reader = new ThreadedTraceReader({ db, databaseUrl, log: deps.log as Logger });
     closing.push(() => reader.close());
     const ingest = {
-      findKey: async (hash: string) => (await admitKeys(db, [Buffer.from(hash, "hex")])).get(hash),
+      findKey: async (hash: string) => (await admitKeys(db, vault, [Buffer.from(hash, "hex")])).get(hash),
+      findStoring: (projectId: string) => findStoringRules(db, vault, projectId),
       findAgent: async (id: string) => (await findAgentsByIds(db, [id])).get(id),
       findAgentByServiceName: async (projectId: string, serviceName: string) =>
         (await findAgentsByServiceName(db, [{ projectId, serviceName }])).get(
@@ -58,7 +61,7 @@ export async function startWholeApp(): Promise<TestApp> {
       hub: new EventHub(),
       reader,
       editor: openEditor({ db, judgeOf: openTestJudges(db, null).judgeOf, sandbox }),
-      vault: openVault(Buffer.alloc(32)),
+      vault,
       outbound,
       environmentJudge: null,
       judgeTimeoutMs: 60_000,

@@ -1,6 +1,7 @@
 // Merges the batches of a trace, with a result that does not depend on their order.
 import { observedMark } from "../run/observed-turn.ts";
 import { joinRecords } from "./join-records.ts";
+import { joinRedactions } from "./join-redactions.ts";
 import type { Attributes, Batch, MergedTrace, Span, TracePath } from "./trace.ts";
 
 /**
@@ -28,12 +29,14 @@ export function mergeBatches(all: Batch[], path: TracePath): MergedTrace {
   const spans = [...newest.values()];
   if (path === "otlp") spans.sort(compareSpans);
   const resource = severalResources ? liftResource(spans) : (batches[0]?.resource ?? null);
+  const merged = { spans: ofSpans.length < all.length ? joinRecords(spans, all) : spans, resource };
+  const isRedacted = all.some(batch => batch.redactions !== undefined);
   return {
     path,
-    spans: ofSpans.length < all.length ? joinRecords(spans, all) : spans,
-    resource,
+    ...merged,
     metadata: batches.findLast(batch => batch.metadata !== null)?.metadata ?? null,
     ...contentOf(all),
+    ...(isRedacted && { redactions: joinRedactions(batches, all, merged) }),
   };
 }
 

@@ -1,5 +1,6 @@
 // Types of a trace: spans, the batches they arrive in, and the values derived from them.
 import type { ContentGone } from "../content.ts";
+import type { Redaction } from "../redaction.ts";
 import type { ModelCall } from "./model-calls.ts";
 
 /** JSON attributes. Integers beyond ±(2^53−1) are decimal text; NaN and Infinity are text. */
@@ -71,6 +72,8 @@ export type Batch = {
   metadata: Attributes | null;
   /** Log records about one span. Such a batch has no spans. */
   logRecords?: { spanId: string; records: LogRecord[] };
+  /** What was redacted in it; absent: nothing. Stored beside it. */
+  redactions?: Redaction[];
   /** Set where it lacks its content: never stored, or dropped later. */
   content?: ContentGone;
 };
@@ -81,16 +84,11 @@ export type TraceKind = "live" | "test_run";
 /** All batches merged, OTLP spans sorted by time: the input of evaluation and trace page. */
 export type MergedTrace = Batch & {
   path: TracePath;
-  /** Absent: nothing was redacted. */
-  redactions?: RedactedSpan[];
   /** The single turns, if the trace joins the turns of a manual run. */
   turns?: Turn[];
   /** In a manual run: the derived duration is the time that the call took, and the status what it answered. `reply`: its text is in memory. */
   received?: { time: boolean; reply?: true };
 };
-
-/** Which privacy rule redacted something in a span; null: in the resource or the metadata. */
-export type RedactedSpan = { spanId: string | null; rule: string };
 
 /** One turn of a conversation, or a conversation joined from turns. */
 export type Turn = { trace: MergedTrace; derived: Derived };

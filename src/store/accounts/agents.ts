@@ -40,9 +40,11 @@ export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent>
   const { projectId, name, type, otlpServiceName, conventions = [], conventionRules = [] } = agent;
   const { rows } = await db.pool
     .query<AgentRow>(
-      `insert into agents
-         (id, project_id, name, type, otlp_service_name, conventions, convention_rules, read_by_key)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${listed}`,
+      // The project is locked, so that a change of its privacy settings is either seen here or changes this agent, too.
+      `with project as materialized (select id, privacy_revision from projects where id = $2 for share)
+       insert into agents
+         (id, project_id, name, type, otlp_service_name, conventions, convention_rules, read_by_key, privacy_revision)
+       select $1, id, $3, $4, $5, $6, $7, $8, privacy_revision from project returning ${listed}`,
       [
         newId(),
         projectId,
@@ -55,7 +57,8 @@ export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent>
       ],
     )
     .catch(refuseTakenName);
-  return toAgent(rows[0]!);
+  if (!rows[0]) throw new Refusal("NOT_FOUND");
+  return toAgent(rows[0]);
 }
 
 export type AgentChange = {

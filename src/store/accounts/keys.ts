@@ -5,6 +5,8 @@ import { type Database, transaction } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
+import type { Vault } from "../secrets/vault.ts";
+import { type StoringRow, storingColumn, storingRulesOf } from "./privacy.ts";
 
 /** Times are ISO 8601; a key whose `expiresAt` is null never expires. */
 export type Key = {
@@ -52,9 +54,6 @@ export type NewKey = {
 /** Throws VALIDATION_ERROR, with their positions, for agents that are not in the project. */
 export async function insertKey(db: Database, key: NewKey): Promise<Key> {
   return transaction(db, async client => {
-    // Locked, so that a change of the project's privacy settings is either seen here or changes this key, too.
-    const project = await client.query("select from projects where id = $1 for share", [key.projectId]);
-    if (project.rowCount === 0) throw new Refusal("NOT_FOUND");
     // Locked, so that an agent deleted right now is either refused here or removed from the key by its deletion.
     const { rows: agents } = await client.query<{ id: string }>(
       "select id from agents where project_id = $1 and id = any($2::uuid[]) for key share",
@@ -69,8 +68,8 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
     if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
     const id = newId();
     await client.query(
-      `insert into keys (id, project_id, name, hash, last_four, access, expires_at, created_by, privacy_revision)
-       select $1, id, $3, $4, $5, $6, $7, $8, privacy_revision from projects where id = $2`,
+      `insert into keys (id, project_id, name, hash, last_four, access, expires_at, created_by)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
       [id, key.projectId, key.name, key.hash, key.lastFour, key.access, key.expiresAt, key.createdBy],
     );
     await client.query("insert into key_agents (key_id, agent_id) select $1, unnest($2::uuid[])", [
@@ -93,11 +92,17 @@ const conventionsMax = 200;
 const ruleBytesMax = 100_000;
 
 /** One query for many hashes; the keys that are neither revoked nor expired, by hexadecimal hash. */
-export async function admitKeys(db: Database, hashes: Buffer[]): Promise<Map<string, AdmittedKey>> {
-  const { rows } = await db.pool.query<AdmittedKey & { hash: string }>({
+export async function admitKeys(
+  db: Database,
+  vault: Vault,
+  hashes: Buffer[],
+): Promise<Map<string, AdmittedKey>> {
+  type Row = Omit<AdmittedKey, "storing"> & { hash: string; storing: StoringRow };
+  const { rows } = await db.pool.query<Row>({
     name: "admit-keys",
     text: `select encode(k.hash, 'hex') as hash, k.id, k.project_id as "projectId", k.access,
         a.id as "accountId", a.email_verified as "emailVerified",
+        p.privacy_revision as "privacyRevision", ${storingColumn} as storing,
         array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as "agentIds",
         (select json_agg(json_build_object('agentId', c.id, 'serviceName', c.otlp_service_name,
           'conventions', c.conventions, 'conventionRules', c.convention_rules,
@@ -114,7 +119,9 @@ export async function admitKeys(db: Database, hashes: Buffer[]): Promise<Map<str
       where k.hash = any($1::bytea[]) and (k.expires_at is null or k.expires_at > now())`,
     values: [hashes],
   });
-  return new Map(rows.map(({ hash, ...key }) => [hash, key]));
+  return new Map(
+    rows.map(({ hash, storing, ...key }) => [hash, { ...key, storing: storingRulesOf(vault, storing) }]),
+  );
 }
 
 /** Records that the keys were used now, at most once a minute each. Never waits for another writer. */

@@ -48,19 +48,19 @@ export async function savePrivacy(
 }
 
 /**
- * Locks the project and its keys, so that this waits for statements that store by the present revision, and those that begin
- * later see the next one. Keys are locked in the order of their ids, as by those statements.
+ * Locks the project and its agents, so that this waits for statements that store by the present revision, and those that
+ * begin later see the next one.
  */
 async function raiseRevision(client: pg.PoolClient, projectId: string): Promise<boolean> {
   const { rowCount } = await client.query("select from projects where id = $1 for update", [projectId]);
   if (rowCount === 0) return false;
-  await client.query("select from keys where project_id = $1 order by id for update", [projectId]);
+  await client.query("select from agents where project_id = $1 order by id for update", [projectId]);
   await client.query("update projects set privacy_revision = privacy_revision + 1 where id = $1", [
     projectId,
   ]);
   await client.query(
-    `update keys set privacy_revision = p.privacy_revision from projects p
-      where p.id = $1 and keys.project_id = p.id`,
+    `update agents set privacy_revision = p.privacy_revision from projects p
+      where p.id = $1 and agents.project_id = p.id`,
     [projectId],
   );
   return true;
@@ -135,6 +135,29 @@ export const storingColumn = `case when p.privacy is not null then (
       'keyId', y.id, 'sealed', encode(y.sealed, 'base64'))
     from (select) one left join pseudonym_keys y on y.project_id = p.id and y.replaced_at is null
   ) end`;
+
+export type Storing = { revision: number; storing: StoringRules | null };
+
+/** What the project redacts now. */
+export function findStoringRules(db: Database, vault: Vault, projectId: string): Promise<Storing> {
+  return findStoring(db, vault, "p.id = $1", projectId);
+}
+
+/** What the agent's project redacts now. */
+export function findStoringOfAgent(db: Database, vault: Vault, agentId: string): Promise<Storing> {
+  return findStoring(db, vault, "p.id = (select project_id from agents where id = $1)", agentId);
+}
+
+/** The revision is -1 if the project does not exist: then nothing can be stored in it. */
+async function findStoring(db: Database, vault: Vault, condition: string, id: string): Promise<Storing> {
+  const { rows } = await db.pool.query<{ revision: number; storing: StoringRow }>(
+    `select p.privacy_revision as revision, ${storingColumn} as storing from projects p where ${condition}`,
+    [id],
+  );
+  const [row] = rows;
+  if (!row) return { revision: -1, storing: null };
+  return { revision: row.revision, storing: storingRulesOf(vault, row.storing) };
+}
 
 export type StoringRow = {
   projectId: string;

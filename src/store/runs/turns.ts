@@ -8,19 +8,26 @@ export const differingTurn = `strpos(u.document, '"statusInTrace":') > 0 or strp
 
 /**
  * Updates a turn with its reply or its trace. A longer text is stored whole, but `listTurns` reads the start of it; of
- * an agent that stores no content, none is. False
- * if the turn was deleted, with the run or with the trace of another turn.
+ * an agent that stores no content, none is. `gone` if the turn was deleted, with the run or with the trace of another turn;
+ * `changed` if the privacy settings by which it was redacted have another revision now.
  */
-export async function saveTurn(db: Database, runId: string, turn: RunTurn): Promise<boolean> {
+export async function saveTurn(
+  db: Database,
+  { id: runId, agentId }: { id: string; agentId: string },
+  turn: RunTurn,
+  privacyRevision: number,
+): Promise<"saved" | "gone" | "changed"> {
   const text = turn.text && cutReply(turn.text);
-  const { rowCount } = await db.pool.query(
+  const { rows } = await db.pool.query<{ saved: boolean; changed: boolean }>(
     // The agent is locked so that a change of what may be stored waits for this commit, or this statement sees the change.
     `with agent as materialized (
-      select content = 'none' as is_silent from agents where id = (select agent_id from runs where id = $1) for key share
-    )
-    update run_turns set document = case when is_silent then $6 else $3 end, trace_id = $4,
-      reply = case when is_silent then null else $5::bytea end
-    from agent where run_id = $1 and turn = $2`,
+       select content = 'none' as is_silent, privacy_revision from agents where id = $7 for key share
+     ), saved as (
+       update run_turns set document = case when is_silent then $6 else $3 end, trace_id = $4,
+           reply = case when is_silent then null else $5::bytea end
+         from agent where run_id = $1 and turn = $2 and privacy_revision = $8 returning 1
+     )
+     select exists (select from saved) as saved, privacy_revision <> $8 as changed from agent`,
     [
       runId,
       turn.turn,
@@ -28,9 +35,12 @@ export async function saveTurn(db: Database, runId: string, turn: RunTurn): Prom
       turn.traceId,
       text === turn.text ? null : zstdCompressSync(JSON.stringify(turn.text)),
       JSON.stringify(turnWithoutReply(turn, "none")),
+      agentId,
+      privacyRevision,
     ],
   );
-  return rowCount === 1;
+  if (rows[0]?.changed) return "changed";
+  return rows[0]?.saved ? "saved" : "gone";
 }
 
 /** The turns of a run in their order, with the whole text of each reply. */

@@ -14,6 +14,7 @@ import {
   hasOtherConventions,
 } from "./derived-columns.ts";
 import { storeOtlpIds } from "./otlp-ids.ts";
+import { countRedactions, noRedactions } from "./redactions.ts";
 import { storeResources } from "./shared-resources.ts";
 import { IntakeChanged, type TraceWrite, type WriteOutcome } from "./write.ts";
 
@@ -36,7 +37,9 @@ const items = multiRow<Item>(3 + Object.keys(valueColumns).length, {
   conventions: ["text", conventionsOf],
   intake: ["text", write => intakeKey(write.intake)],
   content: ["text", write => write.content ?? null],
+  privacy_revision: ["int", write => write.privacyRevision ?? null],
   ...derivedColumns,
+  redactions: ["bytes", write => write.redactions?.bytes ?? noRedactions],
   span_keys: ["bytes", write => write.spanKeys],
   spans: ["bytes", write => write.bytes],
 });
@@ -46,13 +49,16 @@ const items = multiRow<Item>(3 + Object.keys(valueColumns).length, {
 // Traces are inserted in the order of their identities, so that two statements with the same ones wait for each other
 // in turn and never deadlock. The agents are locked so that a change of what may be stored waits for this commit, or this
 // statement sees the change. A trace that a manual run waits for belongs to that run: nothing is scheduled for it.
+const fits =
+  "coalesce(agent.intake_key = item.intake and agent.privacy_revision = coalesce(item.privacy_revision, agent.privacy_revision), true)";
+
 const statement = `
 with live as materialized (
   select id from keys where id = any ($2::uuid[]) and (expires_at is null or expires_at > now()) for key share
 ), item as materialized (
   select * from ${items.from}
 ), agent as materialized (
-  select id, intake_key from agents where id in (select agent_id from item) order by id for key share
+  select id, intake_key, privacy_revision from agents where id in (select agent_id from item) order by id for key share
 ), made as (
   insert into traces (
     id, agent_id, external_id, kind, path, batch_spans, batch_bytes, content, derived_revision,
@@ -66,15 +72,15 @@ with live as materialized (
     case when ${hasOtherConventions("item.agent_id", "item.conventions")} then 0 else 1 end,
     ${derivedValues}
   from item left join live on live.id = item.key_id left join agent on agent.id = item.agent_id
-  where (item.key_id is null or live.id is not null) and coalesce(agent.intake_key = item.intake, true)
+  where (item.key_id is null or live.id is not null) and ${fits}
   order by agent_id, external_id
   on conflict (agent_id, external_id) do nothing
   returning id, agent_id, path, kind
 ), added as materialized (
   ${addValues} from ${calls.from} where set in (select call_set from made join item using (id))
 ), batch as (
-  insert into trace_batches (trace_id, seq, raw_length, resource_id, span_keys, spans)
-  select item.id, 1, batch_bytes, resource_id, ${items.bytes("span_keys")},
+  insert into trace_batches (trace_id, seq, raw_length, resource_id, redactions, span_keys, spans)
+  select item.id, 1, batch_bytes, resource_id, nullif(${items.bytes("redactions")}, ''), ${items.bytes("span_keys")},
     ${items.bytes("spans")}
   from made join item on item.id = made.id
 ), scheduled as (
@@ -88,7 +94,7 @@ with live as materialized (
   returning trace_id
 )
 select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made,
-  coalesce(agent.intake_key = item.intake, true) as fits,
+  ${fits} as fits,
   scheduled.trace_id is not null as scheduled
 from item
 cross join added
@@ -108,12 +114,13 @@ export function insertTraces(
   writes: TraceWrite[],
   debounceMs: number,
 ): Promise<WriteOutcome[]> {
-  if (!writes.some(({ resource, otlpTraceId }) => resource || otlpTraceId))
+  if (!writes.some(({ resource, otlpTraceId, redactions }) => resource || otlpTraceId || redactions))
     return insert(db.pool, writes, debounceMs);
   return transaction(db, async client => {
     const outcomes = await insert(client, writes, debounceMs);
     const made = writes.filter((_, index) => outcomes[index] && !(outcomes[index] instanceof Error));
     await storeResources(client, made);
+    await countRedactions(client, made);
     await storeOtlpIds(
       client,
       made.map(write => ({ write, storedAs: write.traceId })),

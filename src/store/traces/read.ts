@@ -127,6 +127,8 @@ export type StoredBatch = {
   spans: Buffer;
   /** Null if the batch contains its resource. */
   resource: Buffer | null;
+  /** What was redacted in it; null: nothing. */
+  redactions: Buffer | null;
 };
 
 /** What one query loads: the traces in `left` exist, but did not fit. */
@@ -144,12 +146,13 @@ export async function loadBatches(
   type Row = Omit<StoredBatches, "batches"> & {
     fits: boolean;
     spans: Buffer | null;
+    redactions: Buffer | null;
     resourceId: string | null;
   };
   const { rows } = await db.pool.query<Row>({
     name: "load_batches",
     text: `select t.id as "traceId", t.agent_id as "agentId", ${accountOf("t.agent_id")} as "accountId", t.path, t.revision,
-        t.derived_revision as "derivedRevision", t.fits, b.spans,
+        t.derived_revision as "derivedRevision", t.fits, b.spans, b.redactions,
         a.conventions, a.convention_rules as "conventionRules", b.resource_id as "resourceId"
       from (
         select *, total <= $2::float8 or total = batch_bytes as fits
@@ -171,13 +174,13 @@ export async function loadBatches(
   const loaded = new Map<string, StoredBatches>();
   const left: string[] = [];
   const changed = new Set<string>();
-  for (const { fits, spans, resourceId, ...trace } of rows) {
+  for (const { fits, spans, redactions, resourceId, ...trace } of rows) {
     if (!fits) left.push(trace.traceId);
     if (!fits || spans === null) continue;
     const resource = resourceId === null ? null : resources.get(resourceId);
     if (resource === undefined) changed.add(trace.traceId);
     const known = loaded.get(trace.traceId);
-    const batch = { spans, resource: resource ?? null };
+    const batch = { spans, resource: resource ?? null, redactions };
     if (known) known.batches.push(batch);
     else loaded.set(trace.traceId, { ...trace, batches: [batch] });
   }

@@ -16,6 +16,7 @@ import {
 } from "./derived-columns.ts";
 import { keyIdsOf, revoked } from "./insert.ts";
 import { storeOtlpIds } from "./otlp-ids.ts";
+import { countRedactions, noRedactions } from "./redactions.ts";
 import { findRepeated } from "./repetition.ts";
 import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
 import { storeResources } from "./shared-resources.ts";
@@ -42,6 +43,7 @@ type Locked = {
   /** What a batch appended now lacks. */
   lacks?: ContentGone;
   intake_key: string;
+  privacy_revision: number;
 };
 
 type Append = { write: TraceWrite; trace: Locked; seq: number; outcome: Stored };
@@ -68,7 +70,7 @@ export function updateTraces(
       if (write.keyId !== null && !live.has(write.keyId)) outcomes.push(revoked());
       else if (!trace) outcomes.push(undefined);
       else if (trace.id === write.traceId) outcomes.push(await storedBefore(client, write));
-      else if (trace.intake_key !== intakeKey(write.intake)) outcomes.push(new IntakeChanged(false));
+      else if (!fitsSettings(write, trace)) outcomes.push(new IntakeChanged(false));
       else if (trace.is_forgotten && write.content !== "forgotten") outcomes.push(new IntakeChanged(true));
       else if (repeated.has(write) && !changed.has(trace)) {
         outcomes.push(await leave(client, write, trace, limits));
@@ -92,6 +94,10 @@ export function updateTraces(
   });
 }
 
+const fitsSettings = (write: TraceWrite, trace: Locked) =>
+  trace.intake_key === intakeKey(write.intake) &&
+  (write.privacyRevision === undefined || write.privacyRevision === trace.privacy_revision);
+
 const identity = (agentId: string, externalId: string) => `${agentId} ${externalId}`;
 
 async function liveKeys(client: pg.PoolClient, writes: TraceWrite[]): Promise<Set<string>> {
@@ -112,7 +118,7 @@ async function lockTraces(client: pg.PoolClient, writes: TraceWrite[]): Promise<
   const { rows } = await client.query<Locked>({
     name: "lock_traces",
     text: `select t.id, agent_id, external_id, kind, path, revision, batch_count, batch_spans, batch_bytes,
-        coalesce(t.content = 'forgotten', false) as is_forgotten, a.intake_key
+        coalesce(t.content = 'forgotten', false) as is_forgotten, a.intake_key, a.privacy_revision
       from traces t join agents a on a.id = t.agent_id
       where (agent_id, external_id) in (select * from ${identities.from})
       order by t.id for update of t for key share of a`,
@@ -186,9 +192,10 @@ async function replace(client: pg.PoolClient, write: TraceWrite, trace: Locked):
   await addCalls(client, [calls]);
   if (!rows[0]!.keeps) await deleteUnusedCalls(client, [calls]);
   await client.query(
-    "insert into trace_batches (trace_id, seq, raw_length, span_keys, spans) values ($1, 1, $2, $3, $4)",
-    [trace.id, write.rawLength, write.spanKeys, write.bytes],
+    "insert into trace_batches (trace_id, seq, raw_length, span_keys, spans, redactions) values ($1, 1, $2, $3, $4, $5)",
+    [trace.id, write.rawLength, write.spanKeys, write.bytes, write.redactions?.bytes ?? null],
   );
+  await countRedactions(client, [write]);
   trace.path = "canonical";
   trace.revision++;
   trace.batch_count = 1;
@@ -246,6 +253,7 @@ const batches = multiRow<Append>(1, {
   seq: ["int", ({ seq }) => seq],
   raw_length: ["int", ({ write }) => write.rawLength],
   resource_id: ["uuid", ({ write }) => write.resource?.id ?? null],
+  redactions: ["bytes", ({ write }) => write.redactions?.bytes ?? noRedactions],
   span_keys: ["bytes", ({ write }) => write.spanKeys],
   spans: ["bytes", ({ write }) => write.bytes],
 });
@@ -270,14 +278,14 @@ async function appendAll(client: pg.PoolClient, appends: Append[], limits: Merge
   );
   await client.query({
     name: "append_batches",
-    text: `insert into trace_batches (trace_id, seq, raw_length, resource_id, span_keys, spans)
-      select id, seq, raw_length, resource_id, ${batches.bytes("span_keys")}, ${batches.bytes("spans")} from ${batches.from}`,
+    text: `insert into trace_batches (trace_id, seq, raw_length, resource_id, redactions, span_keys, spans)
+      select id, seq, raw_length, resource_id, nullif(${batches.bytes("redactions")}, ''),
+        ${batches.bytes("span_keys")}, ${batches.bytes("spans")} from ${batches.from}`,
     values: batches.values(appends),
   });
-  await storeResources(
-    client,
-    appends.map(({ write }) => write),
-  );
+  const written = appends.map(({ write }) => write);
+  await storeResources(client, written);
+  await countRedactions(client, written);
   await storeOtlpIds(
     client,
     appends.map(({ write, trace }) => ({ write, storedAs: trace.id })),

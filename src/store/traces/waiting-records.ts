@@ -8,7 +8,8 @@ import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { revoked } from "./insert.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
-import { IntakeChanged } from "./write.ts";
+import { noRedactions } from "./redactions.ts";
+import { IntakeChanged, type StoredRedactions } from "./write.ts";
 
 /** The records of one span from one request. */
 export type RecordsWrite = {
@@ -25,6 +26,9 @@ export type RecordsWrite = {
   brought: Brought;
   /** The settings by which they were changed before; absent: they are as they arrived. */
   intake?: Intake | undefined;
+  redactions?: StoredRedactions | undefined;
+  /** The revision of the privacy settings that they were redacted by. */
+  privacyRevision?: number | undefined;
 };
 
 const waiting = multiRow<RecordsWrite>(2, {
@@ -36,9 +40,11 @@ const waiting = multiRow<RecordsWrite>(2, {
   has_reply: ["bool", write => write.brought.reply],
   tools: ["text", write => write.brought.tools.map(storableName).join(nameSeparator)],
   intake: ["text", write => intakeKey(write.intake)],
+  privacy_revision: ["int", write => write.privacyRevision ?? null],
   span_key: ["bytes", write => Buffer.from(write.spanId, "hex")],
   record_keys: ["bytes", write => write.recordKeys],
   records: ["bytes", write => write.bytes],
+  redactions: ["bytes", write => write.redactions?.bytes ?? noRedactions],
 });
 
 const rowsMax = 1_000;
@@ -58,17 +64,17 @@ export async function insertWaiting(db: Database, writes: RecordsWrite[]): Promi
     const { rows } = await db.pool.query<{ live: boolean; fits: boolean }>({
       name: "insert_waiting_records",
       text: `with item as materialized (select * from ${waiting.from}), agent as materialized (
-          select id, intake_key from agents where id in (select agent_id from item) order by id for key share
+          select id, intake_key, privacy_revision from agents where id in (select agent_id from item) order by id for key share
         ), live as materialized (
           select id from keys where id = $1 and (expires_at is null or expires_at > now()) for key share
         ), fitting as (
-          select bool_and(coalesce(agent.intake_key = item.intake, true)) as fits
+          select bool_and(coalesce(agent.intake_key = item.intake and agent.privacy_revision = item.privacy_revision, true)) as fits
           from item left join agent on agent.id = item.agent_id
         ), added as (insert into waiting_records (agent_id, otlp_trace_id, id, key_id, raw_length, has_input, has_reply, tools,
-          span_key, record_keys, records)
+          span_key, record_keys, records, redactions)
         select item.agent_id, item.otlp_trace_id, item.id, live.id, item.raw_length, item.has_input, item.has_reply,
           string_to_array(item.tools, E'\\x1f'), ${waiting.bytes("span_key")}, ${waiting.bytes("record_keys")},
-          ${waiting.bytes("records")}
+          ${waiting.bytes("records")}, nullif(${waiting.bytes("redactions")}, '')
         from item cross join live cross join fitting where fits returning 1)
         select exists (select from live) as live, fits from fitting left join (select count(*) from added) a on true`,
       values: [portion[0]!.keyId, ...waiting.values(portion)],

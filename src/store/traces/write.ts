@@ -34,11 +34,18 @@ export type TraceWrite = {
   intake?: Intake | undefined;
   /** What it lacks. */
   content?: ContentGone | undefined;
+  /** What was redacted in the batch; absent: nothing. */
+  redactions?: StoredRedactions | undefined;
+  /** The revision of the privacy settings that it was redacted by; absent for what no customer sent. */
+  privacyRevision?: number | undefined;
 };
+
+/** `bytes`: see `encodeRedactions`. `counts`: how many values of each rule. */
+export type StoredRedactions = { bytes: Buffer; counts: Record<string, number> };
 
 /** Nothing was stored: the batch must be changed by other settings first. */
 export class IntakeChanged extends Error {
-  /** Whether the content of its trace was dropped; else the agent's settings are others than the batch's. */
+  /** Whether the content of its trace was dropped; else the settings of the agent or its project are others than the batch's. */
   readonly isForgotten: boolean;
 
   constructor(isForgotten: boolean) {

@@ -5,7 +5,10 @@ import { expiryOf } from "../../../src/http/projects/keys.ts";
 import { hashKey } from "../../../src/model/key.ts";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { admitKeys } from "../../../src/store/accounts/keys.ts";
+import { openVault } from "../../../src/store/secrets/vault.ts";
 import { makeAgent, makeKey, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+
+const vault = openVault(Buffer.alloc(32));
 
 let service: TestApp;
 let shared: Owner;
@@ -55,9 +58,9 @@ test("only a key's SHA-256 and last four characters are stored", async () => {
 test("a revoked key is rejected from the moment the revocation is answered", async () => {
   const owner = await service.signUp();
   const { id, key } = await makeKey(owner);
-  assert.equal((await admitKeys(service.db, [hashKey(key)])).size, 1);
+  assert.equal((await admitKeys(service.db, vault, [hashKey(key)])).size, 1);
   await owner.client.delete(`/api/keys/${id}`).expect(204);
-  assert.equal((await admitKeys(service.db, [hashKey(key)])).size, 0);
+  assert.equal((await admitKeys(service.db, vault, [hashKey(key)])).size, 0);
   await owner.client.get(`/api/keys/${id}`).expect(404);
   await owner.client.delete(`/api/keys/${id}`).expect(404);
 });
@@ -100,7 +103,7 @@ test("a listed key says when it expires, and that it has expired", async () => {
   assert.equal(Date.parse(active.expiresAt) - Date.parse(active.createdAt) <= 7 * 86_400_000, true);
   await service.db.pool.query("update keys set expires_at = now() where id = $1", [id]);
   assert.equal((await owner.client.get(`/api/keys/${id}`).expect(200)).body.status, "expired");
-  assert.equal((await admitKeys(service.db, [hashKey(key)])).size, 0);
+  assert.equal((await admitKeys(service.db, vault, [hashKey(key)])).size, 0);
 });
 
 test("a key that never expires has no date", async () => {
@@ -168,7 +171,7 @@ test("neverExpires: false can be combined with an expiry", async () => {
 test("keys can be created and revoked before the email is verified", async () => {
   const owner = await service.signUp();
   const { id, key } = await makeKey(owner);
-  const admitted = (await admitKeys(service.db, [hashKey(key)])).get(hashKey(key).toString("hex"));
+  const admitted = (await admitKeys(service.db, vault, [hashKey(key)])).get(hashKey(key).toString("hex"));
   assert.equal(admitted?.emailVerified, false);
   await owner.client.delete(`/api/keys/${id}`).expect(204);
 });

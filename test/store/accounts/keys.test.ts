@@ -11,7 +11,10 @@ import {
   touchKeys,
 } from "../../../src/store/accounts/keys.ts";
 import type { Database } from "../../../src/store/db.ts";
+import { openVault } from "../../../src/store/secrets/vault.ts";
 import { makeAccount, makeAgentRow, makeProject, openTestDatabase } from "../../support/rows.ts";
+
+const vault = openVault(Buffer.alloc(32));
 
 let db: Database;
 let close: () => Promise<void>;
@@ -48,7 +51,7 @@ test("one lookup admits several keys, each with its project, access, agents and 
   ];
   const full = await store({ projectId: verified });
   const granular = await store({ projectId: unverified, access: "granular", agentIds: agents });
-  const admitted = await admitKeys(db, [full.hash, granular.hash, full.hash, hashKey("unknown")]);
+  const admitted = await admitKeys(db, vault, [full.hash, granular.hash, full.hash, hashKey("unknown")]);
   assert.deepEqual(
     admitted,
     new Map([
@@ -61,6 +64,8 @@ test("one lookup admits several keys, each with its project, access, agents and 
           access: "full",
           emailVerified: true,
           conventions: null,
+          privacyRevision: 0,
+          storing: null,
           agentIds: [],
         },
       ],
@@ -73,6 +78,8 @@ test("one lookup admits several keys, each with its project, access, agents and 
           access: "granular",
           emailVerified: false,
           conventions: null,
+          privacyRevision: 0,
+          storing: null,
           agentIds: agents,
         },
       ],
@@ -83,9 +90,9 @@ test("one lookup admits several keys, each with its project, access, agents and 
 test("a key is valid until the instant it expires, by the database's clock", async () => {
   const soon = await store({ expiresAt: new Date(Date.now() + 3_600_000) });
   const past = await store({ expiresAt: new Date(Date.now() - 3_600_000) });
-  assert.deepEqual([...(await admitKeys(db, [soon.hash, past.hash])).keys()], [soon.hex]);
+  assert.deepEqual([...(await admitKeys(db, vault, [soon.hash, past.hash])).keys()], [soon.hex]);
   await db.pool.query("update keys set expires_at = now() where id = $1", [soon.id]);
-  assert.equal((await admitKeys(db, [soon.hash])).size, 0);
+  assert.equal((await admitKeys(db, vault, [soon.hash])).size, 0);
 });
 
 test("a revoked key is deleted with its list of agents", async () => {
@@ -93,7 +100,7 @@ test("a revoked key is deleted with its list of agents", async () => {
   const agentId = await makeAgentRow(db, { projectId });
   const key = await store({ projectId, access: "granular", agentIds: [agentId] });
   await deleteKey(db, key.id);
-  assert.equal((await admitKeys(db, [key.hash])).size, 0);
+  assert.equal((await admitKeys(db, vault, [key.hash])).size, 0);
   assert.equal(await findKey(db, key.id), undefined);
   const { rowCount } = await db.pool.query("select from key_agents where key_id = $1", [key.id]);
   assert.equal(rowCount, 0);
@@ -102,9 +109,9 @@ test("a revoked key is deleted with its list of agents", async () => {
 test("a verified email counts from the next lookup on", async () => {
   const accountId = await makeAccount(db);
   const key = await store({ projectId: await makeProject(db, accountId) });
-  assert.equal((await admitKeys(db, [key.hash])).get(key.hex)?.emailVerified, false);
+  assert.equal((await admitKeys(db, vault, [key.hash])).get(key.hex)?.emailVerified, false);
   await db.pool.query("update accounts set email_verified = true where id = $1", [accountId]);
-  assert.equal((await admitKeys(db, [key.hash])).get(key.hex)?.emailVerified, true);
+  assert.equal((await admitKeys(db, vault, [key.hash])).get(key.hex)?.emailVerified, true);
 });
 
 test("last use is recorded at most once a minute", async () => {

@@ -6,8 +6,11 @@ import { readByNothing } from "../../../src/model/conventions/read-by.ts";
 import { findRereading, updateAgent } from "../../../src/store/accounts/agents.ts";
 import { admitKeys } from "../../../src/store/accounts/keys.ts";
 import type { Database } from "../../../src/store/db.ts";
+import { openVault } from "../../../src/store/secrets/vault.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite, type Sender } from "./make-write.ts";
+
+const vault = openVault(Buffer.alloc(32));
 
 let db: Database;
 let close: () => Promise<void>;
@@ -154,12 +157,12 @@ test("a key is found with the agents of its project that have conventions", asyn
   const { rows } = await db.pool.query<{ hash: Buffer }>("select hash from keys where id = $1", [
     sender.keyId,
   ]);
-  const find = async () => [...(await admitKeys(db, [rows[0]!.hash])).values()][0]!.conventions;
+  const find = async () => [...(await admitKeys(db, vault, [rows[0]!.hash])).values()][0]!.conventions;
   assert.equal(await find(), null);
   await updateAgent(db, sender.agentId, { conventions: ["*"], otlpServiceName: "shop" });
   const named = { agentId: sender.agentId, serviceName: "shop" };
   assert.deepEqual(await find(), [{ ...named, conventions: ["*"], conventionRules: [], intake: null }]);
   const conventionRules = [{ from: "app.question", to: "gen_ai.input.messages" as const }];
   await updateAgent(db, sender.agentId, { conventions: [], conventionRules });
-  assert.deepEqual(await find(), [{ ...named, conventions: [], conventionRules }]);
+  assert.deepEqual(await find(), [{ ...named, conventions: [], conventionRules, intake: null }]);
 });

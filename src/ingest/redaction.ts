@@ -1,0 +1,83 @@
+// Redacts the batches of one body by the rules of its project, before anything is derived from them.
+import type { ReadBy } from "../model/conventions/read-by.ts";
+import { redactorOf, type StoringRules } from "../model/privacy.ts";
+import type { IdNames } from "../model/redaction/ids.ts";
+import { Work, workMax } from "../model/redaction/work.ts";
+import type { Redaction, Redactor } from "../model/redaction.ts";
+import type { Attributes, Batch } from "../model/trace/trace.ts";
+import type { StoredRedactions } from "../store/traces/write.ts";
+import { encodeRedactions, readRedactions } from "../wire/redactions.ts";
+
+export type RedactedBatch = { batch: Batch; redactions?: StoredRedactions | undefined };
+
+/** All batches of a body share what redaction may cost, and their resources, each of which is redacted once. */
+export class BodyRedaction {
+  readonly #redactor: Redactor;
+  readonly #revision: number;
+  readonly #work = new Work(workMax);
+  readonly #resources = new Map<Attributes, { value: Attributes; redactions: Redaction[] }>();
+
+  private constructor(redactor: Redactor, revision: number) {
+    this.#redactor = redactor;
+    this.#revision = revision;
+  }
+
+  /** Null if nothing is redacted. */
+  static by(storing: StoringRules | null | undefined): BodyRedaction | null {
+    const redactor = storing && redactorOf(storing);
+    return redactor ? new BodyRedaction(redactor, storing.revision) : null;
+  }
+
+  /** The same object for the same resource: what is stored once stays one. */
+  resource(resource: Attributes): Attributes {
+    return this.#resource(resource).value;
+  }
+
+  /** `before`: what was redacted in the batch by earlier rules. */
+  redact(batch: Batch, readBy: ReadBy, before?: StoredRedactions): RedactedBatch {
+    const { resource, ...rest } = batch;
+    const own = resource && this.#resource(resource);
+    const ids = idNamesOf(readBy);
+    const options = { work: this.#work, ...(ids && { ids }) };
+    const { value, redactions } = this.#redactor.batch({ ...rest, resource: null }, options);
+    const all = own ? [...own.redactions, ...redactions] : redactions;
+    if (all.length === 0) return { batch, redactions: before };
+    return {
+      batch: { ...value, resource: own ? own.value : resource },
+      redactions: encodeRedactions(this.#revision, before ? joined(before, all) : all),
+    };
+  }
+
+  #resource(resource: Attributes) {
+    let known = this.#resources.get(resource);
+    if (!known) {
+      const at = { spanId: null, in: "resource" as const };
+      known = this.#redactor.attributes(resource, at, { work: this.#work });
+      this.#resources.set(resource, known);
+      // A redacted one that comes again stays as it is, with what was found in it.
+      this.#resources.set(known.value, known);
+    }
+    return known;
+  }
+}
+
+/** Where both found something in a text, only the later places are known. */
+function joined(before: StoredRedactions, later: Redaction[]): Redaction[] {
+  const keyOf = ({ spanId, in: where, path }: Redaction) => JSON.stringify([spanId, where, path]);
+  const changed = new Set(later.map(keyOf));
+  const earlier = readRedactions(before.bytes).redactions.map(redaction =>
+    changed.has(keyOf(redaction)) ? { ...redaction, places: [] } : redaction,
+  );
+  return [...earlier, ...later];
+}
+
+const conversationTargets = new Set(["gen_ai.conversation.id", "session.id"]);
+
+/** The attributes that the agent's own rules read as ids. */
+function idNamesOf({ conventionRules }: ReadBy): IdNames | null {
+  const named = (is: (to: string) => boolean) =>
+    conventionRules.flatMap(({ from, to }) => (is(to) ? [from] : []));
+  const user = named(to => to === "user.id");
+  const conversation = named(to => conversationTargets.has(to));
+  return user.length + conversation.length > 0 ? { user, conversation } : null;
+}

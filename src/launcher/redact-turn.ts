@@ -1,0 +1,37 @@
+// Stores a turn of a manual run with what the agent said redacted by the rules of its project.
+import { redactorOf, type StoringRules } from "../model/privacy.ts";
+import type { RunTurn } from "../model/run/launch.ts";
+import type { Database } from "../store/db.ts";
+import type { ManualRun } from "../store/runs/manual-claims.ts";
+import { saveTurn } from "../store/runs/turns.ts";
+import { retryTransient } from "./retry.ts";
+
+export type StoringOf = {
+  /** What the agent's project redacts now, and the revision of its privacy settings. */
+  storingOf: (agentId: string) => Promise<{ revision: number; storing: StoringRules | null }>;
+};
+
+const triesMax = 10;
+
+/** Redacts the turn itself too: from then on, nothing that is evaluated has the text. False if the turn was deleted. */
+export async function saveRedacted(
+  { db, storingOf }: StoringOf & { db: Database },
+  run: Pick<ManualRun, "id" | "agentId">,
+  turn: RunTurn,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (let tries = 1; ; tries++) {
+    const { revision, storing } = await retryTransient(signal, () => storingOf(run.agentId));
+    redactTurn(turn, storing);
+    const outcome = await retryTransient(signal, () => saveTurn(db, run, turn, revision));
+    if (outcome !== "changed") return outcome === "saved";
+    if (tries === triesMax) throw new Error("The privacy settings change faster than a turn is stored.");
+  }
+}
+
+function redactTurn(turn: RunTurn, storing: StoringRules | null): void {
+  const redactor = storing && redactorOf(storing);
+  if (!redactor) return;
+  if (turn.text) turn.text = redactor.text(turn.text).text;
+  if (turn.error) turn.error = { ...turn.error, reason: redactor.text(turn.error.reason).text };
+}

@@ -1,0 +1,209 @@
+// Redaction in a running service: canaries in every field of both paths and of log records are stored nowhere.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeAgent, makeKey } from "../support/app.ts";
+import { encodings, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
+import { jsonOf, send } from "../support/send.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
+type Read = any;
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { debounceMs: 50, debounceCapMs: 500 } });
+});
+after(() => service.stop());
+
+const canary = "canary.zq7@example.com";
+const order = "ZQ-8812345";
+const said = `Write to ${canary} about ${order}.`;
+const redacted = "Write to [email] about [order].";
+const rules = { builtIn: ["*"], rules: [{ name: "order", pattern: "ZQ-\\d{7}" }] };
+
+type Project = { projectId: string; path: string; agentId: string; serviceName: string; key: string };
+
+let projects = 0;
+async function newProject(settings: object | null = rules): Promise<Project> {
+  const { body } = await service.client.post("/api/projects", { name: "Private" }).expect(201);
+  const path = `/api/projects/${body.id}/privacy`;
+  if (settings) await service.client.put(path, settings).expect(200);
+  const serviceName = `private-${++projects}`;
+  const agent = await makeAgent(service.owner, { projectId: body.id, otlpServiceName: serviceName });
+  const { key } = await makeKey({ ...service.owner, projectId: body.id });
+  return { projectId: body.id, path, agentId: agent.id, serviceName, key };
+}
+
+const post = ({ key }: Project, body: object, more: object = {}) =>
+  send({ url: service.url, key }, { body, ...more });
+
+function canonicalTrace(agentId: string, text = said): object {
+  return {
+    platformId: agentId,
+    metadata: { note: text, deep: { list: [text, 7, true, null] } },
+    spans: [
+      {
+        span_id: "root",
+        name: "Answer",
+        start_time_unix_nano: "1700000000000000000",
+        end_time_unix_nano: "1700000001000000000",
+        attributes: {
+          "gen_ai.prompt": text,
+          "gen_ai.response.text": text,
+          "gen_ai.input.messages": JSON.stringify([
+            { role: "user", parts: [{ type: "text", content: text }] },
+          ]),
+          "user.id": canary,
+          nested: { list: [text] },
+          size: 42,
+        },
+        status: { code: 2, message: text },
+        events: [{ name: "exception", attributes: { "exception.message": text } }],
+      },
+    ],
+  };
+}
+
+function exportedTrace(project: Project, traceId: string, text = said): object {
+  const string = (key: string) => ({ key, value: { stringValue: text } });
+  const body: Read = exportOf(
+    [
+      {
+        traceId,
+        spanId: newSpanId(),
+        name: "Answer",
+        startTimeUnixNano: "1700000000000000000",
+        endTimeUnixNano: "1700000001000000000",
+        attributes: [string("gen_ai.prompt"), string("gen_ai.response.text")],
+        events: [{ name: "said", timeUnixNano: "1700000000000000001", attributes: [string("text")] }],
+        status: { code: 2, message: text },
+      },
+    ],
+    project.serviceName,
+  );
+  body.resourceSpans[0].resource.attributes.push(string("host.note"));
+  body.resourceSpans[0].scopeSpans[0].scope = { name: "sdk", attributes: [string("scope.note")] };
+  return body;
+}
+
+/** The text of every row of every table, with what is compressed or encoded left as it is. */
+async function everyRow(): Promise<string> {
+  const { rows: tables } = await service.db.pool.query<{ name: string }>(
+    "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+  );
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await service.db.pool.query<{ text: string }>(`select t::text from "${name}" t`);
+    texts.push(...rows.map(row => row.text));
+  }
+  return texts.join("\n");
+}
+
+async function readTrace(traceId: string): Promise<Read> {
+  return (await service.client.get(`/api/traces/${traceId}`).expect(200)).body;
+}
+
+async function requireGone(project: Project, traceId: string): Promise<void> {
+  const raw = await service.client.get(`/api/traces/${traceId}/raw`).expect(200);
+  const list = await service.client.get(`/api/agents/${project.agentId}/traces`).expect(200);
+  const shown = JSON.stringify([await readTrace(traceId), raw.body, list.body]);
+  for (const text of [canary, order]) {
+    assert.equal(shown.includes(text), false);
+    assert.equal((await everyRow()).includes(text), false);
+  }
+  assert.match(shown, /Write to \[email\] about \[order\]\./);
+}
+
+test("a canonical trace is redacted in every field before it is stored, and says where", async () => {
+  const project = await newProject();
+  const answer = await post(project, canonicalTrace(project.agentId));
+  assert.equal(answer.status, 201);
+  const { traceId } = jsonOf(answer);
+  await requireGone(project, traceId);
+  const trace = await readTrace(traceId);
+  assert.equal(trace.userInput, redacted);
+  assert.equal(trace.responseText, redacted);
+  assert.match(trace.userId, /^p_[\w-]{22}$/);
+  const found = trace.redactions.find(
+    (one: Read) => one.path === "gen_ai.response.text" && one.rule === "email",
+  );
+  assert.deepEqual(found, {
+    spanId: "root",
+    in: "attributes",
+    path: "gen_ai.response.text",
+    rule: "email",
+    places: [[9, 16]],
+  });
+  const places = new Set(trace.redactions.map((one: Read) => one.in));
+  assert.deepEqual([...places].sort(), ["attributes", "events", "metadata", "status"]);
+});
+
+for (const [encoding, encode] of Object.entries(encodings)) {
+  test(`an OTLP trace in ${encoding} is redacted, and the same sent twice is one`, async () => {
+    const project = await newProject();
+    const { type, body } = encode(exportedTrace(project, newTraceId()));
+    const to = { url: service.url, key: project.key };
+    const first = await send(to, { body, type });
+    assert.equal(first.status, 200);
+    const traceId = first.headers["x-svc-trace-id"] as string;
+    await requireGone(project, traceId);
+    const before = await readTrace(traceId);
+    const again = await send(to, { body, type });
+    assert.deepEqual([again.status, again.headers["x-svc-trace-id"]], [200, traceId]);
+    const after = await readTrace(traceId);
+    assert.deepEqual([after.revision, after.spanCount], [before.revision, 1]);
+    const places = new Set(after.redactions.map((one: Read) => one.in));
+    assert.deepEqual([...places].sort(), ["attributes", "events", "resource", "scope", "status"]);
+  });
+}
+
+test("without rules nothing is changed, and nothing is marked", async () => {
+  const project = await newProject(null);
+  const { traceId } = jsonOf(await post(project, canonicalTrace(project.agentId)));
+  const trace = await readTrace(traceId);
+  assert.deepEqual([trace.responseText, trace.userId, trace.redactions], [said, canary, []]);
+});
+
+test("from the moment the settings are answered, nothing is stored by the former ones", async () => {
+  const project = await newProject(null);
+  const sent: Promise<string>[] = [];
+  let stop = false;
+  let saved = false;
+  const later: string[] = [];
+  const sending = (async () => {
+    while (!stop) {
+      const after = saved;
+      const one = post(project, canonicalTrace(project.agentId)).then(answer => jsonOf(answer).traceId);
+      sent.push(one);
+      const id = await one;
+      if (after) later.push(id);
+      if (later.length >= 5) stop = true;
+    }
+  })();
+  await eventually(async () => assert.ok(sent.length > 3));
+  await service.client.put(project.path, rules).expect(200);
+  const { rows } = await service.db.pool.query<{ id: string }>("select id from traces where agent_id = $1", [
+    project.agentId,
+  ]);
+  const known = new Set(rows.map(({ id }) => id));
+  saved = true;
+  await sending;
+  const all = await Promise.all(sent);
+  const unknown = all.filter(id => !known.has(id));
+  assert.ok(unknown.length >= 5);
+  for (const id of unknown) assert.equal((await readTrace(id)).responseText, redacted);
+});
+
+test("a replaced key gives the same person another pseudonym", async () => {
+  const project = await newProject({ pseudonyms: ["user.id"] });
+  const userOf = async () =>
+    (await readTrace(jsonOf(await post(project, canonicalTrace(project.agentId))).traceId)).userId;
+  const first = await userOf();
+  assert.match(first, /^p_/);
+  assert.equal(await userOf(), first);
+  await service.client.post(`${project.path}/pseudonym-key`).expect(200);
+  const second = await userOf();
+  assert.match(second, /^p_/);
+  assert.notEqual(second, first);
+});
