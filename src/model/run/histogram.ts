@@ -12,11 +12,11 @@ export function bucketOf(durationMs: number): number {
   return Math.min(1 + Math.floor(perDoubling * Math.log2(durationMs)), bucketMax);
 }
 
-/** Adds one duration. */
-export function count(histogram: Histogram, durationMs: number): void {
+/** Adds one duration, or takes back one that was added, which may leave less than none here if it was added to another. */
+export function count(histogram: Histogram, durationMs: number, by: 1 | -1 = 1): void {
   const bucket = bucketOf(durationMs);
   while (histogram.length <= bucket) histogram.push(0);
-  histogram[bucket]!++;
+  histogram[bucket]! += by;
 }
 
 /** Adds the counts of another histogram. */

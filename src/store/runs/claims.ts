@@ -9,10 +9,10 @@ import { addTestResults } from "../alerts/test-states.ts";
 import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
-import { detailOf, encodeDetail } from "./detail.ts";
+import { countsToStore, detailOf, encodeDetail, type TraceCounts } from "./detail.ts";
 import { findReplacements } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
-import { addRollups, type CountedRun } from "./rollups.ts";
+import { addRollups } from "./rollups.ts";
 
 export type ClaimedRun = {
   id: string;
@@ -168,7 +168,7 @@ export type CompletedRun = {
   outage: boolean;
   /** The tests of the evaluation. */
   plan?: TestCase[];
-} & Pick<CountedRun, "durationMs" | "tokens" | "usage">;
+} & TraceCounts;
 
 /**
  * Stores the results of runs that are still leased by this worker, and returns their ids. Runs that another worker took
@@ -237,8 +237,8 @@ function failedTestIds({ results }: Verdict): string[] {
   return results.filter(({ outcome }) => outcome === "failed").map(({ testId }) => testId);
 }
 
-function encodeResults({ verdict, outage, plan }: CompletedRun): Buffer {
-  return encodeDetail(detailOf(verdict, outage ? plan : undefined));
+function encodeResults({ verdict, outage, plan, ...counted }: CompletedRun): Buffer {
+  return encodeDetail({ ...detailOf(verdict, outage ? plan : undefined), counted: countsToStore(counted) });
 }
 
 /** The runs whose results were stored. */

@@ -1,6 +1,7 @@
 // The compressed detail of a run: results, applicability of the tests, and the tests to continue with.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { ReadBy } from "../../model/conventions/read-by.ts";
+import { decodeUsage, encodeUsage, type ModelUsage } from "../../model/price/usage.ts";
 import type { Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 
@@ -10,7 +11,30 @@ import type { TestCase } from "../../model/test-case/test-case.ts";
  */
 export type Detail = Pick<Verdict, "results" | "tests" | "conventions" | "conventionRules"> & {
   plan?: TestCase[];
+  /** Absent in passive runs that completed before it was kept. */
+  counted?: StoredCounts;
 };
+
+/** What Insights count of a trace when a run of it completes, until a later run replaces it. */
+export type TraceCounts = {
+  durationMs: number | null;
+  tokens: { input: number | null; output: number | null };
+  usage: ModelUsage[];
+};
+
+/** `usage`: see encodeUsage. */
+type StoredCounts = { durationMs: number | null; input: number | null; output: number | null; usage: string };
+
+export function countsToStore({ durationMs, tokens, usage }: TraceCounts): StoredCounts {
+  return { durationMs, input: tokens.input, output: tokens.output, usage: encodeUsage(usage) };
+}
+
+/** Null: not known. */
+export function countsOf({ counted }: Detail): TraceCounts | null {
+  if (!counted) return null;
+  const { durationMs, input, output, usage } = counted;
+  return { durationMs, tokens: { input, output }, usage: decodeUsage(usage) ?? [] };
+}
 
 /** The detail of a run that has completed. */
 export function detailOf(

@@ -19,7 +19,10 @@ export async function listModelPoints(
       ${sum("input_tokens", "inputTokens")}, ${sum("cached_tokens", "cachedTokens")},
       ${sum("cache_write_tokens", "cacheWriteTokens")}, ${sum("output_tokens", "outputTokens")}
     from model_hours where agent_id = $1 and hour >= $2 and hour < $3
-    group by 1, 2, 3, 4 order by 3 nulls last, 2 nulls last, 1, 4 limit $5`,
+    group by 1, 2, 3, 4
+    -- A later run of a trace may have taken back all that a model had used.
+    having sum(calls) <> 0 or sum(input_tokens) <> 0 or sum(output_tokens) <> 0
+    order by 3 nulls last, 2 nulls last, 1, 4 limit $5`,
     [agentId, from, to, interval, rowsMax],
   );
   return rows;

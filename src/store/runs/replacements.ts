@@ -1,6 +1,7 @@
-// Finds which verdict of its trace a completed run replaces, so that the rollups count each trace once.
+// Finds what a completed run replaces of what its trace counted before, so that the rollups count each trace once.
 import type pg from "pg";
 import type { Outcome, Routing } from "../../model/run/run.ts";
+import { countsOf, decodeDetail } from "./detail.ts";
 import type { CountedRun } from "./rollups.ts";
 
 /** `hasOthers`: whether the trace has other runs. */
@@ -8,7 +9,7 @@ type Completed = { id: string; traceId: string; hasOthers: boolean };
 
 type Replacement = Pick<CountedRun, "isLatest" | "replaces">;
 
-/** By run: whether it is its trace's latest completed one, and the verdict that it replaces. */
+/** By run: whether it is its trace's latest completed one, and what it replaces. */
 export async function findReplacements(
   client: pg.PoolClient,
   completed: Completed[],
@@ -24,25 +25,26 @@ export async function findReplacements(
     "select pg_advisory_xact_lock(hashtextextended(id, 27)) from unnest($1::text[]) as trace (id)",
     [traceIds],
   );
-  const { rows } = await client.query<{ latestId: string; routing: Routing | null; verdict: Outcome | null }>(
-    {
-      name: "find_replacements",
-      text: `select latest.id as "latestId", previous.routing, previous.verdict
+  type Row = { latestId: string; routing: Routing | null; verdict: Outcome | null; detail: Buffer | null };
+  const { rows } = await client.query<Row>({
+    name: "find_replacements",
+    text: `select latest.id as "latestId", previous.routing, previous.verdict, previous.detail
       from unnest($1::uuid[]) as trace (id)
       cross join lateral (
         select id from runs where trace_id = trace.id and state = 'completed' order by id desc limit 1
       ) latest
       left join lateral (
-        select routing, verdict from runs
+        select routing, verdict, detail from runs
         where trace_id = trace.id and state = 'completed' and id <> all ($2::uuid[]) order by id desc limit 1
       ) previous on true`,
-      values: [traceIds, repeated.map(({ id }) => id)],
-    },
-  );
+    values: [traceIds, repeated.map(({ id }) => id)],
+  });
   const latest = new Map(rows.map(row => [row.latestId, row]));
   for (const { id } of repeated) {
     const row = latest.get(id);
-    const replaces = row?.routing ? { routing: row.routing, verdict: row.verdict } : null;
+    const replaces = row?.routing
+      ? { routing: row.routing, verdict: row.verdict, counts: countsOf(decodeDetail(row.detail)) }
+      : null;
     found.set(id, { isLatest: row !== undefined, replaces });
   }
   return found;

@@ -2,9 +2,9 @@
 import type pg from "pg";
 import type { ModelUsage } from "../../model/price/usage.ts";
 import { count, type Histogram } from "../../model/run/histogram.ts";
-import type { Counts, Outcome, RunCause, Verdict } from "../../model/run/run.ts";
+import type { Counts, Outcome, Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/storable.ts";
-import type { Derived } from "../../model/trace/trace.ts";
+import type { TraceCounts } from "./detail.ts";
 
 /** A run that was just completed. */
 export type CountedRun = {
@@ -13,16 +13,15 @@ export type CountedRun = {
   hour: Date;
   /** The hour in which its trace was received: its verdict counts there. */
   traceHour: Date;
-  /** Whether no later run of the trace has completed: only the latest verdict of a trace counts. */
+  /** Whether no later run of the trace has completed: by agent and model, only the latest of a trace counts. */
   isLatest: boolean;
-  /** The verdict of the trace that this run replaces. */
-  replaces: Pick<Verdict, "verdict" | "routing"> | null;
-  cause: RunCause;
+  /**
+   * What the trace counted before. `counts` is null if that is not known, because the run completed before it was kept: then
+   * it stays.
+   */
+  replaces: (Pick<Verdict, "verdict" | "routing"> & { counts: TraceCounts | null }) | null;
   verdict: Verdict;
-  durationMs: Derived["durationMs"];
-  tokens: Pick<Derived["tokens"], "input" | "output">;
-  usage: ModelUsage[];
-};
+} & TraceCounts;
 
 type AgentHour = Counts & {
   agent_id: string;
@@ -103,8 +102,13 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
   const versions = new Map<string, TestVersion>();
   const models = new Map<string, ModelHour>();
   for (const run of runs) {
-    addRun(agents, run);
-    addUsage(models, run);
+    if (run.isLatest) {
+      const { replaces } = run;
+      addVerdict(agentHour(agents, run), run.verdict, 1);
+      if (replaces) addVerdict(agentHour(agents, run), replaces, -1);
+      if (!replaces || replaces.counts) addCounts(agents, models, run, run, 1);
+      if (replaces?.counts) addCounts(agents, models, run, replaces.counts, -1);
+    }
     for (const { testId, testVersion, outcome, checks: found } of run.verdict.results) {
       const { hour } = run;
       const test = entry(tests, `${testId} ${hour.getTime()}`, () => ({
@@ -142,9 +146,10 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
 
 const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
 
-function addRun(agents: Map<string, AgentHour>, run: CountedRun): void {
-  const { agentId, traceHour: hour, isLatest, replaces, cause, verdict, durationMs, tokens } = run;
-  const agent = entry(agents, `${agentId} ${hour.getTime()}`, () => ({
+type OfTrace = Pick<CountedRun, "agentId" | "traceHour">;
+
+function agentHour(agents: Map<string, AgentHour>, { agentId, traceHour: hour }: OfTrace): AgentHour {
+  return entry(agents, `${agentId} ${hour.getTime()}`, () => ({
     ...nothing,
     agent_id: agentId,
     hour,
@@ -154,40 +159,49 @@ function addRun(agents: Map<string, AgentHour>, run: CountedRun): void {
     output_tokens: 0,
     durations: [],
   }));
-  if (isLatest) {
-    addVerdict(agent, verdict, 1);
-    if (replaces) addVerdict(agent, replaces, -1);
-  }
-  // The trace is the one whose tokens and duration were counted when it was evaluated first.
-  if (cause === "again") return;
-  agent.input_tokens += countable(tokens.input);
-  agent.output_tokens += countable(tokens.output);
-  if (durationMs !== null) count(agent.durations, durationMs);
 }
 
-function addUsage(models: Map<string, ModelHour>, run: CountedRun): void {
-  if (run.cause === "again") return;
-  for (const { provider, model, promptAbove, ...usage } of run.usage) {
-    const names = { provider: provider ?? "", model: model ?? "", prompt_above: promptAbove };
-    const key = `${run.agentId} ${run.traceHour.getTime()} ${names.provider}\n${names.model}\n${promptAbove}`;
-    const hour = entry(models, key, () => ({
-      agent_id: run.agentId,
-      hour: run.traceHour,
-      ...names,
-      calls: 0,
-      unmeasured: 0,
-      input_tokens: 0,
-      cached_tokens: 0,
-      cache_write_tokens: 0,
-      output_tokens: 0,
-    }));
-    hour.calls += usage.calls;
-    hour.unmeasured += usage.unmeasured;
-    hour.input_tokens += countable(usage.inputTokens);
-    hour.cached_tokens += countable(usage.cachedTokens);
-    hour.cache_write_tokens += countable(usage.cacheWriteTokens);
-    hour.output_tokens += countable(usage.outputTokens);
+/** Adds what a trace used and how long it took, or takes it back. */
+function addCounts(
+  agents: Map<string, AgentHour>,
+  models: Map<string, ModelHour>,
+  of: OfTrace,
+  { durationMs, tokens, usage }: TraceCounts,
+  by: 1 | -1,
+): void {
+  const agent = agentHour(agents, of);
+  agent.input_tokens += by * countable(tokens.input);
+  agent.output_tokens += by * countable(tokens.output);
+  if (durationMs !== null) count(agent.durations, durationMs, by);
+  for (const one of usage) {
+    const hour = modelHour(models, of, one);
+    hour.calls += by * one.calls;
+    hour.unmeasured += by * one.unmeasured;
+    hour.input_tokens += by * countable(one.inputTokens);
+    hour.cached_tokens += by * countable(one.cachedTokens);
+    hour.cache_write_tokens += by * countable(one.cacheWriteTokens);
+    hour.output_tokens += by * countable(one.outputTokens);
   }
+}
+
+function modelHour(
+  models: Map<string, ModelHour>,
+  { agentId, traceHour: hour }: OfTrace,
+  { provider, model, promptAbove }: ModelUsage,
+): ModelHour {
+  const names = { provider: provider ?? "", model: model ?? "", prompt_above: promptAbove };
+  const key = `${agentId} ${hour.getTime()} ${names.provider}\n${names.model}\n${promptAbove}`;
+  return entry(models, key, () => ({
+    agent_id: agentId,
+    hour,
+    ...names,
+    calls: 0,
+    unmeasured: 0,
+    input_tokens: 0,
+    cached_tokens: 0,
+    cache_write_tokens: 0,
+    output_tokens: 0,
+  }));
 }
 
 function addVerdict(

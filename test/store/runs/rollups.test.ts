@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
 import fc from "fast-check";
+import { usageOf } from "../../../src/model/price/usage.ts";
 import { bucketOf } from "../../../src/model/run/histogram.ts";
-import type { Counts, Outcome, Routing, Verdict } from "../../../src/model/run/run.ts";
+import type { Counts, Outcome, Routing, RunCause, Verdict } from "../../../src/model/run/run.ts";
 import { deleteAgent } from "../../../src/store/accounts/agents.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { newest } from "../../../src/store/listing.ts";
@@ -12,7 +13,9 @@ import { newId } from "../../../src/store/new-id.ts";
 import { claimRuns, completeRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { listAgentHours, listTestStrips } from "../../../src/store/runs/insights.ts";
+import { listModelPoints } from "../../../src/store/runs/model-hours.ts";
 import { deleteTestCase } from "../../../src/store/test-cases.ts";
+import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../traces/make-write.ts";
 
 const { db, other, close } = await openTwice();
@@ -259,6 +262,79 @@ describe("hourly counts", () => {
       ids.map((id, at) => completed(id, judged, result(verdicts[at]!, "ok"))),
     );
     assert.deepEqual(await counted(), [{ hoursAgo: 3, counts: [1, 0, 0, 0, 0] }]);
+  });
+
+  it("count tokens, models and durations of a trace once, as its latest evaluation had them", async () => {
+    const judged = await makeJudged();
+    const { agentId } = judged.sender;
+    const { traceId } = await storeDueRun(db, judged.sender);
+    const evaluated = (model: string, tokens: number | null, durationMs: number | null) => (id: string) => ({
+      ...completed(id, judged, { outcomes: [], verdict: "passed", routing: "ok", durationMs, tokens }),
+      usage: usageOf([
+        {
+          spanId: "a",
+          provider: "openai",
+          model,
+          promptAbove: 0,
+          calls: 1,
+          tokens: tokens === null ? null : { input: tokens, cached: 1, cacheWrite: 2, output: tokens },
+        },
+      ]),
+    });
+    const run = async (how: ReturnType<typeof evaluated>, cause: RunCause | null) => {
+      if (cause) {
+        await db.pool.query(
+          `insert into runs (id, trace_id, agent_id, kind, state, due_at, cause)
+            values ($1, $2, $3, 'passive', 'pending', now(), $4)`,
+          [newId(), traceId, agentId, cause],
+        );
+      }
+      const lease = randomUUID();
+      const [claimed] = (await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 })).runs;
+      return { complete: () => completeRuns(db, lease, [how(claimed!.id)]), id: claimed!.id };
+    };
+    const counted = async () => {
+      const hours = await listAgentHours(db, agentId, whenever);
+      assert.equal(hours.length, 1);
+      const { inputTokens, outputTokens, durations } = hours[0]!;
+      const models = await listModelPoints(db, agentId, { ...whenever, interval: "hour" }, 10);
+      return {
+        tokens: [inputTokens, outputTokens],
+        durations: durations.flatMap((number, bucket) => (number === 0 ? [] : [[bucket, number]])),
+        models: models.map(({ model, calls, unmeasured, inputTokens, cachedTokens, cacheWriteTokens }) => [
+          ...[model, calls, unmeasured],
+          ...[inputTokens, cachedTokens, cacheWriteTokens],
+        ]),
+      };
+    };
+    const small = { tokens: [5, 5], durations: [[bucketOf(10), 1]], models: [["small", 1, 0, 5, 1, 2]] };
+    const large = { tokens: [70, 70], durations: [[bucketOf(900), 1]], models: [["large", 1, 0, 70, 1, 2]] };
+    await (await run(evaluated("small", 5, 10), null)).complete();
+    assert.deepEqual(await counted(), small);
+    // A later batch had more spans.
+    await (await run(evaluated("large", 70, 900), "traffic")).complete();
+    assert.deepEqual(await counted(), large);
+    await (await run(evaluated("large", 70, 900), "again")).complete();
+    assert.deepEqual(await counted(), large);
+    // What it was read by has changed, so that less is known of it.
+    await (await run(evaluated("large", null, null), "again")).complete();
+    assert.deepEqual(await counted(), { tokens: [0, 0], durations: [], models: [["large", 1, 1, 0, 0, 0]] });
+    // One that completes after a later one does not count.
+    const earlier = await run(evaluated("large", 70, 900), "traffic");
+    await (await run(evaluated("small", 5, 10), "again")).complete();
+    await earlier.complete();
+    assert.deepEqual(await counted(), small);
+    // A run from before counts were kept: what it counted stays.
+    await db.pool.query("update runs set detail = null where trace_id = $1", [traceId]);
+    await (await run(evaluated("small", 5, 10), "again")).complete();
+    assert.deepEqual(await counted(), small);
+    await (await run(evaluated("large", 70, 900), "again")).complete();
+    assert.deepEqual(await counted(), large);
+    // Deleting a trace leaves what it counted.
+    const open = await run(evaluated("small", 5, 10), "again");
+    await deleteTrace(db, traceId);
+    assert.equal((await open.complete()).size, 0);
+    assert.deepEqual(await counted(), large);
   });
 
   it("count a trace once when two of its runs complete at the same time", async () => {
