@@ -63,7 +63,22 @@ export const PseudonymKey = z
   .meta({ id: "PseudonymKey" });
 export type PseudonymKey = z.output<typeof PseudonymKey>;
 
-export const RedactionIn = z.enum(["attributes", "events", "resource", "scope", "status", "metadata", "log"]);
+const RedactionIn = z.enum(["attributes", "events", "resource", "scope", "status", "metadata", "log"]);
+
+/** What was redacted in a trace. */
+export const Redactions = z.array(
+  z.object({
+    spanId: z.string().nullable().describe("Null: in the resource or the metadata of the trace."),
+    in: RedactionIn,
+    path: z
+      .string()
+      .describe("Of the text, from the attribute's key on; in `log`, from the record's position."),
+    rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
+    places: z
+      .array(z.tuple([z.number().int(), z.number().int()]))
+      .describe("Start and end in the stored text, in UTF-16 units; the end is exclusive."),
+  }),
+);
 
 export const PrivacyPreview = z
   .object({

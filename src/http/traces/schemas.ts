@@ -11,7 +11,7 @@ import type {
   Span as TraceSpan,
 } from "../../model/trace/trace.ts";
 import { ShownRules } from "../convention-schemas.ts";
-import { RedactionIn } from "../projects/privacy-schemas.ts";
+import { Redactions } from "../projects/privacy-schemas.ts";
 import { Id, Name, pageSchema, searchText, Time, typed } from "../schemas.ts";
 import { cost, spanCall, tokens } from "./cost-schemas.ts";
 import { applicability, Run, RunDetail } from "./run-schemas.ts";
@@ -197,21 +197,7 @@ const whole = {
   contentSwitches: z
     .array(typed<ShownSwitch>()(ContentSwitch))
     .describe("For a trace with neither an input nor a reply: how what wrote it is told to write them."),
-  redactions: z
-    .array(
-      z.object({
-        spanId: z.string().nullable().describe("Null: in the resource or the metadata of the trace."),
-        in: RedactionIn,
-        path: z
-          .string()
-          .describe("Of the text, from the attribute's key on; in `log`, from the record's position."),
-        rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
-        places: z
-          .array(z.tuple([z.number().int(), z.number().int()]))
-          .describe("Start and end of each place in the stored text, in UTF-16 units; the end is exclusive."),
-      }),
-    )
-    .describe("What privacy rules changed before the trace was stored."),
+  redactions: Redactions.describe("What privacy rules changed before the trace was stored."),
   runs: z.array(RunDetail),
   tests: z
     .array(typed<TestOnTrace>()(z.object({ testId: Id, name: z.string(), ...applicability })))

@@ -3,7 +3,6 @@ import type pg from "pg";
 import type { ContentGone } from "../../model/content.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
-import { intakeKey } from "../accounts/intake-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { addCalls, deleteUnusedCalls } from "./call-values.ts";
@@ -21,7 +20,7 @@ import { findRepeated } from "./repetition.ts";
 import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
 import { storeResources } from "./shared-resources.ts";
 import { findSuperseded } from "./span-keys.ts";
-import { IntakeChanged, type Stored, type TraceWrite, type WriteOutcome } from "./write.ts";
+import { fitsSettings, IntakeChanged, type Stored, type TraceWrite, type WriteOutcome } from "./write.ts";
 
 export type MergeLimits = ScheduleLimits & {
   /** Distinct spans and uncompressed bytes that one merged trace may hold. */
@@ -93,10 +92,6 @@ export function updateTraces(
     return outcomes;
   });
 }
-
-const fitsSettings = (write: TraceWrite, trace: Locked) =>
-  trace.intake_key === intakeKey(write.intake) &&
-  (write.privacyRevision === undefined || write.privacyRevision === trace.privacy_revision);
 
 const identity = (agentId: string, externalId: string) => `${agentId} ${externalId}`;
 

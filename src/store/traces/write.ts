@@ -5,6 +5,7 @@ import type { ReadBy } from "../../model/conventions/read-by.ts";
 import type { Refusal } from "../../model/refusal.ts";
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TracePath } from "../../model/trace/trace.ts";
+import { intakeKey } from "../accounts/intake-key.ts";
 
 /** One batch of one trace, ready to be stored. */
 export type TraceWrite = {
@@ -42,6 +43,15 @@ export type TraceWrite = {
 
 /** `bytes`: see `encodeRedactions`. `counts`: how many values of each rule. */
 export type StoredRedactions = { bytes: Buffer; counts: Record<string, number> };
+
+/** Whether the batch was prepared by the settings that its agent has now. */
+export function fitsSettings(
+  { intake, privacyRevision }: TraceWrite,
+  agent: { intake_key: string; privacy_revision: number },
+): boolean {
+  const isRedacted = privacyRevision === undefined || privacyRevision === agent.privacy_revision;
+  return isRedacted && agent.intake_key === intakeKey(intake);
+}
 
 /** Nothing was stored: the batch must be changed by other settings first. */
 export class IntakeChanged extends Error {
