@@ -1,6 +1,7 @@
 // Creating and revoking API keys and access tokens.
 import type { CreatedAccessToken } from "../../src/http/accounts/schemas.ts";
 import type { CreatedKey } from "../../src/http/projects/schemas.ts";
+import type { TokenScope } from "../../src/model/access-token.ts";
 import type { KeyAccess } from "../../src/model/key.ts";
 import { type Answer, ask, remove } from "../api.ts";
 
@@ -15,7 +16,7 @@ export const createKey = (
 export const revokeKey = (id: string) => remove(`/api/keys/${id}`);
 
 export const createAccessToken = (
-  body: { name: string } & Omit<NewExpiry, "expiresAt">,
+  body: { name: string; scope: TokenScope } & Omit<NewExpiry, "expiresAt">,
 ): Promise<Answer<CreatedAccessToken>> => ask("POST", "/api/access-tokens", { body });
 
 export const revokeAccessToken = (id: string) => remove(`/api/access-tokens/${id}`);

@@ -184,6 +184,11 @@ const projectLabels = createRoute({
   validateSearch: textsOf("test"),
   component: lazyRouteComponent(() => import("../pages/judge-labels/LabelsPage.tsx"), "LabelsPage"),
 });
+const projectErasures = createRoute({
+  path: "/settings/erasures",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("../pages/erasures/EraseDataPage.tsx"), "EraseDataPage"),
+});
 const projectPrices = createRoute({
   path: "/settings/prices",
   getParentRoute: () => project,
@@ -223,4 +228,5 @@ export const projectTree = project.addChildren([
   projectLabels,
   projectPrices,
   projectPrivacy,
+  projectErasures,
 ]);

@@ -63,6 +63,7 @@ export function useCommands(project: Project | undefined, onHelp: () => void): C
           go("project-judge", "model", "Project settings: judge", `${base}/settings/judge`),
           go("prices", "model", "Project settings: prices", `${base}/settings/prices`),
           go("privacy", "key", "Project settings: privacy", `${base}/settings/privacy`),
+          go("erasures", "trash", "Project settings: erase data", `${base}/settings/erasures`),
           go("labels", "bookmark", "Project settings: labels", `${base}/settings/labels`),
           ...agents,
           ...tests,

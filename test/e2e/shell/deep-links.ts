@@ -59,6 +59,11 @@ async function memberScreens(): Promise<Screen[]> {
       heading: "Project settings",
     },
     {
+      path: `${project}/settings/erasures`,
+      title: "Erase data · Project settings · Onlooker",
+      heading: "Project settings",
+    },
+    {
       path: `${project}/settings/labels`,
       title: "Labels · Project settings · Onlooker",
       heading: "Project settings",

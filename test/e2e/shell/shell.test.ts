@@ -5,6 +5,7 @@ import "./session-end.ts";
 import "./first-minutes.ts";
 import "./access-tokens.ts";
 import "./keys.ts";
+import "./erase-data.ts";
 import "./keyboard.ts";
 import "./deep-links.ts";
 import "./accessibility.ts";

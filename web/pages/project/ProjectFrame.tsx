@@ -11,9 +11,13 @@ const tabs = [
   { to: "/projects/$projectId/settings/labels", label: "Labels" },
   { to: "/projects/$projectId/settings/prices", label: "Prices" },
   { to: "/projects/$projectId/settings/privacy", label: "Privacy" },
+  { to: "/projects/$projectId/settings/erasures", label: "Erase data" },
 ] as const;
 
-type ProjectFrameProps = { part?: "Judge" | "Labels" | "Prices" | "Privacy"; children: ReactNode };
+type ProjectFrameProps = {
+  part?: "Judge" | "Labels" | "Prices" | "Privacy" | "Erase data";
+  children: ReactNode;
+};
 
 export function ProjectFrame({ part, children }: ProjectFrameProps) {
   const params = route.useParams();

@@ -38,8 +38,8 @@ export function SettingsTokens() {
         {tokens.data?.length ? newToken : null}
       </div>
       <p className="quiet">
-        For scripts and CI. A token can read everything in this account and start or cancel runs, nothing
-        else. To send traces, use an API key of the project.
+        For scripts and CI. A token either reads everything in this account and starts or cancels runs, or
+        erases data, nothing else. To send traces, use an API key of the project.
       </p>
       <Loaded query={tokens}>
         {items =>
@@ -112,6 +112,7 @@ function TokenCard({ token, onRevoke }: { token: AccessToken; onRevoke: () => vo
         <p className="line small">
           <code>{token.masked}</code>
           <Badge word={keyStates[token.status]} />
+          {token.scope === "erasures" && <span className="quiet">Erases data</span>}
         </p>
         <p className="quiet small">
           Created <DayTime at={token.createdAt} /> ·{" "}

@@ -1,0 +1,73 @@
+// Erasing a user in the dashboard: the dry run, tests and views that have the value, the number to confirm, the record.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertAccessible } from "../../support/accessible.ts";
+import { makeAgent, makeKey, makeTest } from "../../support/app.ts";
+import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import { assertReflows, useBrowser } from "../../support/browser.ts";
+import { send } from "../../support/send.ts";
+import { shoot } from "../../support/shoot.ts";
+
+const browser = useBrowser();
+
+test("a user is found, confirmed by number and erased, with the chosen test and view, and the record names nobody", async () => {
+  const { service } = browser;
+  const owner = await service.signUp();
+  const { projectId, client } = owner;
+  const agent = await makeAgent(owner);
+  const { key } = await makeKey(owner);
+  const user = "jane@example.com";
+  for (const id of [user, user, "john@example.com"]) {
+    const attributes = { "user.id": id, "gen_ai.prompt": `I am ${id}` };
+    const body = canonicalBody(agent.id, { spans: [canonicalSpan({ attributes })] });
+    assert.equal((await send({ url: service.url, key }, { body })).status, 201);
+  }
+  const asksJane = await makeTest(owner, agent.id, { name: "Greets", turns: [{ input: `I am ${user}` }] });
+  const view = { name: "One user", search: { userId: user } };
+  await client.post(`/api/agents/${agent.id}/trace-views`, view).expect(200);
+
+  const path = `/projects/${projectId}/settings/erasures`;
+  const { page, complaints } = await browser.openAs(owner, { path });
+  await page.getByText("None yet.").waitFor();
+  await shoot(page, "erase-empty");
+  await page.getByLabel("Find by").selectOption("text");
+  await page.getByRole("textbox", { name: "Text" }).fill("abc");
+  await page.getByRole("button", { name: "Find data" }).click();
+  await page.getByText("Must have at least 4 characters.").waitFor();
+  await shoot(page, "erase-error");
+
+  await page.getByLabel("Find by").selectOption("userId");
+  await page.getByRole("textbox", { name: "User ID" }).fill(user);
+  await page.getByRole("button", { name: "Find data" }).click();
+  await page.getByRole("heading", { name: "2 traces found" }).waitFor();
+  await page.getByRole("checkbox", { name: /Greets/ }).check();
+  await page.getByRole("checkbox", { name: /One user/ }).check();
+  await shoot(page, "erase-found");
+  await assertAccessible(page);
+  await assertReflows(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await shoot(page, "erase-found-390");
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.getByLabel("Type 2 to confirm").fill("3");
+  await page.getByRole("button", { name: "Erase 2 traces" }).click();
+  await page.getByText("The number does not match.").waitFor();
+  await page.getByLabel("Type 2 to confirm").fill("2");
+  await page.getByRole("button", { name: "Erase 2 traces" }).click();
+  await page.getByText("2 traces erased. 2 tests, notes and views changed.").waitFor();
+  await page.getByRole("heading", { name: "User ID: 2 traces" }).waitFor();
+  await page.getByText("Done").waitFor();
+  await shoot(page, "erase-done");
+  await assertAccessible(page);
+  // Neither the record nor the screen has it, but for the field where it was typed.
+  assert.equal((await page.locator("main").innerText()).includes(user), false);
+
+  const { items } = (await client.get(`/api/agents/${agent.id}/traces`).expect(200)).body;
+  assert.deepEqual(
+    items.map(({ userId }: { userId: string }) => userId),
+    ["john@example.com"],
+  );
+  const edited = (await client.get(`/api/tests/${asksJane.id}`).expect(200)).body;
+  assert.deepEqual(edited.turns, [{ input: "I am [erased]" }]);
+  assert.deepEqual((await client.get(`/api/agents/${agent.id}/trace-views`).expect(200)).body.items, []);
+  assert.deepEqual(complaints, []);
+});

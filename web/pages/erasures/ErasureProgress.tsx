@@ -1,0 +1,48 @@
+// The progress of an erasure that was just started, and how it ended.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { erasureQuery, erasuresQuery } from "../../queries/erasures.ts";
+import { Notice } from "../../ui/Notice.tsx";
+import { Loaded } from "../../ui/State.tsx";
+import { progressText, tracesText } from "./words.ts";
+
+export function ErasureProgress({ id, projectId }: { id: string; projectId: string }) {
+  const queries = useQueryClient();
+  const erasure = useQuery(erasureQuery(id));
+  const state = erasure.data?.state;
+  useEffect(() => {
+    if (state === undefined || state === "running") return;
+    void queries.invalidateQueries({ queryKey: erasuresQuery(projectId).queryKey });
+    // Lists of traces, tests and views may show what is gone.
+    void queries.invalidateQueries({ queryKey: ["agents"] });
+  }, [state, queries, projectId]);
+  return (
+    <Loaded query={erasure}>
+      {found => {
+        const { state, erased, edited, error } = found;
+        if (state === "running") {
+          return (
+            <Notice tone="info" role="status">
+              <p>{progressText(found)} It continues if you leave this page.</p>
+              {error && <p>{error}</p>}
+            </Notice>
+          );
+        }
+        if (state === "failed") {
+          return (
+            <Notice tone="bad" role="alert">
+              {error}
+            </Notice>
+          );
+        }
+        return (
+          <Notice tone="good" role="status">
+            {tracesText(erased)} erased.
+            {edited > 0 &&
+              ` ${edited} ${edited === 1 ? "test, note or view" : "tests, notes and views"} changed.`}
+          </Notice>
+        );
+      }}
+    </Loaded>
+  );
+}
