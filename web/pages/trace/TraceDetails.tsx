@@ -74,6 +74,7 @@ function Facts({ trace }: { trace: TraceOutline }) {
           </span>
         )}
       </Fact>
+      {trace.redactions.length > 0 && <Fact name="Redacted">{redactedText(trace)}</Fact>}
       <Fact name="Trace ID">
         <CopyText text={id} label="trace id" />
       </Fact>
@@ -82,6 +83,15 @@ function Facts({ trace }: { trace: TraceOutline }) {
       </Fact>
     </dl>
   );
+}
+
+/** "email 2, card 1": the privacy rules that changed the trace, and how many values. */
+function redactedText({ redactions }: TraceOutline): string {
+  const counts = new Map<string, number>();
+  for (const { rule, places } of redactions) {
+    counts.set(rule, (counts.get(rule) ?? 0) + Math.max(1, places.length));
+  }
+  return [...counts].map(([rule, count]) => `${rule} ${numberText(count)}`).join(", ");
 }
 
 function CostReasons({ trace }: { trace: TraceOutline }) {
