@@ -2,11 +2,14 @@
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
 import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
+import { finishReasonsIn } from "./model/conventions/finish-reasons.ts";
 import type { ReadBy } from "./model/conventions/read-by.ts";
 import { type Preview, previewOf } from "./model/conventions/report.ts";
 import { transcribe } from "./model/conversation/transcript.ts";
 import { showConversation } from "./model/conversation/view.ts";
 import type { PricesOfDay } from "./model/price/usage.ts";
+import { errorOf } from "./model/trace/span-error.ts";
+import { storable } from "./model/trace/storable.ts";
 import type { TracePath } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import type { TraceSize } from "./store/traces/read.ts";
@@ -74,7 +77,14 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       if (!loaded || !found) return undefined;
       const { translated: _, reading: __, ...span } = found;
       const { traceId, revision } = loaded;
-      return jsonOf({ traceId, revision, ...(whole ? { span, cuts: [], omissions: [] } : cutSpan(span)) });
+      const asRead = loaded.read.spans.find(({ span_id }) => span_id === spanId) ?? found;
+      const said = { error: errorOf(found), finishReasons: finishReasonsIn(asRead).map(storable) };
+      return jsonOf({
+        traceId,
+        revision,
+        ...said,
+        ...(whole ? { span, cuts: [], omissions: [] } : cutSpan(span)),
+      });
     },
     async conversation({ version }) {
       const loaded = await load(version);

@@ -9,7 +9,17 @@ import type { MergedTrace } from "../../src/model/trace/trace.ts";
 import { recordedTraces, recordings } from "../../test/model/conventions/recordings.ts";
 import { code, table } from "./table.ts";
 
-const columns = ["input", "reply", "tools", "results", "tokens", "model", "conversation", "user"] as const;
+const columns = [
+  "input",
+  "reply",
+  "tools",
+  "results",
+  "tokens",
+  "model",
+  "finish",
+  "conversation",
+  "user",
+] as const;
 type Column = (typeof columns)[number];
 
 const headings: Record<Column, string> = {
@@ -19,6 +29,7 @@ const headings: Record<Column, string> = {
   results: "Results",
   tokens: "Tokens",
   model: "Model",
+  finish: "Finish reason",
   conversation: "Conversation",
   user: "User",
 };
@@ -72,6 +83,7 @@ function givenBy(trace: MergedTrace, name: string): Column[] {
     results: toolCalls.some(call => (call.result ?? null) !== null),
     tokens: tokens.total !== null,
     model: model !== null,
+    finish: reading!.spans.some(one => one.finishReasons !== null),
     conversation: conversationId !== null,
     user: userId !== null,
   };

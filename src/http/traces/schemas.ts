@@ -272,7 +272,14 @@ export const TraceOutline = z
 export type TraceOutline = z.output<typeof TraceOutline>;
 
 export const SpanDetail = z
-  .object({ traceId: Id, revision: z.number(), span: Span, ...shortened })
+  .object({
+    traceId: Id,
+    revision: z.number(),
+    span: Span,
+    error: z.string().nullable().describe("Of a failed span: its error, shortened."),
+    finishReasons: z.array(z.string()).describe("Why the model stopped, as sent; conventions included."),
+    ...shortened,
+  })
   .describe("Paths start at the span.")
   .meta({ id: "SpanDetail" });
 export type SpanDetail = z.output<typeof SpanDetail>;

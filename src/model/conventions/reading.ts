@@ -46,6 +46,8 @@ export type ReadSpan = {
   usage: SourcedUsage | null;
   /** Whether the usage includes that of earlier spans with the same parent. */
   cumulative: boolean;
+  /** Why the model stopped, as sent; one for each choice. */
+  finishReasons: Sourced<string[]> | null;
   model: Sourced<string> | null;
   provider: Sourced<string> | null;
   conversationId: Sourced<string> | null;

@@ -167,7 +167,8 @@ function offersOf(stored: Read): Pick<ConventionReport, "readable" | "contentSwi
   const hasContent = !left.has("input") || !left.has("reply");
   return {
     readable: wanted.some(lack => !left.has(lack)) ? recognized : [],
-    contentSwitches: hasContent ? [] : contentSwitchesIn(trace.spans),
+    // Content that was removed here is no matter of the SDK.
+    contentSwitches: hasContent || trace.content ? [] : contentSwitchesIn(trace.spans),
   };
 }
 

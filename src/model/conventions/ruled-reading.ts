@@ -65,6 +65,10 @@ class RuledReading implements ReadSpan {
     return usageOf(this.#given, this.#base.usage);
   }
 
+  get finishReasons() {
+    return this.#base.finishReasons;
+  }
+
   get model() {
     return this.#own?.model ?? this.#base.model;
   }

@@ -24,6 +24,7 @@ export type Table = ToolAttributes & {
   usageJson?: string[];
   /** Whether the usage of a span includes that of earlier spans with the same parent. */
   cumulative?: boolean;
+  finishReasons?: string[];
   model?: string[];
   provider?: string[];
   conversationId?: string[];
@@ -79,6 +80,7 @@ export type WholeTable = { [Same in "name" | "kinds" | "role" | "usageJson" | "m
   kindPlaces: Place[] | null;
   asked: string[];
   answered: string[];
+  finishReasons: string[];
   tool: ToolPlaces;
   counts: typeof standard.usage;
   model: Place[];
@@ -111,6 +113,7 @@ export function withStandard(table: Table): WholeTable {
     kindPlaces: table.kinds ? placesOf([table.kinds.attribute]) : null,
     asked: [...(table.input ?? []), ...standard.input],
     answered: [...(table.output ?? []), ...standard.output],
+    finishReasons: table.finishReasons ?? [],
     tool: toolPlacesOf(table),
     counts,
     model: placesOf(table.model, standard.model),

@@ -2,6 +2,7 @@
 import { attributeOf, toolNameOf } from "../conversation/conversation.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
 import type { Span } from "../trace/trace.ts";
+import { readFinishReasons } from "./finish-reasons.ts";
 import { mayHaveCall } from "./may-call.ts";
 import { inEvents } from "./message-events.ts";
 import { messagesIn } from "./messages.ts";
@@ -85,6 +86,11 @@ class TableReading implements ReadSpan {
   get usage() {
     if (this.#usage === undefined) this.#usage = this.#mended("usage", readUsage(this.span, this.#table));
     return this.#usage;
+  }
+
+  get finishReasons() {
+    const { finishReasons, answered } = this.#table;
+    return this.role === "model" ? readFinishReasons(this.span, finishReasons, answered, valueAt) : null;
   }
 
   get model() {

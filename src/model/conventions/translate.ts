@@ -4,6 +4,7 @@ import { attributeOf } from "../conversation/conversation.ts";
 import { parseJson } from "../json-text.ts";
 import type { ReadMessage, ReadPiece } from "../trace/message-parts.ts";
 import type { Attributes, Span, Translation } from "../trace/trace.ts";
+import { finishReasonsKey } from "./finish-reasons.ts";
 import { indexOfQuestion, textIn } from "./messages.ts";
 import type { TraceReading } from "./read-trace.ts";
 import type { CallReading, ReadSpan, Sourced } from "./reading.ts";
@@ -83,6 +84,8 @@ function translate(read: ReadSpan, reading: TraceReading, copy: Copy): void {
   if (model && role === "model" && !copy.has("gen_ai.request.model", "gen_ai.response.model")) {
     copy.set("gen_ai.request.model", model.attribute, model.value);
   }
+  if (role === "model" && !copy.has(finishReasonsKey) && read.finishReasons)
+    copy.set(finishReasonsKey, read.finishReasons.attribute, read.finishReasons.value);
   if (provider && !copy.has("gen_ai.provider.name"))
     copy.set("gen_ai.provider.name", provider.attribute, provider.value);
   if (conversationId) copy.set("gen_ai.conversation.id", conversationId.attribute, conversationId.value);

@@ -1,6 +1,7 @@
 // One agent's part of a transcript: deduplicates repeated history, and inserts new messages and calls in order.
 
 import type { ReadCall, ReadMessage, ReadPiece, ReadResult } from "../trace/message-parts.ts";
+import { errorOf } from "../trace/span-error.ts";
 import type { Source, SourcedMessages } from "../trace/span-messages.ts";
 import type { Span } from "../trace/trace.ts";
 import { attributeOf, speakerOf, toolNameOf } from "./conversation.ts";
@@ -87,7 +88,7 @@ export class Thread {
     entry.result = valueIn(span, "gen_ai.tool.call.result") ?? entry.result;
     entry.durationMs = durationOf(span);
     entry.failed ||= failed;
-    entry.error = (failed && span.status?.message) || null;
+    entry.error = errorOf(span);
   }
 
   #addMessage({ role: sent, pieces }: ReadMessage, { source, matcher, fresh }: List): Recorded | undefined {

@@ -9,6 +9,7 @@ import { encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { send } from "../../support/send.ts";
+import { shoot } from "../../support/shoot.ts";
 import { conversation, hostile, longReply, say, storeSpans, timed } from "./span-data.ts";
 
 const browser = useBrowser();
@@ -192,6 +193,25 @@ test("a span of an SDK shows what the SDK dropped, its trace state and its flags
   const context = page.getByRole("tree", { name: "Context" });
   await context.getByText("vendor=1").waitFor();
   await context.getByText("schemas/1.41.0").waitFor();
+  await assertAccessible(page);
+});
+
+test("a failed span shows the error of its exception, and a model's call why it stopped", async () => {
+  const spanId = "00f067aa0ba902b8";
+  const text = (stringValue: string) => ({ stringValue });
+  const attributes = [
+    { key: "gen_ai.request.model", value: text("m") },
+    { key: "gen_ai.response.finish_reasons", value: { arrayValue: { values: [text("max_tokens")] } } },
+  ];
+  const exception = [{ key: "exception.message", value: text("quota exceeded") }];
+  const events = [{ name: "exception", timeUnixNano: "0", attributes: exception }];
+  const span = exportedSpan({ spanId, name: "chat m", attributes, events, status: { code: 2 } });
+  const answer = await send(browser.service, encodings.protobuf(exportOf([span])));
+  await openSpan(String(answer.headers["x-svc-trace-id"]), spanId, "chat m");
+  await page.locator(".span-top .span-message").getByText("quota exceeded").waitFor();
+  await page.locator(".span-top").getByText("Cut off at the token limit").waitFor();
+  await page.locator(".span-top").getByText("max_tokens").waitFor();
+  await shoot(page, "span-cut-off");
   await assertAccessible(page);
 });
 

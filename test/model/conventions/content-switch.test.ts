@@ -120,6 +120,14 @@ test("nothing is said where a reply alone is there, on whatever span, or a conve
   assert.deepEqual([readable, contentSwitches], [["google_adk"], []]);
 });
 
+test("nothing is said of a trace whose content was left out or dropped here", () => {
+  const trace = makeTrace([adk("a")]);
+  assert.notDeepEqual(report(trace, []).contentSwitches, []);
+  for (const content of ["none", "forgotten"] as const) {
+    assert.deepEqual(report({ ...trace, content }, []).contentSwitches, []);
+  }
+});
+
 for (const placeholder of ["__REDACTED__", "redacted-by-litellm", "[REDACTED]"]) {
   test(`${placeholder} is no message, so the setting that hides messages is named`, () => {
     const hidden = makeSpan("a", {

@@ -37,6 +37,7 @@ export const openInference = preset({
     reasoning: ["llm.token_count.completion_details.reasoning"],
     cached: ["llm.token_count.prompt_details.cache_read"],
   },
+  finishReasons: ["llm.finish_reason"],
   model: ["llm.model_name"],
   provider: ["llm.provider", "llm.system"],
   conversationId: ["session.id", "metadata>session_id", "metadata>thread_id"],

@@ -31,6 +31,7 @@ export const vercelAi = preset({
     reasoning: ["ai.usage.reasoningTokens"],
     cached: ["ai.usage.cachedInputTokens"],
   },
+  finishReasons: ["ai.response.finishReason"],
   model: ["ai.response.model", "ai.model.id"],
   provider: ["ai.model.provider"],
   conversationId: ["ai.telemetry.metadata.sessionId", "ai.telemetry.metadata.conversationId"],

@@ -27,6 +27,7 @@ export const voltAgent = preset({
     cached: ["usage.cached_tokens"],
     reasoning: ["usage.reasoning_tokens"],
   },
+  finishReasons: ["llm.finish_reason", "ai.response.finish_reason"],
   model: ["ai.model.name", "llm.model"],
   conversationId: ["conversation.id", "voltagent.conversation_id"],
 });

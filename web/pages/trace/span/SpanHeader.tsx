@@ -20,6 +20,20 @@ const statuses: Record<"ok" | "failed", Word> = {
   ok: { text: "OK", icon: "check", tone: "good" },
   failed: { text: "Failed", icon: "cross", tone: "bad" },
 };
+/** Finish reasons that tell that the reply is not whole, in the words of the providers. */
+const cutOffs: [reason: RegExp, word: Word][] = [
+  [
+    /(?:^|[._])(?:length|max_?tokens|max_output_tokens|model_context_window_exceeded)$/i,
+    { text: "Cut off at the token limit", icon: "warning", tone: "warn" },
+  ],
+  [
+    /(?:^|[._])(?:content_?-?filter(?:ed)?|guardrail_intervened|safety|recitation|blocklist|prohibited_content)$/i,
+    { text: "Stopped by a content filter", icon: "warning", tone: "warn" },
+  ],
+];
+
+const cutOffOf = (reason: string) => cutOffs.find(([pattern]) => pattern.test(reason))?.[1];
+
 const kinds = ["Unspecified", "Internal", "Server", "Client", "Producer", "Consumer"];
 
 type SpanHeaderProps = {
@@ -38,17 +52,20 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
   useEffect(() => {
     if (selected) box.current?.scrollIntoView({ block: "nearest" });
   }, [selected]);
-  const role = trace.spans.find(({ spanId }) => spanId === span.span_id)?.role ?? "other";
+  const row = trace.spans.find(({ spanId }) => spanId === span.span_id);
+  const cutOff = detail.finishReasons.map(cutOffOf).find(word => word !== undefined);
+  const message = span.status?.message || detail.error;
   const code = span.status?.code;
   return (
     <header ref={box} className="span-top" data-selected={selected || undefined}>
       <div className="line">
         <h2>{span.name}</h2>
-        <Badge word={spanRoles[role]} />
+        <Badge word={spanRoles[row?.role ?? "other"]} />
         {code === 2 && <Badge word={statuses.failed} />}
         {code === 1 && <Badge word={statuses.ok} />}
+        {cutOff && <Badge word={cutOff} />}
       </div>
-      {span.status?.message && <p className="span-message">{span.status.message}</p>}
+      {message && <p className="span-message">{message}</p>}
       <Facts trace={trace} detail={detail} onSelect={onSelect} />
       <div className="line">
         <Button small icon="assert" onClick={onDraft}>
@@ -67,7 +84,11 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
   );
 }
 
-function Facts({ trace, detail: { span }, onSelect }: Omit<SpanHeaderProps, "selected" | "onDraft">) {
+function Facts({
+  trace,
+  detail: { span, finishReasons },
+  onSelect,
+}: Omit<SpanHeaderProps, "selected" | "onDraft">) {
   const { start_time_unix_nano: start, end_time_unix_nano: end, parent_span_id: parent, scope } = span;
   const duration = millisecondsBetween(start, end);
   const row = trace.spans.find(({ spanId }) => spanId === span.span_id);
@@ -88,6 +109,7 @@ function Facts({ trace, detail: { span }, onSelect }: Omit<SpanHeaderProps, "sel
       <Fact name="Parent">
         <Parent trace={trace} id={parent} onSelect={onSelect} />
       </Fact>
+      {finishReasons.length > 0 && <Fact name="Finish reason">{finishReasons.join(", ")}</Fact>}
       {row?.tokens && <Fact name="Tokens">{tokensText(row.tokens)}</Fact>}
       {row?.call && (
         <Fact name="Cost">
