@@ -22,7 +22,8 @@ const valueUnits = 8;
 export function redactBatch(batch: Batch, engine: Engine): Redacted<Batch> {
   const all: Redaction[] = [];
   const take = <T>({ value, redactions }: Redacted<T>): T => {
-    all.push(...redactions);
+    // Not spread: there may be more than a call may have arguments.
+    for (const redaction of redactions) all.push(redaction);
     return value;
   };
   const resource = batch.resource && take(resourceOf(batch.resource, null, engine));
@@ -78,7 +79,7 @@ function redactSpan(span: Span, engine: Engine): Redacted<Span> {
   }
   if (resource) {
     const { value, redactions: more } = resourceOf(resource, id, engine);
-    redactions.push(...more);
+    for (const redaction of more) redactions.push(redaction);
     set("resource", value);
   }
   if (links && links.length > 0) set("links", walk("attributes").links(links));
