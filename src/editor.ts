@@ -17,6 +17,7 @@ import { type RedactionTrial, type RedactionTrialRequest, tryRedaction } from ".
 import { type ScenarioRequest, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
 import { type Vocabulary, VocabularyBuilder } from "./editor/vocabulary.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
+import { TraceView } from "./evaluate/trace-view.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { type LoadedTrace, withTrace } from "./load.ts";
 import type { JudgeConnection } from "./model/judge/call.ts";
@@ -191,7 +192,7 @@ async function applicabilityOf(
 ): Promise<NonNullable<DryRun["applicability"]>> {
   const turns = test.turns.length === 0 ? [{ input: "?" }] : test.turns;
   const active: TestCase = { ...test, turns, status: "active" };
-  const question = routingQuestion({ spans: read.spans, derived, content: read.content }, [active]);
+  const question = routingQuestion(new TraceView(read, derived), [active]);
   const answer = question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : noScenario);
   const { applied, why, reason, suspicious } = applicability(derived, [active], answer, read.content)
     .tests[0]!;

@@ -183,7 +183,8 @@ async function tryTrace(
   const { read, derived } = loaded;
   if (read.content) return { after: null, reason: reasonText({ code: "content_not_stored" }), check: null };
   const evaluated = asEligible(test);
-  const question = routingQuestion({ spans: read.spans, derived }, [evaluated]);
+  const view = new TraceView(read, derived);
+  const question = routingQuestion(view, [evaluated]);
   const routing = question && (/\S/.test(test.scenario) ? await judge.route(question, signal) : noScenario);
   const { applied, why, reason = "" } = applicability(derived, [evaluated], routing).tests[0]!;
   if (!applied) {
@@ -196,8 +197,7 @@ async function tryTrace(
     return { after: null, reason: text || "The judge could not match the scenario.", check: null };
   }
   const { accountId, agentId } = loaded;
-  const viewed = { accountId, agentId, view: new TraceView(read, derived) };
-  const { result } = await evaluateOne({ judge, sandbox }, viewed, test, signal);
+  const { result } = await evaluateOne({ judge, sandbox }, { accountId, agentId, view }, test, signal);
   return summaryOf(result);
 }
 

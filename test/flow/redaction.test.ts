@@ -1,7 +1,7 @@
 // Redaction in a running service: canaries in every field of both paths and of log records are stored nowhere.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { makeAgent, makeKey } from "../support/app.ts";
+import { makeAgent, makeKey, makeTest } from "../support/app.ts";
 import { encodings, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
 import { jsonOf, send } from "../support/send.ts";
@@ -163,6 +163,30 @@ test("without rules nothing is changed, and nothing is marked", async () => {
   const { traceId } = jsonOf(await post(project, canonicalTrace(project.agentId)));
   const trace = await readTrace(traceId);
   assert.deepEqual([trace.responseText, trace.userId, trace.redactions], [said, canary, []]);
+});
+
+test("a check that the redaction could have decided is skipped, and names the rule", async () => {
+  const project = await newProject();
+  const regex = (pattern: string, negate = false) => ({ type: "response_regex", pattern, negate });
+  await makeTest({ ...service.owner, projectId: project.projectId }, project.agentId, {
+    passiveBehavior: "always_run",
+    assertions: [regex("@", true), regex("Write to", true), regex("about")],
+  });
+  const { traceId } = jsonOf(await post(project, canonicalTrace(project.agentId)));
+  const { checks } = await eventually(async () => {
+    const [run] = (await readTrace(traceId)).runs;
+    assert.equal(run.state, "completed");
+    return run.results[0];
+  });
+  assert.deepEqual(
+    checks.map(({ outcome, skipped = null }: Read) => [outcome, skipped]),
+    [
+      ["skipped", "redacted"],
+      ["failed", null],
+      ["passed", null],
+    ],
+  );
+  assert.deepEqual(checks[0].reasonData.rules.toSorted(), ["email", "order"]);
 });
 
 test("from the moment the settings are answered, nothing is stored by the former ones", async () => {
