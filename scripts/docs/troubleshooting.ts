@@ -75,6 +75,10 @@ const notices: Record<Notice, [what: string, todo: string]> = {
     "In a manual run Onlooker received another HTTP status or reply than the trace has, and evaluated what it received.",
     "Compare both in the test run; check what changes the reply between the agent and its caller.",
   ],
+  content_not_stored: [
+    "The agent stores no content, so the trace has only its structure. Checks that need content are missing instrumentation.",
+    "Nothing, if that is meant; otherwise store content, in the settings of the agent. See [Privacy](privacy.md).",
+  ],
   no_trace_arrived: [
     "In a manual run the agent sent no trace, so only reply, status and timing were checked.",
     "Continue the request's `traceparent`, or send the trace with the same `x-request-id`; see [Manual runs](manual-runs.md#the-trace-of-a-turn).",

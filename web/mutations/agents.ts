@@ -3,7 +3,7 @@ import type { Agent, AgentConnection, AgentTrial } from "../../src/http/projects
 import { type Answer, ask, remove } from "../api.ts";
 
 type AgentFields = Pick<Agent, "name" | "type" | "otlpServiceName">;
-type AgentChange = Partial<AgentFields & Pick<Agent, "conventions" | "conventionRules">>;
+type AgentChange = Partial<AgentFields & Pick<Agent, "conventions" | "conventionRules" | "content">>;
 
 export const createAgent = (projectId: string, body: AgentFields): Promise<Answer<Agent>> =>
   ask("POST", `/api/projects/${projectId}/agents`, { body });

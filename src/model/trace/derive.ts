@@ -55,6 +55,7 @@ export function derive(
   notices.push(...tree.notices);
   if (timing.durationMs === null) notices.push("no_timing");
   if (otherConvention) notices.push("other_convention");
+  if (trace.content) notices.push("content_not_stored");
   if (trace.metadata?.[observedMark] === true) notices.push("no_trace_arrived");
 
   return {

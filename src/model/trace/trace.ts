@@ -112,6 +112,7 @@ export type Notice =
   | "other_convention"
   | "judged_earlier_revision"
   | "no_trace_arrived"
+  | "content_not_stored"
   | "trace_differs";
 
 /** A text and its source. */

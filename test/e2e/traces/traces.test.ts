@@ -6,6 +6,7 @@ import "./selection.ts";
 import "./outages.ts";
 import "./result-states.ts";
 import "./trace.ts";
+import "./content.ts";
 import "./conventions.ts";
 import "./conversations.ts";
 import "./trace-tree.ts";

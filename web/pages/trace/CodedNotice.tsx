@@ -66,6 +66,12 @@ const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean)
       </>
     );
   },
+  content_not_stored: () => (
+    <>
+      <b>Content was not stored.</b> The trace has its structure, times, tokens, names and status. Checks that
+      need content show “Missing instrumentation”, and no scenario was matched.
+    </>
+  ),
   no_trace_arrived: () => (
     <>
       <b>The agent sent no trace for this turn.</b> Onlooker built this one from the request and the reply. To

@@ -10,6 +10,8 @@ import { Facts } from "./Value.tsx";
 export function Missing({ check, assertion }: { check: Check; assertion: Assertion }) {
   const { trace, params } = useTrace();
   const attributes = missingAttributes(check);
+  // No code of the agent would add what is not stored.
+  if (check.reasonCode === "content_not_stored") return null;
   // The service made this trace itself, so there is nothing to instrument.
   if (trace.notices.includes("no_trace_arrived")) {
     return (
