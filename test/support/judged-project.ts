@@ -81,7 +81,9 @@ export async function openJudgedProject(
     },
     async receive(spans) {
       const body = canonicalBody(agent.id, { spans });
-      return jsonOf(await send({ url: service.url, key }, { body })).traceId as string;
+      const answer = await send({ url: service.url, key }, { body });
+      assert.ok(answer.status < 300, answer.bytes.toString());
+      return jsonOf(answer).traceId as string;
     },
     async connect(changes = {}) {
       const document = { provider, url, model: modelOf[provider], apiKey, ...changes };

@@ -210,9 +210,9 @@ describe("hourly counts", () => {
   it("count a trace once, by its latest evaluation, in the hour in which it arrived", async () => {
     const judged = await makeJudged();
     const { traceId } = await storeDueRun(db, judged.sender);
-    await db.pool.query("update traces set received_at = now() - interval '3 hours' where id = $1", [
-      traceId,
-    ]);
+    const hour = new Date(Math.floor(Date.now() / 3_600_000 - 3) * 3_600_000);
+    const receivedAt = new Date(hour.getTime() + 60_000);
+    await db.pool.query("update traces set received_at = $2 where id = $1", [traceId, receivedAt]);
     const result = (verdict: Outcome | null, routing: Routing): Judgement => {
       return { outcomes: [], verdict, routing, durationMs: null, tokens: null };
     };
@@ -227,15 +227,15 @@ describe("hourly counts", () => {
     const counted = async () => {
       const hours = await listAgentHours(db, judged.sender.agentId, whenever);
       return hours.map(({ at, runs, passed, failed, skipped, routingUnavailable }) => ({
-        hoursAgo: Math.round((Date.now() - at.getTime()) / 3_600_000 - 0.5),
+        at,
         counts: [runs, passed, failed, skipped, routingUnavailable],
       }));
     };
     await complete(db, judged, result("failed", "unavailable"), randomUUID());
-    assert.deepEqual(await counted(), [{ hoursAgo: 3, counts: [1, 0, 1, 0, 1] }]);
+    assert.deepEqual(await counted(), [{ at: hour, counts: [1, 0, 1, 0, 1] }]);
     await again();
     await complete(db, judged, result("passed", "ok"), randomUUID());
-    assert.deepEqual(await counted(), [{ hoursAgo: 3, counts: [1, 1, 0, 0, 0] }]);
+    assert.deepEqual(await counted(), [{ at: hour, counts: [1, 1, 0, 0, 0] }]);
     // Several at once, the later one first: the latest counts.
     const runs = [];
     for (let run = 0; run < 2; run++) {
@@ -247,7 +247,7 @@ describe("hourly counts", () => {
     const [earlier, later] = runs;
     await completeRuns(db, later!.lease, [completed(later!.id, judged, result("skipped", "ok"))]);
     await completeRuns(db, earlier!.lease, [completed(earlier!.id, judged, result("failed", "ok"))]);
-    assert.deepEqual(await counted(), [{ hoursAgo: 3, counts: [1, 0, 0, 1, 0] }]);
+    assert.deepEqual(await counted(), [{ at: hour, counts: [1, 0, 0, 1, 0] }]);
     // Two runs of the trace in one batch.
     const lease = randomUUID();
     const ids = [];
@@ -261,7 +261,7 @@ describe("hourly counts", () => {
       lease,
       ids.map((id, at) => completed(id, judged, result(verdicts[at]!, "ok"))),
     );
-    assert.deepEqual(await counted(), [{ hoursAgo: 3, counts: [1, 0, 0, 0, 0] }]);
+    assert.deepEqual(await counted(), [{ at: hour, counts: [1, 0, 0, 0, 0] }]);
   });
 
   it("count tokens, models and durations of a trace once, as its latest evaluation had them", async () => {
