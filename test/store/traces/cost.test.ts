@@ -103,13 +103,12 @@ it("traces are listed by cost, page by page, with unknown costs last and own pri
   );
 });
 
-it("completed runs count the tokens of their traces by model and hour, and runs asked for again do not", async () => {
+it("completed runs count the tokens of their traces by model and hour", async () => {
   const sender = await makeSender(db);
   const lease = crypto.randomUUID();
-  const complete = async (attributes: Record<string, unknown>, cause: "traffic" | "again") => {
+  const complete = async (attributes: Record<string, unknown>) => {
     const write = canonicalWrite(sender, { attributes });
     await writer.write(write);
-    await db.pool.query("update runs set cause = $2 where id = $1", [write.runId, cause]);
     await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 10 });
     const none = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
     const verdict = {
@@ -132,11 +131,10 @@ it("completed runs count the tokens of their traces by model and hour, and runs 
       },
     ]);
   };
-  await complete(usage("gpt-4o", 100), "traffic");
-  await complete(usage("gpt-4o", 50), "traffic");
-  await complete(usage(null, 7), "traffic");
-  await complete(usage("gpt-4o", 1_000), "again");
-  await complete({ "gen_ai.request.model": "silent" }, "traffic");
+  await complete(usage("gpt-4o", 100));
+  await complete(usage("gpt-4o", 50));
+  await complete(usage(null, 7));
+  await complete({ "gen_ai.request.model": "silent" });
   const span = { from: new Date(0), to: new Date(Date.now() + 86_400_000), interval: "day" } as const;
   const points = await listModelPoints(db, sender.agentId, span, 100);
   const counted = new Map<string | null, number[]>();
