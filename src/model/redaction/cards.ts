@@ -1,5 +1,5 @@
 // Payment cards and IBANs, by their check digits and lengths.
-import { before, isDigit, isLatinOrDigit } from "./characters.ts";
+import { isDigit, isLatinOrDigit } from "./characters.ts";
 
 /** Whether the digits are the number of a card: an issuer's beginning and length, and the check digit. */
 export function isCard(digits: string): boolean {
@@ -88,10 +88,3 @@ const ibanLengths = new Map(
     .split(" ")
     .map(entry => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
-
-/** Whether words before say that a number is a card. */
-export function saysCard(text: string, start: number): boolean {
-  return /card|karte|tarjeta|carte|carta|kaart|visa|master|amex|cartão|kart|карт|卡|カード|카드/i.test(
-    before(text, start, 30),
-  );
-}

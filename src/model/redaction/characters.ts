@@ -48,3 +48,8 @@ export function isEscapeLetter(text: string, at: number): boolean {
 export function before(text: string, at: number, length: number): string {
   return text.slice(Math.max(0, at - length), at);
 }
+
+/** Whether a placeholder such as `[email]` ends here: what is attached to it began in what was there before. */
+export function isAfterPlaceholder(text: string, at: number): boolean {
+  return text.charCodeAt(at - 1) === 93 && /\[[a-z0-9_-]{1,32}\]$/.test(text.slice(Math.max(0, at - 34), at));
+}

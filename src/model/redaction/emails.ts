@@ -52,29 +52,27 @@ function endOfDomain(text: string, from: number): number {
   const most = Math.min(text.length, from + domainMax);
   for (let labels = 1; label < most; labels++) {
     const isOther = isOtherLetter(text.charCodeAt(label));
-    let at = label;
-    let hasDigit = false;
-    for (; at < most; at++) {
-      const code = text.charCodeAt(at);
-      const isLetter = isOther ? isOtherLetter(code) : isLatin(code);
-      if (isLetter) continue;
-      if (!isDigit(code) && code !== 45) break;
-      hasDigit = true;
-    }
+    const isLetter = isOther ? isOtherLetter : isLatin;
+    let letters = label;
+    while (letters < most && isLetter(text.charCodeAt(letters))) letters++;
+    let at = letters;
+    while (at < most && isLabelPart(text.charCodeAt(at), isLetter)) at++;
     if (at === label) break;
-    let last = at;
-    while (last > label && text.charCodeAt(last - 1) === 45) last--;
-    if (labels > 1 && isTopLevel(text.slice(label, last), hasDigit)) end = last;
-    if (last < at || text.charCodeAt(at) !== 46) break;
+    const isEncoded = text.startsWith("xn--", label);
+    const last = isEncoded ? at : letters;
+    if (labels > 1 && (isEncoded || isTopLevel(text.slice(label, last)))) end = last;
+    if (text.charCodeAt(at) !== 46 || text.charCodeAt(at - 1) === 45) break;
     label = at + 1;
   }
   return end;
 }
 
-function isTopLevel(label: string, hasDigit: boolean): boolean {
-  if (label.length < 2 || label.length > 24) return false;
-  if (hasDigit) return label.startsWith("xn--");
-  return !fileEndings.has(label.toLowerCase());
+function isLabelPart(code: number, isLetter: (code: number) => boolean): boolean {
+  return isLetter(code) || isDigit(code) || code === 45;
+}
+
+function isTopLevel(label: string): boolean {
+  return label.length >= 2 && label.length <= 24 && !fileEndings.has(label.toLowerCase());
 }
 
 /** `logo@2x.png` is a file. */

@@ -79,7 +79,8 @@ export class BuiltInFinder {
     const place = this.#secretBy(text, at, kind);
     if (!place) return at + 1;
     this.#add(found, "secret", place);
-    return Math.max(place.end, at + 1);
+    // A value after a word may contain others; a key of a known shape does not.
+    return kind === equals || kind === wordLetter ? at + 1 : Math.max(place.end, at + 1);
   }
 
   #secretBy(text: string, at: number, kind: number): { start: number; end: number } | null {
@@ -117,9 +118,8 @@ export class BuiltInFinder {
       }
     }
     const secret = this.#ranks.has("secret") ? this.#secretAfter(text, at + 1) : null;
-    if (!secret) return at + 1;
-    this.#add(found, "secret", secret);
-    return secret.end;
+    if (secret) this.#add(found, "secret", secret);
+    return at + 1;
   }
 
   /** After a colon or an equals sign, blanks and quotes. */
@@ -152,12 +152,14 @@ export class BuiltInFinder {
         return iban.end;
       }
     }
-    let end = numbersAt(
-      text,
-      at,
-      kind => this.#ranks.has(kind),
-      (kind, start, to) => this.#add(found, kind, { start, end: to }),
-    );
+    let end = numbersAt(text, at, {
+      wants: kind => this.#ranks.has(kind),
+      add: (kind, start, to) => this.#add(found, kind, { start, end: to }),
+      last: () => {
+        const last = found.at(-1);
+        return { end: last?.end ?? 0, isPhone: last !== undefined && last.rule === this.#ranks.get("phone") };
+      },
+    });
     if (this.#ranks.has("secret") && isPartOfValue(text, at, end)) end = this.#token(text, at, end, found);
     return end;
   }
@@ -168,7 +170,7 @@ export class BuiltInFinder {
     if (found.length > 0 && found[found.length - 1]!.end > start) return end;
     const secret = secretAt(text, start);
     if (secret.place) this.#add(found, "secret", secret.place);
-    return secret.place ? Math.max(end, secret.end) : end;
+    return end;
   }
 }
 

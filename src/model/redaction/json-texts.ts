@@ -4,6 +4,8 @@
 export type JsonText = {
   text: string;
   key: string;
+  /** Whether it is a field of the outermost object. */
+  isField: boolean;
   /** The position in the outer text of a position in this one, its end included. */
   at(position: number): number;
 };
@@ -49,7 +51,8 @@ export function jsonTextsIn(outer: string): JsonText[] | null {
         lastKey = outer.slice(at + 1, Math.min(end, at + 1 + keyMax));
         state = afterKey;
       } else {
-        if (end > at + 1) texts.push(jsonText(outer, at + 1, end, lastKey));
+        if (end > at + 1)
+          texts.push(jsonText(outer, at + 1, end, lastKey, open.length === 1 && open[0]!.isObject));
         state = open.length === 0 ? afterAll : afterValue;
       }
       at = end + 1;
@@ -141,11 +144,11 @@ function endOfWord(text: string, from: number): number {
 
 const words: Record<string, string> = { t: "true", f: "false", n: "null", N: "NaN" };
 
-function jsonText(outer: string, start: number, end: number, key: string): JsonText {
+function jsonText(outer: string, start: number, end: number, key: string, isField: boolean): JsonText {
   const raw = outer.slice(start, end);
-  if (!raw.includes("\\")) return { text: raw, key, at: position => start + position };
+  if (!raw.includes("\\")) return { text: raw, key, isField, at: position => start + position };
   const { text, starts } = decode(raw);
-  return { text, key, at: position => start + starts(position) };
+  return { text, key, isField, at: position => start + starts(position) };
 }
 
 /** `starts`: the position in the raw text of a position in the decoded one. */

@@ -1,5 +1,5 @@
 // Finds keys and tokens by their known shapes: sk-…, ghp_…, AKIA…, JWT, PEM private keys, and others.
-import { isLatinOrDigit } from "./characters.ts";
+import { isAfterPlaceholder, isLatinOrDigit } from "./characters.ts";
 
 type Place = { start: number; end: number };
 
@@ -115,6 +115,6 @@ const pemMax = 20_000;
 function isStart(text: string, start: number): boolean {
   if (start === 0) return true;
   const previous = text.charCodeAt(start - 1);
-  if (!isLatinOrDigit(previous) && previous !== 95) return true;
+  if (!isLatinOrDigit(previous) && previous !== 95) return !isAfterPlaceholder(text, start);
   return text.charCodeAt(start - 2) === 92 && "nrt".includes(text[start - 1]!);
 }

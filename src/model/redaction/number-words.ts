@@ -1,5 +1,5 @@
 // Words before a number that say what it is: a phone number, or something that only looks like one.
-import { before } from "./characters.ts";
+import { builtInRules } from "./rules.ts";
 
 const phoneWords =
   /(?:\b(?:t|m|p|f)[:.]|\btele?f|tel\b|tel[.:]|phone|\bfon\b|mobil|\bcell|\bcall|\bfax|whats ?app|signal|\bsms\b|\btext (?:me|us)|\bring\b|hotline|(?:my|your|our|his|her|new|contact) (?:\w+ )?number|handy|rufnummer|ruf|erreich|anruf|durchwahl|m[óo]vil|ll[áa]m|celular|t[ée]l[ée]ph|portable|appel|joindre|cellulare|chiama|numero di|ligue|ligar|\bbel\b|bellen|mobiel|nummer is|zadzwo|kom[óo]rk|dzwoni|тел|звон|позвон|моб|номер|电话|手机|致电|聯絡|联系|電話番号|携帯|連絡|電話|전화번호|전화|휴대|연락|핸드폰|هاتف|جوال|اتصل|موبايل|رقم|फ़?ोन|मोबाइल|नंबर|कॉल|telefon|\bcep\b|ara(?:y|ma)|điện thoại|gọi|liên hệ|sđt|hubungi|nomor|ponsel|\bhp\b|τηλ|κινητ|puhelin|soita|mobilnum|☎|📞|📱)/giu;
@@ -10,12 +10,29 @@ const otherWords =
 /** How far back a word counts. */
 const reach = 36;
 
-/** The nearest word decides: 1 if it says a phone number, -1 if it says anything else, 0 if there is none. */
-export function wordsBefore(text: string, start: number): -1 | 0 | 1 {
-  const said = before(text, start, reach);
+/**
+ * The nearest word decides: 1 if it says a phone number, -1 if it says anything else, 0 if there is none. Only words since
+ * the last value that was found count, or since its placeholder: one phone number is often followed by another.
+ */
+export function wordsBefore(text: string, start: number, since: number, isAfterPhone: boolean): -1 | 0 | 1 {
+  let said = text.slice(Math.max(since, start - reach, 0), start);
+  let isAfter = isAfterPhone && since > start - reach;
+  const close = said.lastIndexOf("]");
+  if (close !== -1) {
+    const name = placeholder.exec(said.slice(0, close + 1))?.[1];
+    if (name !== undefined && !isBuiltIn(name)) return -1;
+    isAfter = name === "phone";
+    said = said.slice(close + 1);
+  }
   const [phone, other] = [lastIn(said, phoneWords), lastIn(said, otherWords)];
-  if (phone === -1 && other === -1) return 0;
+  if (phone === -1 && other === -1) return isAfter ? 1 : 0;
   return phone >= other ? 1 : -1;
+}
+
+const placeholder = /\[([a-z0-9_-]{1,32})\]$/;
+
+function isBuiltIn(name: string): boolean {
+  return (builtInRules as readonly string[]).includes(name);
 }
 
 /** Where the last match ends; -1 if there is none. */
@@ -25,6 +42,18 @@ function lastIn(said: string, words: RegExp): number {
   return last;
 }
 
-export function saysSsn(text: string, start: number): boolean {
-  return /\bssn\b|social|\bss ?#|taxpayer|\btin\b/i.test(before(text, start, reach));
+export function saysSsn(text: string, start: number, since: number): boolean {
+  return /\bssn\b|social|\bss ?#|taxpayer|\btin\b/i.test(saidBefore(text, start, since));
+}
+
+/** Whether words before say that a number is a card. */
+export function saysCard(text: string, start: number, since: number): boolean {
+  return cardWords.test(saidBefore(text, start, since));
+}
+
+const cardWords = /card|karte|tarjeta|carte|carta|kaart|visa|master|amex|cartão|kart|карт|卡|カード|카드/i;
+
+function saidBefore(text: string, start: number, since: number): string {
+  const said = text.slice(Math.max(since, start - reach, 0), start);
+  return said.slice(said.lastIndexOf("]") + 1);
 }

@@ -1,13 +1,19 @@
 // Finds payment cards, US social security numbers and phone numbers in groups of digits.
 
-import { isCard, isEan13, saysCard } from "./cards.ts";
+import { isCard, isEan13 } from "./cards.ts";
 import { isDigit, isLatin, isLatinOrDigit } from "./characters.ts";
 import { type DigitGroup, digitGroupsAt } from "./digit-groups.ts";
-import { saysSsn, wordsBefore } from "./number-words.ts";
+import { saysCard, saysSsn, wordsBefore } from "./number-words.ts";
 import { phoneForm } from "./phones.ts";
 
 export type NumberKind = "card" | "phone" | "ssn";
-type Report = (kind: NumberKind, start: number, end: number) => void;
+
+/** What is looked for, and what was found in the text so far. */
+export type NumberSearch = {
+  wants(kind: NumberKind): boolean;
+  add(kind: NumberKind, start: number, end: number): void;
+  last(): { end: number; isPhone: boolean };
+};
 
 const phoneGroupsMax = 7;
 const [phoneDigitsMin, phoneDigitsMax] = [7, 18];
@@ -16,48 +22,37 @@ const cardGroupsMax = 6;
 const blankOrPlus = /[ \u00a0\u202f\u2009+＋]/;
 
 /** Reports what begins with the digit or in the groups after it; returns where to look on. */
-export function numbersAt(
-  text: string,
-  first: number,
-  wanted: (kind: NumberKind) => boolean,
-  report: Report,
-): number {
+export function numbersAt(text: string, first: number, search: NumberSearch): number {
   const groups = digitGroupsAt(text, first);
   const end = groups[groups.length - 1]!.end;
   if (groups.length === 1 && groups[0]!.digits.length < 7) return end;
   if (isUuid(groups)) return end;
   for (let from = 0; from < groups.length; ) {
-    const to = found(text, groups, from, wanted, report);
+    const to = found(text, groups, from, search);
     from = to === from ? from + 1 : to;
   }
   return end;
 }
 
 /** The position after the groups that are something, or `from`. */
-function found(
-  text: string,
-  groups: DigitGroup[],
-  from: number,
-  wanted: (kind: NumberKind) => boolean,
-  report: Report,
-): number {
+function found(text: string, groups: DigitGroup[], from: number, search: NumberSearch): number {
   const first = groups[from]!;
   if (!mayBegin(text, groups, from)) return from;
-  if (wanted("card")) {
-    const to = endOfCard(text, groups, from);
+  if (search.wants("card")) {
+    const to = endOfCard(text, groups, from, search);
     if (to > from) {
-      report("card", first.start, groups[to - 1]!.end);
+      search.add("card", first.start, groups[to - 1]!.end);
       return to;
     }
   }
-  if (wanted("ssn") && isSsn(text, groups, from)) {
+  if (search.wants("ssn") && isSsn(text, groups, from, search)) {
     const to = first.digits.length === 9 ? from + 1 : from + 3;
-    report("ssn", first.start, groups[to - 1]!.end);
+    search.add("ssn", first.start, groups[to - 1]!.end);
     return to;
   }
-  if (!wanted("phone")) return from;
-  const to = endOfPhone(text, groups, from);
-  if (to > from) report("phone", startOfPhone(first), endWithExtension(text, groups[to - 1]!.end));
+  if (!search.wants("phone")) return from;
+  const to = endOfPhone(text, groups, from, search);
+  if (to > from) search.add("phone", startOfPhone(first), endWithExtension(text, groups[to - 1]!.end));
   return to;
 }
 
@@ -101,7 +96,7 @@ function mayEnd(text: string, groups: DigitGroup[], to: number): boolean {
   return !(next === 45 || next === 46) || !isLatinOrDigit(after) || (next === 46 && isLatin(after));
 }
 
-function endOfCard(text: string, groups: DigitGroup[], from: number): number {
+function endOfCard(text: string, groups: DigitGroup[], from: number, search: NumberSearch): number {
   let digits = "";
   const most = Math.min(groups.length, from + cardGroupsMax);
   for (let at = from; at < most; at++) {
@@ -110,7 +105,7 @@ function endOfCard(text: string, groups: DigitGroup[], from: number): number {
     if (digits.length > 19) break;
     if (digits.length < 13) continue;
     if (!isCardForm(groups, from, at + 1) || !mayEnd(text, groups, at + 1) || !isCard(digits)) continue;
-    if (isEan13(digits) && !saysCard(text, groups[from]!.start)) continue;
+    if (isEan13(digits) && !saysCard(text, groups[from]!.start, search.last().end)) continue;
     return at + 1;
   }
   return from;
@@ -125,20 +120,21 @@ function isCardForm(groups: DigitGroup[], from: number, to: number): boolean {
   return /^(?:4-4-4-[1-4]|4-4-4-4-[1-3]|4-6-[45]|4-4-5|8-8|4-12|6-1[0-3]|4-4-8|4-5-6)$/.test(form);
 }
 
-function isSsn(text: string, groups: DigitGroup[], from: number): boolean {
+function isSsn(text: string, groups: DigitGroup[], from: number, search: NumberSearch): boolean {
   const [a, b, c] = groups.slice(from, from + 3);
   const digits = a!.digits.length === 9 ? a!.digits : `${a!.digits}${b?.digits}${c?.digits}`;
   if (!/^(?!000|666|9)\d{3}(?!00)\d\d(?!0000)\d{4}$/.test(digits)) return false;
-  if (a!.digits.length === 9) return mayEnd(text, groups, from + 1) && saysSsn(text, a!.start);
+  if (a!.digits.length === 9)
+    return mayEnd(text, groups, from + 1) && saysSsn(text, a!.start, search.last().end);
   if (a!.digits.length !== 3 || b!.digits.length !== 2 || c!.digits.length !== 4) return false;
   if (b!.before !== c!.before || !mayEnd(text, groups, from + 3)) return false;
   const isHyphen = /^[-\u2010\u2011\u2013]$/.test(b!.before);
   if (!isHyphen && b!.before !== " ") return false;
-  return saysSsn(text, a!.start) || (isHyphen && wordsBefore(text, a!.start) === 0);
+  return saysSsn(text, a!.start, search.last().end) || (isHyphen && saidAt(text, a!.start, search) === 0);
 }
 
 /** The longest that is a phone number. */
-function endOfPhone(text: string, groups: DigitGroup[], from: number): number {
+function endOfPhone(text: string, groups: DigitGroup[], from: number, search: NumberSearch): number {
   const first = groups[from]!;
   // Deep in a list of numbers, only what looks like the beginning of one.
   if (from > 2 && first.digits.length < 3 && first.digits[0] !== "0" && first.before === " ") return from;
@@ -154,10 +150,15 @@ function endOfPhone(text: string, groups: DigitGroup[], from: number): number {
     const form = phoneForm(groups.slice(from, to));
     if (form === null || !mayEnd(text, groups, to) || isMoney(text, groups[to - 1]!.end)) continue;
     if (form === "sure") return to;
-    said ??= wordsBefore(text, first.start - first.before.length);
+    said ??= saidAt(text, first.start - first.before.length, search);
     if (said === 1 || (form === "likely" && said === 0)) return to;
   }
   return from;
+}
+
+function saidAt(text: string, start: number, search: NumberSearch): -1 | 0 | 1 {
+  const { end, isPhone } = search.last();
+  return wordsBefore(text, start, end, isPhone);
 }
 
 function isMoney(text: string, end: number): boolean {

@@ -1,5 +1,7 @@
 // Finds secrets by the words before them, such as password and api_key, in prose, settings, URLs and keys of fields.
 
+import { isAfterPlaceholder } from "./characters.ts";
+
 type Place = { start: number; end: number };
 
 /** Said of what people choose: any value with two kinds of characters counts. */
@@ -54,10 +56,12 @@ export function secretAt(text: string, start: number): { place: Place | null; en
   if (!join && said === word) return none;
   const found = endsWithWord.exec(word);
   if (!found || (/[a-z]/i.test(word[found.index - 1] ?? "") && !/[_-]/.test(found[0]))) return none;
+  const isPlaceholder = word[found.index - 1] === "[" && said[found.index + found[0].length] === "]";
+  if (isPlaceholder || isAfterPlaceholder(word, found.index)) return none;
   const isPassword = found[1] !== undefined;
   const value = text.slice(start, end);
   // “password reset2024” is no password: without `is` or a colon, the value must look random.
-  if (!looksSecret(value, isPassword && join !== null)) return none;
+  if (!looksSecret(value, isPassword && (join !== null || /[^\u0000-\u024f]$/.test(word)))) return none;
   return { place: { start, end }, end };
 }
 

@@ -16,6 +16,9 @@ const growthMax = 1_000;
 /** Instructions of a pattern that cost as much as one built-in rule. */
 const instructionsPerUnit = 16;
 
+/** In units of work: each place of an own rule. */
+const placeUnits = 10;
+
 /** For one pattern in one text; usual are a hundredth of it. */
 const findMsMax = (length: number) => 50 + length / 1_000;
 /** What a pattern that took longer costs. */
@@ -105,35 +108,39 @@ export class TextRedaction {
 
   #findPlain(text: string, key: string, work: Work): Found[] {
     const found = this.#builtIn?.find(text, key) ?? [];
-    const own = this.#own.length > 0 ? this.#findOwn(text, work) : [];
-    return withoutOverlaps(own.length > 0 ? [...found, ...own] : found);
+    for (const [at, { pattern }] of this.#own.entries()) {
+      if (pattern.occursIn(text)) this.#addAll(found, text, at, work);
+    }
+    if (found.length === 0) return found;
+    return withoutOverlaps(text.includes("[") ? this.#besidePlaceholders(text, found) : found);
   }
 
-  #findOwn(text: string, work: Work): Found[] {
-    const found: Found[] = [];
-    let placeholders: [number, number][] | null = null;
-    for (const [at, { pattern }] of this.#own.entries()) {
-      if (!pattern.occursIn(text)) continue;
-      const places = pattern.findAll(text, findMsMax(text.length));
-      if (places === null) {
-        work.spend(Math.min(work.left, lateUnits));
-        throw new Unchecked();
-      }
-      if (!work.spend(Math.min(places.length * 10, work.left))) throw new Unchecked();
-      placeholders ??= Array.from(text.matchAll(this.#placeholders), ({ index, 0: all }) => [
-        index,
-        index + all.length,
-      ]);
-      const rule = this.#ownFrom + at;
-      let next = 0;
-      for (const { start, end } of places) {
-        while (next < placeholders.length && placeholders[next]![1] < start) next++;
-        // What touches a redacted place was redacted before, or would be again and again.
-        const touches = next < placeholders.length && placeholders[next]![0] <= end;
-        if (!touches) found.push({ start, end, rule });
-      }
+  #addAll(found: Found[], text: string, own: number, work: Work): void {
+    const places = this.#own[own]!.pattern.findAll(text, findMsMax(text.length));
+    if (places === null) {
+      work.spend(Math.min(work.left, lateUnits));
+      throw new Unchecked();
     }
-    return found;
+    if (!work.spend(places.length * placeUnits)) throw new Unchecked();
+    for (const { start, end } of places) found.push({ start, end, rule: this.#ownFrom + own });
+  }
+
+  /**
+   * Without what overlaps a placeholder or touches it: that was redacted before, and what is left of a text that is redacted
+   * again must stay as it is. An email is an email after anything.
+   */
+  #besidePlaceholders(text: string, found: Found[]): Found[] {
+    const placeholders = Array.from(text.matchAll(this.#placeholders), match => match.index);
+    if (placeholders.length === 0) return found;
+    found.sort((a, b) => a.start - b.start);
+    const ends = placeholders.map(start => text.indexOf("]", start) + 1);
+    let next = 0;
+    return found.filter(({ start, end, rule }) => {
+      while (next < ends.length && ends[next]! < start) next++;
+      if (next === ends.length) return true;
+      if (this.names[rule] === "email") return ends[next]! <= start || placeholders[next]! >= end;
+      return placeholders[next]! > end;
+    });
   }
 }
 

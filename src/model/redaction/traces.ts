@@ -5,6 +5,7 @@ import { isRecord } from "../record.ts";
 import type { Redacted, Redaction, RedactionIn } from "../redaction.ts";
 import type { Attributes, Batch, LogRecord, Span } from "../trace/trace.ts";
 import type { IdKeys, IdRule } from "./ids.ts";
+import { jsonTextsIn } from "./json-texts.ts";
 import { pseudonymRule } from "./rules.ts";
 import { type TextRedaction, unchecked } from "./text.ts";
 import type { Work } from "./work.ts";
@@ -243,12 +244,36 @@ class Walk {
 
   /** Some fields of an object, or of the JSON of one, are ids. */
   #withFields(value: unknown, path: string, key: string, fields: ReadonlyMap<string, IdRule>): unknown {
+    if (typeof value === "string") return this.#withFieldsInJson(value, path, key, fields);
     if (!isRecord(value)) return this.any(value, path, key);
     return this.#object(value, (part, name) => {
       const rule = fields.get(name);
       const below = path + step(name);
       return rule ? this.#id(part, below, rule) : this.any(part, below, name);
     });
+  }
+
+  /** Ids become pseudonyms first, from the last to the first; then the rest of the text is redacted. */
+  #withFieldsInJson(text: string, path: string, key: string, fields: ReadonlyMap<string, IdRule>): string {
+    const inner = jsonTextsIn(text)?.filter(one => one.isField && fields.has(one.key)) ?? [];
+    let changed = text;
+    for (const one of inner.reverse()) {
+      const count = this.#redactions.length;
+      const pseudonym = this.#idText(one.text, path, fields.get(one.key)!);
+      // The places are told below, in the text as it is stored.
+      this.#redactions.length = count;
+      const [start, end] = [one.at(0), one.at(one.text.length)];
+      if (pseudonym !== one.text) changed = changed.slice(0, start) + pseudonym + changed.slice(end);
+    }
+    const stored = this.text(changed, path, key);
+    if (changed === text) return stored;
+    const places: [number, number][] = [];
+    for (const one of jsonTextsIn(stored) ?? []) {
+      const isPseudonym = one.isField && fields.has(one.key) && pseudonymPattern.test(one.text);
+      if (isPseudonym) places.push([one.at(0), one.at(one.text.length)]);
+    }
+    this.#redactions.push({ ...this.#at, path, rule: pseudonymRule, places });
+    return stored;
   }
 }
 
