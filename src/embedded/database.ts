@@ -52,16 +52,19 @@ const startMs = 30_000;
 export async function openEmbedded({
   dataDir,
   log,
+  maxConnections,
 }: {
   dataDir: string;
   log: Log;
+  maxConnections?: number;
 }): Promise<EmbeddedDatabase> {
   const user = openFolder(dataDir);
   const binaries = await findBinaries(dataDir, user);
   await ensureCluster(dataDir, binaries, user);
   const folder = realFolder(dataDir);
   const ending = new AbortController();
-  const context: ServerContext = { folder, binaries, user, log, port: undefined, signal: ending.signal };
+  const shared = { folder, binaries, user, log, maxConnections };
+  const context: ServerContext = { ...shared, port: undefined, signal: ending.signal };
 
   let owned: Owned | undefined = await becomeOwner(context);
   context.port = owned.server.port;

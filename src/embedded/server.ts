@@ -28,6 +28,8 @@ export type ServerContext = {
   binaries: Binaries;
   user: ServerUser;
   log: Log;
+  /** Absent: enough for one service. */
+  maxConnections?: number | undefined;
   /** The port to restart on; undefined: take a free one. */
   port: number | undefined;
   signal: AbortSignal;
@@ -41,7 +43,7 @@ export type Server = { pid: number; port: number };
 const settings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  max_connections: "100",
+  max_connections: 100,
   shared_buffers: "256MB",
   max_wal_size: "2GB",
   // Keeps WAL files for reuse, because creating one blocks commits for 40 ms. wal_init_zero stays on: without zeroed
@@ -69,7 +71,10 @@ export async function start(context: ServerContext, mayRetry: boolean): Promise<
   boundLog(folder);
   const port = context.port ?? (await freePort());
   const loggedBefore = statIfAny(folder.log)?.size ?? 0;
-  const options = Object.entries({ port, ...settings }).map(([name, value]) => `-c ${name}=${quoted(value)}`);
+  const max_connections = context.maxConnections ?? settings.max_connections;
+  const options = Object.entries({ port, ...settings, max_connections }).map(
+    ([name, value]) => `-c ${name}=${quoted(value)}`,
+  );
   const wait = ["-w", "-t", String(startSeconds)];
   // pg_ctl puts its own -D and -l into a shell command in double quotes, where a $ in a path is expanded. So the server's
   // -D is among the options, which are passed on unchanged, and the path of the log is relative to the folder.

@@ -10,11 +10,14 @@ import { type Folder, folderIn, isAlive, isServer, runningServer } from "../../s
 const prefix = "onlooker-test-";
 const log = { info() {}, warn: console.error, error: console.error };
 
+/** Every test file uses this server: one that starts several services has 70 connections alone. */
+const maxConnections = 400;
+
 /** `url` is that of a superuser on the database `postgres`. */
 export async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   await removeLeftovers();
   const folder = makeScratch();
-  const server = await openEmbedded({ dataDir: join(folder, "data"), log });
+  const server = await openEmbedded({ dataDir: join(folder, "data"), log, maxConnections });
   const url = server.url.replace(/[^/]*$/, "postgres");
   await withoutSync(url);
   const stop = async () => {
