@@ -1,6 +1,5 @@
 // How requests say what is stored of an agent's traces.
 import { z } from "zod";
-import { forgetSeconds } from "../../model/content.ts";
 import { ExactText } from "../schemas.ts";
 
 const keysMax = 100;
@@ -16,14 +15,6 @@ const Keys = z
 
 export const intakeFields = {
   content: z.enum(["keep", "none"]).optional(),
-  contentForgetAfterSeconds: z
-    .number()
-    .int()
-    .min(forgetSeconds.min)
-    .max(forgetSeconds.max)
-    .nullable()
-    .optional()
-    .describe("Needed for `forget`, and only for it."),
   attributes: z
     .strictObject({ deny: Keys.default([]), allow: Keys.nullable().default(null) })
     .optional()

@@ -16,7 +16,11 @@ const OwnRule = z.strictObject({
     .regex(/^[a-z0-9_-]{1,32}$/, "A name has 1 to 32 of the characters a-z, 0-9, _ and -.")
     .describe("What it finds becomes this name in brackets. None of the built-in names."),
   pattern: ExactText(patternMax).describe("A regular expression, as in response_regex."),
-  flags: z.string().max(10).optional().describe("Any of i, m and s."),
+  flags: z
+    .string()
+    .regex(/^(?:i?m?s?|i?s?m?|m?i?s?|m?s?i?|s?i?m?|s?m?i?)$/, "Must be any of i, m and s, each once.")
+    .optional()
+    .describe("Any of i, m and s."),
 });
 
 const attributeKey = ExactText(200).refine(
@@ -31,6 +35,7 @@ const storing = {
   pseudonyms: z
     .array(attributeKey)
     .max(50)
+    .meta({ uniqueItems: true })
     .default([])
     .describe("Attributes whose values become pseudonyms: `p_` and a keyed hash."),
 };

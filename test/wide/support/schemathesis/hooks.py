@@ -22,6 +22,10 @@ RULES = [
     r"This attribute is read already\.",
     r"must be unique in the trace",
     r"The export request contains no spans\.",
+    r"This attribute is listed already\.",
+    r"Another rule is named ",
+    r"“[a-z]+” is the name of a built-in rule\.",
+    r"The patterns take too long to compile\.",
     # Ids refer to each other inside of a body.
     r"No assertion has the ID ",
     r"Circular dependency\.",
