@@ -153,7 +153,7 @@ function dryRunLines({ state, error, matched, matches, tests, notes, views }: Er
       ? []
       : [title, ...items.map(({ id, label, excerpt }) => oneLine(`    ${id}  ${label}: ${excerpt}`))];
   return [
-    `${matched} traces match.`,
+    `${matched} ${matched === 1 ? "trace matches" : "traces match"}.`,
     ...matches.map(
       match => `    ${match.traceId}  ${oneLine(`${match.in} ${match.path}: ${match.excerpt}`)}`,
     ),

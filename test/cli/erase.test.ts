@@ -47,7 +47,7 @@ test("a dry run lists what it found, its number erases it, and further matches e
   const user = { input: "jane\u001b[31m\n" };
   const dryRun = await svc(["--user-id", "-", "--dry-run"], user);
   assert.equal(dryRun.code, 0, dryRun.err);
-  assert.match(dryRun.out, /^1 traces match\.\n {4}[0-9a-f-]{36} {2}attributes user\.id: jane\uFFFD\[31m\n/);
+  assert.match(dryRun.out, /^1 trace matches\.\n {4}[0-9a-f-]{36} {2}attributes user\.id: jane\uFFFD\[31m\n/);
   assert.match(dryRun.out, /--confirm 1 in place of --dry-run\.\n$/);
   await sendFor("jane\u001b[31m");
   const more = await svc(["--user-id", "-", "--confirm", "1"], user);
