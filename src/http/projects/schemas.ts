@@ -12,7 +12,7 @@ export const AgentType = z.enum(["http_api", "workflow", "flow_builder"]);
 export const ContentSetting = z
   .enum(["keep", "none", "forget"])
   .describe(
-    "Whether content is stored: `none`: only structure, times, tokens, names, status and ids; `forget`: it is dropped `contentForgetAfterSeconds` after its evaluation has ended.",
+    "Whether content is stored; `none`: only structure, times, tokens, names, status and ids. `forget` cannot be set yet.",
   );
 
 export const Agent = z

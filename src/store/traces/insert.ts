@@ -1,6 +1,5 @@
 // Stores any number of new traces, each with its first batch and its scheduled run, in one statement.
 import type pg from "pg";
-import { Refusal } from "../../model/refusal.ts";
 import { intakeKey } from "../accounts/intake-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
@@ -13,6 +12,7 @@ import {
   derivedValues,
   hasOtherConventions,
 } from "./derived-columns.ts";
+import { keyIdsOf, revoked } from "./live-keys.ts";
 import { storeOtlpIds } from "./otlp-ids.ts";
 import { countRedactions, noRedactions } from "./redactions.ts";
 import { storeResources } from "./shared-resources.ts";
@@ -154,17 +154,4 @@ async function insert(
       evaluation: row.scheduled ? "scheduled" : "none",
     };
   });
-}
-
-/** For a key that was revoked or expired between its check and the commit. */
-export function revoked(): Refusal {
-  return new Refusal("UNAUTHORIZED", {
-    message: "This API key is no longer valid.",
-    hint: "Send a key that is neither revoked nor expired in the header x-api-key.",
-  });
-}
-
-/** Without repetitions. */
-export function keyIdsOf(writes: TraceWrite[]): string[] {
-  return [...new Set(writes.flatMap(({ keyId }) => keyId ?? []))];
 }

@@ -13,7 +13,7 @@ import {
   hasOtherConventions,
   keepsNames,
 } from "./derived-columns.ts";
-import { keyIdsOf, revoked } from "./insert.ts";
+import { liveKeys, revoked } from "./live-keys.ts";
 import { storeOtlpIds } from "./otlp-ids.ts";
 import { countRedactions, noRedactions } from "./redactions.ts";
 import { findRepeated } from "./repetition.ts";
@@ -94,15 +94,6 @@ export function updateTraces(
 }
 
 const identity = (agentId: string, externalId: string) => `${agentId} ${externalId}`;
-
-async function liveKeys(client: pg.PoolClient, writes: TraceWrite[]): Promise<Set<string>> {
-  const { rows } = await client.query<{ id: string }>({
-    name: "live_keys",
-    text: "select id from keys where id = any ($1::uuid[]) and (expires_at is null or expires_at > now()) for key share",
-    values: [keyIdsOf(writes)],
-  });
-  return new Set(rows.map(row => row.id));
-}
 
 const identities = multiRow<TraceWrite>(1, {
   agent_id: ["uuid", write => write.agentId],

@@ -6,7 +6,7 @@ import { intakeKey } from "../accounts/intake-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
-import { revoked } from "./insert.ts";
+import { revoked } from "./live-keys.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
 import { noRedactions } from "./redactions.ts";
 import { IntakeChanged, type StoredRedactions } from "./write.ts";
