@@ -4,6 +4,7 @@ import { type ReadBy, readTraceBy, sameReadBy } from "./model/conventions/read-b
 import type { TraceReading } from "./model/conventions/read-trace.ts";
 import { translateSpans } from "./model/conventions/translate.ts";
 import { ValueAllowance } from "./model/json-text.ts";
+import { markTrace } from "./model/redaction/marks.ts";
 import { Refusal } from "./model/refusal.ts";
 import { columnsOf } from "./model/trace/columns.ts";
 import { derive } from "./model/trace/derive.ts";
@@ -262,6 +263,19 @@ export function readAgain(loaded: LoadedTrace, { conventions, conventionRules }:
   const { keptBytes: _, ...values } = read(loaded.trace, by);
   return { ...loaded, ...values, ...by };
 }
+
+/** The trace, read once more with marks around its redacted places. */
+export type MarkedTrace = Pick<LoadedTrace, "read" | "derived">;
+
+/** Null if nothing in its spans was redacted, or the trace is too large to be read twice. */
+export function readMarked(loaded: LoadedTrace): MarkedTrace | null {
+  if (loaded.heapBytes > markedHeapMax) return null;
+  const marked = markTrace(loaded.trace);
+  return marked && read(marked, loaded);
+}
+
+/** It was not reserved; traces are usually a hundredth of it. */
+const markedHeapMax = 32 * 1024 * 1024;
 
 function read(stored: MergedTrace, by: ReadBy) {
   const allowance = new ValueAllowance();

@@ -1,13 +1,14 @@
 // Reads parts of a stored trace as JSON: its outline, one span, its conversation, or all of it.
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
-import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
+import { holdTraces, type LoadedTrace, readMarked, withTrace } from "./load.ts";
 import { finishReasonsIn } from "./model/conventions/finish-reasons.ts";
 import type { ReadBy } from "./model/conventions/read-by.ts";
 import { type Preview, previewOf } from "./model/conventions/report.ts";
 import { transcribe } from "./model/conversation/transcript.ts";
 import { showConversation } from "./model/conversation/view.ts";
 import type { PricesOfDay } from "./model/price/usage.ts";
+import { markSpan, redactionsIn } from "./model/redaction/marks.ts";
 import { errorOf } from "./model/trace/span-error.ts";
 import { storable } from "./model/trace/storable.ts";
 import type { TracePath } from "./model/trace/trace.ts";
@@ -19,6 +20,7 @@ import {
   type OutlinePart,
   outlineOf,
   rawOf,
+  redactionsOfSpan,
   shortPreview,
   type WholePart,
   wholeOf,
@@ -79,10 +81,14 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       const { traceId, revision } = loaded;
       const asRead = loaded.read.spans.find(({ span_id }) => span_id === spanId) ?? found;
       const said = { error: errorOf(found), finishReasons: finishReasonsIn(asRead).map(storable) };
+      const redactions = redactionsOfSpan(loaded.trace, spanId);
+      const twin = said.error === null ? null : errorOf(markSpan(found, redactions));
       return jsonOf({
         traceId,
         revision,
         ...said,
+        redactions,
+        errorRedactions: said.error === null ? [] : redactionsIn(said.error, twin),
         ...(whole ? { span, cuts: [], omissions: [] } : cutSpan(span)),
       });
     },
@@ -90,7 +96,9 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       const loaded = await load(version);
       if (!loaded) return undefined;
       const { traceId, revision, read } = loaded;
-      return jsonOf({ traceId, revision, ...showConversation(transcribe(read.spans), read.spans) });
+      const marked = readMarked(loaded);
+      const transcripts = [transcribe(read.spans), marked && transcribe(marked.read.spans)] as const;
+      return jsonOf({ traceId, revision, ...showConversation(transcripts[0], read.spans, transcripts[1]) });
     },
     async preview({ version, ...change }) {
       const loaded = await load(version);

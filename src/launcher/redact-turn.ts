@@ -32,6 +32,15 @@ export async function saveRedacted(
 function redactTurn(turn: RunTurn, storing: StoringRules | null): void {
   const redactor = storing && redactorOf(storing);
   if (!redactor) return;
-  if (turn.text) turn.text = redactor.text(turn.text).text;
-  if (turn.error) turn.error = { ...turn.error, reason: redactor.text(turn.error.reason).text };
+  if (turn.text) {
+    const { text, found } = redactor.text(turn.text);
+    turn.text = text;
+    // Redacted again, a turn keeps what was found first.
+    if (found.length > 0) turn.redactions = found;
+  }
+  if (turn.error) {
+    const { text, found } = redactor.text(turn.error.reason);
+    turn.error = { ...turn.error, reason: text };
+    if (found.length > 0) turn.errorRedactions = found;
+  }
 }

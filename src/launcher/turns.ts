@@ -4,8 +4,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type IntakeBy, intakeOf } from "../ingest/intake.ts";
 import { prepareBatch } from "../ingest/prepare.ts";
 import { whileChanging } from "../ingest/while-changing.ts";
+import { readMarked } from "../load.ts";
 import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent/call.ts";
 import { readByNothing } from "../model/conventions/read-by.ts";
+import { redactionsIn } from "../model/redaction/marks.ts";
+import type { PlacesOfRule } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import { observedTurn } from "../model/run/observed-turn.ts";
@@ -128,8 +131,9 @@ async function sendTurn(
   if (reply.fromTrace && !reply.error) {
     const read = await readReply(deps, arrived, leased.waitMs, signal);
     if (signal.aborted) return undefined;
-    reply = limited({ ...reply, ...read });
-    Object.assign(turn, replyFields(reply));
+    const { redactions, ...said } = read;
+    reply = limited({ ...reply, ...said });
+    Object.assign(turn, replyFields(reply), { redactions });
   }
   const stored = arrived
     ? { traceId: arrived, arrived: true }
@@ -155,14 +159,18 @@ async function readReply(
   traceId: string | undefined,
   waitMs: number,
   signal: AbortSignal,
-): Promise<Pick<AgentReply, "text" | "error">> {
+): Promise<Pick<AgentReply, "text" | "error"> & { redactions?: PlacesOfRule[] }> {
   const opened = traceId === undefined ? undefined : await openTraces(deps, [traceId], signal);
   try {
     const trace = opened?.traces[0];
     if (trace?.trace.content) return { text: null, error: null };
     const { judgedText, responseText } = trace?.derived ?? {};
     const text = (judgedText ?? responseText)?.text;
-    if (text) return { text, error: null };
+    const marked = text && trace && readMarked(trace)?.derived;
+    if (text) {
+      const redactions = redactionsIn(text, marked && (marked.judgedText ?? marked.responseText)?.text);
+      return { text, error: null, ...(redactions.length > 0 && { redactions }) };
+    }
     const reason = `No trace with a reply arrived within ${waitMs / 1000} s.`;
     return { text: null, error: { code: "no_reply", reason } };
   } finally {

@@ -21,7 +21,10 @@ export type RedactionIn = "attributes" | "events" | "resource" | "scope" | "stat
 /** Start and end, in UTF-16 units of the text as it is stored. */
 export type Place = [start: number, end: number];
 
-/** The places of one rule in one text. */
+/** The places of one rule in a text; `unchecked` and `pseudonym` are rules, too. */
+export type PlacesOfRule = { rule: string; places: Place[] };
+
+/** The places of one rule in one text of a span, or of the trace. */
 export type Redaction = {
   /** Null for the resource and the metadata of a batch. */
   spanId: string | null;
@@ -39,7 +42,7 @@ export type Redaction = {
 /** `value`: the same object if nothing was found, else a copy that shares what did not change. */
 export type Redacted<T> = { value: T; redactions: Redaction[] };
 
-export type RedactedText = { text: string; found: { rule: string; places: Place[] }[] };
+export type RedactedText = { text: string; found: PlacesOfRule[] };
 
 export type RedactionOptions = {
   /** What is left to spend; by default enough for a body of the largest size under the built-in rules. */

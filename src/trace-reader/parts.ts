@@ -5,12 +5,13 @@ import { sourceOf } from "../model/conventions/sources.ts";
 import { attributeOf, structureOf } from "../model/conversation/conversation.ts";
 import { ValueAllowance } from "../model/json-text.ts";
 import { costOfTrace, costView, type PricesOfDay } from "../model/price/usage.ts";
-import type { Redaction } from "../model/redaction.ts";
+import type { PlacesOfRule, Redaction } from "../model/redaction.ts";
 import { columnsOf } from "../model/trace/columns.ts";
 import { outlineSpan } from "../model/trace/outline.ts";
-import { storable } from "../model/trace/storable.ts";
-import type { Attributes, Derived, Span, ToolCall, TracePath } from "../model/trace/trace.ts";
+import { storable, textMax } from "../model/trace/storable.ts";
+import type { Attributes, Derived, MergedTrace, Span, ToolCall, TracePath } from "../model/trace/trace.ts";
 import { type Cut, type Path, truncateValue } from "../model/truncate.ts";
+import { redactionsOf } from "./turn.ts";
 
 /** The part of a trace that does not depend on its runs. `spans` is a JSON list. */
 export type OutlinePart = {
@@ -37,6 +38,8 @@ export type OutlinePart = {
       metadata: Attributes | null;
       resource: Attributes | null;
       redactions: Redaction[];
+      userInputRedactions: PlacesOfRule[];
+      responseTextRedactions: PlacesOfRule[];
     } & Pick<Cut<unknown>, "cuts" | "omissions">;
   spans: Uint8Array;
 };
@@ -62,6 +65,7 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
   const { metadata, resource } = trace;
   const { calls, ...cost } = costOfTrace(derived.modelCalls, prices);
   const bySpan = new Map(calls.map(call => [call.spanId, call]));
+  const redacted = redactionsOf(loaded, shortTextMax);
   const context = truncateValue({ metadata, resource }, contextBytesMax);
   return {
     head: {
@@ -83,6 +87,8 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
       ...reportOf(loaded),
       ...context.value,
       redactions: (trace.redactions ?? []).slice(0, outlinedRedactions),
+      userInputRedactions: redacted.userInput,
+      responseTextRedactions: redacted.responseText,
       cuts: context.cuts,
       omissions: context.omissions,
     },
@@ -91,6 +97,8 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
 }
 
 const outlinedRedactions = 2_000;
+/** Of texts as in lists, without the mark of what is left out. */
+const shortTextMax = textMax - 1;
 const contextBytesMax = 32 * 1024;
 // With the list of truncated places, a span stays below 256 KB.
 const attributesBytesMax = 176 * 1024;
@@ -114,6 +122,10 @@ export function cutSpan({
   };
 }
 
+export function redactionsOfSpan({ redactions = [] }: MergedTrace, spanId: string): Redaction[] {
+  return redactions.filter(one => one.spanId === spanId);
+}
+
 export function wholeOf(loaded: LoadedTrace, prices: PricesOfDay): WholePart {
   const { trace, derived, revision } = loaded;
   const {
@@ -128,9 +140,12 @@ export function wholeOf(loaded: LoadedTrace, prices: PricesOfDay): WholePart {
     ...values
   } = derived;
   const { calls, ...cost } = costOfTrace(modelCalls, prices);
+  const redacted = redactionsOf(loaded);
   const json = jsonOf({
     ...values,
     redactions: trace.redactions ?? [],
+    userInputRedactions: redacted.userInput,
+    responseTextRedactions: redacted.responseText,
     ...costView(cost),
     modelCalls: calls,
     ...reportOf(loaded),

@@ -1,10 +1,15 @@
 // What a trace adds to its conversation: the user's text, the reply and the names of the tools called, within bounds.
-import type { LoadedTrace } from "../load.ts";
+import { type LoadedTrace, readMarked } from "../load.ts";
+import { redactionsIn } from "../model/redaction/marks.ts";
+import type { PlacesOfRule } from "../model/redaction.ts";
 import { roleOf } from "../model/trace/span-role.ts";
 
 export type TurnPart = {
   userInput: string | null;
   reply: string | null;
+  /** Where privacy rules changed these texts, within what is given of them. */
+  userInputRedactions: PlacesOfRule[];
+  replyRedactions: PlacesOfRule[];
   /** Whether a text is longer than what is given of it. */
   shortened: boolean;
   /** The first calls. */
@@ -17,13 +22,17 @@ export const turnTextMax = 8_000;
 const callsMax = 20;
 const nameMax = 200;
 
-export function turnOf({ derived, read }: LoadedTrace): TurnPart {
+export function turnOf(loaded: LoadedTrace): TurnPart {
+  const { derived, read } = loaded;
   const { userInput, responseText, toolCalls } = derived;
+  const redactions = redactionsOf(loaded, turnTextMax);
   const texts = [userInput?.text, responseText?.text];
   const spans = new Map(read.spans.map(span => [span.span_id, span]));
   return {
     userInput: bounded(userInput?.text),
     reply: bounded(responseText?.text),
+    userInputRedactions: redactions.userInput,
+    replyRedactions: redactions.responseText,
     shortened: texts.some(text => text !== undefined && text.length > turnTextMax),
     calls: toolCalls.slice(0, callsMax).map(({ spanId, name }) => {
       const span = spans.get(spanId);
@@ -37,4 +46,26 @@ export function turnOf({ derived, read }: LoadedTrace): TurnPart {
 
 function bounded(text: string | undefined): string | null {
   return text === undefined ? null : text.slice(0, turnTextMax).toWellFormed();
+}
+
+/** Of the input and the reply of a trace, within the first `max` characters. */
+export function redactionsOf(
+  loaded: LoadedTrace,
+  max = Infinity,
+): Record<"userInput" | "responseText", PlacesOfRule[]> {
+  const marked = readMarked(loaded)?.derived;
+  const places = (name: "userInput" | "responseText") => {
+    const text = loaded.derived[name]?.text;
+    return text === undefined ? [] : within(redactionsIn(text, marked?.[name]?.text), max);
+  };
+  return { userInput: places("userInput"), responseText: places("responseText") };
+}
+
+/** Without places that end behind the first `max` characters. */
+function within(redactions: PlacesOfRule[], max: number): PlacesOfRule[] {
+  const inside = redactions.map(({ rule, places }) => ({
+    rule,
+    places: places.filter(([, end]) => end <= max),
+  }));
+  return inside.filter(({ places }) => places.length > 0);
 }

@@ -139,6 +139,36 @@ test("a canonical trace is redacted in every field before it is stored, and says
   assert.deepEqual([...places].sort(), ["attributes", "events", "metadata", "status"]);
 });
 
+test("input, reply, messages, a span and its error say where they were redacted, a typed placeholder apart", async () => {
+  const project = await newProject();
+  const answer = await post(project, canonicalTrace(project.agentId, `[email] is ${said}`));
+  const { traceId } = jsonOf(answer);
+  const derived = [
+    { rule: "email", places: [[20, 27]] },
+    { rule: "order", places: [[34, 41]] },
+  ];
+  const outline = (await service.client.get(`/api/traces/${traceId}/outline`).expect(200)).body;
+  for (const read of [await readTrace(traceId), outline]) {
+    assert.equal(read.userInput, `[email] is ${redacted}`);
+    assert.deepEqual(read.userInputRedactions, derived);
+    assert.deepEqual(read.responseTextRedactions, derived);
+  }
+  const { body } = await service.client.get(`/api/traces/${traceId}/conversation`).expect(200);
+  assert.deepEqual(
+    body.turns.map((turn: Read) => [turn.role, turn.pieces[0].redactions]),
+    [
+      ["user", derived],
+      ["assistant", derived],
+    ],
+  );
+  const span = (await service.client.get(`/api/traces/${traceId}/spans/root`).expect(200)).body;
+  assert.deepEqual(span.errorRedactions, derived);
+  assert.deepEqual(
+    span.redactions,
+    outline.redactions.filter((one: Read) => one.spanId === "root"),
+  );
+});
+
 for (const [encoding, encode] of Object.entries(encodings)) {
   test(`an OTLP trace in ${encoding} is redacted, and the same sent twice is one`, async () => {
     const project = await newProject();

@@ -70,6 +70,20 @@ export type PseudonymKey = z.output<typeof PseudonymKey>;
 
 const RedactionIn = z.enum(["attributes", "events", "resource", "scope", "status", "metadata", "log"]);
 
+const places = z
+  .array(z.tuple([z.number().int(), z.number().int()]))
+  .describe("Start and end in the text, in UTF-16 units; the end is exclusive.");
+
+/** What was redacted in one text. */
+export const TextRedactions = z
+  .array(
+    z.object({
+      rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
+      places,
+    }),
+  )
+  .describe("What privacy rules changed in this text before it was stored.");
+
 /** What was redacted in a trace. */
 export const Redactions = z.array(
   z.object({
@@ -79,9 +93,7 @@ export const Redactions = z.array(
       .string()
       .describe("Of the text, from the attribute's key on; in `log`, from the record's position."),
     rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
-    places: z
-      .array(z.tuple([z.number().int(), z.number().int()]))
-      .describe("Start and end in the stored text, in UTF-16 units; the end is exclusive."),
+    places: places.describe("Start and end in the stored text, in UTF-16 units; the end is exclusive."),
   }),
 );
 

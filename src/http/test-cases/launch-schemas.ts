@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { launchChanges, type RunTurn } from "../../model/run/launch.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
+import { TextRedactions } from "../projects/privacy-schemas.ts";
 import { Id, Time, typed } from "../schemas.ts";
 import { reasonParts } from "../traces/result-schemas.ts";
 import { Run, RunDetail } from "../traces/run-schemas.ts";
@@ -206,6 +207,8 @@ const Turn = z.object({
   ms: z.number().nullable().describe("Null until the reply is complete."),
   text: z.string().nullable(),
   error: z.object({ code: z.string(), reason: z.string() }).nullable(),
+  redactions: TextRedactions.optional().describe("What privacy rules changed in `text`; absent: nothing."),
+  errorRedactions: TextRedactions.optional().describe("What they changed in the reason of `error`."),
   arrived: z
     .boolean()
     .nullable()

@@ -1,6 +1,7 @@
 // The response schema of a conversation: the messages and tool calls of a trace.
 import { z } from "zod";
 import type { ShownConversation } from "../../model/conversation/view.ts";
+import { TextRedactions } from "../projects/privacy-schemas.ts";
 import { Id, typed } from "../schemas.ts";
 import { translated } from "./result-schemas.ts";
 
@@ -14,6 +15,9 @@ const passage = {
   length: z.number(),
   spanId: z.string(),
   paths: z.array(path).describe("Where the text is stored: its parts, in order."),
+  redactions: TextRedactions.describe(
+    "What privacy rules changed in the text, all `length` characters of it.",
+  ),
 };
 const place = {
   spanId: z.string(),
@@ -43,6 +47,7 @@ const ToolCall = z.object({
   arguments: z.object(passage).nullable().describe("JSON text, or plain text."),
   result: z.object(passage).nullable(),
   error: z.string().nullable(),
+  errorRedactions: TextRedactions.describe("What privacy rules changed in `error`."),
   durationMs: z.number().nullable().describe("Null if the call has no span."),
   failed: z.boolean(),
 });

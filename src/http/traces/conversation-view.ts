@@ -39,6 +39,8 @@ export function turnPartView(listed: ListedTrace, { turnAt }: TurnRow, part: Tur
     startedAt: timeOf(turnAt),
     userInput: part ? part.userInput : listed.userInput,
     responseText: part ? part.reply : listed.responseText,
+    userInputRedactions: part?.userInputRedactions ?? [],
+    responseTextRedactions: part?.replyRedactions ?? [],
     shortened: part?.shortened ?? true,
     toolCalls: part?.calls ?? [],
     toolCallCount: part?.callCount ?? null,

@@ -1,5 +1,6 @@
 // The response schemas of conversations: traces of an agent with the same conversation id.
 import { z } from "zod";
+import { TextRedactions } from "../projects/privacy-schemas.ts";
 import { Id, pageSchema, Time } from "../schemas.ts";
 import { Outcome } from "./result-schemas.ts";
 import { ListedTrace, longIds } from "./schemas.ts";
@@ -48,6 +49,8 @@ export const ConversationTurn = ListedTrace.extend({
   startedAt: Time.describe("When the trace began, or arrived if it has no times."),
   userInput: z.string().nullable().describe("At most 8,000 characters."),
   responseText: z.string().nullable().describe("At most 8,000 characters."),
+  userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
+  responseTextRedactions: TextRedactions.describe("What privacy rules changed in `responseText`."),
   shortened: z.boolean().describe("Whether a text is longer than what is given of it."),
   toolCalls: z
     .array(z.object({ spanId: z.string(), name: z.string(), failed: z.boolean() }))

@@ -11,7 +11,7 @@ import type {
   Span as TraceSpan,
 } from "../../model/trace/trace.ts";
 import { ShownRules } from "../convention-schemas.ts";
-import { Redactions } from "../projects/privacy-schemas.ts";
+import { Redactions, TextRedactions } from "../projects/privacy-schemas.ts";
 import { Id, Name, pageSchema, searchText, Time, typed } from "../schemas.ts";
 import { cost, spanCall, tokens } from "./cost-schemas.ts";
 import { applicability, Run, RunDetail } from "./run-schemas.ts";
@@ -198,6 +198,8 @@ const whole = {
     .array(typed<ShownSwitch>()(ContentSwitch))
     .describe("For a trace with neither an input nor a reply: how what wrote it is told to write them."),
   redactions: Redactions.describe("What privacy rules changed before the trace was stored."),
+  userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
+  responseTextRedactions: TextRedactions.describe("What privacy rules changed in `responseText`."),
   runs: z.array(RunDetail),
   tests: z
     .array(typed<TestOnTrace>()(z.object({ testId: Id, name: z.string(), ...applicability })))
@@ -277,6 +279,8 @@ export const SpanDetail = z
     revision: z.number(),
     span: Span,
     error: z.string().nullable().describe("Of a failed span: its error, shortened."),
+    redactions: Redactions.describe("What privacy rules changed in the span before it was stored."),
+    errorRedactions: TextRedactions.describe("What they changed in `error`."),
     finishReasons: z.array(z.string()).describe("Why the model stopped, as sent; conventions included."),
     ...shortened,
   })

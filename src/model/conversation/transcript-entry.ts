@@ -5,6 +5,11 @@ import type { Source } from "../trace/span-messages.ts";
 /** A value, and the paths of its parts in a span. */
 export type SourcedValue = { value: unknown; spanId: string; paths: SpanPath[] };
 
+/** As JSON, unless it is a text. */
+export function sourcedText({ value }: SourcedValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 /** An agent that was called by another agent. */
 export type SubAgent = { spanId: string; name: string };
 

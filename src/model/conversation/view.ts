@@ -1,12 +1,21 @@
 // The conversation view of a transcript, bounded in size: long texts are truncated, with the path to the full text.
 import { sourceOf } from "../conventions/sources.ts";
+import { redactionsIn } from "../redaction/marks.ts";
+import type { PlacesOfRule } from "../redaction.ts";
 import type { ReadPiece, SpanPath } from "../trace/message-parts.ts";
 import type { Span } from "../trace/trace.ts";
+import { twinsOf } from "./marked-twins.ts";
 import type { Transcript } from "./transcript.ts";
-import type { Entry, SourcedValue, SubAgent } from "./transcript-entry.ts";
+import { type Entry, type SourcedValue, type SubAgent, sourcedText } from "./transcript-entry.ts";
 
-/** A text, or its first part. `paths`: the paths of its parts, starting at the span. */
-export type Passage = { text: string; length: number; spanId: string; paths: SpanPath[] };
+/** A text, or its first part. `paths`: the paths of its parts, starting at the span. `redactions`: in the whole text. */
+export type Passage = {
+  text: string;
+  length: number;
+  spanId: string;
+  paths: SpanPath[];
+  redactions: PlacesOfRule[];
+};
 
 export type Piece =
   | ({ kind: "text" } & Passage)
@@ -34,6 +43,7 @@ export type Turn = {
       arguments: Passage | null;
       result: Passage | null;
       error: string | null;
+      errorRedactions: PlacesOfRule[];
       /** Null if the call has no span of its own. */
       durationMs: number | null;
       failed: boolean;
@@ -56,10 +66,18 @@ const textMax = 8_000;
 const textMin = 200;
 const charactersMax = 2_000_000;
 
-/** `spans`: those of the transcript. The first and the last turns; if all texts together are too long, every text is shortened by the same share. */
-export function showConversation({ entries, complete }: Transcript, spans: Span[] = []): ShownConversation {
+/**
+ * `spans`: those of the transcript. `marked`: the transcript of the spans with marks around what was redacted. The first and
+ * the last turns; if all texts together are too long, every text is shortened by the same share.
+ */
+export function showConversation(
+  { entries, complete }: Transcript,
+  spans: Span[] = [],
+  marked: Transcript | null = null,
+): ShownConversation {
   const byId = new Map(spans.map(span => [span.span_id, span]));
-  const turnOf = (entry: Entry, max: number) => atSource(plainTurnOf(entry, max), byId);
+  const twins = twinsOf(entries, marked?.entries ?? []);
+  const turnOf = (entry: Entry, max: number) => atSource(plainTurnOf(entry, twins.get(entry), max), byId);
   const count = Math.max(0, entries.length - turnsMax);
   const shown = count === 0 ? entries : [...entries.slice(0, headTurns), ...entries.slice(headTurns + count)];
   const whole = shown.map(entry => turnOf(entry, textMax));
@@ -82,49 +100,63 @@ function atSource(turn: Turn, spans: ReadonlyMap<string, Span>): Turn {
   return { ...turn, attribute, event, translated: { as: turn.attribute, convention } };
 }
 
-function plainTurnOf(entry: Entry, max: number): Turn {
+function plainTurnOf(entry: Entry, twin: Entry | undefined, max: number): Turn {
   const { spanId, attribute, event, agent } = entry;
   const shortAgent = agent && { ...agent, name: shortName(agent.name) };
   const place = { spanId, attribute, event, agent: shortAgent, translated: null };
   if (entry.kind === "message") {
-    const pieces = entry.pieces.slice(0, piecesMax).map(piece => pieceOf(piece, spanId, max));
+    const marked = twin?.kind === "message" ? twin.pieces : [];
+    const pieces = entry.pieces
+      .slice(0, piecesMax)
+      .map((piece, at) => pieceOf(piece, marked[at], spanId, max));
     return { ...place, kind: "message", role: shortName(entry.role), pieces };
   }
   const { durationMs, failed, error } = entry;
+  const marked = twin?.kind === "tool_call" ? twin : null;
   return {
     ...place,
     kind: "tool_call",
     name: shortName(entry.name),
-    arguments: passageOf(entry.arguments, max),
-    result: passageOf(entry.result, max),
+    arguments: passageOf(entry.arguments, marked?.arguments, max),
+    result: passageOf(entry.result, marked?.result, max),
     error: error && shortName(error),
+    errorRedactions: error ? redactionsIn(error, marked?.error) : [],
     durationMs,
     failed,
   };
 }
 
-function pieceOf(piece: ReadPiece, spanId: string, max: number): Piece {
+function pieceOf(piece: ReadPiece, twin: ReadPiece | undefined, spanId: string, max: number): Piece {
   if (piece.kind === "media") return { kind: "media", name: shortName(piece.name) };
-  const passage = cut(piece.text, { spanId, paths: piece.paths.slice(0, piecesMax) }, max);
+  const redactions = redactionsIn(piece.text, twin && "text" in twin ? twin.text : null);
+  const passage = cut(piece.text, { spanId, paths: piece.paths.slice(0, piecesMax), redactions }, max);
   if (piece.kind === "other") return { kind: "other", name: shortName(piece.name), ...passage };
   return { kind: piece.kind, ...passage };
 }
 
-function passageOf(sourced: SourcedValue | null, max: number): Passage | null {
+function passageOf(
+  sourced: SourcedValue | null,
+  twin: SourcedValue | null | undefined,
+  max: number,
+): Passage | null {
   if (sourced === null) return null;
-  const { value, spanId, paths } = sourced;
-  return cut(typeof value === "string" ? value : JSON.stringify(value), { spanId, paths }, max);
+  const { spanId, paths } = sourced;
+  const text = sourcedText(sourced);
+  return cut(text, { spanId, paths, redactions: redactionsIn(text, twin && sourcedText(twin)) }, max);
 }
 
-function cut(text: string, where: { spanId: string; paths: SpanPath[] }, max: number): Passage {
-  const head = text.slice(0, max);
-  // Never splits a surrogate pair.
-  const end = head.length < text.length && /[\uD800-\uDBFF]$/.test(head) ? -1 : undefined;
-  return { text: head.slice(0, end), length: text.length, ...where };
+function cut(text: string, where: Omit<Passage, "text" | "length">, max: number): Passage {
+  return { text: head(text, max), length: text.length, ...where };
+}
+
+/** Never splits a surrogate pair. */
+function head(text: string, max: number): string {
+  const start = text.slice(0, max);
+  return start.length < text.length && /[\uD800-\uDBFF]$/.test(start) ? start.slice(0, -1) : start;
 }
 
 function shortName(name: string): string {
-  return name.length > nameMax ? `${cut(name, { spanId: "", paths: [] }, nameMax).text}…` : name;
+  return name.length > nameMax ? `${head(name, nameMax)}…` : name;
 }
 
 function charactersOf(turn: Turn): number {

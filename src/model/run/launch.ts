@@ -2,6 +2,7 @@
 
 import type { AgentCallError } from "../agent/call.ts";
 import type { ContentGone } from "../content.ts";
+import type { PlacesOfRule } from "../redaction.ts";
 import type { PassRate, PassRateDifference } from "./pass-rate.ts";
 import type { Outcome, RunState } from "./run.ts";
 
@@ -113,6 +114,9 @@ export type RunTurn = {
   /** At most `replyMax` characters. */
   text: string | null;
   error: AgentCallError | null;
+  /** What privacy rules changed in `text` and in the reason of `error`; absent: nothing. */
+  redactions?: PlacesOfRule[];
+  errorRedactions?: PlacesOfRule[];
   /** Whether the agent sent a trace of the turn in time; null until that is known. */
   arrived: boolean | null;
   /** The trace that is evaluated: the agent's, or one built from request and reply. */
@@ -126,7 +130,10 @@ export type RunTurn = {
   content?: ContentGone;
 };
 
-export function turnWithoutReply({ replyInTrace: _, ...turn }: RunTurn, content: ContentGone): RunTurn {
+export function turnWithoutReply(
+  { replyInTrace: _, redactions: __, ...turn }: RunTurn,
+  content: ContentGone,
+): RunTurn {
   return { ...turn, text: null, content };
 }
 

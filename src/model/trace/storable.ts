@@ -1,6 +1,6 @@
 // Texts and names as columns can store them.
 
-const textMax = 500;
+export const textMax = 500;
 /** Separates names in one text: it is replaced in names, as no tool or model has it. */
 export const nameSeparator = "\u001F";
 

@@ -51,6 +51,7 @@ test("messages are returned in order, each with the span and attribute that cont
           length: text!.length,
           spanId: "root",
           paths: [["attributes", attribute, 0, "parts", 0, "content"]],
+          redactions: [],
         },
       ],
     })),
