@@ -63,6 +63,8 @@ export type Config = {
   readonly roles: readonly Role[];
   readonly debounceMs: number;
   readonly debounceCapMs: number;
+  /** Traces of all projects are deleted this many days after they arrived; undefined: only by the projects' own times. */
+  readonly retentionDays: number | undefined;
   /** How long a worker may be silent before another one takes its runs over. */
   readonly leaseMs: number;
   /** Threads that evaluate. */
@@ -170,6 +172,7 @@ const environment = z.object({
   SVC_ROLES: text(value => rolesIn(value) !== undefined, "http, worker or http,worker")
     .transform(value => rolesIn(value)!)
     .default(["http", "worker"]),
+  SVC_RETENTION_DAYS: integer(1, 36_500).optional(),
   SVC_LEASE_MS: integer(1_000, 3_600_000).default(30_000),
   SVC_EVALUATORS: integer(1, 64).default(() => Math.min(4, Math.max(1, availableParallelism() - 1))),
   SVC_NESTING_MAX: integer(10, 1_000).default(decodeLimits.nestingMax),
@@ -227,6 +230,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     roles: env.SVC_ROLES,
     debounceMs,
     debounceCapMs,
+    retentionDays: env.SVC_RETENTION_DAYS,
     leaseMs: env.SVC_LEASE_MS,
     evaluators: env.SVC_EVALUATORS,
     bounds: {

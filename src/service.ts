@@ -19,6 +19,7 @@ import type { CountedCall } from "./model/judge/call.ts";
 import { openProbes } from "./remote/judge/probe.ts";
 import { openMailer } from "./remote/mail/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
+import { Retention } from "./retention.ts";
 import { Evaluators } from "./service/evaluators.ts";
 import { lookups } from "./service/lookups.ts";
 import { ThreadedEditor } from "./service/threaded-editor.ts";
@@ -208,6 +209,11 @@ async function serve(
   closing.push(() => erasureThread.close());
   const eraser = new Eraser({ db, vault, work: erasureThread, log });
   closing.push(() => eraser.stop());
+  const retention = new Retention({
+    ...{ db, log, serverDays: config.retentionDays ?? null },
+    onDeleted: traces => metrics.tracesExpired.inc(traces),
+  });
+  closing.push(() => retention.stop());
   const hub = new EventHub();
   const subscription = subscribe(addresses.directUrl, event => hub.publish(event));
   closing.push(() => subscription.close());
@@ -253,6 +259,7 @@ async function serve(
     onLaunch: () => evaluators?.wake(),
     onAlert: () => alerts.wake(),
     erasures: { wake: () => eraser.wake(), holders: erasureThread.holders },
+    retention,
     judgeDeadlineMs: config.judgeDeadlineMs,
   };
   const app = await buildApp(deps, serviceRoutes(config.dashboardDir));

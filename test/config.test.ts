@@ -28,6 +28,7 @@ test("an empty environment gives a service on this machine with the embedded dat
     roles: ["http", "worker"],
     debounceMs: 5_000,
     debounceCapMs: 60_000,
+    retentionDays: undefined,
     leaseMs: 30_000,
     bounds: {
       bodyBytesMax: 31_457_280,
@@ -69,6 +70,7 @@ test("every variable is read", () => {
     SVC_ROLES: " worker ",
     SVC_DEBOUNCE_MS: "100",
     SVC_DEBOUNCE_CAP_MS: "200",
+    SVC_RETENTION_DAYS: "30",
     SVC_LEASE_MS: "2000",
     SVC_EVALUATORS: "3",
     SVC_NESTING_MAX: "50",
@@ -108,6 +110,7 @@ test("every variable is read", () => {
     roles: ["worker"],
     debounceMs: 100,
     debounceCapMs: 200,
+    retentionDays: 30,
     leaseMs: 2000,
     evaluators: 3,
     bounds: {
@@ -229,6 +232,7 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_ROLES", { SVC_ROLES: "," }],
   ["SVC_DEBOUNCE_MS", { SVC_DEBOUNCE_MS: "5 s" }],
   ["SVC_DEBOUNCE_CAP_MS", { SVC_DEBOUNCE_MS: "100", SVC_DEBOUNCE_CAP_MS: "99" }],
+  ["SVC_RETENTION_DAYS", { SVC_RETENTION_DAYS: "0" }],
   ["SVC_LEASE_MS", { SVC_LEASE_MS: "10" }],
   ["SVC_EVALUATORS", { SVC_EVALUATORS: "0" }],
   ["SVC_NESTING_MAX", { SVC_NESTING_MAX: "0" }],

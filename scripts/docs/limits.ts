@@ -207,7 +207,11 @@ export function limitTables(): string {
       ["Criterion, reference reply", `${characters(promptBounds.criterion)} each`, shortened],
     ]),
     section("How long things are kept", [
-      ["Traces, runs, results", "until deleted", ""],
+      [
+        "Traces, runs, results",
+        "until deleted",
+        "or for the project's [retention time](privacy.md#retention)",
+      ],
       ["Judge answers", "30 days", ""],
       ["Ingestion log", "7 days", ""],
       ["Runs waiting for the judge", duration(judgeDeadlineMs), set("SVC_JUDGE_DEADLINE_MS")],

@@ -100,6 +100,11 @@ const described: Record<string, Described> = {
   },
   SVC_DEBOUNCE_MS: { about: "How long evaluation waits for further OTLP batches, from the latest one." },
   SVC_DEBOUNCE_CAP_MS: { about: "The maximum of that wait, from the first batch." },
+  SVC_RETENTION_DAYS: {
+    about:
+      "Traces of all projects are deleted this many days after they arrived; [a project's own time](privacy.md#retention) may be shorter.",
+    default: "traces are kept",
+  },
   SVC_LEASE_MS: { about: "How long a worker may be silent before another takes over its runs." },
   SVC_EVALUATORS: { about: "Threads that evaluate.", default: "cores − 1, from 1 to 4" },
   SVC_NESTING_MAX: { about: "Levels of nesting in one request." },

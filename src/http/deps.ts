@@ -21,6 +21,8 @@ export type Deps = {
     readonly smtpUrl?: string | null | undefined;
     /** Addresses and networks of proxies whose X-Forwarded-For and Forwarded headers are believed. */
     readonly trustedProxies?: readonly string[];
+    /** Days after which traces of all projects are deleted; undefined: never. */
+    readonly retentionDays?: number | undefined;
   };
   db: Database;
   mailer: Pick<Mailer, "send" | "forget">;

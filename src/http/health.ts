@@ -28,6 +28,11 @@ export const metrics = {
     labelNames: ["reason"],
     registers,
   }),
+  tracesExpired: new Counter({
+    name: "svc_traces_expired_total",
+    help: "Traces deleted because their retention time was over.",
+    registers,
+  }),
   runs: new Counter({
     name: "svc_runs_total",
     help: "Evaluations finished, by outcome.",

@@ -33,6 +33,7 @@ import { registerModelInsights } from "./projects/model-insights.ts";
 import { registerOverview } from "./projects/overview.ts";
 import { registerPrivacy } from "./projects/privacy.ts";
 import { registerProjects } from "./projects/projects.ts";
+import { registerRetention } from "./projects/retention.ts";
 import { registerSession } from "./session.ts";
 import { registerBacktests } from "./test-cases/backtests.ts";
 import { registerEditor } from "./test-cases/editor.ts";
@@ -86,6 +87,7 @@ export const resources = [
   registerJudgePrices,
   registerJudgeSettings,
   registerPrivacy,
+  registerRetention,
   registerSampleTrace,
   registerAccessTokens,
   registerLaunches,

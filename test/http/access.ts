@@ -89,6 +89,7 @@ const routes: Record<Caller, string> = {
     POST /api/projects/:id/judge/test
     PUT /api/projects/:id/judge/prices
     PUT /api/projects/:id/privacy
+    PUT /api/projects/:id/retention
     POST /api/projects/:id/privacy/pseudonym-key
     POST /api/projects/:id/privacy/preview
     PUT /api/agents/:id/judge-settings
@@ -152,6 +153,7 @@ const routes: Record<Caller, string> = {
     GET /api/projects/:id/judge
     GET /api/projects/:id/judge/prices
     GET /api/projects/:id/privacy
+    GET /api/projects/:id/retention
     GET /api/projects/:id/privacy/pseudonym-key
     GET /api/agents/:id/judge-settings
     GET /api/agents/:id/launches

@@ -70,6 +70,7 @@ export async function startWholeApp(): Promise<TestApp> {
       onLaunch: () => {},
       onAlert: () => {},
       erasures: { wake: () => {}, holders: async () => ({ tests: [], notes: [], views: [], more: false }) },
+      retention: { wake: () => {} },
       judgeDeadlineMs: 900_000,
       ingest,
       ingestLogs: {

@@ -1,4 +1,5 @@
-// Creating, renaming and deleting projects.
+// Creating, renaming and deleting projects; how long they keep traces.
+import type { Retention } from "../../src/http/projects/retention-schemas.ts";
 import type { Project } from "../../src/http/projects/schemas.ts";
 import { type Answer, ask, remove } from "../api.ts";
 
@@ -9,3 +10,7 @@ export const renameProject = (id: string, name: string): Promise<Answer<Project>
   ask("PATCH", `/api/projects/${id}`, { body: { name } });
 
 export const deleteProject = (id: string) => remove(`/api/projects/${id}`);
+
+/** `days` null: traces are kept. */
+export const saveRetention = (id: string, days: number | null): Promise<Answer<Retention>> =>
+  ask("PUT", `/api/projects/${id}/retention`, { body: { days } });

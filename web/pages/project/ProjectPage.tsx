@@ -1,4 +1,4 @@
-// General settings of a project: name, ID and deletion.
+// General settings of a project: name, ID, retention and deletion.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { Project } from "../../../src/model/project.ts";
@@ -12,6 +12,7 @@ import { Loaded } from "../../ui/State.tsx";
 import { DayTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { ProjectFrame } from "./ProjectFrame.tsx";
+import { RetentionSection } from "./RetentionSection.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/settings");
 
@@ -46,6 +47,7 @@ function ProjectSettings({ project }: { project: Project }) {
       <section className="card">
         <ProjectForm project={project} onDone={() => toast("Project saved")} />
       </section>
+      <RetentionSection project={project} />
       <DeleteSection
         noun="project"
         name={project.name}

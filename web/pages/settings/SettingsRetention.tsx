@@ -3,8 +3,8 @@
 const kept = [
   {
     what: "Traces and their evaluations",
-    until: "Until deleted",
-    how: "Deleted with the trace, its agent, project or account. They do not expire.",
+    until: "Until deleted, or for the project’s time",
+    how: "Deleted with the trace, its agent, project or account, or when it is older than the project’s settings or this server’s allow.",
   },
   {
     what: "Test cases and agents",
@@ -53,8 +53,8 @@ export function SettingsRetention() {
     <section className="stack">
       <h2>Retention</h2>
       <p className="quiet">
-        Nothing to configure. Your data is kept until you delete it; deletion is immediate and permanent,
-        except in the operator’s backups.
+        Your data is kept until you delete it; deletion is immediate and permanent, except in the operator’s
+        backups. How long traces are kept can be limited in the settings of each project.
       </p>
       <ul className="card stack">
         {kept.map(({ what, until, how }) => (

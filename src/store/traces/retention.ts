@@ -1,0 +1,68 @@
+// Retention: how long a project keeps its traces, and the deletion of older ones, a few at a time.
+import { type Database, transaction } from "../db.ts";
+
+/** Of the project, in days; null: its traces are kept. Undefined if it does not exist. */
+export async function findRetention(db: Database, projectId: string): Promise<number | null | undefined> {
+  const { rows } = await db.pool.query<{ days: number | null }>(
+    "select retention_days as days from projects where id = $1",
+    [projectId],
+  );
+  return rows[0]?.days;
+}
+
+/** Once this returns, nothing is deleted by the former setting. False if the project does not exist. */
+export async function saveRetention(db: Database, projectId: string, days: number | null): Promise<boolean> {
+  const { rowCount } = await db.pool.query("update projects set retention_days = $2 where id = $1", [
+    projectId,
+    days,
+  ]);
+  return rowCount === 1;
+}
+
+// A trace's id has the time of its arrival, so that older ones are a range of the index of an agent's traces.
+const bound = (days: string) => `id_at(now() - ${days} * interval '1 day')`;
+
+/** The agents that have traces to delete. `serverDays`: of all projects; null: only by their own settings. */
+export async function listAgentsToExpire(db: Database, serverDays: number | null): Promise<string[]> {
+  const { rows } = await db.pool.query<{ id: string }>({
+    name: "list_agents_to_expire",
+    text: `select a.id from (
+        select id, least(retention_days, $1::int) as days from projects
+        where retention_days is not null or $1::int is not null
+      ) p join agents a on a.project_id = p.id
+      where exists (select from traces t where t.agent_id = a.id and t.id < ${bound("p.days")})
+      order by a.id`,
+    values: [serverDays],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Deletes the oldest traces of the agent whose time is over, with everything that refers to them; returns how many. Traces
+ * that another transaction has locked are left for the next time.
+ */
+export async function expireTraces(
+  db: Database,
+  agentId: string,
+  { serverDays, tracesMax }: { serverDays: number | null; tracesMax: number },
+): Promise<number> {
+  return transaction(db, async client => {
+    // Locked, so that a change of the setting waits for what is deleted by this one.
+    const { rows } = await client.query<{ days: number | null }>({
+      name: "lock_retention",
+      text: `select least(p.retention_days, $2::int) as days
+        from agents a join projects p on p.id = a.project_id where a.id = $1 for share of p`,
+      values: [agentId, serverDays],
+    });
+    if (rows[0]?.days == null) return 0;
+    const { rowCount } = await client.query({
+      name: "expire_traces",
+      text: `with chosen as materialized (
+          select id from traces where agent_id = $1 and id < ${bound("$2::int")} order by id limit $3
+          for update skip locked
+        ) delete from traces using chosen where traces.id = chosen.id`,
+      values: [agentId, rows[0].days, tracesMax],
+    });
+    return rowCount ?? 0;
+  });
+}

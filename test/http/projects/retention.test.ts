@@ -1,0 +1,65 @@
+// The retention of a project over the API: its shape, what is refused, and that older traces go with what they left.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { canonicalBody } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
+import { columnsWith } from "../../support/leftovers.ts";
+import { jsonOf, send } from "../../support/send.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { storeTrace } from "../../support/stored-traces.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { roles: ["http"], retentionDays: 90 } });
+});
+after(() => service.stop());
+
+const pathOf = (projectId: string) => `/api/projects/${projectId}/retention`;
+
+test("a new project has no time of its own, and what is saved is read back", async () => {
+  const { client, projectId } = service;
+  const path = pathOf(projectId);
+  assert.deepEqual((await client.get(path).expect(200)).body, { days: null, serverDays: 90 });
+  assert.deepEqual((await client.put(path, { days: 90 }).expect(200)).body, { days: 90, serverDays: 90 });
+  assert.deepEqual((await client.get(path).expect(200)).body, { days: 90, serverDays: 90 });
+  assert.deepEqual((await client.put(path, { days: null }).expect(200)).body, { days: null, serverDays: 90 });
+});
+
+test("a time that is no time, or longer than the server's, is refused and changes nothing", async () => {
+  const { client, projectId } = service;
+  const path = pathOf(projectId);
+  for (const [body, at] of [
+    [{ days: 0 }, "days"],
+    [{ days: 1.5 }, "days"],
+    [{ days: "7" }, "days"],
+    [{ days: 91 }, "days"],
+    [{ days: 3651 }, "days"],
+    [{}, "days"],
+    [{ days: 7, hours: 1 }, ""],
+  ] as const) {
+    const { body: refused } = await client.put(path, body).expect(400);
+    assert.equal(refused.code, "VALIDATION_ERROR");
+    assert.equal(refused.issues[0].path, at, JSON.stringify(body));
+  }
+  assert.equal((await client.get(path).expect(200)).body.days, null);
+});
+
+test("older traces are deleted with their content soon after the answer, and their identity can be used again", async () => {
+  const { client, projectId, db, agent, key } = service;
+  const old = new Date(Date.now() - 8 * 86_400_000);
+  const name = "An old conversation";
+  const id = await storeTrace(db, agent.id, { receivedAt: old, name, externalId: "order-1" });
+  const recent = await storeTrace(db, agent.id);
+  const listed = async () => {
+    const { body } = await client.get(`/api/agents/${agent.id}/traces`).expect(200);
+    return body.items.map((trace: { id: string }) => trace.id);
+  };
+  assert.deepEqual(await listed(), [recent, id]);
+  await client.put(pathOf(projectId), { days: 7 }).expect(200);
+  await eventually(async () => assert.deepEqual(await listed(), [recent]));
+  assert.deepEqual(await columnsWith(service.databaseUrl, name), []);
+  const body = canonicalBody(agent.id);
+  const sent = await send({ url: service.url, key }, { body, headers: { "x-request-id": "order-1" } });
+  assert.equal(sent.status, 201);
+  assert.notEqual(jsonOf(sent).traceId, id);
+});

@@ -1,0 +1,162 @@
+// Retention: which traces are deleted, what stays, and that a changed setting counts from its answer on.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { openLog } from "../../../src/log.ts";
+import { Retention } from "../../../src/retention.ts";
+import type { Database } from "../../../src/store/db.ts";
+import { holdLease, releaseLease } from "../../../src/store/leases.ts";
+import { expireTraces, listAgentsToExpire, saveRetention } from "../../../src/store/traces/retention.ts";
+import { eventually } from "../../support/eventually.ts";
+import { makeAgentRow, makeProject } from "../../support/rows.ts";
+import { storeTrace, storeTraces } from "../../support/stored-traces.ts";
+import { openTwice } from "./make-write.ts";
+
+let db: Database;
+let other: Database;
+let close: () => Promise<void>;
+before(async () => {
+  ({ db, other, close } = await openTwice());
+});
+after(() => close());
+
+const dayMs = 86_400_000;
+const daysAgo = (days: number) => new Date(Date.now() - days * dayMs);
+const log = openLog("silent", { write: () => {} });
+
+async function makeAgentWith(days: number | null): Promise<{ projectId: string; agentId: string }> {
+  const projectId = await makeProject(db);
+  await saveRetention(db, projectId, days);
+  return { projectId, agentId: await makeAgentRow(db, { projectId }) };
+}
+
+async function left(table: string, agentId: string): Promise<number> {
+  const { rows } = await db.pool.query(`select from ${table} where agent_id = $1`, [agentId]);
+  return rows.length;
+}
+
+const limits = { serverDays: null, tracesMax: 100 };
+
+test("the shorter of the project's and the server's time counts, by the arrival of a trace", async () => {
+  const cases: [own: number | null, serverDays: number | null, kept: number[]][] = [
+    [null, null, [1, 6, 8, 29, 31]],
+    [7, null, [1, 6]],
+    [30, null, [1, 6, 8, 29]],
+    [null, 30, [1, 6, 8, 29]],
+    [7, 30, [1, 6]],
+    [30, 7, [1, 6]],
+  ];
+  for (const [own, serverDays, kept] of cases) {
+    const { agentId } = await makeAgentWith(own);
+    const ids = new Map<string, number>();
+    for (const age of [1, 6, 8, 29, 31]) {
+      ids.set(await storeTrace(db, agentId, { receivedAt: daysAgo(age), run: { state: "completed" } }), age);
+    }
+    const name = `own ${own}, server ${serverDays}`;
+    assert.equal((await listAgentsToExpire(db, serverDays)).includes(agentId), kept.length < 5, name);
+    assert.equal(await expireTraces(db, agentId, { serverDays, tracesMax: 100 }), 5 - kept.length, name);
+    const { rows } = await db.pool.query("select id from traces where agent_id = $1 order by id desc", [
+      agentId,
+    ]);
+    assert.deepEqual(
+      rows.map(({ id }) => ids.get(id)),
+      kept,
+      name,
+    );
+    assert.equal(await left("runs", agentId), kept.length, name);
+    assert.equal((await listAgentsToExpire(db, serverDays)).includes(agentId), false, name);
+    await db.pool.query("delete from traces where agent_id = $1", [agentId]);
+  }
+});
+
+test("the oldest are deleted first, a few at a time, and one that somebody changes is left", async () => {
+  const { agentId } = await makeAgentWith(5);
+  const ids: string[] = [];
+  for (const age of [10, 9, 8, 7]) ids.push(await storeTrace(db, agentId, { receivedAt: daysAgo(age) }));
+  const client = await other.pool.connect();
+  await client.query("begin");
+  await client.query("select from traces where id = $1 for update", [ids[1]]);
+  assert.equal(await expireTraces(db, agentId, { serverDays: null, tracesMax: 2 }), 2);
+  const { rows } = await db.pool.query("select id from traces where agent_id = $1 order by id", [agentId]);
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [ids[1], ids[3]],
+  );
+  await client.query("rollback");
+  client.release();
+  assert.equal(await expireTraces(db, agentId, limits), 2);
+});
+
+test("a longer time waits for the deletion in progress, and nothing is deleted by the former one after it", async () => {
+  const { projectId, agentId } = await makeAgentWith(5);
+  await storeTrace(db, agentId, { receivedAt: daysAgo(6) });
+  // Holds up the deletion in its transaction, after the setting was read.
+  const client = await other.pool.connect();
+  await client.query("begin");
+  await client.query("lock table runs in access exclusive mode");
+  const deleting = expireTraces(db, agentId, limits);
+  const waiting =
+    "select from pg_locks where not granted and locktype = $1 and database = (select oid from pg_database where datname = current_database())";
+  await eventually(async () => assert.equal((await other.pool.query(waiting, ["relation"])).rowCount, 1));
+  let saved = false;
+  const saving = saveRetention(other, projectId, null).then(() => {
+    saved = true;
+  });
+  const blocked = "select from pg_locks where not granted and locktype in ('transactionid', 'tuple')";
+  await eventually(async () => assert.notEqual((await other.pool.query(blocked)).rowCount, 0));
+  assert.equal(saved, false);
+  await client.query("rollback");
+  client.release();
+  assert.equal(await deleting, 1);
+  await saving;
+  await storeTrace(db, agentId, { receivedAt: daysAgo(6) });
+  assert.equal(await expireTraces(db, agentId, limits), 0);
+});
+
+test("in the background, all old traces of all agents go, the counts stay, and a process waits for the lease of another", async () => {
+  const twoDaysAgo = daysAgo(2);
+  const [one, two] = [await makeAgentWith(1), await makeAgentWith(1)];
+  for (const { agentId } of [one, two]) {
+    await storeTraces(db, agentId, 150);
+    const { rows } = await db.pool.query("select id from traces where agent_id = $1 order by id limit 120", [
+      agentId,
+    ]);
+    const old = rows.map(({ id }) => id);
+    for (const [table, column] of [
+      ["runs", "trace_id"],
+      ["traces", "id"],
+    ]) {
+      await db.pool.query(
+        `update ${table} set ${column} = id_at($2, ${column}) where ${column} = any ($1::uuid[])`,
+        [old, twoDaysAgo],
+      );
+    }
+    await db.pool.query(
+      `insert into agent_hours (agent_id, hour, runs, passed, failed, skipped, missing_instrumentation, routing_unavailable,
+         input_tokens, output_tokens, durations) values ($1, '2026-01-01', 120, 120, 0, 0, 0, 0, 0, 0, '{}')`,
+      [agentId],
+    );
+  }
+  const lease = { name: "retention", holder: one.agentId };
+  assert.equal(await holdLease(db, lease, 60_000), true);
+  let deleted = 0;
+  const start = (database: Database) =>
+    new Retention({
+      db: database,
+      log,
+      serverDays: null,
+      pauseMs: 10,
+      onDeleted: count => (deleted += count),
+    });
+  const processes = [start(db), start(other)];
+  const asked =
+    "select from pg_stat_activity where datname = current_database() and query like 'insert into leases%'";
+  await eventually(async () => assert.notEqual((await db.pool.query(asked)).rowCount, 0));
+  assert.equal(deleted, 0, "another process has the lease");
+  await releaseLease(db, lease);
+  await eventually(() => assert.equal(deleted, 240));
+  await Promise.all(processes.map(process => process.stop()));
+  for (const { agentId } of [one, two]) {
+    assert.deepEqual([await left("traces", agentId), await left("runs", agentId)], [30, 30]);
+    assert.equal(await left("agent_hours", agentId), 1);
+  }
+});
