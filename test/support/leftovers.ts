@@ -6,6 +6,16 @@ import pg from "pg";
 
 /** The columns, as `table.column`, that contain the text in any case. Covers every table of the schema, new ones too. */
 export async function columnsWith(databaseUrl: string, text: string): Promise<string[]> {
+  const searched = text.toLowerCase();
+  const found = new Set<string>();
+  for (const { column, text } of await everyValue(databaseUrl)) {
+    if (text.toLowerCase().includes(searched)) found.add(column);
+  }
+  return [...found].sort();
+}
+
+/** Every value of every row as text, compressed ones included; `column` is `table.column`. */
+export async function everyValue(databaseUrl: string): Promise<{ column: string; text: string }[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -13,16 +23,16 @@ export async function columnsWith(databaseUrl: string, text: string): Promise<st
       `select table_name as name from information_schema.tables
        where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`,
     );
-    const found = new Set<string>();
+    const values: { column: string; text: string }[] = [];
     for (const { name } of tables) {
       const { rows } = await client.query<Record<string, unknown>>(`select * from "${name}"`);
       for (const row of rows) {
         for (const [column, value] of Object.entries(row)) {
-          if (textOf(value).toLowerCase().includes(text.toLowerCase())) found.add(`${name}.${column}`);
+          values.push({ column: `${name}.${column}`, text: textOf(value) });
         }
       }
     }
-    return [...found].sort();
+    return values;
   } finally {
     await client.end();
   }

@@ -84,6 +84,7 @@ function redactSpan(span: Span, engine: Engine): Redacted<Span> {
     set("resource", value);
   }
   if (links && links.length > 0) set("links", walk("attributes").links(links));
+  if (span.trace_state) set("trace_state", walk("attributes").text(span.trace_state, "trace_state", ""));
   return { value: changed ?? span, redactions };
 }
 
@@ -144,14 +145,17 @@ class Walk {
   }
 
   events(events: unknown[]): unknown[] {
-    return this.list(events, (event, index) => this.#parted(event, `[${index}]`, eventKept));
+    return this.list(events, (event, index) => this.#event(event, `[${index}]`));
   }
 
   links(links: unknown[]): unknown[] {
     return this.list(links, (link, index) => {
-      if (!isRecord(link) || !isRecord(link["attributes"])) return link;
-      const attributes = this.attributes(link["attributes"], `links[${index}].attributes`);
-      return attributes === link["attributes"] ? link : { ...link, attributes };
+      if (!isRecord(link)) return link;
+      const path = `links[${index}]`;
+      return this.#object(link, (part, key) => {
+        if (key === "attributes" && isRecord(part)) return this.attributes(part, `${path}.attributes`);
+        return key === "trace_state" ? this.any(part, path + step(key), "") : part;
+      });
     });
   }
 
@@ -184,11 +188,12 @@ class Walk {
     return redacted.text;
   }
 
-  /** An object of which some parts stay, and others are attributes. */
-  #parted(value: unknown, path: string, kept: ReadonlySet<string>): unknown {
-    if (!isRecord(value)) return this.any(value, path, "");
-    return this.#object(value, (part, key) => {
-      if (kept.has(key) && !isRecord(part)) return part;
+  /** Its name and its times stay. */
+  #event(event: unknown, path: string): unknown {
+    if (!isRecord(event)) return this.any(event, path, "");
+    return this.#object(event, (part, key) => {
+      const isKept = key === "name" || (timeKeys.has(key) && isTime(part));
+      if (isKept && typeof part === "string") return part;
       const below = path + step(key);
       return key === "attributes" && isRecord(part)
         ? this.attributes(part, below)
@@ -277,13 +282,15 @@ class Walk {
   }
 }
 
-const eventKept: ReadonlySet<string> = new Set([
-  "name",
-  "time_unix_nano",
-  "timeUnixNano",
-  "timestamp",
-  "time",
-]);
+const timeKeys: ReadonlySet<string> = new Set(["time_unix_nano", "timeUnixNano", "timestamp", "time"]);
+
+/** Decimal digits, or a date as ISO 8601 writes it: other text in their place is no time. */
+function isTime(value: unknown): boolean {
+  return (
+    typeof value === "string" &&
+    /^(?:\d{1,20}|\d{4}-\d\d-\d\d(?:[T ][\d:.]{1,18}(?:Z|[+-][\d:]{2,6})?)?)$/.test(value)
+  );
+}
 
 /** A pseudonym stays what it is when a trace is redacted again. */
 const pseudonymPattern = /^p_[0-9A-Za-z_-]{8,}$/;
