@@ -1,6 +1,7 @@
 // The command `svc erase`: a dry run, or the erasure of what a dry run found, followed until its end.
 import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
+import { tracesOf } from "../model/erasure.ts";
 import { CliError, type Client, openClient } from "./client.ts";
 import { findProject } from "./find.ts";
 import { nonEmpty, readCount, requireToken, serviceUrl } from "./options.ts";
@@ -133,16 +134,16 @@ async function follow(client: Client, begun: Erasure): Promise<Erasure> {
 
 function progressOf({ step, progress, matched, erased, error }: Erasure): string {
   const what = {
-    find: `Searching: ${progress.read} of ${progress.of} traces read, ${matched} found.`,
-    erase: `Erasing: ${erased} of ${matched} traces.`,
-    edit: `Editing copies: ${erased} traces erased.`,
+    find: `Searching: ${progress.read} of ${tracesOf(progress.of)} read, ${matched} found.`,
+    erase: `Erasing: ${erased} of ${tracesOf(matched)}.`,
+    edit: `Editing copies: ${tracesOf(erased)} erased.`,
   }[step];
   return error ? `${what} ${error}` : what;
 }
 
 function erasureLines({ state, matched, erased, edited, error }: Erasure): string[] {
   if (state === "failed") return [`FAILED  ${error ?? "The erasure failed."}`];
-  return [`${erased} of ${matched} traces erased; ${edited} tests, notes and views changed.`];
+  return [`${erased} of ${tracesOf(matched)} erased. Tests, notes and views changed: ${edited}.`];
 }
 
 function dryRunLines({ state, error, matched, matches, tests, notes, views }: Erasure): string[] {
@@ -153,7 +154,7 @@ function dryRunLines({ state, error, matched, matches, tests, notes, views }: Er
       ? []
       : [title, ...items.map(({ id, label, excerpt }) => oneLine(`    ${id}  ${label}: ${excerpt}`))];
   return [
-    `${matched} ${matched === 1 ? "trace matches" : "traces match"}.`,
+    `${tracesOf(matched)} ${matched === 1 ? "matches" : "match"}.`,
     ...matches.map(
       match => `    ${match.traceId}  ${oneLine(`${match.in} ${match.path}: ${match.excerpt}`)}`,
     ),

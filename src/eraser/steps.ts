@@ -3,7 +3,7 @@
 import type { ErasurePart, ErasureSearch } from "../load/erasure.ts";
 import type { CopiesRequest } from "../load/erasure-copies.ts";
 import type { ErasureHolders } from "../load/erasure-holders.ts";
-import type { Criterion, ErasureChoices } from "../model/erasure.ts";
+import { type Criterion, type ErasureChoices, matchedMore } from "../model/erasure.ts";
 import type { Database } from "../store/db.ts";
 import { type ClaimedErasure, eraseNext, type Progress } from "../store/erasures/claims.ts";
 import { hasOlderRuns } from "../store/erasures/copies.ts";
@@ -103,5 +103,5 @@ function isMore({ confirmed, matched }: OpenErasure): boolean {
 }
 
 function moreMatches({ matched, confirmed }: OpenErasure): string {
-  return `Nothing was erased: ${matched} traces match by now, and ${confirmed} were confirmed. Start another dry run.`;
+  return `Nothing was erased: ${matchedMore(matched, confirmed ?? 0, " by now")}. Start another dry run.`;
 }

@@ -42,6 +42,17 @@ export type ErasurePlace = {
 /** Tests, notes and saved views that an erasure changes, because somebody chose them. */
 export type ErasureChoices = { testIds: string[]; noteIds: string[]; viewIds: string[] };
 
+/** `1 trace`, `2 traces`. */
+export function tracesOf(count: number): string {
+  return `${count} ${count === 1 ? "trace" : "traces"}`;
+}
+
+/** Of more matches than a person confirmed. `now`: since when they match. */
+export function matchedMore(matched: number, confirmed: number, now = ""): string {
+  const [match, was] = [matched === 1 ? "matches" : "match", confirmed === 1 ? "was" : "were"];
+  return `${tracesOf(matched)} ${match}${now}, and ${confirmed || "none"} ${was} confirmed`;
+}
+
 /** Whether texts other than traces are searched for the criterion: short ids would be found almost everywhere. */
 export function isSearchable({ kind, values }: Criterion): boolean {
   return kind !== "traceIds" && (values[0]?.length ?? 0) >= textMin;

@@ -52,11 +52,11 @@ test("a dry run lists what it found, its number erases it, and further matches e
   await sendFor("jane\u001b[31m");
   const more = await svc(["--user-id", "-", "--confirm", "1"], user);
   assert.deepEqual([more.code, more.out], [1, ""]);
-  assert.match(more.err, /2 traces match, and 1 were confirmed\. Nothing was erased\./);
+  assert.match(more.err, /2 traces match, and 1 was confirmed\. Nothing was erased\./);
   assert.equal((await svc(["--user-id", "-", "--dry-run"], user)).code, 0);
   const erased = await svc(["--user-id", "-", "--confirm", "2"], user);
   assert.equal(erased.code, 0, erased.err);
-  assert.equal(erased.out, "2 of 2 traces erased; 0 tests, notes and views changed.\n");
+  assert.equal(erased.out, "2 of 2 traces erased. Tests, notes and views changed: 0.\n");
   const { rows } = await service.db.pool.query("select user_id from traces");
   assert.deepEqual(rows, [{ user_id: "john" }]);
   const { out } = await svc(["--user-id", "john", "--dry-run", "--json"]);

@@ -173,12 +173,16 @@ test("more matches than were confirmed are a 409, and nothing is erased", async 
   assert.equal(missing.body.code, "CONFLICT");
   const dryRun = await startErasure(erasing(), { text, dryRun: true });
   assert.equal(dryRun.matched, 1);
-  assert.equal((await service.client.post(path, { text, confirm: 0 }).expect(409)).body.code, "MORE_MATCHES");
+  const none = await service.client.post(path, { text, confirm: 0 }).expect(409);
+  assert.deepEqual(
+    [none.body.code, none.body.message],
+    ["MORE_MATCHES", "1 trace matches, and none were confirmed. Nothing was erased."],
+  );
   ids.push(await sendSpan({ a: text }));
   const more = await service.client.post(path, { text, confirm: 1 }).expect(409);
   assert.deepEqual(
     [more.body.code, more.body.message],
-    ["MORE_MATCHES", "2 traces match, and 1 were confirmed. Nothing was erased."],
+    ["MORE_MATCHES", "2 traces match, and 1 was confirmed. Nothing was erased."],
   );
   assert.deepEqual(await remaining(ids), [true, true]);
   assert.equal((await eraseAll(erasing(), { text })).erasure.erased, 2);

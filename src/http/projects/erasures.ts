@@ -7,6 +7,7 @@ import {
   choicesMax,
   criterionKinds,
   idMax,
+  matchedMore,
   textMax,
   textMin,
   traceIdsMax,
@@ -202,7 +203,7 @@ async function awaited(
 
 function moreMatches(matched: number, confirmed: number): Refusal {
   return new Refusal("MORE_MATCHES", {
-    message: `${matched} traces match, and ${confirmed} were confirmed. Nothing was erased.`,
+    message: `${matchedMore(matched, confirmed)}. Nothing was erased.`,
     hint: "Start another dry run, look at what it finds, then confirm its number.",
   });
 }
