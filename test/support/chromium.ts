@@ -16,7 +16,11 @@ export type Installer = "apt" | "package";
 export type BrowserOptions = { executablePath: string; args: string[]; env: NodeJS.ProcessEnv };
 
 const chosen = "SVC_TEST_CHROMIUM";
-const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+/** The headless shell first: without windows, its main process takes half the CPU time (69 s instead of 140 s for all tests). */
+const names = [
+  "chromium-headless-shell",
+  ...["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"],
+];
 const macOs = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
 // Chromium opens a page of its own for the popups of the address bar: one second of work per window. Naming those
@@ -81,7 +85,11 @@ const install: Record<Installer, () => void> = {
       stdio: ["ignore", "ignore", "inherit"],
     };
     spawnSync("apt-get", ["update", "-qq"], options);
-    spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"], options);
+    // Debian 11 has no headless shell.
+    for (const name of ["chromium-headless-shell", "chromium"]) {
+      if (candidates().some(starts)) break;
+      spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", name], options);
+    }
   },
   package() {
     console.error("Installing the Chromium of @sparticuz/chromium for the browser tests (70 MB)");
