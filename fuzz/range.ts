@@ -40,14 +40,20 @@ export async function checkRange(
     try {
       const code = await check(mutant);
       report.codes[code] = (report.codes[code] ?? 0) + 1;
+      let ms = cpuMsSince(started);
+      // The first of a kind is compiled, and a busy machine counts what others took: a body is too slow if it is every time.
+      for (let again = 0; again < 2 && ms > answerMsMax; again++) {
+        const restarted = process.cpuUsage();
+        await check(mutant);
+        ms = cpuMsSince(restarted);
+      }
+      if (ms > report.slowest.ms) report.slowest = { number, ms };
+      if (ms > answerMsMax) found(`took ${Math.round(ms)} ms`);
     } catch (error) {
       found(
         error instanceof Finding ? error.message : String((error as Error)?.stack ?? error).slice(0, 1_500),
       );
     }
-    const ms = cpuMsSince(started);
-    if (ms > report.slowest.ms) report.slowest = { number, ms };
-    if (ms > answerMsMax) found(`took ${Math.round(ms)} ms`);
     report.checked++;
     report.bytes += mutant.body.length;
   }

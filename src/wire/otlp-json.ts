@@ -179,8 +179,8 @@ const textIn = (value: unknown) => (typeof value === "string" ? value : "");
 
 function readEnum(from: Json, field: string, names: string[], path: string): number {
   const value = from[field] ?? 0;
-  const number = typeof value === "string" ? names.indexOf(value) : value;
-  if (Number.isInteger(number) && number !== -1) return number as number;
+  const number = typeof value === "string" && names.includes(value) ? names.indexOf(value) : value;
+  if (Number.isInteger(number)) return number as number;
   throw malformed(`${path}.${field}`, `must be a number or one of ${names.join(", ")}`);
 }
 

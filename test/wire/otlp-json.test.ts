@@ -167,6 +167,8 @@ describe("an OTLP span", () => {
     ["a time of 0 is absent", { startTimeUnixNano: "0", endTimeUnixNano: 0 }, { start_time_unix_nano: null }],
     ["a kind by its name", { kind: "SPAN_KIND_CONSUMER" }, { kind: 5 }],
     ["a kind of a later version", { kind: 9 }, { kind: 9 }],
+    ["a negative kind, which protobuf can say, too", { kind: -1 }, { kind: -1 }],
+    ["a negative status", { status: { code: -1 } }, { status: { code: -1 } }],
     ["an unspecified kind as none", { kind: "SPAN_KIND_UNSPECIFIED" }, {}],
     ["a status by its name", { status: { code: "STATUS_CODE_ERROR" } }, { status: { code: 2 } }],
     ["an unset status as none", { status: { code: 0, message: "" } }, { status: null }],
