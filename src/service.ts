@@ -4,6 +4,7 @@ import { AlertSender } from "./alerts.ts";
 import type { Config } from "./config.ts";
 import { openEmbedded } from "./embedded/database.ts";
 import { Eraser } from "./eraser.ts";
+import { Forgetter } from "./forgetter.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import type { Deps } from "./http/deps.ts";
 import { EventHub } from "./http/events.ts";
@@ -214,6 +215,12 @@ async function serve(
     onDeleted: traces => metrics.tracesExpired.inc(traces),
   });
   closing.push(() => retention.stop());
+  const forgetter = new Forgetter({
+    ...{ db, log },
+    forget: erasureThread.forget,
+    onForgotten: trace => events.publish({ type: "trace", ...trace, change: "forgotten" }),
+  });
+  closing.push(() => forgetter.stop());
   const hub = new EventHub();
   const subscription = subscribe(addresses.directUrl, event => hub.publish(event));
   closing.push(() => subscription.close());

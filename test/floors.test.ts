@@ -11,7 +11,7 @@ const floors = [
   ["store", "remote"],
   ["ingest", "judge", "load", "claiming"],
   ["run", "trace-reader"],
-  ["http", "editor", "worker", "launcher", "alerts", "eraser", "retention"],
+  ["http", "editor", "worker", "launcher", "alerts", "eraser", "retention", "forgetter"],
   ["service", "config", "command", "main", "bootstrap", "cli"],
 ];
 

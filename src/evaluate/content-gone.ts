@@ -1,5 +1,5 @@
 // Checks of content that is not stored: they cannot be decided, and nothing of a reply that is in memory is kept in results.
-import type { Evidence } from "../model/run/run.ts";
+import { placeOnly } from "../model/run/forgotten-results.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
 import type { Finding } from "./finding.ts";
 import type { TraceView } from "./trace-view.ts";
@@ -46,8 +46,4 @@ export function withoutTexts(assertion: Assertion, view: TraceView, finding: Fin
   const kept = { ...finding, actual: null, evidence: finding.evidence.map(placeOnly) };
   if (kept.kind === "compared") delete kept.match;
   return kept;
-}
-
-export function placeOnly({ value: _, ...place }: Evidence): Evidence {
-  return place;
 }

@@ -1,5 +1,4 @@
 // Prepares a body for storage: decodes, derives and compresses it, without I/O.
-import { hash } from "node:crypto";
 import type { AgentConventions } from "../model/agent/agent.ts";
 import type { ContentGone, Intake } from "../model/content.ts";
 import { type ReadBy, readByNothing, readTraceBy } from "../model/conventions/read-by.ts";
@@ -8,7 +7,8 @@ import { Refusal } from "../model/refusal.ts";
 import { columnsOf, type TraceColumns } from "../model/trace/columns.ts";
 import { derive } from "../model/trace/derive.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
-import type { Attributes, Batch, Span, TracePath } from "../model/trace/trace.ts";
+import type { Attributes, Batch, TracePath } from "../model/trace/trace.ts";
+import { spanKeysOf } from "../store/traces/span-keys.ts";
 import type { StoredRedactions } from "../store/traces/write.ts";
 import {
   type Encoded,
@@ -22,7 +22,6 @@ import {
 import { type DecodeLimits, decodeBody, type PlatformHint } from "../wire/body.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import type { OtlpGroup } from "../wire/otlp-groups.ts";
-import { allocateDense } from "../wire/slab.ts";
 import { type IntakeBy, takerOf } from "./intake.ts";
 import { BodyRedaction, type RedactedBatch } from "./redaction.ts";
 
@@ -250,16 +249,4 @@ function sharedResources(groups: OtlpGroup[], bodyBytes: number): Map<Attributes
     shared.set(resource, encoded);
   }
   return copiedBytes > bodyBytes ? shared : new Map();
-}
-
-const otlpSpanId = /^[0-9a-f]{16}$/;
-
-/** The key of an OTLP span id is the id; of any other id, the first bytes of its hash. */
-function spanKeysOf(spans: Span[]): Buffer {
-  const keys = allocateDense(spans.length * 8);
-  spans.forEach(({ span_id }, index) => {
-    if (otlpSpanId.test(span_id)) keys.write(span_id, index * 8, "hex");
-    else hash("sha256", Buffer.from(span_id, "utf16le"), "buffer").copy(keys, index * 8, 0, 8);
-  });
-  return keys;
 }

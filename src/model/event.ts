@@ -6,7 +6,7 @@ export type TraceEvent = {
   type: "trace";
   agentId: string;
   traceId: string;
-  change: "created" | "replaced" | "merged" | "deleted";
+  change: "created" | "replaced" | "merged" | "forgotten" | "deleted";
 };
 
 export type RunEvent = {

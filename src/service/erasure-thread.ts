@@ -1,9 +1,11 @@
-// The erasure thread: reads the stored content of traces for erasures, and rewrites texts.
+// The erasure thread: reads the stored content of traces for erasures, rewrites texts, and forgets content.
 import { workerData } from "node:worker_threads";
 import type { ErasureWork } from "../eraser/steps.ts";
+import type { ForgetterDeps } from "../forgetter.ts";
 import { findInTurns, findMatches } from "../load/erasure.ts";
 import { eraseCopies, eraseWaiting } from "../load/erasure-copies.ts";
 import { editChosen, findHolders } from "../load/erasure-holders.ts";
+import { forgetTraces } from "../load/forget.ts";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { asUnavailable, openDatabase } from "../store/db.ts";
 import { serveThread } from "../threads/serve.ts";
@@ -13,7 +15,8 @@ const { databaseUrl, pooled, limits } = workerData as TraceThreadData;
 const db = openDatabase(databaseUrl, 2, { pooled });
 const heap = new HeapSemaphore(limits);
 
-const work: ErasureWork = {
+const work: ErasureWork & Pick<ForgetterDeps, "forget"> = {
+  forget: (due, signal) => forgetTraces(db, heap, due, signal),
   find: (search, signal) => findMatches(db, heap, search, signal),
   turns: request => findInTurns(db, request, request.deletes),
   waiting: ({ projectId, criterion }) => eraseWaiting(db, projectId, criterion),

@@ -1,6 +1,7 @@
-// Runs the work of erasures on a thread, so that decompressing and searching traces does not stall requests.
+// Runs the work of erasures, and of forgetting content, on a thread, so that decompressing and searching traces does not stall requests.
 import type { Logger } from "pino";
 import type { ErasureWork } from "../eraser/steps.ts";
+import type { ForgetterDeps } from "../forgetter.ts";
 import { readingHeapMb, type TraceLimits } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
 import type { TraceThreadData } from "./threaded-trace-reader.ts";
@@ -36,6 +37,7 @@ export class ThreadedErasures implements ErasureWork {
   edit: ErasureWork["edit"] = request => this.#pool.call("edit", request);
   copies: ErasureWork["copies"] = request => this.#pool.call("copies", request);
   holders: ErasureWork["holders"] = request => this.#pool.call("holders", request);
+  forget: ForgetterDeps["forget"] = (due, signal) => this.#pool.call("forget", due, signal ? { signal } : {});
 
   close(): Promise<void> {
     return this.#pool.close();

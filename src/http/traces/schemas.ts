@@ -33,6 +33,9 @@ const trace = {
   revision: z.number(),
   receivedAt: Time,
   updatedAt: Time,
+  contentForgottenAt: Time.nullable().describe(
+    "When its content was dropped, as its agent is set to forget it; null: it was not.",
+  ),
   durationMs: z.number().nullable(),
   httpStatus: z.number().nullable(),
   tokens,

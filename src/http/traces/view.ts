@@ -72,6 +72,7 @@ function traceColumnsView(trace: TraceRow) {
     revision: trace.revision,
     receivedAt: time(trace.receivedAt),
     updatedAt: time(trace.updatedAt),
+    contentForgottenAt: trace.contentForgottenAt && time(trace.contentForgottenAt),
     durationMs: trace.durationMs,
     httpStatus: trace.httpStatus,
     tokens: {
@@ -114,9 +115,10 @@ export function wholeTraceView(
   runs: RunOfTrace[],
   tests: TestCase[],
 ) {
-  const { id, agentId, externalId, kind, path, receivedAt, updatedAt } = traceColumnsView(row);
+  const { id, agentId, externalId, kind, path, receivedAt, updatedAt, contentForgottenAt } =
+    traceColumnsView(row);
   return {
-    ...{ id, agentId, externalId, kind, path, revision, receivedAt, updatedAt },
+    ...{ id, agentId, externalId, kind, path, revision, receivedAt, updatedAt, contentForgottenAt },
     ...judgedView(noticesOf(kind, notices), revision, runs, tests),
   };
 }

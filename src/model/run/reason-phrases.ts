@@ -50,3 +50,8 @@ export function stepsText({ name, count, steps }: Comparisons["step_count"], exp
     steps ? `; the steps are ${listText(steps)}` : ""
   }.`;
 }
+
+/** What ends a sentence: a text that says more, or, where it was dropped with the content of the trace, a full stop. */
+export function saying(text: string): string {
+  return text === "" ? "." : `: ${text}`;
+}

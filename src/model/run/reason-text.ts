@@ -1,7 +1,7 @@
 // Makes a sentence of a reason: an English text from its code and data.
 import { negatedSentences } from "./negated-reason-text.ts";
 import type { Comparisons, Range, Reason, ReasonCode, ReasonData } from "./reason.ts";
-import { callsText, criteriaText, listText, quote, stepsText, textOf } from "./reason-phrases.ts";
+import { callsText, criteriaText, listText, quote, saying, stepsText, textOf } from "./reason-phrases.ts";
 import type { Counts, Outcome } from "./run.ts";
 
 /** The reason in one or two complete sentences. */
@@ -36,11 +36,11 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     }.`,
   schema_valid: ({ field, target }) => `${quote(field)} of the span named like ${quote(target)} is valid.`,
   schema_invalid: ({ field, target, fault }) =>
-    `${quote(field)} of the span named like ${quote(target)} is invalid: ${fault}`,
+    `${quote(field)} of the span named like ${quote(target)} is invalid${saying(fault)}`,
   judge_score: ({ score, threshold, votes, criteria, comment }) =>
     `The judge's score is ${score} (threshold: ${threshold}${
       votes ? `; ${votes.passed} of ${votes.of} votes reach it` : ""
-    }): ${criteria ? criteriaText(criteria) : (comment ?? "")}`,
+    })${saying(criteria ? criteriaText(criteria) : (comment ?? ""))}`,
 
   no_http_status: () => "The trace has no HTTP status: http.response.status_code is missing.",
   no_response: () => "The agent sent no HTTP response.",
@@ -78,7 +78,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     `The checks of this evaluation used up their ${ms / 1000} s for schemas and long texts. Simplify the schemas and patterns.`,
   sandbox_agent_budget: ({ ms }) =>
     `The agent's slow checks used up their ${ms / 1000} s per minute. Simplify the schemas and patterns that time out.`,
-  sandbox_failed: ({ message }) => `This could not be checked: ${message}`,
+  sandbox_failed: ({ message }) => `This could not be checked${saying(message)}`,
   sandbox_cancelled: () => "The check was cancelled.",
 
   no_judge: () =>
@@ -152,9 +152,9 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_echo_wrong: () => "The judge did not repeat the words that show that it read the whole prompt.",
   judge_question_skipped: () => "The judge left this question out of its answer twice.",
   judge_undecided: ({ comment, criteria }) =>
-    `The judge could not decide${criteria ? ` ${criteria.map(quote).join(", ")}` : ""}: ${comment}`,
+    `The judge could not decide${criteria ? ` ${criteria.map(quote).join(", ")}` : ""}${saying(comment)}`,
   judge_withheld: ({ comment }) =>
-    `The judge could not decide: the project does not let it see what tools returned. ${comment}`,
+    `The judge could not decide: the project does not let it see what tools returned.${comment && ` ${comment}`}`,
   judge_votes_split: ({ passed, failed, undecided }) =>
     `The judge could not decide: of ${passed + failed + undecided} votes, ${passed} reached the threshold, ${failed} did not${
       undecided > 0 ? `, and ${undecided} ${undecided === 1 ? "was" : "were"} undecided` : ""

@@ -113,7 +113,8 @@ async function changeReadBy(client: pg.PoolClient, id: string, change: AgentChan
       select id from traces where id = any (array(select id from traces where agent_id = $1 order by id desc limit $2))
       order by id for no key update
     ), marked as (
-      update traces set derived_revision = 0 from latest where traces.id = latest.id returning traces.id
+      update traces set derived_revision = 0 from latest
+        where traces.id = latest.id and traces.content is distinct from 'forgotten' returning traces.id
     )
     update agents set rereading = (select count(*) from marked) where id = $1`,
     [id, rereadMax],

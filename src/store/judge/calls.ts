@@ -34,8 +34,8 @@ const answerRows = multiRow<[key: string, answer: string]>(19, {
 });
 
 /**
- * Stores a call; idempotent, so it can be retried. Stores nothing for a deleted agent, no texts about a deleted trace, and
- * no shares of tests that are not saved.
+ * Stores a call; idempotent, so it can be retried. Stores nothing for a deleted agent, no texts about a trace that was deleted
+ * or forgotten, and no shares of tests that are not saved.
  */
 export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<void> {
   const { id, agentId, projectId, traceId, runId, call, costUsd } = entry;
@@ -48,7 +48,10 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
         select id from agents where id = $1 and not exists (select from judge_calls where id = $22) for key share
       ),
       -- Locked until the commit, so that a deletion of the trace deletes this call too.
-      trace as (select id from traces where id = $3 for key share),
+      -- Of one that was forgotten, nothing is stored.
+      trace as (
+        select id from traces where id = $3 and content is distinct from 'forgotten' for key share
+      ),
       -- The run too: a manual run quotes the traces of all its turns, and is deleted, or ends, with any of them.
       run as (
         select id from runs where id = $4 and (kind <> 'manual' or state = 'running')

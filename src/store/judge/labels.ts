@@ -50,14 +50,15 @@ export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow
   const { rows } = await db.pool.query<LabelRow>({
     name: "save-label",
     text: `with known as (
-        select t.id from traces t
+        select t.content is not distinct from 'forgotten' as is_forgotten from traces t
         join runs r on r.trace_id = t.id and r.id = $4
         join test_cases c on c.id = $2 and c.agent_id = t.agent_id
         where t.id = $3 and t.agent_id = $1 for key share of t, c
       )
       insert into labels as l (id, agent_id, test_id, trace_id, run_id, check_id, judged, answer, agrees, note,
           test_version, provider, model, prompt_version, question, created_by)
-        select $16, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 from known
+        select $16, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when not is_forgotten then $14::bytea end, $15
+        from known
       on conflict (run_id, test_id, check_id) do update set answer = excluded.answer, agrees = excluded.agrees,
         note = excluded.note, question = coalesce(l.question, excluded.question), created_by = excluded.created_by,
         updated_at = now()

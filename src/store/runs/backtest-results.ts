@@ -5,6 +5,7 @@ import {
   backtestChange,
   type TriedTrace,
 } from "../../model/run/backtest.ts";
+import { reasonText } from "../../model/run/reason-text.ts";
 import type { Outcome } from "../../model/run/run.ts";
 import type { AssertionType } from "../../model/test-case/assertion.ts";
 import { storable } from "../../model/trace/storable.ts";
@@ -60,6 +61,8 @@ const triedRows = multiRow<TriedRow>(2, {
   check_type: ["text", row => row.check?.type ?? null],
 });
 
+const contentGone = reasonText({ code: "content_not_stored" });
+
 /** Stores results, compared with the latest ones of the test. False if the backtest is no longer running. */
 export async function storeTried(
   db: Database,
@@ -92,11 +95,21 @@ export async function storeTried(
       ],
     );
     if (rowCount !== 1) return false;
+    // Locked, so that what is forgotten meanwhile is not written back.
+    const { rows: forgotten } = await client.query<{ id: string }>(
+      `with held as materialized (
+         select id, content from traces where id = any ($1::uuid[]) order by id for key share
+       )
+       select id from held where content = 'forgotten'`,
+      [items.map(({ traceId }) => traceId)],
+    );
+    const gone = new Set(forgotten.map(({ id: traceId }) => traceId));
+    const told = items.map(item => (gone.has(item.traceId) ? { ...item, reason: contentGone } : item));
     await client.query(
       `update backtest_results r set before = item.before, before_version = item.before_version, after = item.after,
          change = item.change, reason = item.reason, check_id = item.check_id, check_type = item.check_type
        from ${triedRows.from} where r.backtest_id = $1 and r.trace_id = item.trace_id`,
-      [id, ...triedRows.values(items.map(item => ({ ...item, before: before.get(item.traceId) })))],
+      [id, ...triedRows.values(told.map(item => ({ ...item, before: before.get(item.traceId) })))],
     );
     return true;
   });

@@ -194,8 +194,8 @@ export type EvaluatedAgain = Pick<ManualRun, "id" | "agentId" | "launchId"> & { 
 
 /**
  * Has completed runs evaluated again for which the judge was unavailable: their stored replies and traces, by the tests
- * as they were; the agent is not called. Until a run ends again, its results stay. Runs whose traces were deleted are
- * left out. Among `runIds`, the runs of one launch, or those of these traces.
+ * as they were; the agent is not called. Until a run ends again, its results stay. Runs whose traces were deleted or
+ * forgotten are left out. Among `runIds`, the runs of one launch, or those of these traces.
  */
 export async function evaluateManualRunsAgain(
   db: Database,
@@ -212,7 +212,9 @@ export async function evaluateManualRunsAgain(
          or id = any (array(select u.run_id from run_turns u where u.trace_id = any ($4))))
        and not exists (
          select from run_turns u
-         where u.run_id = runs.id and not exists (select from traces t where t.id = u.trace_id)
+         where u.run_id = runs.id and not exists (
+           select from traces t where t.id = u.trace_id and t.content is distinct from 'forgotten'
+         )
        )
      returning id, agent_id as "agentId", launch_id as "launchId",
        array(select u.trace_id from run_turns u where u.run_id = runs.id and u.trace_id is not null) as "traceIds"`,

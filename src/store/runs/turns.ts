@@ -1,6 +1,7 @@
 // The turns of manual runs, and the traces that agents sent for them.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { cutReply, type RunTurn, turnWithoutReply } from "../../model/run/launch.ts";
+import { forgetAfter } from "../content/deadlines.ts";
 import type { Database } from "../db.ts";
 
 /** As SQL over `run_turns u`. Quotes inside JSON strings are escaped, so only the keys themselves match. */
@@ -8,7 +9,8 @@ export const differingTurn = `strpos(u.document, '"statusInTrace":') > 0 or strp
 
 /**
  * Updates a turn with its reply or its trace. A longer text is stored whole, but `listTurns` reads the start of it; of
- * an agent that stores no content, none is. `gone` if the turn was deleted, with the run or with the trace of another turn;
+ * an agent that stores no content, none is. Where content is forgotten, so is the run: a turn that never gets a trace has a
+ * reply, too. `gone` if the turn was deleted, with the run or with the trace of another turn;
  * `changed` if the privacy settings by which it was redacted have another revision now.
  */
 export async function saveTurn(
@@ -21,11 +23,17 @@ export async function saveTurn(
   const { rows } = await db.pool.query<{ saved: boolean; changed: boolean }>(
     // The agent is locked so that a change of what may be stored waits for this commit, or this statement sees the change.
     `with agent as materialized (
-       select content = 'none' as is_silent, privacy_revision from agents where id = $7 for key share
+       select content = 'none' as is_silent, privacy_revision, ${forgetAfter} as after_s
+       from agents a where id = $7 for key share
      ), saved as (
        update run_turns set document = case when is_silent then $6 else $3 end, trace_id = $4,
            reply = case when is_silent then null else $5::bytea end
          from agent where run_id = $1 and turn = $2 and privacy_revision = $8 returning 1
+     ), noted as (
+       insert into content_deadlines as known (agent_id, subject_id, after_s, check_at)
+         select $7, $1, after_s, now() + after_s * interval '1 s' from agent
+         where after_s is not null and exists (select from saved)
+         on conflict (agent_id, subject_id) do update set after_s = least(known.after_s, excluded.after_s)
      )
      select exists (select from saved) as saved, privacy_revision <> $8 as changed from agent`,
     [

@@ -1,6 +1,7 @@
 // Stores any number of new traces, each with its first batch and its scheduled run, in one statement.
 import type pg from "pg";
 import { intakeKey } from "../accounts/intake-key.ts";
+import { forgetAfter } from "../content/deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { eligibleSql } from "../test-cases.ts";
@@ -58,7 +59,8 @@ with live as materialized (
 ), item as materialized (
   select * from ${items.from}
 ), agent as materialized (
-  select id, intake_key, privacy_revision from agents where id in (select agent_id from item) order by id for key share
+  select id, intake_key, privacy_revision, ${forgetAfter} as forget_after_s from agents a
+  where id in (select agent_id from item) order by id for key share
 ), made as (
   insert into traces (
     id, agent_id, external_id, kind, path, batch_spans, batch_bytes, content, derived_revision,
@@ -92,6 +94,10 @@ with live as materialized (
     select from test_cases where test_cases.agent_id = made.agent_id and ${eligibleSql}
   )
   returning trace_id
+), forgets as (
+  insert into content_deadlines (agent_id, subject_id, after_s, check_at)
+  select made.agent_id, made.id, forget_after_s, now() + forget_after_s * interval '1 s'
+  from made join agent on agent.id = made.agent_id where forget_after_s is not null
 )
 select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made,
   ${fits} as fits,

@@ -1,13 +1,14 @@
 // Joins waiting log records to the traces that have their span: copies them as batches, and moves or schedules runs.
 import type pg from "pg";
 import type { TraceKind } from "../../model/trace/trace.ts";
+import { forgetAfter, noteDeadlines } from "../content/deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
 import { moveRuns, scheduleFurther } from "./schedule.ts";
 import { keysIn } from "./span-keys.ts";
-import type { MergeLimits } from "./update.ts";
+import { deadlineOf, type MergeLimits } from "./update.ts";
 
 /** A trace that got log records. `scheduled`: it has a pending run now. */
 export type JoinedTrace = { agentId: string; traceId: string; scheduled: boolean };
@@ -28,6 +29,8 @@ type Locked = {
   has_reply: boolean;
   tools: string[];
   is_forgotten: boolean;
+  /** Seconds; null: its content is kept. */
+  forget_after_s: number | null;
 };
 
 type Waiting = {
@@ -113,10 +116,9 @@ async function join(
   }
   await copy(client, appends);
   await deleteWaiting(client, done);
-  await raiseRevisions(
-    client,
-    [...touched].filter(({ changed }) => changed).map(({ trace }) => trace),
-  );
+  const grown = [...touched].filter(({ changed }) => changed).map(({ trace }) => trace);
+  await raiseRevisions(client, grown);
+  await noteDeadlines(client, grown.flatMap(deadlineOf));
   return { joined: await schedule(client, [...touched], limits), refused };
 }
 
@@ -157,7 +159,8 @@ async function lockNamed(client: pg.PoolClient, traces: NamedTrace[]): Promise<L
       )
       select t.id, t.agent_id, named.otlp_trace_id, t.kind, t.revision, t.batch_count, t.batch_bytes,
         t.user_input is not null as has_input, t.response_text is not null as has_reply,
-        coalesce(t.tools, '{}') as tools, coalesce(t.content = 'forgotten', false) as is_forgotten
+        coalesce(t.tools, '{}') as tools, coalesce(t.content = 'forgotten', false) as is_forgotten,
+        ${forgetAfter} as forget_after_s
       from named join traces t on t.id = named.id join agents a on a.id = t.agent_id
       order by t.id for update of t for key share of a`,
     values: item.values(traces),
@@ -232,7 +235,7 @@ async function deleteWaiting(client: pg.PoolClient, done: Waiting[]): Promise<vo
   });
 }
 
-const grown = multiRow<Locked>(1, {
+const grownRows = multiRow<Locked>(1, {
   id: ["uuid", trace => trace.id],
   revision: ["int", trace => trace.revision],
   batch_count: ["int", trace => trace.batch_count],
@@ -245,8 +248,8 @@ async function raiseRevisions(client: pg.PoolClient, traces: Locked[]): Promise<
     name: "raise_revisions_of_records",
     text: `update traces set revision = item.revision, updated_at = now(), batch_count = item.batch_count,
         batch_bytes = item.batch_bytes
-      from ${grown.from} where traces.id = item.id`,
-    values: grown.values(traces),
+      from ${grownRows.from} where traces.id = item.id`,
+    values: grownRows.values(traces),
   });
 }
 

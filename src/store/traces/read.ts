@@ -17,6 +17,8 @@ export type TraceRow = Omit<TraceColumns, "tools" | "models" | "providers" | "us
   derivedRevision: number;
   receivedAt: Date;
   updatedAt: Date;
+  /** When its content was dropped; null: it was not. */
+  contentForgottenAt: Date | null;
 };
 
 /** For a query over `traces t`. */
@@ -25,7 +27,7 @@ export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "ex
   t.duration_ms as "durationMs", t.http_status as "httpStatus", t.input_tokens as "inputTokens",
   t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.cached_tokens as "cachedTokens", t.usage, t.failed,
   t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText",
-  t.conversation_id as "conversationId", t.user_id as "userId"`;
+  t.conversation_id as "conversationId", t.user_id as "userId", t.content_forgotten_at as "contentForgottenAt"`;
 
 /** Does not check the owner. */
 export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {
@@ -37,12 +39,15 @@ export async function findTrace(db: Database, id: string): Promise<TraceRow | un
 
 export type TraceSize = { traceId: string; revision: number; bytes: number; readBy: string };
 
-/** The trace's revision, the size of its batches before compression, and the key of what its agent's traces are read by. */
+/**
+ * The trace's revision, the size of its batches before compression, and the key of what its agent's traces are read by, with
+ * when it was forgotten: what was read before is not what is stored.
+ */
 export async function findTraceSize(db: Database, id: string): Promise<TraceSize | undefined> {
   const { rows } = await db.pool.query<TraceSize>({
     name: "find_trace_size",
     text: `select t.id as "traceId", t.revision, t.batch_bytes as bytes,
-        a.read_by_key as "readBy"
+        a.read_by_key || coalesce(' ' || t.content_forgotten_at, '') as "readBy"
       from traces t join agents a on a.id = t.agent_id where t.id = $1`,
     values: [id],
   });

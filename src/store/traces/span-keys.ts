@@ -1,5 +1,20 @@
 // Compares the spans of batches by eight bytes per span id, without opening a batch.
+import { hash } from "node:crypto";
 import type pg from "pg";
+import type { Span } from "../../model/trace/trace.ts";
+import { allocateDense } from "../../wire/slab.ts";
+
+const otlpSpanId = /^[0-9a-f]{16}$/;
+
+/** The key of an OTLP span id is the id; of any other id, the first bytes of its hash. */
+export function spanKeysOf(spans: Pick<Span, "span_id">[]): Buffer {
+  const keys = allocateDense(spans.length * 8);
+  spans.forEach(({ span_id }, index) => {
+    if (otlpSpanId.test(span_id)) keys.write(span_id, index * 8, "hex");
+    else hash("sha256", Buffer.from(span_id, "utf16le"), "buffer").copy(keys, index * 8, 0, 8);
+  });
+  return keys;
+}
 
 /** The eight-byte keys of a batch's spans or log records, as strings for a Set. */
 export function* keysIn(spanKeys: Buffer): Generator<string> {

@@ -53,13 +53,14 @@ export async function skipRevisions(db: Database, skipped: AtRevision[]): Promis
 
 export type Derivation = AtRevision & { columns: TraceColumns };
 
-/** Writes the derived columns of those traces that have not changed since they were derived. */
+/** Writes the derived columns of those traces that have not changed since they were derived, and were not forgotten. */
 export async function updateColumns(db: Database, derived: Derivation[]): Promise<void> {
   await transaction(db, async client => {
     const { rows } = await client.query<{ traceId: string; agentId: string; keeps: boolean }>({
       name: "update_columns",
       text: `update traces set derived_revision = item.revision, ${derivedAssignments} from ${derivations.from}, traces old
         where traces.id = item.id and traces.revision = item.revision and old.id = traces.id
+          and traces.content is distinct from 'forgotten'
         returning traces.id as "traceId", traces.agent_id as "agentId", ${keepsNames} as keeps`,
       values: derivations.values(derived),
     });

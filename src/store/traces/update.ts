@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { ContentGone } from "../../model/content.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
+import { type Deadline, forgetAfter, noteDeadlines } from "../content/deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { addCalls, deleteUnusedCalls } from "./call-values.ts";
@@ -43,6 +44,8 @@ type Locked = {
   lacks?: ContentGone;
   intake_key: string;
   privacy_revision: number;
+  /** Seconds; null: its content is kept. */
+  forget_after_s: number | null;
 };
 
 type Append = { write: TraceWrite; trace: Locked; seq: number; outcome: Stored };
@@ -89,8 +92,17 @@ export function updateTraces(
       }
     }
     await appendAll(client, appends, limits);
+    await noteDeadlines(client, [...changed].flatMap(deadlineOf));
     return outcomes;
   });
+}
+
+/** Of a trace that is to be forgotten; one that was stays as it is. */
+export function deadlineOf(
+  trace: Pick<Locked, "id" | "agent_id" | "is_forgotten" | "forget_after_s">,
+): Deadline[] {
+  const { id: subjectId, agent_id: agentId, is_forgotten, forget_after_s: afterSeconds } = trace;
+  return is_forgotten || afterSeconds === null ? [] : [{ agentId, subjectId, afterSeconds }];
 }
 
 const identity = (agentId: string, externalId: string) => `${agentId} ${externalId}`;
@@ -104,7 +116,8 @@ async function lockTraces(client: pg.PoolClient, writes: TraceWrite[]): Promise<
   const { rows } = await client.query<Locked>({
     name: "lock_traces",
     text: `select t.id, agent_id, external_id, kind, path, revision, batch_count, batch_spans, batch_bytes,
-        coalesce(t.content = 'forgotten', false) as is_forgotten, a.intake_key, a.privacy_revision
+        coalesce(t.content = 'forgotten', false) as is_forgotten, a.intake_key, a.privacy_revision,
+        ${forgetAfter} as forget_after_s
       from traces t join agents a on a.id = t.agent_id
       where (agent_id, external_id) in (select * from ${identities.from})
       order by t.id for update of t for key share of a`,
@@ -161,7 +174,9 @@ async function replace(client: pg.PoolClient, write: TraceWrite, trace: Locked):
     name: "replace_trace",
     text: `update traces set path = 'canonical', revision = traces.revision + 1, updated_at = now(), batch_count = 1,
         batch_spans = $2, batch_bytes = $3, content = $5::text, ${derivedAssignments},
-        derived_revision = case when ${hasOtherConventions("traces.agent_id", "$4")} then 0 else traces.revision + 1 end
+        derived_revision = case
+          when $5::text is distinct from 'forgotten' and ${hasOtherConventions("traces.agent_id", "$4")} then 0
+          else traces.revision + 1 end
       from ${derived.from}, traces old
       where traces.id = $1 and old.id = traces.id
       returning ${keepsNames} as keeps`,
@@ -280,7 +295,8 @@ async function appendAll(client: pg.PoolClient, appends: Append[], limits: Merge
     name: "raise_revisions",
     text: `update traces set path = 'otlp', revision = item.revision, updated_at = now(),
         batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes,
-        content = coalesce(item.content, traces.content)
+        content = coalesce(item.content, traces.content),
+        derived_revision = case when item.content = 'forgotten' then item.revision else traces.derived_revision end
       from ${grown.from}
       where traces.id = item.id`,
     values: grown.values(traces),

@@ -1,0 +1,272 @@
+// Drops the content of traces and manual runs, and every copy of it, in one transaction.
+import { zstdCompressSync } from "node:zlib";
+import type pg from "pg";
+import { forgottenResults } from "../../model/run/forgotten-results.ts";
+import { type RunTurn, turnWithoutReply } from "../../model/run/launch.ts";
+import { reasonText } from "../../model/run/reason-text.ts";
+import type { TraceColumns } from "../../model/trace/columns.ts";
+import { type Database, transaction } from "../db.ts";
+import { multiRow } from "../multi-row.ts";
+import { decodeDetail, encodeDetail } from "../runs/detail.ts";
+import { addCalls, deleteUnusedCalls } from "../traces/call-values.ts";
+import { derivedAssignments, derivedColumns, keepsNames } from "../traces/derived-columns.ts";
+import { noRedactions } from "../traces/redactions.ts";
+import { isDue, stateOfDeadlines } from "./deadlines.ts";
+
+/** What replaces the batches of a trace. `redactions`: of what is left of them, compressed. */
+export type StructureBatch = {
+  bytes: Buffer;
+  rawLength: number;
+  spanCount: number;
+  spanKeys: Buffer;
+  redactions: Buffer | null;
+};
+
+/** `revision`: of what it was made of. `columns` null: those of the row stay, but for their texts. */
+export type TraceStructure = {
+  traceId: string;
+  agentId: string;
+  revision: number;
+  batches: StructureBatch[];
+  columns: TraceColumns | null;
+};
+
+/**
+ * Forgets those that are due, and have not changed since they were read. Returns their ids: the others are looked at again
+ * when their leases end. `runIds`: of manual runs without traces.
+ */
+export async function forgetContent(
+  db: Database,
+  structures: TraceStructure[],
+  runIds: string[] = [],
+): Promise<{ traceIds: string[]; runIds: string[] }> {
+  return transaction(db, async client => {
+    const unchanged = await lockTraces(client, structures);
+    const subjects = [...unchanged.map(({ traceId }) => traceId), ...runIds];
+    const runs = await lockRuns(client, subjects);
+    const due = await listDue(client, subjects);
+    const traces = unchanged.filter(({ traceId }) => due.has(traceId));
+    const traceIds = traces.map(({ traceId }) => traceId);
+    const dueRunIds = runIds.filter(id => due.has(id));
+    if (due.size === 0) return { traceIds: [], runIds: [] };
+    await replaceBatches(client, traces);
+    await replaceColumns(client, traces);
+    const ofDue = new Set([...traceIds, ...dueRunIds]);
+    const quoting = runs.filter(({ subjectIds }) => subjectIds.some(id => ofDue.has(id)));
+    await dropResults(client, quoting);
+    const manual = quoting.filter(({ kind }) => kind === "manual").map(({ id }) => id);
+    await dropTurns(client, manual);
+    await dropCopies(client, { traceIds, manualIds: manual, subjectIds: [...ofDue] });
+    return { traceIds, runIds: dueRunIds };
+  });
+}
+
+/** In the order of their ids, as merges lock them; those at the revision that was read, and not forgotten yet. */
+async function lockTraces(client: pg.PoolClient, structures: TraceStructure[]): Promise<TraceStructure[]> {
+  if (structures.length === 0) return [];
+  const { rows } = await client.query<{ id: string; revision: number; is_forgotten: boolean }>({
+    name: "lock_traces_to_forget",
+    text: `select t.id, t.revision, coalesce(t.content = 'forgotten', false) as is_forgotten
+      from traces t join agents a on a.id = t.agent_id
+      where t.id = any ($1::uuid[]) order by t.id for update of t for key share of a`,
+    values: [structures.map(({ traceId }) => traceId)],
+  });
+  const revisions = new Map(rows.map(row => [row.id, row.is_forgotten ? null : row.revision]));
+  return structures.filter(({ traceId, revision }) => revisions.get(traceId) === revision);
+}
+
+/** `subjectIds`: the traces that its results quote, and itself. */
+type QuotingRun = { id: string; kind: string; subjectIds: string[]; detail: Buffer | null };
+
+/** Locked before it is asked whether one is open: none becomes so again. */
+async function lockRuns(client: pg.PoolClient, subjectIds: string[]): Promise<QuotingRun[]> {
+  const { rows } = await client.query<QuotingRun>({
+    name: "lock_runs_to_forget",
+    text: `select id, kind, detail,
+        array(select u.trace_id from run_turns u where u.run_id = runs.id and u.trace_id is not null)
+          || coalesce(trace_id, id) || id as "subjectIds"
+      from runs where id = any (array(
+        select id from runs where trace_id = any ($1::uuid[])
+        union select run_id from run_turns where trace_id = any ($1::uuid[])
+        union select id from runs where id = any ($1::uuid[])
+      ))
+      order by id for update`,
+    values: [subjectIds],
+  });
+  return rows;
+}
+
+async function listDue(client: pg.PoolClient, subjectIds: string[]): Promise<Set<string>> {
+  const { rows } = await client.query<{ subject_id: string }>({
+    name: "list_due_content",
+    text: `with d as materialized (
+        select d.* from content_deadlines d
+        where (d.agent_id, d.subject_id) in (
+          select agent_id, id from traces where id = any ($1::uuid[])
+          union all select agent_id, id from runs where id = any ($1::uuid[])
+        )
+      ), state as (${stateOfDeadlines})
+      select subject_id from state where ${isDue("state")}`,
+    values: [subjectIds],
+  });
+  return new Set(rows.map(row => row.subject_id));
+}
+
+type Placed = StructureBatch & { traceId: string; seq: number };
+
+const batches = multiRow<Placed>(1, {
+  trace_id: ["uuid", ({ traceId }) => traceId],
+  seq: ["int", ({ seq }) => seq],
+  raw_length: ["int", ({ rawLength }) => rawLength],
+  redactions: ["bytes", ({ redactions }) => redactions ?? noRedactions],
+  span_keys: ["bytes", ({ spanKeys }) => spanKeys],
+  spans: ["bytes", ({ bytes }) => bytes],
+});
+
+/** Deleted and inserted, since the deletion of a batch deletes a resource that no other batch shares. */
+async function replaceBatches(client: pg.PoolClient, traces: TraceStructure[]): Promise<void> {
+  if (traces.length === 0) return;
+  await client.query({
+    name: "delete_batches_to_forget",
+    text: "delete from trace_batches where trace_id = any ($1::uuid[])",
+    values: [traces.map(({ traceId }) => traceId)],
+  });
+  const placed = traces.flatMap(({ traceId, batches: left }) =>
+    left.map((batch, at) => ({ ...batch, traceId, seq: at + 1 })),
+  );
+  await client.query({
+    name: "insert_structures",
+    text: `insert into trace_batches (trace_id, seq, raw_length, redactions, span_keys, spans)
+      select trace_id, seq, raw_length, nullif(${batches.bytes("redactions")}, ''), ${batches.bytes("span_keys")},
+        ${batches.bytes("spans")} from ${batches.from}`,
+    values: batches.values(placed),
+  });
+}
+
+const sums = multiRow<TraceStructure>(1, {
+  id: ["uuid", ({ traceId }) => traceId],
+  batch_count: ["int", trace => trace.batches.length],
+  batch_spans: ["int", trace => trace.batches.reduce((sum, { spanCount }) => sum + spanCount, 0)],
+  batch_bytes: ["bigint", trace => trace.batches.reduce((sum, { rawLength }) => sum + rawLength, 0)],
+});
+
+type WithColumns = TraceStructure & { columns: TraceColumns };
+
+const derived = multiRow<WithColumns>(1, { id: ["uuid", ({ traceId }) => traceId], ...derivedColumns });
+
+/** Nothing is derived again: the columns are at the trace's revision from now on. */
+async function replaceColumns(client: pg.PoolClient, traces: TraceStructure[]): Promise<void> {
+  if (traces.length === 0) return;
+  const read = traces.filter((trace): trace is WithColumns => trace.columns !== null);
+  const { rows } = await client.query<{ traceId: string; keeps: boolean }>({
+    name: "replace_columns_of_forgotten",
+    text: `update traces set ${derivedAssignments} from ${derived.from}, traces old
+      where traces.id = item.id and old.id = traces.id returning traces.id as "traceId", ${keepsNames} as keeps`,
+    values: derived.values(read),
+  });
+  await addCalls(client, read);
+  const lost = new Set(rows.filter(row => !row.keeps).map(row => row.traceId));
+  if (lost.size > 0)
+    await deleteUnusedCalls(
+      client,
+      read.filter(({ traceId }) => lost.has(traceId)),
+    );
+  await client.query({
+    name: "mark_forgotten",
+    text: `update traces set content = 'forgotten', content_forgotten_at = now(), derived_revision = revision,
+        user_input = null, response_text = null, batch_count = item.batch_count, batch_spans = item.batch_spans,
+        batch_bytes = item.batch_bytes
+      from ${sums.from} where traces.id = item.id`,
+    values: sums.values(traces),
+  });
+}
+
+const details = multiRow<{ id: string; detail: Buffer }>(1, {
+  id: ["uuid", ({ id }) => id],
+  detail: ["bytes", ({ detail }) => detail],
+});
+
+/** What an outage of the judge skipped stays skipped: there is nothing left to ask about. */
+async function dropResults(client: pg.PoolClient, runs: QuotingRun[]): Promise<void> {
+  const left = runs.flatMap(({ id, detail }) =>
+    detail ? [{ id, detail: encodeDetail(forgottenResults(decodeDetail(detail))) }] : [],
+  );
+  if (left.length === 0) return;
+  await client.query({
+    name: "drop_results",
+    text: `update runs set detail = ${details.bytes("detail")}, outage_open = outage_open and kind = 'manual'
+      from ${details.from} where runs.id = item.id`,
+    values: details.values(left),
+  });
+}
+
+type TurnRow = { run_id: string; turn: number; document: string };
+
+const turnRows = multiRow<TurnRow>(1, {
+  run_id: ["uuid", row => row.run_id],
+  turn: ["int", row => row.turn],
+  document: ["text", row => row.document],
+});
+
+async function dropTurns(client: pg.PoolClient, runIds: string[]): Promise<void> {
+  if (runIds.length === 0) return;
+  const { rows } = await client.query<TurnRow>({
+    name: "turns_to_forget",
+    text: "select run_id, turn, document from run_turns where run_id = any ($1::uuid[])",
+    values: [runIds],
+  });
+  const left = rows.map(row => {
+    const turn: RunTurn = JSON.parse(row.document);
+    return { ...row, document: JSON.stringify(turnWithoutReply(turn, "forgotten")) };
+  });
+  await client.query({
+    name: "drop_turns",
+    text: `update run_turns u set document = item.document, reply = null
+      from ${turnRows.from} where u.run_id = item.run_id and u.turn = item.turn`,
+    values: turnRows.values(left),
+  });
+}
+
+const noTexts = zstdCompressSync(JSON.stringify({ instructions: "", material: "", answer: null }));
+
+type Dropped = { traceIds: string[]; manualIds: string[]; subjectIds: string[] };
+
+/** What quotes the traces elsewhere. A manual run quotes the traces of all its turns. */
+async function dropCopies(
+  client: pg.PoolClient,
+  { traceIds, manualIds, subjectIds }: Dropped,
+): Promise<void> {
+  await client.query({
+    name: "drop_copies_of_content",
+    text: `with quoted as materialized (
+        select unnest($1::uuid[]) as id
+        union select trace_id from run_turns where run_id = any ($2::uuid[]) and trace_id is not null
+      ), calls as (
+        update judge_calls set detail = $4 where id = any (array(
+          select id from judge_calls where trace_id = any ($1::uuid[])
+          union select id from judge_calls where run_id = any ($2::uuid[])
+        ))
+      ), answers as (
+        delete from judge_answers where trace_id in (select id from quoted)
+      ), asked as (
+        update labels set question = null where trace_id in (select id from quoted) and question is not null
+      ), tried as (
+        update backtest_results set reason = $5
+        where trace_id = any ($1::uuid[]) and change is not null and reason is not null
+      ), places as (
+        update erasure_matches set place = null where trace_id = any ($1::uuid[])
+      ), waiting as (
+        delete from waiting_records w using (
+          select agent_id, external_id as otlp_trace_id from traces where id = any ($1::uuid[])
+          union select agent_id, otlp_trace_id from trace_otlp_ids where trace_id = any ($1::uuid[])
+        ) named
+        where w.agent_id = named.agent_id and w.otlp_trace_id = named.otlp_trace_id
+      )
+      delete from content_deadlines d using (
+        select agent_id, id from traces where id = any ($3::uuid[])
+        union all select agent_id, id from runs where id = any ($3::uuid[])
+      ) done
+      where d.agent_id = done.agent_id and d.subject_id = done.id`,
+    values: [traceIds, manualIds, subjectIds, noTexts, reasonText({ code: "content_not_stored" })],
+  });
+}

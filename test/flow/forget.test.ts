@@ -1,0 +1,433 @@
+// Content that is forgotten: kept until its evaluation has ended and the time has passed, then gone from every place.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { forgetTraces } from "../../src/load/forget.ts";
+import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
+import { claimDue } from "../../src/store/content/deadlines.ts";
+import { sendJson, startAgentServer } from "../support/agent-server.ts";
+import { makeAgent, makeTest } from "../support/app.ts";
+import { canonicalSpan, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
+import { startJudgeServer } from "../support/judge-server.ts";
+import { columnsWith } from "../support/leftovers.ts";
+import { callSpan, logsOf, questionRecord, replyRecord } from "../support/log-records.ts";
+import { jsonOf, send } from "../support/send.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
+type Read = any;
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { debounceMs: 100, debounceCapMs: 1_000 } });
+  const judge = await startJudgeServer();
+  service.closing.push(() => judge.close());
+  const { url } = judge.connection({ provider: "openai_compatible" });
+  await service.client
+    .put(`/api/projects/${service.projectId}/judge`, {
+      provider: "openai_compatible",
+      url,
+      model: "local-model",
+      apiKey: "key",
+    })
+    .expect(200);
+});
+after(() => service.stop());
+
+const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+const otlpText = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+
+let agents = 0;
+
+async function forgetful(more: object = {}): Promise<Read> {
+  const agent = await makeAgent(service.owner, { otlpServiceName: `forgetful-${++agents}` });
+  if (Object.keys(more).length > 0) await service.client.patch(`/api/agents/${agent.id}`, more).expect(200);
+  await service.db.pool.query(
+    "update agents set content = 'forget', content_forget_after_s = 3600 where id = $1",
+    [agent.id],
+  );
+  return agent;
+}
+
+/** As if everything of the agent had been stored, and its evaluations had ended, this much earlier. */
+async function pass(agentId: string, seconds: number): Promise<void> {
+  const ago = "interval '1 s' * $2::int";
+  const values = [agentId, seconds];
+  const { pool } = service.db;
+  await pool.query(`update traces set updated_at = updated_at - ${ago} where agent_id = $1`, values);
+  await pool.query(`update runs set finished_at = finished_at - ${ago} where agent_id = $1`, values);
+  await pool.query(`update content_deadlines set check_at = check_at - ${ago} where agent_id = $1`, values);
+}
+
+const stored = async (traceId: string): Promise<string | null> =>
+  (await service.db.pool.query("select content from traces where id = $1", [traceId])).rows[0].content;
+
+async function forgotten(traceId: string): Promise<Read> {
+  await eventually(async () => assert.equal(await stored(traceId), "forgotten"));
+  return read(`/api/traces/${traceId}`);
+}
+
+async function judged(traceId: string): Promise<Read> {
+  return eventually(async () => {
+    const trace = await read(`/api/traces/${traceId}`);
+    assert.deepEqual(
+      trace.runs.map((run: Read) => run.state),
+      ["completed"],
+    );
+    return trace;
+  });
+}
+
+/** A trace with the text in every field that may have content. */
+function bodyWith(agentId: string, text: string, name = "look up"): object {
+  return {
+    platformId: agentId,
+    metadata: { note: text, [text]: 1 },
+    spans: [
+      canonicalSpan({
+        start_time_unix_nano: "1000000000",
+        end_time_unix_nano: "3000000000",
+        status: { code: 2, message: text },
+        events: [{ name: text, attributes: { text } }],
+        attributes: {
+          "gen_ai.request.model": "gpt-5.4",
+          "gen_ai.provider.name": "openai",
+          "gen_ai.input.messages": [
+            { role: "user", parts: [{ type: "text", content: `Where is ${text}?` }] },
+          ],
+          "gen_ai.response.text": `It is in ${text}, and arrives on Tuesday.`,
+          "gen_ai.usage.input_tokens": 1200,
+          "gen_ai.usage.output_tokens": 30,
+          "gen_ai.conversation.id": "c-1",
+          "user.id": "u-1",
+          "http.response.status_code": 200,
+          "app.note": text,
+          [text]: true,
+        },
+      }),
+      canonicalSpan({
+        span_id: "tool",
+        parent_span_id: "root",
+        name,
+        attributes: { "gen_ai.tool.name": "lookup", "gen_ai.tool.call.arguments": { id: text } },
+      }),
+    ],
+  };
+}
+
+async function receive(agentId: string, text: string): Promise<string> {
+  return (await jsonOf(await send(service, { body: bodyWith(agentId, text) }))).traceId as string;
+}
+
+const assertions = [
+  { type: "response_regex", pattern: "arrives" },
+  { type: "semantic", criteria: ["Says where it is", "Says when it arrives"] },
+  { type: "json_match", target_node: "answer", field: "app.note", expected_value: "other" },
+  { type: "json_schema", target_node: "answer", field: "app.note", schema: { enum: ["other"] } },
+  { type: "tool_call", expected_name: "lookup", expected_arguments: { id: "other" } },
+  { type: "token_limit", max_input: 2000 },
+  { type: "http_status", expected_status: 200 },
+  { type: "node_call", expected_name: "answer" },
+];
+
+const verdictOf = (trace: Read) => {
+  const [run] = trace.runs;
+  const checks = run.results.flatMap((result: Read) =>
+    result.checks.map((check: Read) => [
+      check.outcome,
+      check.reasonCode,
+      check.score,
+      check.evidence.map(({ spanId, attribute }: Read) => [spanId, attribute]),
+      check.actual?.criteria?.map(({ criterion, verdict, quotes }: Read) => [
+        criterion,
+        verdict,
+        quotes?.map(({ as, from, spanId, attribute }: Read) => [as, from, spanId, attribute]),
+      ]),
+    ]),
+  );
+  return [
+    run.verdict,
+    run.score,
+    run.counts,
+    run.routing,
+    run.results.map(({ outcome }: Read) => outcome),
+    checks,
+  ];
+};
+
+const figuresOf = ({
+  tokens,
+  costUsd,
+  durationMs,
+  httpStatus,
+  failed,
+  spanCount,
+  model,
+  conversationId,
+  userId,
+}: Read) => [...[tokens, costUsd, durationMs, httpStatus, failed, spanCount, model, conversationId, userId]];
+
+describe("an agent whose content is forgotten", () => {
+  it("keeps verdicts, counts, places, tokens and cost of a trace, and no text of it in any column", async () => {
+    const agent = await forgetful();
+    const canary = "canary-4711";
+    await makeTest(service.owner, agent.id, { passiveBehavior: "always_run", assertions });
+    const relevant = await makeTest(service.owner, agent.id, {
+      passiveBehavior: "run_when_relevant",
+      scenario: "The user asks for a parcel",
+    });
+    const id = await receive(agent.id, canary);
+    const before = await judged(id);
+    const runId = before.runs[0].id;
+    const check = before.runs[0].results
+      .find((result: Read) => result.testId !== relevant.id)
+      .checks.find(({ type }: Read) => type === "semantic");
+    const testId = before.runs[0].results.find((result: Read) => result.testId !== relevant.id).testId;
+    const label = { testId, checkId: check.id, answer: "pass", note: "" };
+    await service.client.put(`/api/runs/${runId}/labels`, label).expect(200);
+    assert.ok((await columnsWith(service.databaseUrl, canary)).length >= 6);
+
+    await pass(agent.id, 3_500);
+    await eventually(async () => {
+      const { rows } = await service.db.pool.query(
+        "select check_at > now() as later from content_deadlines where subject_id = $1",
+        [id],
+      );
+      assert.deepEqual(rows, [{ later: true }]);
+    });
+    assert.equal(await stored(id), null);
+
+    await pass(agent.id, 200);
+    const trace = await forgotten(id);
+    assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
+    assert.deepEqual(await columnsWith(service.databaseUrl, "As told."), []);
+    assert.deepEqual(verdictOf(trace), verdictOf(before));
+    assert.deepEqual(figuresOf(trace), figuresOf(before));
+    assert.ok(Math.abs(Date.parse(trace.contentForgottenAt) - Date.now()) < 60_000);
+    assert.equal(trace.revision, before.revision);
+    assert.deepEqual(trace.notices, ["content_not_stored"]);
+    assert.deepEqual([trace.userInput, trace.responseText, trace.metadata], [null, null, null]);
+    const [row] = (await read(`/api/agents/${agent.id}/traces`)).items;
+    assert.deepEqual(figuresOf({ ...row, model: before.model }), figuresOf(before));
+    assert.equal(row.contentForgottenAt, trace.contentForgottenAt);
+    const { items: calls } = await read(`/api/runs/${runId}/calls`);
+    assert.ok(calls.length > 0);
+    for (const call of calls) {
+      assert.deepEqual([call.instructions, call.material, call.answer], ["", "", null]);
+      assert.ok(call.inputTokens > 0);
+    }
+    const { items: labels } = await read(`/api/runs/${runId}/labels`);
+    assert.deepEqual(
+      labels.map(({ answer, repeatable }: Read) => [answer, repeatable]),
+      [["pass", false]],
+    );
+
+    const { body: again } = await service.client
+      .post(`/api/agents/${agent.id}/judge-again`, { traceIds: [id] })
+      .expect(200);
+    assert.deepEqual(
+      again.refused.map(({ reason }: Read) => reason),
+      ["content_not_stored"],
+    );
+
+    // Sent again as a whole: its structure is stored, it stays forgotten, and nothing is evaluated.
+    const headers = { "x-request-id": trace.externalId };
+    const { traceId } = await jsonOf(
+      await send(service, { body: bodyWith(agent.id, "canary-4712", "search"), headers }),
+    );
+    assert.equal(traceId, id);
+    assert.deepEqual(await columnsWith(service.databaseUrl, "canary-4712"), []);
+    const replaced = await read(`/api/traces/${id}`);
+    assert.equal(replaced.revision, before.revision + 1);
+    assert.equal(replaced.runs.length, 1);
+    assert.equal(await stored(id), "forgotten");
+
+    await service.client.delete(`/api/traces/${id}`).expect(204);
+  });
+
+  it("forgets merged batches, shared resources and log records of an OTLP trace, and adds the structure of later ones", async () => {
+    const agent = await forgetful({ conventions: ["*"] });
+    const canary = "canary-5822";
+    const about = { traceId: newTraceId(), spanId: newSpanId() };
+    const others = Array.from({ length: 3 }, newTraceId);
+    const logs = logsOf([questionRecord(about, canary), replyRecord(about, canary)], agent.otlpServiceName);
+    await jsonOf(await send(service, { path: "/public/logs", body: logs }));
+    const first = callSpan(about, {
+      "llm.token_count.prompt": "30",
+      "openinference.span.kind": "LLM",
+      "app.note": canary,
+    });
+    const shared: Read = exportOf(
+      [first, ...others.map(traceId => callSpan({ traceId, spanId: newSpanId() }))],
+      agent.otlpServiceName,
+    );
+    shared.resourceSpans[0].resource.attributes.push(otlpText("host.name", canary.repeat(400)));
+    await jsonOf(await send(service, { body: shared }));
+    const second = callSpan(
+      { ...about, spanId: newSpanId() },
+      { "app.note": canary, "gen_ai.usage.input_tokens": "7" },
+    );
+    await jsonOf(await send(service, { body: exportOf([second], agent.otlpServiceName) }));
+    const [row] = (await read(`/api/agents/${agent.id}/traces?limit=10`)).items.filter(
+      (one: Read) => one.externalId === about.traceId,
+    );
+    assert.equal(row.userInput, canary);
+    await pass(agent.id, 3_700);
+    const trace = await forgotten(row.id);
+    for (const { id } of (await read(`/api/agents/${agent.id}/traces?limit=10`)).items) await forgotten(id);
+    assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
+    assert.deepEqual([trace.tokens.input, trace.spans.length], [row.tokens.input, 2]);
+
+    const later = { ...about, spanId: newSpanId() };
+    const third = callSpan(later, { "app.note": canary, "gen_ai.usage.input_tokens": "5" });
+    await jsonOf(await send(service, { body: exportOf([third], agent.otlpServiceName) }));
+    const lateLogs = logsOf([replyRecord(later, canary)], agent.otlpServiceName);
+    await jsonOf(await send(service, { path: "/public/logs", body: lateLogs }));
+    const grown = await read(`/api/traces/${row.id}`);
+    assert.equal(grown.spans.length, 3);
+    assert.equal(await stored(row.id), "forgotten");
+    await service.client.patch(`/api/agents/${agent.id}`, { conventions: [] }).expect(200);
+    const [listed] = (await read(`/api/agents/${agent.id}/traces?limit=10`)).items.filter(
+      (one: Read) => one.id === row.id,
+    );
+    assert.deepEqual([listed.tokens.input, listed.userInput], [row.tokens.input, null]);
+    assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
+  });
+
+  it("waits for an open evaluation, then counts from its end; traces from before the setting stay", async () => {
+    const kept = await makeAgent(service.owner);
+    const old = await receive(kept.id, "canary-old");
+    const agent = await forgetful();
+    await makeTest(service.owner, agent.id, {
+      passiveBehavior: "always_run",
+      assertions: assertions.slice(0, 1),
+    });
+    const id = await receive(agent.id, "canary-open");
+    await judged(id);
+    // As a run that waits for the judge.
+    await service.db.pool.query("update runs set state = 'running', finished_at = null where trace_id = $1", [
+      id,
+    ]);
+    await pass(agent.id, 7_200);
+    await pass(kept.id, 7_200);
+    const again = async () => {
+      const { rows } = await service.db.pool.query(
+        "select extract(epoch from check_at - now()) as s from content_deadlines where subject_id = $1",
+        [id],
+      );
+      return Number(rows[0].s);
+    };
+    await eventually(async () => assert.ok((await again()) > 3_500));
+    await service.db.pool.query(
+      "update runs set state = 'completed', finished_at = now() - interval '30 min' where trace_id = $1",
+      [id],
+    );
+    await service.db.pool.query("update content_deadlines set check_at = now() where subject_id = $1", [id]);
+    await eventually(async () => assert.ok(Math.abs((await again()) - 1_800) < 60));
+    assert.equal(await stored(id), null);
+    await pass(agent.id, 1_900);
+    await forgotten(id);
+    assert.equal(await stored(old), null);
+    await service.client.delete(`/api/agents/${kept.id}`).expect(204);
+  });
+
+  it("rolls back as a whole where it breaks off, and is done once by one of two processes", async () => {
+    const agent = await forgetful();
+    await makeTest(service.owner, agent.id, {
+      passiveBehavior: "always_run",
+      assertions: assertions.slice(0, 2),
+    });
+    const canary = "canary-broken";
+    const id = await receive(agent.id, canary);
+    await judged(id);
+    const places = await columnsWith(service.databaseUrl, canary);
+    const { pool } = service.db;
+    await pool.query(`create function break_off() returns trigger language plpgsql as $$
+      begin raise exception 'broken off at %', old.id; end $$`);
+    await pool.query(
+      "create trigger break_off before update on judge_calls for each row execute function break_off()",
+    );
+    await pass(agent.id, 3_700);
+    await eventually(async () => assert.match(service.logs.join(""), /content was not forgotten/));
+    assert.deepEqual(await columnsWith(service.databaseUrl, canary), places);
+    await pool.query("drop trigger break_off on judge_calls");
+    await pool.query("drop function break_off");
+    assert.ok(!service.logs.some(line => line.includes("broken off at")));
+
+    // The lease of the process that failed still holds; two others have claimed it since.
+    const due = { traceIds: [id], runIds: [] };
+    const both = await Promise.all([1, 2].map(() => forgetTraces(service.db, new HeapSemaphore(), due)));
+    assert.deepEqual(both.map(({ traces }) => traces.length).sort(), [0, 1]);
+    assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
+    assert.deepEqual(await claimDue(service.db, { rowsMax: 10, leaseMs: 1_000 }), undefined);
+  });
+
+  it("forgets the replies, results and calls of a manual run after it has ended", async () => {
+    const said = "reply-6060";
+    const server = await startAgentServer(async (_request, response) => sendJson(response, { reply: said }));
+    try {
+      const agent = await forgetful();
+      const connection = {
+        type: "http_api",
+        url: server.url,
+        bodyTemplate: '{"message":"{{input}}"}',
+        reply: { kind: "json", pointer: "/reply" },
+        waitMs: 0,
+      };
+      await service.client.put(`/api/agents/${agent.id}/connection`, connection).expect(200);
+      const { id } = await makeTest(service.owner, agent.id, {
+        passiveBehavior: "manual_only",
+        turns: [{ input: "One" }, { input: "Two" }],
+        assertions: [
+          { type: "response_regex", pattern: "reply-\\d+" },
+          { type: "semantic", criteria: ["Replies"] },
+        ],
+      });
+      const launched = async () => {
+        const made = await service.client
+          .post(`/api/agents/${agent.id}/launches`, { testIds: [id] })
+          .expect(201);
+        const ended = await eventually(async () => {
+          const launch = await read(`/api/launches/${made.body.id}`);
+          assert.notEqual(launch.finishedAt, null);
+          return launch;
+        });
+        return read(`/api/runs/${ended.runs[0].id}`);
+      };
+      const before = await launched();
+      assert.equal(before.verdict, "passed");
+      assert.equal(before.turns[0].text, said);
+      await pass(agent.id, 3_700);
+      for (const { traceId } of before.turns) await forgotten(traceId);
+      const run = await read(`/api/runs/${before.id}`);
+      assert.deepEqual([run.verdict, run.counts], [before.verdict, before.counts]);
+      assert.deepEqual(
+        run.turns.map((turn: Read) => [turn.input, turn.text, turn.content]),
+        [
+          ["One", null, "forgotten"],
+          ["Two", null, "forgotten"],
+        ],
+      );
+      assert.deepEqual(await columnsWith(service.databaseUrl, said), []);
+
+      // As if the process had died between the reply and its trace.
+      const broken = await launched();
+      const { pool } = service.db;
+      await pool.query("update run_turns set trace_id = null where run_id = $1", [broken.id]);
+      await pool.query("update runs set trace_id = null where id = $1", [broken.id]);
+      for (const { traceId } of broken.turns)
+        await service.client.delete(`/api/traces/${traceId}`).expect(204);
+      assert.notDeepEqual(await columnsWith(service.databaseUrl, said), []);
+      await pass(agent.id, 3_700);
+      await eventually(async () => {
+        assert.deepEqual(
+          (await pool.query("select from content_deadlines where agent_id = $1", [agent.id])).rows,
+          [],
+        );
+      });
+      assert.deepEqual(await columnsWith(service.databaseUrl, said), []);
+    } finally {
+      await server.close();
+    }
+  });
+});
