@@ -5,7 +5,7 @@ import { type Brought, broughtBy } from "../model/conventions/log-records.ts";
 import { readByNothing } from "../model/conventions/read-by.ts";
 import type { StoringRules } from "../model/privacy.ts";
 import type { Refusal } from "../model/refusal.ts";
-import { contentOf } from "../model/trace/join-records.ts";
+import { identified } from "../model/trace/join-records.ts";
 import type { Batch, LogRecord } from "../model/trace/trace.ts";
 import type { StoredRedactions } from "../store/traces/write.ts";
 import { encodeBatch, readBatch, scan } from "../wire/batch.ts";
@@ -111,8 +111,8 @@ function prepared(
 
 function keysOf(records: LogRecord[]): Buffer {
   const keys = allocateDense(records.length * 8);
-  records.forEach((record, index) => {
-    hash("sha256", contentOf(record), "buffer").copy(keys, index * 8, 0, 8);
-  });
+  for (const [index, [identity]] of identified(records).entries()) {
+    hash("sha256", identity, "buffer").copy(keys, index * 8, 0, 8);
+  }
   return keys;
 }

@@ -1,9 +1,11 @@
 // Redaction in a running service: canaries in every field of both paths and of log records are stored nowhere.
 import assert from "node:assert/strict";
+import { request } from "node:http";
 import { after, before, test } from "node:test";
 import { makeAgent, makeKey, makeTest } from "../support/app.ts";
 import { encodings, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
+import { callSpan, logsOf, questionRecord } from "../support/log-records.ts";
 import { jsonOf, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -260,4 +262,83 @@ test("a replaced key gives the same person another pseudonym", async () => {
   const second = await userOf();
   assert.match(second, /^p_/);
   assert.notEqual(second, first);
+});
+
+/** What the trace says of each of its spans: its response and the texts of its log records. */
+async function textsOf(traceId: string): Promise<Read> {
+  const { spans, revision } = (await service.client.get(`/api/traces/${traceId}/raw`).expect(200)).body;
+  const said = spans.map((span: Read) => span.attributes["gen_ai.response.text"]);
+  const logged = spans.flatMap((span: Read) => (span.log_records ?? []).map((one: Read) => one.body.content));
+  return { said, logged, revision };
+}
+
+test("a trace sent again after its answer was lost, or after a change of rules, is one with each span once", async () => {
+  for (const path of ["canonical", "otlp"]) {
+    const project = await newProject();
+    const headers = { "x-request-id": `twice-${path}` };
+    const sent = (text?: string) =>
+      path === "canonical"
+        ? canonicalTrace(project.agentId, text)
+        : exportedTrace(project, ids.traceId, text);
+    const ids = { traceId: newTraceId() };
+    const body = JSON.stringify(sent());
+    const first = request(`${service.url}/public/traces`, {
+      method: "POST",
+      headers: { ...headers, "x-api-key": project.key, "content-type": "application/json" },
+    });
+    first.on("error", () => {});
+    first.end(body);
+    const rows = () =>
+      service.db.pool.query<{ id: string; revision: number; spans: number }>(
+        "select id, revision, span_count as spans from traces where agent_id = $1",
+        [project.agentId],
+      );
+    const [stored] = await eventually(async () => {
+      const found = await rows();
+      assert.equal(found.rows.length, 1);
+      return found.rows;
+    });
+    first.destroy();
+    await post(project, JSON.parse(body), { headers });
+    assert.deepEqual((await rows()).rows, [stored], path);
+
+    // Other rules: newer content of the same spans, by the rules of now.
+    await service.client.put(project.path, { builtIn: ["*"], rules: [] }).expect(200);
+    await post(project, JSON.parse(body), { headers });
+    const { said: texts } = await textsOf(stored!.id);
+    assert.deepEqual(texts, [`Write to [email] about ${order}.`], path);
+    const [after] = (await rows()).rows;
+    assert.deepEqual([after!.id, after!.spans], [stored!.id, 1]);
+    assert.equal((await readTrace(stored!.id)).revision, stored!.revision + 1);
+  }
+});
+
+test("log records that become alike are as many as were sent, and are not doubled when they are sent again", async () => {
+  const project = await newProject();
+  await service.client.patch(`/api/agents/${project.agentId}`, { conventions: ["*"] }).expect(200);
+  const about = { traceId: newTraceId(), spanId: newSpanId() };
+  const logs = (...texts: string[]) =>
+    send(
+      { url: service.url, key: project.key },
+      {
+        path: "/public/logs",
+        body: logsOf(
+          texts.map(text => questionRecord(about, text)),
+          project.serviceName,
+        ),
+      },
+    );
+  const { body } = { body: exportOf([callSpan(about)], project.serviceName) };
+  const traceId = (await post(project, body)).headers["x-svc-trace-id"] as string;
+  const [one, two] = ["I am jane@example.com", "I am john@example.com"];
+  const loggedAfter = async (...texts: string[]) => {
+    assert.equal((await logs(...texts)).status, 200);
+    return (await textsOf(traceId)).logged;
+  };
+  const alike = "I am [email]";
+  assert.deepEqual(await loggedAfter(one), [alike]);
+  assert.deepEqual(await loggedAfter(one, two), [alike, alike]);
+  assert.deepEqual(await loggedAfter(one, two), [alike, alike]);
+  // Alone, it cannot be told from one that is sent again.
+  assert.deepEqual(await loggedAfter("I am joan@example.com"), [alike, alike]);
 });

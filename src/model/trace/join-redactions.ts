@@ -55,6 +55,7 @@ function addRecord(
   const records: LogRecord[] = byId.get(redaction.spanId ?? "")?.log_records ?? [];
   if (!record) return;
   const content = contentOf(record);
-  const at = records.findIndex(one => one === record || contentOf(one) === content);
+  const own = records.indexOf(record);
+  const at = own >= 0 ? own : records.findIndex(one => contentOf(one) === content);
   if (at >= 0) add({ ...redaction, path: `[${at}]${redaction.path.slice(place[0].length)}` });
 }
