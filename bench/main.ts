@@ -4,6 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { openEmbedded } from "../src/embedded/database.ts";
 import { allConventions } from "../src/model/conventions/conventions.ts";
+import { against } from "./against.ts";
 import { batchCost } from "./batches.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
@@ -31,7 +32,9 @@ const postmaster = Number(
 const children: Child[] = [];
 
 try {
-  if (process.argv.includes("lists")) await lists();
+  const at = process.argv.indexOf("--against");
+  if (at >= 0) await ingestionAgainst(process.argv[at + 1] ?? "HEAD");
+  else if (process.argv.includes("lists")) await lists();
   else if (process.argv.includes("pages")) await pages();
   else if (process.argv.includes("judging")) await judging();
   else if (process.argv.includes("conventions")) await conventions();
@@ -202,8 +205,28 @@ async function pages(): Promise<void> {
   await service.stop();
 }
 
-async function startService(env: Record<string, string>): Promise<{ service: Child; url: string }> {
-  const service = start("../src/main.ts", [], { DATABASE_URL: embedded.url, PORT: "0", ...env });
+async function ingestionAgainst(commit: string): Promise<void> {
+  const lines = against({
+    ...{ commit, rounds, tracesPerTurn: 3 * tracesPerTurn },
+    async newDatabase(name) {
+      await database.query(`create database ${name}`);
+      const url = new URL(embedded.url);
+      url.pathname = name;
+      return url.href;
+    },
+    startService: ({ root, databaseUrl }) =>
+      startService({ SVC_ROLES: "http", DATABASE_URL: databaseUrl }, `file://${root}/src/main.ts`),
+    drive: (input, server) => drive(input, server, "./prepared-driver.ts"),
+    betweenTurns: () => database.query("checkpoint"),
+  });
+  for await (const line of lines) print(line);
+}
+
+async function startService(
+  env: Record<string, string>,
+  script = "../src/main.ts",
+): Promise<{ service: Child; url: string }> {
+  const service = start(script, [], { DATABASE_URL: embedded.url, PORT: "0", ...env });
   children.push(service);
   for (;;) {
     const { url } = JSON.parse(await service.nextLine()) as { url?: string };
@@ -211,9 +234,9 @@ async function startService(env: Record<string, string>): Promise<{ service: Chi
   }
 }
 
-async function drive(input: DriverInput, server: Child): Promise<Figures> {
+async function drive(input: DriverInput, server: Child, script = "./driver.ts"): Promise<Figures> {
   const before = { service: cpuSeconds(server.pid), postgres: cpuSecondsOfTree(postmaster) };
-  const driver = start("./driver.ts", [JSON.stringify(input)]);
+  const driver = start(script, [JSON.stringify(input)]);
   const output = JSON.parse(await driver.nextLine()) as DriverOutput;
   const figures = {
     ...output,
