@@ -8,6 +8,7 @@ import { against } from "./against.ts";
 import { batchCost } from "./batches.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
+import { measureFairness } from "./fairness.ts";
 import { judgedChecks, judgedTests, judgingTimes } from "./judge-overhead.ts";
 import { listTimes } from "./lists.ts";
 import { pageTimes } from "./pages.ts";
@@ -38,6 +39,7 @@ try {
   else if (process.argv.includes("pages")) await pages();
   else if (process.argv.includes("judging")) await judging();
   else if (process.argv.includes("conventions")) await conventions();
+  else if (process.argv.includes("fairness")) await fairness();
   else {
     if (!process.argv.includes("--eval")) await ingestion();
     if (!process.argv.includes("--eval")) await batches();
@@ -163,6 +165,21 @@ async function conventions(): Promise<void> {
       print(row([`${shape}, ${format}`, none.toFixed(0), all.toFixed(0), (all / none).toFixed(2)]));
     }
   }
+  await service.stop();
+}
+
+/** Ten keys with four requests open each, then one of them with forty. */
+async function fairness(): Promise<void> {
+  const { service, url } = await startService({ SVC_ROLES: "http" });
+  const found = await measureFairness({ databaseUrl: embedded.url, url, seconds, rounds });
+  const listed = (ms: number[]) => ms.map(one => one.toFixed(0)).join(" ");
+  print("Fairness: p99 in ms of nine keys, beside a tenth with as many requests and with ten times as many");
+  print(row(["equal", listed(found.equal)]));
+  print(row(["greedy", listed(found.greedy)]));
+  print(
+    `ratio, median: ${found.ratio.toFixed(2)}; the greedy key got ${found.greedyRequests} of ${found.requests}`,
+  );
+  print(`statuses: ${JSON.stringify(found.statuses)}; peak RSS ${peakMb(service.pid).toFixed(0)} MB`);
   await service.stop();
 }
 

@@ -5,6 +5,7 @@ import {
   type FindStoring,
   findKey,
   type IngestRequest,
+  ownersOf,
   readersOf,
   withBody,
 } from "./ingest/admit.ts";
@@ -79,7 +80,7 @@ export async function ingestSample(deps: IngestDeps, agentId: string): Promise<S
 
 async function receive(deps: IngestDeps, key: AdmittedKey, request: IngestRequest): Promise<IngestOutcome> {
   const body = await withBody(request, key, (bytes, mediaType) =>
-    deps.preparer.prepare(bytes, mediaType, readersOf(key)),
+    deps.preparer.prepare(bytes, mediaType, readersOf(key), ownersOf(key)),
   );
   return body.path === "canonical"
     ? await storeCanonical(deps, key, request, body)
@@ -173,7 +174,8 @@ async function store(
   { serviceName, ...identity }: Named,
   sent: Write,
 ): Promise<StoredTrace> {
-  const ids = { traceId: newId(), runId: newId(), keyId: key?.id ?? null };
+  const owners = key ? ownersOf(key) : undefined;
+  const ids = { traceId: newId(), runId: newId(), keyId: key?.id ?? null, owners };
   const first = key ? { ...sent, privacyRevision: key.privacyRevision } : sent;
   const stored = await untilFitting(deps, identity.agentId, first, identity.path, batch =>
     deps.writer.write({ ...ids, ...identity, ...batch }),

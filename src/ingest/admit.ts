@@ -2,6 +2,7 @@
 import { type AdmittedKey, hashKey } from "../model/key.ts";
 import type { StoringRules } from "../model/privacy.ts";
 import { Refusal } from "../model/refusal.ts";
+import type { Owners } from "../threads/fair-queue.ts";
 import {
   type ContentEncoding,
   type MediaType,
@@ -69,6 +70,9 @@ export async function withBody<T>(
     release();
   }
 }
+
+/** Whose turn a request with this key is: accounts take turns, and the keys of each. */
+export const ownersOf = ({ accountId, id }: AdmittedKey): Owners => [accountId, id];
 
 /** By what a request with this key is read, and what is redacted in it; null: by nothing. */
 export function readersOf({ conventions, access, agentIds, storing }: AdmittedKey): Readers | null {

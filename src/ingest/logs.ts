@@ -6,7 +6,15 @@ import { Refusal } from "../model/refusal.ts";
 import { asUnavailable, violatedConstraint } from "../store/db.ts";
 import type { JoinedTrace, JoinOutcome } from "../store/traces/join-records.ts";
 import type { RecordsWrite } from "../store/traces/waiting-records.ts";
-import { type FindKey, type FindStoring, findKey, type IngestRequest, readersOf, withBody } from "./admit.ts";
+import {
+  type FindKey,
+  type FindStoring,
+  findKey,
+  type IngestRequest,
+  ownersOf,
+  readersOf,
+  withBody,
+} from "./admit.ts";
 import { inTurns } from "./in-turns.ts";
 import { intakeOf } from "./intake.ts";
 import { answersOfLogs } from "./log-answers.ts";
@@ -58,7 +66,7 @@ export async function ingestLogs(deps: LogsDeps, request: IngestRequest): Promis
 
 async function receive(deps: LogsDeps, key: AdmittedKey, request: IngestRequest): Promise<LogsOutcome> {
   const services = await withBody(request, key, (bytes, mediaType) =>
-    deps.preparer.prepareLogs(bytes, mediaType, readersOf(key)),
+    deps.preparer.prepareLogs(bytes, mediaType, readersOf(key), ownersOf(key)),
   );
   const outcomes = await inTurns(services, service => storeService(deps, key, service));
   const accepted = outcomes.flatMap(outcome => outcome.accepted);

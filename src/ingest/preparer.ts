@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import type { StoringRules } from "../model/privacy.ts";
 import { Refusal } from "../model/refusal.ts";
+import { FairQueue, type Owners } from "../threads/fair-queue.ts";
 import { preparingHeapMb } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
 import { type RefusalMessage, refusalOf } from "../threads/refusal-message.ts";
@@ -68,7 +69,7 @@ export class Preparer {
   readonly #limits: DecodeLimits;
   readonly #inlineBytesMax: number;
   readonly #pool: ThreadPool;
-  readonly #turns: (() => void)[] = [];
+  readonly #turns = new FairQueue<() => void>();
 
   constructor({ limits, bodyBytesMax = 31_457_280, ...options }: PreparerOptions) {
     const largest = { bytes: bodyBytesMax, elements: limits.elementsMax };
@@ -84,13 +85,18 @@ export class Preparer {
     });
   }
 
-  /** Rejects with the Refusal of a body that is refused as a whole. The bytes must not be used afterwards. */
-  async prepare(bytes: Buffer, mediaType: MediaType, readers: Readers | null = null): Promise<PreparedBody> {
+  /** Rejects with the Refusal of a body that is refused as a whole. The bytes must not be used afterwards. `owners`: who waits for a turn. */
+  async prepare(
+    bytes: Buffer,
+    mediaType: MediaType,
+    readers: Readers | null = null,
+    owners: Owners = nobody,
+  ): Promise<PreparedBody> {
     if (bytes.length <= this.#inlineBytesOf(readers)) {
-      await this.#turn();
+      await this.#turn(owners);
       return prepareBody(bytes, mediaType, this.#limits, readers);
     }
-    return bodyOf(await this.#onThread<PrepareResult>("prepare", bytes, mediaType, readers));
+    return bodyOf(await this.#onThread<PrepareResult>("prepare", bytes, mediaType, readers, owners));
   }
 
   /** As `prepare`, for the body of a log export. */
@@ -98,12 +104,19 @@ export class Preparer {
     bytes: Buffer,
     mediaType: MediaType,
     readers: Readers | null,
+    owners: Owners = nobody,
   ): Promise<PreparedService[]> {
     if (bytes.length <= this.#inlineBytesOf(readers)) {
-      await this.#turn();
+      await this.#turn(owners);
       return prepareLogs(bytes, mediaType, this.#limits, readers);
     }
-    const services = await this.#onThread<PrepareLogsResult>("prepareLogs", bytes, mediaType, readers);
+    const services = await this.#onThread<PrepareLogsResult>(
+      "prepareLogs",
+      bytes,
+      mediaType,
+      readers,
+      owners,
+    );
     return services.map(({ refused, spans, ...service }) => ({
       ...service,
       refused: refused.map(one => ({ ...one, refusal: refusalOf(one.refusal) })),
@@ -114,7 +127,7 @@ export class Preparer {
   /** A stored-form batch changed once more by the settings of its agent: they changed after it was prepared. */
   async prepareAgain(input: PrepareAgain, rawLength: number): Promise<PreparedAgain> {
     if (rawLength <= this.#inlineBytesOf(input)) {
-      await this.#turn();
+      await this.#turn(nobody);
       return prepareAgain(input);
     }
     const { batch, resource } = await this.#pool.call<PreparedAgain>("again", input);
@@ -131,18 +144,24 @@ export class Preparer {
     storing: StoringRules | null,
   ): Promise<PreparedRecords | null> {
     if (records.rawLength <= this.#inlineBytesOf({ storing })) {
-      await this.#turn();
+      await this.#turn(nobody);
       return prepareRecordsAgain(records, by, storing);
     }
     const again = await this.#pool.call<PreparedRecords | null>("recordsAgain", { records, by, storing });
     return again && reviveRecords(again);
   }
 
-  #onThread<T>(name: string, bytes: Buffer, mediaType: MediaType, readers: Readers | null): Promise<T> {
+  #onThread<T>(
+    name: string,
+    bytes: Buffer,
+    mediaType: MediaType,
+    readers: Readers | null,
+    owners: Owners,
+  ): Promise<T> {
     // Only a buffer of its own can be transferred. Large bodies have one, but this does not depend on it.
     const owned = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
     const input: PrepareInput = { bytes: owned, mediaType, limits: this.#limits, readers };
-    return this.#pool.call<T>(name, input, { transfer: [owned.buffer as ArrayBuffer] });
+    return this.#pool.call<T>(name, input, { transfer: [owned.buffer as ArrayBuffer], owners });
   }
 
   /** Redaction takes several times as long as the rest. */
@@ -156,20 +175,24 @@ export class Preparer {
 
   /**
    * Limits inline preparation to one body per turn of the event loop. Otherwise bodies that arrive together are prepared
-   * in one go, while responses and the database wait: 6% fewer traces per second with 32 connections.
+   * in one go, while responses and the database wait: 6% fewer traces per second with 32 connections. Accounts and their
+   * keys take turns, so that a key with many requests delays its own.
    */
-  #turn(): Promise<void> {
+  #turn(owners: Owners): Promise<void> {
     return new Promise(resolve => {
-      this.#turns.push(resolve);
-      if (this.#turns.length === 1) setImmediate(() => this.#nextTurn());
+      if (this.#turns.isEmpty) setImmediate(() => this.#nextTurn());
+      this.#turns.add(owners, [resolve]);
     });
   }
 
   #nextTurn(): void {
-    this.#turns.shift()!();
-    if (this.#turns.length > 0) setImmediate(() => this.#nextTurn());
+    this.#turns.turn(waiting => waiting.shift()!)?.();
+    if (!this.#turns.isEmpty) setImmediate(() => this.#nextTurn());
   }
 }
+
+/** Of what no key sent, such as sample traces. */
+const nobody: Owners = ["", ""];
 
 function bodyOf(result: PrepareResult): PreparedBody {
   if (result.path === "canonical") return { ...result, batch: reviveBatch(result.batch) };

@@ -1,7 +1,8 @@
-// Queue with round robin between accounts, and between the agents of each: FIFO for an agent, however much others have queued.
+// Queue with round robin between accounts, and between the agents or keys of each: FIFO for each of them, however much
+// others have queued.
 
-/** An account and one of its agents: an account with fifty agents has as many turns as one with a single agent. */
-export type Owners = readonly [accountId: string, agentId: string];
+/** An account and one of its agents or keys: an account with fifty has as many turns as one with a single one. */
+export type Owners = readonly [accountId: string, agentOrKeyId: string];
 
 export class FairQueue<T> {
   readonly #accounts = new Map<string, Map<string, T[]>>();

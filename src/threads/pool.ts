@@ -2,6 +2,7 @@
 import { type Transferable, Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import { Refusal } from "../model/refusal.ts";
+import { FairQueue, type Owners } from "./fair-queue.ts";
 import { type RefusalMessage, refusalOf } from "./refusal-message.ts";
 
 /** A message to a thread. */
@@ -44,7 +45,11 @@ export type CallOptions = {
   signal?: AbortSignal;
   /** Buffers of the input that are moved instead of copied. */
   transfer?: Transferable[];
+  /** Whose turn a queued call is. By default all are of one owner: first in, first out. */
+  owners?: Owners;
 };
+
+const oneOwner: Owners = ["", ""];
 
 type Call = CallOptions & {
   name: string;
@@ -65,7 +70,7 @@ type Thread = {
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #threads = new Set<Thread>();
-  readonly #queue: Call[] = [];
+  readonly #queue = new FairQueue<Call>();
   #nextId = 1;
   #open = 0;
   #closed: boolean = false;
@@ -81,7 +86,8 @@ export class ThreadPool {
     if (this.#open >= callsMax) return Promise.reject(busy());
     this.#open++;
     const result = new Promise<R>((resolve, reject) => {
-      this.#queue.push({ ...options, name, input, resolve, reject });
+      const call = { ...options, name, input, resolve, reject };
+      this.#queue.add(options.owners ?? oneOwner, [call]);
       this.#next();
     });
     return result.finally(() => this.#open--);
@@ -92,15 +98,15 @@ export class ThreadPool {
     this.#closed = true;
     const threads = [...this.#threads];
     for (const thread of threads) this.#drop(thread, () => stopping());
-    for (const call of this.#queue.splice(0)) call.reject(stopping());
+    for (const call of this.#queue.clear()) call.reject(stopping());
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
   #next(): void {
-    while (this.#queue.length > 0) {
+    while (!this.#queue.isEmpty) {
       const thread = this.#freeThread();
       if (!thread) return;
-      this.#send(thread, this.#queue.shift()!);
+      this.#send(thread, this.#queue.turn(calls => calls.shift()!)!);
     }
   }
 

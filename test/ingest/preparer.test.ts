@@ -90,6 +90,25 @@ test("more bodies than there are threads are all prepared, each with its own res
   );
 });
 
+for (const [where, inlineBytesMax] of [
+  ["the main thread", 1_000_000],
+  ["threads", 0],
+] as const) {
+  test(`on ${where}, accounts and their keys take turns, whoever was first and has more`, async () => {
+    const preparer = threaded({ inlineBytesMax });
+    const done: string[] = [];
+    const prepare = async (owners: [string, string]) => {
+      await preparer.prepare(Buffer.from(JSON.stringify(canonical)), "json", null, owners);
+      done.push(owners[1]);
+    };
+    const greedy = Array.from({ length: 20 }, () => prepare(["a", "greedy"]));
+    await Promise.all([...greedy, prepare(["b", "other"]), prepare(["a", "second"])]);
+    // Up to two bodies are on threads before anybody else asks.
+    const first = done.slice(0, 6);
+    assert.ok(first.includes("other") && first.includes("second"), done.join());
+  });
+}
+
 // On Node 24, a heap that fills up inside a builtin ends this process, and every test in this file with it.
 for (const [what, body] of Object.entries(hostileBodies)) {
   test(`${what} are prepared without crashing the process`, async () => {

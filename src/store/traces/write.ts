@@ -5,6 +5,7 @@ import type { ReadBy } from "../../model/conventions/read-by.ts";
 import type { Refusal } from "../../model/refusal.ts";
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TracePath } from "../../model/trace/trace.ts";
+import type { Owners } from "../../threads/fair-queue.ts";
 import { intakeKey } from "../accounts/intake-key.ts";
 
 /** One batch of one trace, ready to be stored. */
@@ -15,6 +16,8 @@ export type TraceWrite = {
   runId: string;
   /** Null for sample traces, which have no key that could be revoked. */
   keyId: string | null;
+  /** Whose turn it is among waiting writes: the account and its key. Absent: nobody's. */
+  owners?: Owners | undefined;
   agentId: string;
   externalId: string;
   /** The OTLP trace id, if the trace has another identity. */

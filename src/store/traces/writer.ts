@@ -1,6 +1,7 @@
 // Stores traces: concurrent requests share a statement and a commit, and are answered after it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../model/refusal.ts";
+import { FairQueue, type Owners } from "../../threads/fair-queue.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
 import { insertTraces } from "./insert.ts";
 import { joinWaiting } from "./join-records.ts";
@@ -20,12 +21,22 @@ const writesMax = 128;
 const crowd = 64;
 const bytesMax = 16 * 1024 * 1024;
 
+const nobody: Owners = ["", ""];
+
+type Waiting = {
+  write: TraceWrite;
+  resolve: (stored: Stored) => void;
+  reject: (error: unknown) => void;
+};
+
 export class TraceWriter {
   readonly #db: Database;
   readonly #options: WriterOptions;
   readonly #flushesMax: number;
   readonly #retryMs: number;
-  #queue: { write: TraceWrite; resolve: (stored: Stored) => void; reject: (error: unknown) => void }[] = [];
+  /** Accounts and their keys take turns: a key that sends much waits for itself. */
+  readonly #queue = new FairQueue<Waiting>();
+  #waiting = 0;
   #flushes = 0;
 
   constructor(db: Database, options: WriterOptions) {
@@ -39,14 +50,14 @@ export class TraceWriter {
   /** Resolves once the trace and its scheduled run are committed; rejects with a Refusal where they are not, or IntakeChanged. */
   write(write: TraceWrite): Promise<Stored> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ write, resolve, reject });
-      const waiting = this.#queue.length;
+      this.#queue.add(write.owners ?? nobody, [{ write, resolve, reject }]);
+      const waiting = ++this.#waiting;
       if (waiting === 1 || waiting === crowd + 1) setImmediate(() => this.#start());
     });
   }
 
   #start(): void {
-    while (this.#flushes < this.#flushesMax && this.#queue.length > this.#flushes * crowd) {
+    while (this.#flushes < this.#flushesMax && this.#waiting > this.#flushes * crowd) {
       this.#flushes++;
       void this.#drain();
     }
@@ -75,18 +86,21 @@ export class TraceWriter {
     await joinWaiting(this.#db, named, this.#options).catch(() => {});
   }
 
-  #take() {
+  #take(): Waiting[] {
+    const taken: Waiting[] = [];
     const resources = new Set<string>();
-    let bytes = 0;
-    let count = 0;
-    while (count < this.#queue.length && count < writesMax && (count === 0 || bytes < bytesMax)) {
-      const { write } = this.#queue[count++]!;
+    for (let bytes = 0; taken.length < writesMax && (taken.length === 0 || bytes < bytesMax); ) {
+      const next = this.#queue.turn(waiting => waiting.shift()!);
+      if (!next) break;
+      taken.push(next);
+      const { write } = next;
       bytes += write.bytes.length;
       if (!write.resource || resources.has(write.resource.id)) continue;
       resources.add(write.resource.id);
       bytes += write.resource.bytes.length;
     }
-    return this.#queue.splice(0, count);
+    this.#waiting -= taken.length;
+    return taken;
   }
 
   /** Stores all; if the statement fails, each write is stored by itself, so that none fails because of another. */
