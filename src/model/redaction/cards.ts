@@ -1,17 +1,18 @@
 // Payment cards and IBANs, by their check digits and lengths.
 import { isDigit, isLatinOrDigit } from "./characters.ts";
 
-/** Whether the digits are the number of a card: an issuer's beginning and length, and the check digit. */
-export function isCard(digits: string): boolean {
-  return hasIssuer(digits) && hasCheckDigit(digits) && !/^(\d)\1+$/.test(digits);
+/** Whether digits, 0 to 9, are the number of a card: an issuer's beginning and length, and the check digit. */
+export function isCard(digits: Uint8Array): boolean {
+  return hasIssuer(digits) && hasCheckDigit(digits) && digits.some(digit => digit !== digits[0]);
 }
 
 /** First digits of issuers, and how many digits their cards have. */
-function hasIssuer(digits: string): boolean {
+function hasIssuer(digits: Uint8Array): boolean {
   const { length } = digits;
   if (length < 13 || length > 19) return false;
-  const [two, four] = [Number(digits.slice(0, 2)), Number(digits.slice(0, 4))];
-  if (digits[0] === "4") return length === 16 || length === 19 || length === 13;
+  const two = digits[0]! * 10 + digits[1]!;
+  const four = two * 100 + digits[2]! * 10 + digits[3]!;
+  if (digits[0] === 4) return length === 16 || length === 19 || length === 13;
   if (two >= 51 && two <= 55) return length === 16;
   if (four >= 2221 && four <= 2720) return length === 16;
   if (four >= 2200 && four <= 2204) return length >= 16;
@@ -24,10 +25,10 @@ function hasIssuer(digits: string): boolean {
   return (two === 50 || (two >= 56 && two <= 69)) && length >= 16;
 }
 
-function hasCheckDigit(digits: string): boolean {
+function hasCheckDigit(digits: Uint8Array): boolean {
   let sum = 0;
   for (let at = 0; at < digits.length; at++) {
-    const digit = digits.charCodeAt(digits.length - 1 - at) - 48;
+    const digit = digits[digits.length - 1 - at]!;
     const doubled = at % 2 === 1 ? digit * 2 : digit;
     sum += doubled > 9 ? doubled - 9 : doubled;
   }
@@ -35,47 +36,53 @@ function hasCheckDigit(digits: string): boolean {
 }
 
 /** A product's number, which may pass as a card by chance. */
-export function isEan13(digits: string): boolean {
+export function isEan13(digits: Uint8Array): boolean {
   if (digits.length !== 13) return false;
   let sum = 0;
-  for (let at = 0; at < 13; at++) sum += (digits.charCodeAt(at) - 48) * (at % 2 === 0 ? 1 : 3);
+  for (let at = 0; at < 13; at++) sum += digits[at]! * (at % 2 === 0 ? 1 : 3);
   return sum % 10 === 0;
 }
 
-/** The IBAN whose first digit is here; null if there is none. */
-export function ibanAt(text: string, digit: number): { start: number; end: number } | null {
+/**
+ * What has the country and the length of an IBAN, and its first digit here; null if there is none. It is an IBAN if its check
+ * digits are right.
+ */
+export function ibanAt(text: string, digit: number): { start: number; end: number; isValid: boolean } | null {
   const start = digit - 2;
-  if (
-    start < 0 ||
-    (start > 0 && isLatinOrDigit(text.charCodeAt(start - 1)) && text.charCodeAt(start - 2) !== 92)
-  )
-    return null;
-  const length = ibanLengths.get(text.slice(start, digit).toUpperCase());
-  if (length === undefined || !isDigit(text.charCodeAt(digit + 1))) return null;
-  let compact = "";
+  if (start < 0 || !isDigit(text.charCodeAt(digit + 1))) return null;
+  const [first, second] = [text.charCodeAt(start) & 0xffdf, text.charCodeAt(start + 1) & 0xffdf];
+  const length = first < 128 && second < 128 ? (ibanLengths.get(first * 128 + second) ?? 0) : 0;
+  if (length === 0) return null;
+  if (start > 0 && isLatinOrDigit(text.charCodeAt(start - 1)) && text.charCodeAt(start - 2) !== 92) return null;
+  // The first four characters count last.
+  let [head, remainder, count] = [0, 0, 0];
   let at = start;
-  for (; at < text.length && compact.length < length; at++) {
+  for (; at < text.length && count < length; at++) {
     const code = text.charCodeAt(at);
-    if (isDigit(code) || ((code | 32) >= 97 && (code | 32) <= 122)) compact += text[at];
-    else if (!isGap(code) || isGap(text.charCodeAt(at - 1))) return null;
+    const value = isDigit(code) ? code - 48 : letterValue(code);
+    if (value !== -1) {
+      if (count < 4) head = appended(head, value);
+      else remainder = appended(remainder, value) % 97;
+      count++;
+    } else if (!isGap(code) || isGap(text.charCodeAt(at - 1))) return null;
   }
-  if (compact.length < length || isLatinOrDigit(text.charCodeAt(at))) return null;
-  return remainderOf(compact.slice(4) + compact.slice(0, 4)) === 1 ? { start, end: at } : null;
+  if (count < length || isLatinOrDigit(text.charCodeAt(at))) return null;
+  return { start, end: at, isValid: (remainder * 1_000_000 + head) % 97 === 1 };
+}
+
+function appended(number: number, value: number): number {
+  return number * (value > 9 ? 100 : 10) + value;
+}
+
+/** 10 for A to 35 for Z, in either case; else -1. */
+function letterValue(code: number): number {
+  const lower = code | 32;
+  return lower >= 97 && lower <= 122 ? lower - 87 : -1;
 }
 
 /** Space, no-break spaces, hyphen, point. */
 function isGap(code: number): boolean {
   return code === 32 || code === 0xa0 || code === 0x202f || code === 45 || code === 46;
-}
-
-/** Of the division by 97, letters counting as 10 to 35. */
-function remainderOf(text: string): number {
-  let remainder = 0;
-  for (const char of text.toUpperCase()) {
-    const value = Number.parseInt(char, 36);
-    remainder = (remainder * (value > 9 ? 100 : 10) + value) % 97;
-  }
-  return remainder;
 }
 
 const ibanLengths = new Map(
@@ -86,5 +93,5 @@ const ibanLengths = new Map(
     "RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30"
   )
     .split(" ")
-    .map(entry => [entry.slice(0, 2), Number(entry.slice(2))]),
+    .map(entry => [entry.charCodeAt(0) * 128 + entry.charCodeAt(1), Number(entry.slice(2))]),
 );

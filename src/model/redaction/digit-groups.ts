@@ -1,50 +1,80 @@
 // Splits numbers as people write them, such as +49 (30) 123-45 67, into groups of digits with what stands between.
 import { digitOf } from "./characters.ts";
-
-/** `before`: what stands between this group and the one before it, or before the first: "", "+" or "(" and the like. */
-export type DigitGroup = { digits: string; start: number; end: number; before: string };
+import { type Gap, gapOf, gapOfText } from "./gaps.ts";
 
 const groupsMax = 24;
 /** A longer run of digits is no number that is looked for; it is taken to its end. */
 const digitsMax = 64;
 const gapMax = 3;
 
-/** The groups that begin with this digit. Linear: what it took is not looked at again. */
-export function digitGroupsAt(text: string, first: number): DigitGroup[] {
-  const lead = leadOf(text, first);
-  const groups: DigitGroup[] = [];
-  let at = first;
-  let gap = text.slice(lead, first);
-  while (groups.length < groupsMax) {
-    const start = at;
-    let digits = "";
-    for (let digit = digitOf(text.charCodeAt(at)); digit !== -1; digit = digitOf(text.charCodeAt(++at))) {
-      if (digits.length < digitsMax) digits += String(digit);
+/** The groups that begin with a digit. One object is used again and again, because texts may have millions. */
+export class DigitGroups {
+  count = 0;
+  /** Of each group, in the text. */
+  readonly start = new Int32Array(groupsMax);
+  readonly end = new Int32Array(groupsMax);
+  /** Before each group: of the first, `+`, `(` and the like. */
+  readonly before: Gap[] = [];
+  /** The digits of all groups, 0 to 9; those of a group begin at `from`, and there are `size` of them. */
+  readonly digits = new Uint8Array(groupsMax * digitsMax);
+  readonly from = new Int32Array(groupsMax);
+  readonly size = new Int32Array(groupsMax);
+  /** Whether a bracket stands before any group. */
+  hasBrackets = false;
+
+  /** Linear: what it took is not looked at again. */
+  read(text: string, first: number): void {
+    const lead = leadOf(text, first);
+    this.count = 0;
+    this.hasBrackets = false;
+    let at = first;
+    let used = 0;
+    let isClosed = false;
+    let gap = gapOf(text, lead, first);
+    while (this.count < groupsMax) {
+      const group = this.count++;
+      this.start[group] = at;
+      this.from[group] = used;
+      this.before[group] = gap;
+      if (gap.brackets !== "") this.hasBrackets = true;
+      let digit = digitOf(text.charCodeAt(at));
+      while (digit !== -1) {
+        if (used - this.from[group]! < digitsMax) this.digits[used++] = digit;
+        digit = digitOf(text.charCodeAt(++at));
+      }
+      this.end[group] = at;
+      this.size[group] = used - this.from[group]!;
+      const next = endOfGap(text, at);
+      if (next === -1) break;
+      gap = gapOf(text, at, next);
+      if (gap.brackets.includes(")")) isClosed = true;
+      at = next;
     }
-    groups.push({ digits, start, end: at, before: gap });
-    const next = endOfGap(text, at);
-    if (next === -1) break;
-    gap = text.slice(at, next);
-    at = next;
+    // A bracket around the whole number, or around more than it.
+    const own = this.before[0]!;
+    if (!isClosed && own.brackets !== "") this.before[0] = gapOfText(own.text.replace(/[(（]\s?/g, ""));
   }
-  // A bracket around the whole number, or around more than it.
-  const isClosed = groups.some(({ before }, index) => index > 0 && /[)）]/.test(before));
-  if (!isClosed) groups[0]!.before = groups[0]!.before.replace(/[(（]\s?/g, "");
-  return groups;
+
+  /** Of groups from one to another, that one excluded. */
+  digitCount(from: number, to: number): number {
+    return this.from[to - 1]! + this.size[to - 1]! - this.from[from]!;
+  }
 }
 
 /** Where + and opening brackets before the first digit begin. */
 function leadOf(text: string, first: number): number {
   let at = first;
   while (at > 0 && first - at < gapMax) {
-    const char = text[at - 1]!;
-    const isLead = char === "+" || char === "＋" || char === "(" || char === "（";
-    const isBlank = char === " " && at < first && (text[at - 2] === "+" || text[at - 2] === "(");
-    if (!isLead && !isBlank) break;
+    const char = text.charCodeAt(at - 1);
+    const isLead = char === plus || char === 0xff0b || char === open || char === 0xff08;
+    const earlier = char === 32 ? text.charCodeAt(at - 2) : 0;
+    if (!isLead && earlier !== plus && earlier !== open) break;
     at--;
   }
   return at;
 }
+
+const [plus, open] = [43, 40];
 
 /** The position of the next digit, if only up to three separators stand before it; else -1. */
 function endOfGap(text: string, from: number): number {

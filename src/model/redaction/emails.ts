@@ -6,10 +6,11 @@ const domainMax = 253;
 
 /** Null if there is none. `size`: of the @, which is three characters long in URLs, `%40`. */
 export function emailAt(text: string, at: number, size = 1): { start: number; end: number } | null {
-  const start = startOfLocal(text, at);
-  if (start === at) return null;
+  // The domain first: no other address has a part of it, while `%40%40…` may be the local part of many.
   const end = endOfDomain(text, at + size);
   if (end === -1) return null;
+  const start = startOfLocal(text, at);
+  if (start === at) return null;
   // git@github.com:owner/repository
   if (text.charCodeAt(end) === 58 && text.slice(start, at) === "git") return null;
   return { start, end };

@@ -5,10 +5,11 @@ import { isLatin } from "./characters.ts";
 import { emailAt } from "./emails.ts";
 import type { Found } from "./found.ts";
 import { endOfIpv4, ipv6At } from "./ips.ts";
-import { bearerAt, cloudKeyAt, jwtAt, keyAt, pemAt } from "./known-keys.ts";
-import { numbersAt } from "./numbers.ts";
+import { bearerAt, cloudKeyAt, jwtAt, KeySearch } from "./known-keys.ts";
+import { NumberSearch } from "./numbers.ts";
 import type { BuiltInRule } from "./rules.ts";
-import { isPartOfValue, secretAt, secretIn, startOfValue, urlPasswordAt } from "./secrets.ts";
+import { leadMark, markOf } from "./secret-marks.ts";
+import { isPartOfValue, SecretSearch, secretIn, urlPasswordAt } from "./secrets.ts";
 
 /** What a character may begin. */
 const [digit, atSign, colon, equals, hyphen, underscore, keyLetter, jwtLetter, bearerLetter, wordLetter] = [
@@ -40,6 +41,9 @@ function kindsFor(active: ReadonlySet<BuiltInRule>): Uint8Array {
   return kinds;
 }
 
+/** No rule finds anything shorter. */
+const lengthMin = 3;
+
 export class BuiltInFinder {
   readonly #kinds: Uint8Array;
   /** The rank of each rule that is active. */
@@ -50,138 +54,166 @@ export class BuiltInFinder {
     this.#kinds = kindsFor(new Set(active));
   }
 
-  /** `key`: of the field that the text is in. */
+  /** `key`: of the field that the text is in. Linear in the text, whatever it is. */
   find(text: string, key: string): Found[] {
-    const found: Found[] = [];
-    if (this.#ranks.has("secret") && key !== "" && text.length < 2_048) {
+    if (text.length < lengthMin) return [];
+    return new Search(text, this.#kinds, this.#ranks).run(key);
+  }
+}
+
+/** One pass through one text. */
+class Search {
+  readonly #text: string;
+  readonly #kinds: Uint8Array;
+  readonly #ranks: ReadonlyMap<BuiltInRule, number>;
+  readonly #found: Found[] = [];
+  #secrets: SecretSearch | null = null;
+  #keys: KeySearch | null = null;
+  #numbers: NumberSearch | null = null;
+
+  constructor(text: string, kinds: Uint8Array, ranks: ReadonlyMap<BuiltInRule, number>) {
+    this.#text = text;
+    this.#kinds = kinds;
+    this.#ranks = ranks;
+  }
+
+  run(key: string): Found[] {
+    const text = this.#text;
+    if (key !== "" && this.#ranks.has("secret")) {
       const whole = secretIn(text, key);
-      if (whole) this.#add(found, "secret", whole);
+      if (whole) this.#add("secret", whole);
     }
     const kinds = this.#kinds;
     const { length } = text;
     for (let at = 0; at < length; at++) {
       const kind = kinds[text.charCodeAt(at)]!;
-      if (kind !== 0) at = this.#at(text, at, kind, found) - 1;
+      if (kind !== 0) at = this.#at(at, kind) - 1;
     }
-    return found;
+    return this.#found;
   }
 
-  #add(found: Found[], rule: BuiltInRule, { start, end }: { start: number; end: number }): void {
+  #add(rule: BuiltInRule, { start, end }: { start: number; end: number }): void {
     const rank = this.#ranks.get(rule);
-    if (rank !== undefined) found.push({ start, end, rule: rank });
+    if (rank !== undefined) this.#found.push({ start, end, rule: rank });
   }
 
   /** Returns where to look on, after the position. */
-  #at(text: string, at: number, kind: number, found: Found[]): number {
-    if (kind === digit) return this.#digits(text, at, found);
-    if (kind === atSign) return this.#atSign(text, at, 1, found);
-    if (kind === colon) return this.#colon(text, at, found);
-    const place = this.#secretBy(text, at, kind);
+  #at(at: number, kind: number): number {
+    if (kind === digit) return this.#digits(at);
+    if (kind === atSign) return this.#atSign(at, 1);
+    if (kind === colon) return this.#colon(at);
+    const place = this.#secretBy(at, kind);
     if (!place) return at + 1;
-    this.#add(found, "secret", place);
+    this.#add("secret", place);
     // A value after a word may contain others; a key of a known shape does not.
     return kind === equals || kind === wordLetter ? at + 1 : Math.max(place.end, at + 1);
   }
 
-  #secretBy(text: string, at: number, kind: number): { start: number; end: number } | null {
+  #secretBy(at: number, kind: number): { start: number; end: number } | null {
+    const text = this.#text;
     if (kind === keyLetter)
       return text.charCodeAt(at + 1) === 73 || text.charCodeAt(at - 1) === 73 ? cloudKeyAt(text, at) : null;
     if (kind === jwtLetter) return text.startsWith("eyJ", at - 2) ? jwtAt(text, at) : null;
     if (kind === bearerLetter) return bearerAt(text, at);
-    if (kind === equals) return this.#secretAfter(text, at + 1);
-    if (kind === wordLetter) return passwordAt(text, at);
-    if (kind === hyphen && text.startsWith("-----BEGIN ", at)) return pemAt(text, at);
-    return keyAt(text, at);
+    if (kind === equals) return this.#secretAfter(at + 1);
+    if (kind === wordLetter) return this.#passwordAt(at);
+    this.#keys ??= new KeySearch(text);
+    if (kind === hyphen && text.startsWith("-----BEGIN ", at)) return this.#keys.pemAt(at);
+    return this.#keys.at(at);
   }
 
-  #atSign(text: string, at: number, size: number, found: Found[]): number {
+  #atSign(at: number, size: number): number {
+    const text = this.#text;
     const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at + size)];
     // NaN at either end.
-    if (!(before > 32 && before !== 64 && after > 32 && after !== 64)) return at + size;
+    if (!(before > 32 && after > 32) || isAt(before) || isAt(after)) return at + size;
     const password = this.#ranks.has("secret") ? urlPasswordAt(text, at) : null;
     if (password) {
-      this.#add(found, "secret", password);
+      this.#add("secret", password);
       return at + size;
     }
-    const email = emailAt(text, at, size);
+    const email = this.#ranks.has("email") ? emailAt(text, at, size) : null;
     if (!email) return at + size;
-    this.#add(found, "email", email);
+    this.#add("email", email);
     return email.end;
   }
 
-  #colon(text: string, at: number, found: Found[]): number {
+  #colon(at: number): number {
     if (this.#ranks.has("ip")) {
-      const ip = ipv6At(text, at);
+      const ip = ipv6At(this.#text, at);
       if (ip) {
-        this.#add(found, "ip", ip);
+        this.#add("ip", ip);
         return ip.end;
       }
     }
-    const secret = this.#ranks.has("secret") ? this.#secretAfter(text, at + 1) : null;
-    if (secret) this.#add(found, "secret", secret);
+    const secret = this.#ranks.has("secret") ? this.#secretAfter(at + 1) : null;
+    if (secret) this.#add("secret", secret);
     return at + 1;
   }
 
   /** After a colon or an equals sign, blanks and quotes. */
-  #secretAfter(text: string, from: number): { start: number; end: number } | null {
+  #secretAfter(from: number): { start: number; end: number } | null {
     let start = from;
-    while (start < from + 4 && " \"'`*\\".includes(text[start] ?? "_")) start++;
-    return secretAt(text, start).place;
+    while (start < from + 4 && markOf(this.#text.charCodeAt(start)) & leadMark) start++;
+    return this.#secret.at(start);
   }
 
-  #digits(text: string, at: number, found: Found[]): number {
+  get #secret(): SecretSearch {
+    this.#secrets ??= new SecretSearch(this.#text);
+    return this.#secrets;
+  }
+
+  #digits(at: number): number {
+    const text = this.#text;
     if (text.charCodeAt(at - 1) === 37 && text.startsWith("40", at) && this.#ranks.has("email")) {
       const email = emailAt(text, at - 1, 3);
       if (email) {
-        this.#add(found, "email", email);
+        this.#add("email", email);
         return email.end;
       }
     }
     if (this.#ranks.has("ip")) {
       const end = endOfIpv4(text, at);
       if (end !== -1) {
-        this.#add(found, "ip", { start: at, end });
+        this.#add("ip", { start: at, end });
         return end;
       }
     }
-    const isAfterLetter = isLatin(text.charCodeAt(at - 1));
-    if (isAfterLetter && this.#ranks.has("iban")) {
-      const iban = ibanAt(text, at);
-      if (iban) {
-        this.#add(found, "iban", iban);
-        return iban.end;
-      }
+    // Like one, but with wrong check digits, it is nothing else either: no phone number and no card.
+    const iban = isLatin(text.charCodeAt(at - 1)) ? ibanAt(text, at) : null;
+    if (iban) {
+      if (iban.isValid) this.#add("iban", iban);
+      return iban.end;
     }
-    let end = numbersAt(text, at, {
-      wants: kind => this.#ranks.has(kind),
-      add: (kind, start, to) => this.#add(found, kind, { start, end: to }),
-      last: () => {
-        const last = found.at(-1);
-        return { end: last?.end ?? 0, isPhone: last !== undefined && last.rule === this.#ranks.get("phone") };
-      },
-    });
-    if (this.#ranks.has("secret") && isPartOfValue(text, at, end)) end = this.#token(text, at, end, found);
+    this.#numbers ??= new NumberSearch(text, this.#ranks);
+    let end = this.#numbers.at(at, this.#found);
+    if (this.#ranks.has("secret") && isPartOfValue(text, at, end)) end = this.#token(at, end);
     return end;
   }
 
   /** Letters and digits mixed, which may be a secret without a colon before it. */
-  #token(text: string, at: number, end: number, found: Found[]): number {
-    const start = startOfValue(text, at);
-    if (found.length > 0 && found[found.length - 1]!.end > start) return end;
-    const secret = secretAt(text, start);
-    if (secret.place) this.#add(found, "secret", secret.place);
+  #token(at: number, end: number): number {
+    const found = this.#found;
+    const secret = this.#secret.token(at, found.length > 0 ? found[found.length - 1]!.end : 0);
+    if (secret) this.#add("secret", secret);
     return end;
+  }
+
+  /** “The password is …”, by the w. */
+  #passwordAt(at: number): { start: number; end: number } | null {
+    const text = this.#text;
+    const before = text.charCodeAt(at - 1) | 32;
+    const start = before === 115 ? at - 4 : before === 112 ? at - 1 : before === 110 ? at - 4 : at;
+    if (start < 0 || !passwordLetters.has(text.charCodeAt(start))) return null;
+    password.lastIndex = start;
+    return password.test(text) ? this.#secret.at(password.lastIndex) : null;
   }
 }
 
+function isAt(code: number): boolean {
+  return code === 64 || code === 0xff20;
+}
+
+const passwordLetters: ReadonlySet<number> = new Set(Array.from("pkwPKW", char => char.charCodeAt(0)));
 const password =
   /(?:passw(?:or[dt]|d)|kennwort|wachtwoord|pwd)["'`]?(?:\s{1,2}(?:is|was|ist|lautet|to|auf)){1,2}:?\s{1,2}["'`]?/iy;
-
-/** “The password is …”, by the w. */
-function passwordAt(text: string, at: number): { start: number; end: number } | null {
-  const before = text.charCodeAt(at - 1) | 32;
-  const start = before === 115 ? at - 4 : before === 112 ? at - 1 : before === 110 ? at - 4 : at;
-  if (start < 0 || !"pkw".includes(text[start]!.toLowerCase())) return null;
-  password.lastIndex = start;
-  return password.test(text) ? secretAt(text, password.lastIndex).place : null;
-}

@@ -10,19 +10,15 @@ export function endOfIpv4(text: string, start: number): number {
     if (code === 47 && text.charCodeAt(start - 2) !== 47) return -1;
   }
   const end = endOfFour(text, start);
-  if (
-    end === -1 ||
-    /(?:version|ver\.?|release|build|firmware|kapitel|chapter|section|§)\s*:?\s*$/i.test(
-      before(text, start, 14),
-    )
-  ) {
-    return -1;
-  }
+  if (end === -1) return -1;
   const next = text.charCodeAt(end);
   if (isWordChar(next)) return -1;
   const isJoined = next === 46 || next === 45;
-  return isJoined && isLatinOrDigit(text.charCodeAt(end + 1)) ? -1 : end;
+  if (isJoined && isLatinOrDigit(text.charCodeAt(end + 1))) return -1;
+  return versionWord.test(before(text, start, 14)) ? -1 : end;
 }
+
+const versionWord = /(?:version|ver\.?|release|build|firmware|kapitel|chapter|section|§)\s*:?\s*$/i;
 
 /** Four numbers up to 255 with points between. */
 function endOfFour(text: string, start: number): number {
@@ -42,7 +38,10 @@ function endOfFour(text: string, start: number): number {
 
 const colon = 58;
 
-/** The IPv6 address with its first colon here; null if there is none. `end` is where to look on. */
+/**
+ * The IPv6 address with its first colon here; null if there is none. `end` is where to look on. Linear: of a run of hex digits,
+ * colons and points, only the first colon is followed by a look at the rest.
+ */
 export function ipv6At(text: string, at: number): { start: number; end: number } | null {
   let start = at;
   while (start > 0 && at - start < 5 && isHex(text.charCodeAt(start - 1))) start--;
@@ -54,7 +53,7 @@ export function ipv6At(text: string, at: number): { start: number; end: number }
   if (isWordChar(text.charCodeAt(end))) return null;
   while (end > start && text.charCodeAt(end - 1) === 46) end--;
   if (text.charCodeAt(end - 1) === colon && text.charCodeAt(end - 2) !== colon) end--;
-  return isIpv6(text.slice(start, end)) ? { start, end } : null;
+  return isIpv6(text, start, end) ? { start, end } : null;
 }
 
 function isHex(code: number): boolean {
@@ -66,19 +65,41 @@ function isPart(code: number): boolean {
   return isHex(code) || code === colon || code === 46;
 }
 
-function isIpv6(text: string): boolean {
-  const halves = text.split("::");
-  if (halves.length > 2 || !/\d/.test(text)) return false;
-  const groups = halves.flatMap(half => (half === "" ? [] : half.split(":")));
-  let count = groups.length;
-  if (groups.at(-1)?.includes(".")) {
-    const four = groups.pop()!;
-    if (endOfFour(four, 0) !== four.length) return false;
-    count++;
-  }
-  if (!groups.every(group => /^[\da-f]{1,4}$/i.test(group))) return false;
-  if (halves.length === 1) return count === 8;
+/** Eight groups, or fewer around one `::`; the last two may be an IPv4 address. */
+function isIpv6(text: string, start: number, end: number): boolean {
+  let groups = 0;
+  let isShort = false;
+  let hasDigit = false;
   // 10::20 may be anything, and a::b is a name.
-  const isTelling = text.startsWith("::") || count >= 4 || groups.some(group => group.length >= 3);
-  return count >= 1 && count <= 7 && isTelling;
+  let isTelling = text.charCodeAt(start) === colon;
+  let at = start;
+  if (isTelling && text.charCodeAt(start + 1) !== colon) return false;
+  while (at < end) {
+    if (text.charCodeAt(at) === colon) {
+      if (text.charCodeAt(at + 1) !== colon || at + 1 >= end) {
+        // A single one, between two groups.
+        at++;
+        if (at >= end || !isHex(text.charCodeAt(at))) return false;
+      } else {
+        if (isShort) return false;
+        isShort = true;
+        at += 2;
+        if (at < end && text.charCodeAt(at) === colon) return false;
+      }
+      if (at >= end) break;
+    }
+    const first = at;
+    while (at < end && isHex(text.charCodeAt(at))) hasDigit = isDigit(text.charCodeAt(at++)) || hasDigit;
+    if (text.charCodeAt(at) === 46 && at < end) {
+      if (endOfFour(text, first) !== end) return false;
+      groups += 2;
+      hasDigit = true;
+      break;
+    }
+    if (at === first || at - first > 4) return false;
+    if (at - first >= 3) isTelling = true;
+    groups++;
+  }
+  if (!hasDigit) return false;
+  return isShort ? groups >= 1 && groups <= 7 && (isTelling || groups >= 4) : groups === 8;
 }

@@ -36,15 +36,64 @@ for (const shape of shapes) {
   byEnding.set(ending, [...(byEnding.get(ending) ?? []), shape]);
 }
 
-/** The key whose prefix ends with the - or _ here. */
-export function keyAt(text: string, mark: number): Place | null {
-  for (const { prefix, rest } of byEnding.get(text.slice(mark - 2, mark + 1)) ?? []) {
-    const start = mark + 1 - prefix.length;
-    if (start < 0 || !text.startsWith(prefix, start) || !isStart(text, start)) continue;
-    rest.lastIndex = mark + 1;
-    if (rest.test(text)) return { start, end: rest.lastIndex };
+/** The letters before the last of a prefix. */
+const lastLetters = new Uint8Array(128);
+for (const { prefix } of shapes) lastLetters[prefix.charCodeAt(prefix.length - 2)] = 1;
+
+/** The keys of one text; remembers what lies ahead, so that all questions together read the text a few times. */
+export class KeySearch {
+  readonly #text: string;
+  #digitFrom = 0;
+  #digit = -1;
+  #endFrom = 0;
+  #end = -2;
+
+  constructor(text: string) {
+    this.#text = text;
   }
-  return null;
+
+  /** The key whose prefix ends with the - or _ here. */
+  at(mark: number): Place | null {
+    const text = this.#text;
+    if (lastLetters[text.charCodeAt(mark - 1)] !== 1) return null;
+    for (const { prefix, rest } of byEnding.get(text.slice(mark - 2, mark + 1)) ?? []) {
+      const start = mark + 1 - prefix.length;
+      if (start < 0 || !text.startsWith(prefix, start) || !isStart(text, start)) continue;
+      if (prefix === "sk-" && this.#digitAfter(mark + 1) > mark + 81) continue;
+      rest.lastIndex = mark + 1;
+      if (rest.test(text)) return { start, end: rest.lastIndex };
+    }
+    return null;
+  }
+
+  /** The private key whose `-----BEGIN` is here. */
+  pemAt(start: number): Place | null {
+    return pemAt(this.#text, start, from => {
+      if (this.#end !== -1 && (from < this.#endFrom || from > this.#end)) {
+        this.#endFrom = from;
+        this.#end = this.#text.indexOf("-----END ", from);
+      }
+      return this.#end;
+    });
+  }
+
+  /** The next digit, if only letters, _ and - stand before it; else infinity. */
+  #digitAfter(from: number): number {
+    const text = this.#text;
+    if (from < this.#digitFrom || from > this.#digit) {
+      let at = from;
+      while (at < text.length && isKeyLetter(text.charCodeAt(at))) at++;
+      this.#digitFrom = from;
+      this.#digit = at;
+    }
+    const code = text.charCodeAt(this.#digit);
+    return code >= 48 && code <= 57 ? this.#digit : Number.POSITIVE_INFINITY;
+  }
+}
+
+function isKeyLetter(code: number): boolean {
+  const lower = code | 32;
+  return (lower >= 97 && lower <= 122) || code === 95 || code === 45;
 }
 
 /** AKIA… and ASIA… of AWS, AIza… of Google: `letter` is the second or third of them. */
@@ -92,24 +141,32 @@ export function bearerAt(text: string, start: number): Place | null {
 }
 
 const pemBegin = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----/y;
-const pemBody = /(?:[A-Za-z0-9+/=:,. \r\n-]|\\[rn])*/y;
 
 /** A PEM private key, as far as there is of it. */
-export function pemAt(text: string, start: number): Place | null {
+function pemAt(text: string, start: number, endFrom: (from: number) => number): Place | null {
   pemBegin.lastIndex = start;
   if (!pemBegin.test(text)) return null;
   const from = pemBegin.lastIndex;
-  const ending = text.indexOf("-----END ", from);
+  const ending = endFrom(from);
   if (ending !== -1 && ending - from <= pemMax) {
-    const close = text.indexOf("-----", ending + 9);
-    if (close !== -1 && close - ending < 60) return { start, end: close + 5 };
+    const close = text.slice(ending + 9, ending + 64).indexOf("-----");
+    if (close !== -1) return { start, end: ending + 14 + close };
   }
-  pemBody.lastIndex = from;
-  pemBody.test(text);
-  return { start, end: Math.max(from, pemBody.lastIndex) };
+  let end = from;
+  for (; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    if (code < 128 && inPem[code] === 1) continue;
+    const next = text.charCodeAt(end + 1);
+    if (code !== 92 || (next !== 110 && next !== 114)) break;
+    end++;
+  }
+  return { start, end };
 }
 
 const pemMax = 20_000;
+const inPem = new Uint8Array(128);
+for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=:,. \r\n-")
+  inPem[char.charCodeAt(0)] = 1;
 
 /** After anything that is no letter or digit, or after an escape such as `\n`. */
 function isStart(text: string, start: number): boolean {

@@ -2,180 +2,241 @@
 
 import { isCard, isEan13 } from "./cards.ts";
 import { isDigit, isLatin, isLatinOrDigit } from "./characters.ts";
-import { type DigitGroup, digitGroupsAt } from "./digit-groups.ts";
-import { saysCard, saysSsn, wordsBefore } from "./number-words.ts";
-import { phoneForm } from "./phones.ts";
+import { DigitGroups } from "./digit-groups.ts";
+import type { Found } from "./found.ts";
+import { saysCard, saysSsn, WordsBefore } from "./number-words.ts";
+import { formOf, phoneForm } from "./phones.ts";
+import type { BuiltInRule } from "./rules.ts";
 
-export type NumberKind = "card" | "phone" | "ssn";
-
-/** What is looked for, and what was found in the text so far. */
-export type NumberSearch = {
-  wants(kind: NumberKind): boolean;
-  add(kind: NumberKind, start: number, end: number): void;
-  last(): { end: number; isPhone: boolean };
-};
+type NumberKind = Extract<BuiltInRule, "card" | "phone" | "ssn">;
 
 const phoneGroupsMax = 7;
 const [phoneDigitsMin, phoneDigitsMax] = [7, 18];
 const cardGroupsMax = 6;
 
-const blankOrPlus = /[ \u00a0\u202f\u2009+＋]/;
+/** What was found before, as far as words before a number depend on it. */
+type Last = { end: number; isPhone: boolean };
 
-/** Reports what begins with the digit or in the groups after it; returns where to look on. */
-export function numbersAt(text: string, first: number, search: NumberSearch): number {
-  const groups = digitGroupsAt(text, first);
-  const end = groups[groups.length - 1]!.end;
-  if (groups.length === 1 && groups[0]!.digits.length < 7) return end;
-  if (isUuid(groups)) return end;
-  for (let from = 0; from < groups.length; ) {
-    const to = found(text, groups, from, search);
-    from = to === from ? from + 1 : to;
+/** The numbers of one text, asked for by increasing positions. */
+export class NumberSearch {
+  readonly #text: string;
+  readonly #groups = new DigitGroups();
+  readonly #words: WordsBefore;
+  readonly #ranks: ReadonlyMap<BuiltInRule, number>;
+  #found: Found[] = [];
+  readonly #last: Last = { end: 0, isPhone: false };
+
+  /** `ranks`: of the rules that are active. */
+  constructor(text: string, ranks: ReadonlyMap<BuiltInRule, number>) {
+    this.#text = text;
+    this.#words = new WordsBefore(text);
+    this.#ranks = ranks;
   }
-  return end;
-}
 
-/** The position after the groups that are something, or `from`. */
-function found(text: string, groups: DigitGroup[], from: number, search: NumberSearch): number {
-  const first = groups[from]!;
-  if (!mayBegin(text, groups, from)) return from;
-  if (search.wants("card")) {
-    const to = endOfCard(text, groups, from, search);
-    if (to > from) {
-      search.add("card", first.start, groups[to - 1]!.end);
+  /** Adds what begins with the digit or in the groups after it; returns where to look on. */
+  at(first: number, found: Found[]): number {
+    const groups = this.#groups;
+    groups.read(this.#text, first);
+    const { count } = groups;
+    const end = groups.end[count - 1]!;
+    if (count === 1 && groups.size[0]! < 7) return end;
+    if (this.#isUuid()) return end;
+    this.#words.forget();
+    this.#found = found;
+    for (let from = 0; from < count; ) {
+      const to = this.#mayBegin(from) ? this.#from(from) : from;
+      from = to === from ? from + 1 : to;
+    }
+    return end;
+  }
+
+  /** The position after the groups that are something, or `from`. */
+  #from(from: number): number {
+    const { start, end, size, count } = this.#groups;
+    const card = this.#ranks.has("card") ? this.#endOfCard(from) : from;
+    if (card > from) {
+      this.#add("card", start[from]!, end[card - 1]!);
+      return card;
+    }
+    if (this.#ranks.has("ssn") && this.#isSsn(from)) {
+      const to = size[from] === 9 ? from + 1 : from + 3;
+      this.#add("ssn", start[from]!, end[to - 1]!);
       return to;
     }
-  }
-  if (search.wants("ssn") && isSsn(text, groups, from, search)) {
-    const to = first.digits.length === 9 ? from + 1 : from + 3;
-    search.add("ssn", first.start, groups[to - 1]!.end);
+    if (!this.#ranks.has("phone") || (count - from === 1 && size[from]! < phoneDigitsMin)) return from;
+    const to = this.#endOfPhone(from);
+    if (to > from) this.#add("phone", this.#startOfPhone(from), endWithExtension(this.#text, end[to - 1]!));
     return to;
   }
-  if (!search.wants("phone")) return from;
-  const to = endOfPhone(text, groups, from, search);
-  if (to > from) search.add("phone", startOfPhone(first), endWithExtension(text, groups[to - 1]!.end));
-  return to;
-}
 
-/** The digits at the end of a UUID, whatever is before them. */
-function isUuid(groups: DigitGroup[]): boolean {
-  return (
-    groups.length >= 2 &&
-    groups.length <= 5 &&
-    groups.at(-1)!.digits.length >= 12 &&
-    groups.at(-2)!.digits.length === 4
-  );
-}
-
-function mayBegin(text: string, groups: DigitGroup[], from: number): boolean {
-  if (from > 0) return blankOrPlus.test(groups[from]!.before);
-  const { start, before: lead } = groups[0]!;
-  const at = start - lead.length;
-  const previous = text.charCodeAt(at - 1);
-  if (at === 0) return true;
-  if (previous === 95 || isDigit(previous)) return false;
-  if (isLatin(previous)) return text.charCodeAt(at - 2) === 92 && "nrt".includes(text[at - 1]!);
-  if (previous === 36 || previous === 0x20ac || previous === 0xa3 || previous === 37) return false;
-  // Attached to a name or a number: 550e8400-e29b, v-12, 0.5
-  const isMark = previous === 45 || previous === 46 || previous === 47 || previous === 44;
-  if (!isMark) return true;
-  const earlier = text.charCodeAt(at - 2);
-  if (previous === 46 || previous === 47) return !isDigit(earlier) && (lead !== "" || previous === 46);
-  return !isLatinOrDigit(earlier);
-}
-
-function mayEnd(text: string, groups: DigitGroup[], to: number): boolean {
-  const { end } = groups[to - 1]!;
-  if (to < groups.length)
-    return /^[ \u00a0\u202f(+/.-]+$/.test(groups[to]!.before) && groups[to]!.before !== ".";
-  const next = text.charCodeAt(end);
-  if (Number.isNaN(next)) return true;
-  if (next === 95 || next === 64 || next === 37 || next === 0x20ac) return false;
-  if (isLatin(next)) return /^x ?\d{1,5}\b/i.test(text.slice(end, end + 8));
-  const after = text.charCodeAt(end + 1);
-  if (next === 58 || next === 44) return !isDigit(after);
-  return !(next === 45 || next === 46) || !isLatinOrDigit(after) || (next === 46 && isLatin(after));
-}
-
-function endOfCard(text: string, groups: DigitGroup[], from: number, search: NumberSearch): number {
-  let digits = "";
-  const most = Math.min(groups.length, from + cardGroupsMax);
-  for (let at = from; at < most; at++) {
-    if (at > from && !/^(?:[ \u00a0\u202f.\u2010-\u2013-]| - )$/.test(groups[at]!.before)) break;
-    digits += groups[at]!.digits;
-    if (digits.length > 19) break;
-    if (digits.length < 13) continue;
-    if (!isCardForm(groups, from, at + 1) || !mayEnd(text, groups, at + 1) || !isCard(digits)) continue;
-    if (isEan13(digits) && !saysCard(text, groups[from]!.start, search.last().end)) continue;
-    return at + 1;
+  #add(kind: NumberKind, start: number, end: number): void {
+    const rule = this.#ranks.get(kind);
+    if (rule !== undefined) this.#found.push({ start, end, rule });
   }
-  return from;
-}
 
-function isCardForm(groups: DigitGroup[], from: number, to: number): boolean {
-  if (to - from === 1) return true;
-  const form = groups
-    .slice(from, to)
-    .map(({ digits }) => digits.length)
-    .join("-");
-  return /^(?:4-4-4-[1-4]|4-4-4-4-[1-3]|4-6-[45]|4-4-5|8-8|4-12|6-1[0-3]|4-4-8|4-5-6)$/.test(form);
-}
-
-function isSsn(text: string, groups: DigitGroup[], from: number, search: NumberSearch): boolean {
-  const [a, b, c] = groups.slice(from, from + 3);
-  const digits = a!.digits.length === 9 ? a!.digits : `${a!.digits}${b?.digits}${c?.digits}`;
-  if (!/^(?!000|666|9)\d{3}(?!00)\d\d(?!0000)\d{4}$/.test(digits)) return false;
-  if (a!.digits.length === 9)
-    return mayEnd(text, groups, from + 1) && saysSsn(text, a!.start, search.last().end);
-  if (a!.digits.length !== 3 || b!.digits.length !== 2 || c!.digits.length !== 4) return false;
-  if (b!.before !== c!.before || !mayEnd(text, groups, from + 3)) return false;
-  const isHyphen = /^[-\u2010\u2011\u2013]$/.test(b!.before);
-  if (!isHyphen && b!.before !== " ") return false;
-  return saysSsn(text, a!.start, search.last().end) || (isHyphen && saidAt(text, a!.start, search) === 0);
-}
-
-/** The longest that is a phone number. */
-function endOfPhone(text: string, groups: DigitGroup[], from: number, search: NumberSearch): number {
-  const first = groups[from]!;
-  // Deep in a list of numbers, only what looks like the beginning of one.
-  if (from > 2 && first.digits.length < 3 && first.digits[0] !== "0" && first.before === " ") return from;
-  let to = from;
-  let digits = 0;
-  const most = Math.min(groups.length, from + phoneGroupsMax);
-  while (to < most && digits + groups[to]!.digits.length <= phoneDigitsMax) {
-    if (to > from && groups[to]!.before.includes("+")) break;
-    digits += groups[to++]!.digits.length;
+  #lastFound(): Last {
+    const last = this.#found.at(-1);
+    this.#last.end = last?.end ?? 0;
+    this.#last.isPhone = last !== undefined && last.rule === this.#ranks.get("phone");
+    return this.#last;
   }
-  let said: -1 | 0 | 1 | null = null;
-  for (; to > from && digits >= phoneDigitsMin; digits -= groups[--to]!.digits.length) {
-    const form = phoneForm(groups.slice(from, to));
-    if (form === null || !mayEnd(text, groups, to) || isMoney(text, groups[to - 1]!.end)) continue;
-    if (form === "sure") return to;
-    said ??= saidAt(text, first.start - first.before.length, search);
-    if (said === 1 || (form === "likely" && said === 0)) return to;
+
+  /** The digits at the end of a UUID, whatever is before them. */
+  #isUuid(): boolean {
+    const { count, size } = this.#groups;
+    return count >= 2 && count <= 5 && size[count - 1]! >= 12 && size[count - 2] === 4;
   }
-  return from;
+
+  #mayBegin(from: number): boolean {
+    const text = this.#text;
+    const { start, before } = this.#groups;
+    if (from > 0) return before[from]!.mayPrecede;
+    const lead = before[0]!.text;
+    const at = start[0]! - lead.length;
+    const previous = text.charCodeAt(at - 1);
+    if (at === 0) return true;
+    if (previous === 95 || isDigit(previous)) return false;
+    if (isLatin(previous)) return text.charCodeAt(at - 2) === 92 && "nrt".includes(text[at - 1]!);
+    if (previous === 36 || previous === 0x20ac || previous === 0xa3 || previous === 37) return false;
+    // Attached to a name or a number: 550e8400-e29b, v-12, 0.5
+    const isMark = previous === 45 || previous === 46 || previous === 47 || previous === 44;
+    if (!isMark) return true;
+    const earlier = text.charCodeAt(at - 2);
+    if (previous === 46 || previous === 47) return !isDigit(earlier) && (lead !== "" || previous === 46);
+    return !isLatinOrDigit(earlier);
+  }
+
+  #mayEnd(to: number): boolean {
+    const text = this.#text;
+    const { count, before } = this.#groups;
+    if (to < count) return before[to]!.mayFollow;
+    const end = this.#groups.end[to - 1]!;
+    const next = text.charCodeAt(end);
+    if (Number.isNaN(next)) return true;
+    if (next === 95 || next === 64 || next === 37 || next === 0x20ac) return false;
+    if (isLatin(next)) return (next | 32) === 120 && /^x ?\d{1,5}\b/i.test(text.slice(end, end + 8));
+    const after = text.charCodeAt(end + 1);
+    if (next === 58 || next === 44) return !isDigit(after);
+    return !(next === 45 || next === 46) || !isLatinOrDigit(after) || (next === 46 && isLatin(after));
+  }
+
+  #endOfCard(from: number): number {
+    const groups = this.#groups;
+    const most = Math.min(groups.count, from + cardGroupsMax);
+    for (let at = from; at < most; at++) {
+      if (at > from && !groups.before[at]!.isCard) break;
+      const count = groups.digitCount(from, at + 1);
+      if (count > 19) break;
+      if (count < 13) continue;
+      const first = groups.from[from]!;
+      const digits = groups.digits.subarray(first, first + count);
+      if (at > from && !cardForms.has(formOf(groups, from, at + 1))) continue;
+      if (!isCard(digits) || !this.#mayEnd(at + 1)) continue;
+      if (isEan13(digits) && !saysCard(this.#text, groups.start[from]!, this.#lastFound().end)) continue;
+      return at + 1;
+    }
+    return from;
+  }
+
+  #isSsn(from: number): boolean {
+    const text = this.#text;
+    const { size, start, count, before, digits, from: offsets } = this.#groups;
+    const isWhole = size[from] === 9;
+    if (!isWhole && !(count - from >= 3 && size[from] === 3 && size[from + 1] === 2 && size[from + 2] === 4))
+      return false;
+    if (!isSsnRange(digits, offsets[from]!)) return false;
+    const since = this.#lastFound().end;
+    if (isWhole) return this.#mayEnd(from + 1) && saysSsn(text, start[from]!, since);
+    const gap = before[from + 1]!;
+    if (gap !== before[from + 2] || !this.#mayEnd(from + 3)) return false;
+    if (!gap.isHyphen && gap.text !== " ") return false;
+    return saysSsn(text, start[from]!, since) || (gap.isHyphen && this.#saidAt(start[from]!) === 0);
+  }
+
+  /** The longest that is a phone number. */
+  #endOfPhone(from: number): number {
+    const groups = this.#groups;
+    const { size, before, digits } = groups;
+    const isPlus = before[from]!.hasPlus;
+    // Deep in a list of numbers, only what looks like the beginning of one.
+    if (from > 2 && size[from]! < 3 && digits[groups.from[from]!] !== 0 && before[from]!.text === " ")
+      return from;
+    let to = from;
+    let count = 0;
+    const most = Math.min(groups.count, from + phoneGroupsMax);
+    while (to < most && count + size[to]! <= phoneDigitsMax) {
+      if (to > from && before[to]!.hasPlus) break;
+      count += size[to++]!;
+    }
+    if (count < phoneDigitsMin) return from;
+    let said: -1 | 0 | 1 = 0;
+    if (!isPlus) {
+      said = this.#saidAt(groups.start[from]! - before[from]!.text.length);
+      if (said === -1) return from;
+    }
+    for (; to > from && count >= phoneDigitsMin; count -= size[--to]!) {
+      const form = phoneForm(groups, from, to, said === 1);
+      if (form === null || !this.#mayEnd(to) || isMoney(this.#text, groups.end[to - 1]!)) continue;
+      if (form === "sure" || said === 1 || form === "likely") return to;
+    }
+    return from;
+  }
+
+  #saidAt(start: number): -1 | 0 | 1 {
+    const { end, isPhone } = this.#lastFound();
+    return this.#words.at(start, end, isPhone);
+  }
+
+  #startOfPhone(from: number): number {
+    const lead = this.#groups.before[from]!.text;
+    const at = lead.search(/[+＋(（]/);
+    return this.#groups.start[from]! - (at === -1 ? 0 : lead.length - at);
+  }
 }
 
-function saidAt(text: string, start: number, search: NumberSearch): -1 | 0 | 1 {
-  const { end, isPhone } = search.last();
-  return wordsBefore(text, start, end, isPhone);
+/** Not 000, 666 or 900 and above, not 00, not 0000. */
+function isSsnRange(digits: Uint8Array, at: number): boolean {
+  const area = digits[at]! * 100 + digits[at + 1]! * 10 + digits[at + 2]!;
+  if (area === 0 || area === 666 || area >= 900) return false;
+  if (digits[at + 3]! + digits[at + 4]! === 0) return false;
+  return digits[at + 5]! + digits[at + 6]! + digits[at + 7]! + digits[at + 8]! > 0;
 }
+
+/** How many digits the groups of a card have, packed as `formOf` does. */
+const cardForms: ReadonlySet<number> = new Set(
+  (
+    "4-4-4-1 4-4-4-2 4-4-4-3 4-4-4-4 4-4-4-4-1 4-4-4-4-2 4-4-4-4-3 4-6-4 4-6-5 4-4-5 8-8 4-12 6-10 6-11 6-12 6-13 " +
+    "4-4-8 4-5-6"
+  )
+    .split(" ")
+    .map(form => form.split("-").reduce((sum, size) => sum * 20 + Number(size), 0)),
+);
+
+const money =
+  /^\s?(?:€|\$|£|¥|EUR|USD|GBP|CHF|PLN|zł|руб|₽|元|円|원|%|km|kg|MB|KB|GB|ms|bytes|tokens)/;
+const moneyBegins: ReadonlySet<number> = new Set(
+  Array.from("€$£¥EUGCPzр₽元円원%kMKmbt", char => char.charCodeAt(0)),
+);
 
 function isMoney(text: string, end: number): boolean {
-  return /^\s?(?:€|\$|£|¥|EUR|USD|GBP|CHF|PLN|zł|руб|₽|元|円|원|%|km|kg|MB|KB|GB|ms|bytes|tokens)/.test(
-    text.slice(end, end + 8),
-  );
+  const next = text.charCodeAt(end);
+  const isBlank = next <= 32 || next === 0xa0 || next === 0x202f || next === 0x2009;
+  if (!moneyBegins.has(isBlank ? text.charCodeAt(end + 1) : next)) return false;
+  return money.test(text.slice(end, end + 8));
 }
 
-function startOfPhone({ start, before: lead }: DigitGroup): number {
-  return start - (lead.length - lead.search(/[+＋(（]/)) * (/[+＋(（]/.test(lead) ? 1 : 0);
-}
+const extension =
+  /^,? ?(?:ext\.?|x|extension|durchwahl|dw\.?|poste|int\.?|доб\.?|内线|内線) ?\d{1,5}(?!\d)/i;
+const extensionBegins: ReadonlySet<number> = new Set(
+  Array.from("exdpiд内EXDPIД", char => char.charCodeAt(0)),
+);
 
 /** With ` ext. 12` or ` x12`. */
 function endWithExtension(text: string, end: number): number {
-  const extension =
-    /^,? ?(?:ext\.?|x|extension|durchwahl|dw\.?|poste|int\.?|доб\.?|内线|内線) ?\d{1,5}(?!\d)/i.exec(
-      text.slice(end, end + 20),
-    );
-  return extension ? end + extension[0].length : end;
+  let at = end;
+  if (text.charCodeAt(at) === 44) at++;
+  if (text.charCodeAt(at) === 32) at++;
+  if (!extensionBegins.has(text.charCodeAt(at))) return end;
+  const found = extension.exec(text.slice(end, end + 20));
+  return found ? end + found[0].length : end;
 }

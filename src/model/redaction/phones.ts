@@ -1,32 +1,51 @@
 // Tells which groups of digits are a phone number: international ones by country and length, national ones by their form.
-import type { DigitGroup } from "./digit-groups.ts";
+import type { DigitGroups } from "./digit-groups.ts";
 
 /** `likely`: without a word that says otherwise; `possible`: only with a word before that says it is one. */
 export type PhoneForm = "sure" | "likely" | "possible" | null;
 
 const [digitsMin, digitsMax] = [7, 15];
 
-export function phoneForm(groups: readonly DigitGroup[]): PhoneForm {
-  const digits = groups.map(group => group.digits).join("");
-  const first = groups[0]!;
-  const isPlus = /[+＋]/.test(first.before);
-  if (groups.slice(1).some(({ before }) => /[+＋]/.test(before))) return null;
-  if (!areBracketsClosed(groups)) return null;
-  if (digits.length < digitsMin || digits.length > digitsMax + 3) return null;
-  if (isPlus) return isInternational(groups, digits, 0) ? "sure" : null;
-  if (/^(\d)\1+$/.test(digits) || isDate(groups)) return null;
-  if (digits.startsWith("00") && !digits.startsWith("000")) {
-    return digits.length >= 10 && isInternational(groups, digits, 2) ? "likely" : null;
+/**
+ * What the groups from one to another, that one excluded, are. `isSaid`: a word says that a phone number follows; without it,
+ * what is only possible is none.
+ */
+export function phoneForm(groups: DigitGroups, from: number, to: number, isSaid: boolean): PhoneForm {
+  const { digits, before } = groups;
+  const first = groups.from[from]!;
+  const count = groups.digitCount(from, to);
+  if (count < digitsMin || count > digitsMax + 3) return null;
+  if (groups.hasBrackets && !areBracketsClosed(groups, from, to)) return null;
+  if (before[from]!.hasPlus) return isInternational(groups, from, to, 0) ? "sure" : null;
+  if (isOneDigit(digits, first, count) || isDate(groups, from, to)) return null;
+  if (digits[first] === 0 && digits[first + 1] === 0 && digits[first + 2] !== 0) {
+    return count >= 10 && isInternational(groups, from, to, 2) ? "likely" : null;
   }
-  if (digits.startsWith("011") && digits.length >= 12 && first.digits === "011") {
-    return isInternational(groups, digits, 3) ? "likely" : null;
+  const isAbroad = digits[first] === 0 && digits[first + 1] === 1 && digits[first + 2] === 1;
+  if (isAbroad && count >= 12 && groups.size[from] === 3) {
+    return isInternational(groups, from, to, 3) ? "likely" : null;
   }
-  return nationalForm(groups, digits);
+  const form = nationalForm(groups, from, to, count);
+  return form === "possible" && !isSaid ? null : form;
 }
 
+function isOneDigit(digits: Uint8Array, first: number, count: number): boolean {
+  for (let at = 1; at < count; at++) if (digits[first + at] !== digits[first]) return false;
+  return true;
+}
+
+/** How many digits each group has, packed: 3-3-4 is 3 · 400 + 3 · 20 + 4. At most seven groups of fewer than 20. */
+export function formOf({ size }: DigitGroups, from: number, to: number): number {
+  let form = 0;
+  for (let at = from; at < to; at++) form = form * 20 + size[at]!;
+  return form;
+}
+
+const packed = (...sizes: number[]) => sizes.reduce((form, size) => form * 20 + size, 0);
+
 /** Of country codes: the fewest and the most digits that follow. Others have 6 to 12. */
-const lengths = new Map<string, [number, number]>(
-  Object.entries({
+const lengths = new Map<number, [number, number]>(
+  Object.entries<[number, number]>({
     1: [10, 10],
     7: [10, 10],
     20: [8, 10],
@@ -56,10 +75,10 @@ const lengths = new Map<string, [number, number]>(
     86: [10, 11],
     90: [10, 10],
     91: [10, 10],
-  }),
+  }).map(([code, most]) => [Number(code), most]),
 );
 
-const codes: ReadonlySet<string> = new Set(
+const codes: ReadonlySet<number> = new Set(
   (
     "1 7 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90 91 " +
     "92 93 94 95 98 211 212 213 216 218 220 221 222 223 224 225 226 227 228 229 230 231 232 233 234 235 236 237 238 239 240 " +
@@ -68,29 +87,38 @@ const codes: ReadonlySet<string> = new Set(
     "420 421 423 500 501 502 503 504 505 506 507 508 509 590 591 592 593 594 595 596 597 598 599 670 672 673 674 675 676 677 " +
     "678 679 680 681 682 683 685 686 687 688 689 690 691 692 800 850 852 853 855 856 880 886 960 961 962 963 964 965 966 967 " +
     "968 970 971 972 973 974 975 976 977 992 993 994 995 996 998"
-  ).split(" "),
+  )
+    .split(" ")
+    .map(Number),
 );
 
 /** `prefix`: how many digits stand for the +. A trunk zero, as in +44 (0)20, may follow the code. */
-function isInternational(groups: readonly DigitGroup[], digits: string, prefix: number): boolean {
-  for (const size of [1, 2, 3]) {
-    const code = digits.slice(prefix, prefix + size);
-    if (!codes.has(code)) continue;
-    const [least, most] = lengths.get(code) ?? [6, 12];
-    const rest = digits.length - prefix - size;
-    const trunk = digits[prefix + size] === "0" && groups.length > 1 ? 1 : 0;
-    return rest >= least && rest <= most + trunk && rest + size <= digitsMax + trunk;
+function isInternational(groups: DigitGroups, from: number, to: number, prefix: number): boolean {
+  const { digits } = groups;
+  const first = groups.from[from]! + prefix;
+  const count = groups.digitCount(from, to) - prefix;
+  let code = 0;
+  for (let size = 1; size <= 3; size++) {
+    code = code * 10 + digits[first + size - 1]!;
+    if (code === 0 || !codes.has(code)) continue;
+    const [least, most] = lengths.get(code) ?? defaultLengths;
+    const rest = count - size;
+    const trunk = digits[first + size] === 0 && to - from > 1 ? 1 : 0;
+    return rest >= least && rest <= most + trunk && count <= digitsMax + trunk;
   }
   return false;
 }
 
+const defaultLengths: [number, number] = [6, 12];
+
 /** Also a bracket that only closes, after an area code: 02)123-4567. */
-function areBracketsClosed(groups: readonly DigitGroup[]): boolean {
-  let open = /^[)）]/.test(groups[1]?.before ?? "") && !/[(（]/.test(groups[0]!.before) ? 1 : 0;
-  for (const { before } of groups) {
-    for (const char of before) {
-      if (char === "(" || char === "（") open++;
-      else if (char === ")" || char === "）") open--;
+function areBracketsClosed({ before }: DigitGroups, from: number, to: number): boolean {
+  let open = 0;
+  if (to - from > 1 && /^[)）]/.test(before[from + 1]!.text) && !before[from]!.brackets.includes("(")) open = 1;
+  for (let at = from; at < to; at++) {
+    const { brackets } = before[at]!;
+    for (let index = 0; index < brackets.length; index++) {
+      open += brackets.charCodeAt(index) === 40 ? 1 : -1;
       if (open < 0 || open > 1) return false;
     }
   }
@@ -98,74 +126,97 @@ function areBracketsClosed(groups: readonly DigitGroup[]): boolean {
 }
 
 /** 2024-01-15, 15.01.2024, 01/15/24, also with a time after it. */
-function isDate(groups: readonly DigitGroup[]): boolean {
-  const [a, b, c] = groups.map(({ digits }) => digits);
-  if (a === undefined || b === undefined || c === undefined) return false;
-  const isYear = (text: string) => /^(?:19|20)\d\d$/.test(text);
-  const isPart = (text: string) => text.length <= 2 && Number(text) >= 1 && Number(text) <= 31;
-  if (isYear(a) && isPart(b) && isPart(c)) return true;
-  return isPart(a) && isPart(b) && isYear(c) && groups.length <= 5;
+function isDate(groups: DigitGroups, from: number, to: number): boolean {
+  if (to - from < 3) return false;
+  const { size } = groups;
+  const isPart = (at: number) => {
+    const part = numberOf(groups, at);
+    return size[at]! <= 2 && part >= 1 && part <= 31;
+  };
+  if (size[from] === 4) return isYear(groups, from) && isPart(from + 1) && isPart(from + 2);
+  return size[from + 2] === 4 && isPart(from) && isPart(from + 1) && isYear(groups, from + 2) && to - from <= 5;
 }
 
-function nationalForm(groups: readonly DigitGroup[], digits: string): PhoneForm {
-  const form = groups.map(group => group.digits.length).join("-");
-  const isBracketed = /[(（]/.test(groups[0]!.before) && groups.length > 1;
-  const gaps = groups.slice(1).map(({ before }) => before);
-  if (
-    gaps.some(
-      gap =>
-        !/^(?:[ \u00a0\u202f\u2009]|[)）]?[ \u00a0]?[-./\u2010-\u2013\u2212\uff0d]?[ \u00a0]?|[ \u00a0]?[(（]|[)）][ \u00a0]?)$/.test(
-          gap,
-        ),
-    )
-  )
-    return null;
-  if (isDecimal(groups, gaps)) return null;
-  const isNorthAmerican = /^(?:1-)?3-3-4$/.test(form);
-  if (isNorthAmerican) {
-    const at = form.startsWith("1") ? 1 : 0;
-    if (at === 1 && digits[0] !== "1") return null;
-    const [area, office] = [groups[at]!.digits, groups[at + 1]!.digits];
-    if (/^[2-9]/.test(area) && /^[2-9]/.test(office)) return "likely";
+function isYear(groups: DigitGroups, at: number): boolean {
+  const year = numberOf(groups, at);
+  return groups.size[at] === 4 && year >= 1900 && year <= 2099;
+}
+
+/** Of a group of up to four digits. */
+function numberOf({ digits, from, size }: DigitGroups, at: number): number {
+  let number = 0;
+  for (let index = 0; index < size[at]!; index++) number = number * 10 + digits[from[at]! + index]!;
+  return number;
+}
+
+const [form334, form1334, form11, form344] = [packed(3, 3, 4), packed(1, 3, 3, 4), packed(11), packed(3, 4, 4)];
+const [form13322, form3322, form254, form244] = [
+  packed(1, 3, 3, 2, 2),
+  packed(3, 3, 2, 2),
+  packed(2, 5, 4),
+  packed(2, 4, 4),
+];
+const [form55, form37, form36, form333, form3222] = [
+  packed(5, 5),
+  packed(3, 7),
+  packed(3, 6),
+  packed(3, 3, 3),
+  packed(3, 2, 2, 2),
+];
+
+function nationalForm(groups: DigitGroups, from: number, to: number, count: number): PhoneForm {
+  const { digits, before } = groups;
+  for (let at = from + 1; at < to; at++) if (!before[at]!.isNational) return null;
+  if (isDecimal(groups, from, to)) return null;
+  const at = groups.from[from]!;
+  const [first, second] = [digits[at]!, digits[at + 1]!];
+  const form = formOf(groups, from, to);
+  const isBracketed = to - from > 1 && before[from]!.brackets.includes("(");
+  if (form === form334 || form === form1334) {
+    const area = form === form334 ? from : from + 1;
+    if (area > from && first !== 1) return null;
+    if (digits[groups.from[area]!]! >= 2 && digits[groups.from[area + 1]!]! >= 2) return "likely";
   }
-  if (digits[0] === "0" && digits[1] !== "0") return withTrunkZero(groups, digits, isBracketed, gaps);
-  if (isBracketed) return digits.length >= 8 && digits.length <= 11 ? "likely" : "possible";
-  if (/^1[3-9]\d{9}$/.test(digits) && /^(?:11|3-4-4)$/.test(form)) return "likely";
-  if (/^[78]/.test(digits) && /^1-3-3-(?:2-2|4)$/.test(form)) return "likely";
-  if (form === "3-3-2-2" && /^[3-9]/.test(digits)) return "likely";
-  if (/^(?:2-5-4|2-4-4)$/.test(form) && /-/.test(gaps.at(-1)!)) return "likely";
-  if (form === "5-5" && /^[6-9]/.test(digits)) return "likely";
-  if (/^(?:3-7|3-6|3-3-4)$/.test(form) && digits[0] === "3") return "likely";
-  if (/^3-(?:3-3|2-2-2)$/.test(form) && /^[5-9]/.test(digits))
-    return form === "3-3-3" && gaps[0] === " " ? "possible" : "likely";
-  return digits.length <= 13 ? "possible" : null;
+  if (first === 0 && second !== 0) return withTrunkZero(groups, from, to, count, isBracketed);
+  if (isBracketed) return count >= 8 && count <= 11 ? "likely" : "possible";
+  if ((form === form11 || form === form344) && first === 1 && second >= 3) return "likely";
+  if ((form === form13322 || form === form1334) && (first === 7 || first === 8)) return "likely";
+  if (form === form3322 && first >= 3) return "likely";
+  if ((form === form254 || form === form244) && before[to - 1]!.text.includes("-")) return "likely";
+  if (form === form55 && first >= 6) return "likely";
+  if ((form === form37 || form === form36 || form === form334) && first === 3) return "likely";
+  if ((form === form333 || form === form3222) && first >= 5)
+    return form === form333 && before[from + 1]!.text === " " ? "possible" : "likely";
+  return count <= 13 ? "possible" : null;
 }
 
 function withTrunkZero(
-  groups: readonly DigitGroup[],
-  digits: string,
+  { size, before }: DigitGroups,
+  from: number,
+  to: number,
+  count: number,
   isBracketed: boolean,
-  gaps: readonly string[],
 ): PhoneForm {
-  const { length } = digits;
-  const first = groups[0]!.digits.length;
-  if (groups.length === 1)
-    return length === 10 || length === 11 ? "likely" : length <= 12 ? "possible" : null;
-  if (first === 1 && gaps[0] !== " ") return null;
-  if (isBracketed) return length >= 7 && length <= 13 ? "likely" : null;
-  const isEven = groups.every(group => group.digits.length === 2);
-  if (isEven) return length === 10 ? "likely" : "possible";
-  return length >= 8 && length <= 13 && first >= 2 && first <= 7 ? "likely" : "possible";
+  const first = size[from]!;
+  if (to - from === 1) return count === 10 || count === 11 ? "likely" : count <= 12 ? "possible" : null;
+  if (first === 1 && before[from + 1]!.text !== " ") return null;
+  if (isBracketed) return count >= 7 && count <= 13 ? "likely" : null;
+  let isEven = true;
+  for (let at = from; at < to; at++) if (size[at] !== 2) isEven = false;
+  if (isEven) return count === 10 ? "likely" : "possible";
+  return count >= 8 && count <= 13 && first >= 2 && first <= 7 ? "likely" : "possible";
 }
 
 /** 12.50, 0.123456, 1.234.567, 1 234 567. */
-function isDecimal(groups: readonly DigitGroup[], gaps: readonly string[]): boolean {
-  if (gaps.length === 0) return false;
-  if (gaps.length === 1 && gaps[0] === ".") return true;
-  const isGrouped =
-    groups.slice(1).every(({ digits }) => digits.length === 3) && groups[0]!.digits.length <= 3;
-  return (
-    isGrouped &&
-    (gaps.every(gap => gap === ".") || (groups[0]!.digits.length < 3 && gaps.every(gap => gap === " ")))
-  );
+function isDecimal({ size, before }: DigitGroups, from: number, to: number): boolean {
+  if (to - from < 2) return false;
+  if (to - from === 2 && before[to - 1]!.text === ".") return true;
+  if (size[from]! > 3) return false;
+  let [arePoints, areBlanks] = [true, size[from]! < 3];
+  for (let at = from + 1; at < to; at++) {
+    if (size[at] !== 3) return false;
+    if (before[at]!.text !== ".") arePoints = false;
+    if (before[at]!.text !== " ") areBlanks = false;
+  }
+  return arePoints || areBlanks;
 }

@@ -1,90 +1,173 @@
 // Finds secrets by the words before them, such as password and api_key, in prose, settings, URLs and keys of fields.
 
 import { isAfterPlaceholder } from "./characters.ts";
+import { wordEndingAt, saidBefore } from "./said.ts";
+import {
+  closeMark,
+  jointMark,
+  lastLetterMark,
+  markOf,
+  numberMark,
+  openMark,
+  trailingMark,
+} from "./secret-marks.ts";
 
 type Place = { start: number; end: number };
 
-/** Said of what people choose: any value with two kinds of characters counts. */
-const passwords =
-  "pass(?:word|wort|phrase|wd|code)?|pwd|pswd|kennwort|contrase[ñn]a|clave|senha|mot de passe|mdp|wachtwoord|has[łl]o|l[öo]senord|[şs]ifre(?:m|n|si|niz|miz)?|parola(?:m|n|s[ıi]|n[ıi]z|m[ıi]z)?|пароль|密码|密碼|口令|パスワード|暗証|비밀번호|암호|كلمة (?:المرور|السر)|पासवर्ड|mật khẩu|kata sandi|salasana|κωδικός";
-/** Said of what programs make: the value must look random. */
-const keys =
-  "secret(?:[ _-]?(?:key|access[ _-]?key))?|(?:api|access|auth|private|signing|encryption|client|account|master|shared|service)[ _-]?(?:key|secret|token)|api[ _-]?schl[üu]ssel|(?:bearer|refresh|session|id|csrf|security|bot|webhook)[ _-]?token|token|credentials?|x-api-key|cl[ée] (?:api|secr[èe]te)|clave (?:de )?api|chave (?:de )?api|ключ|токен|密钥|令牌";
-
-const endsWithWord = new RegExp(`(?:(${passwords})|(?:${keys}))$`, "i");
-/** Between the word and the value: `is`, quotes, an equals sign. */
-const joins =
-  /(?:["'`*_)\]\\]{0,3}\s{0,2}(?:(?:is|was|are|ist|lautet|es|est|è|é|är|er|to|auf|в|это|jest|is:|=>|:=|==|[=:：]|→|は|が|는|은|是|为|為)(?![a-z])\s{0,2}){1,2}["'`*_(\\[]{0,3})$/iu;
-
-const reach = 48;
+/** What a value is judged by, and how far it is taken. */
 const valueMax = 512;
+const placeMax = 2_048;
+const tokenMax = 64;
 
-/** Whether a key, such as `db.password` or `apiKey`, says that its value is a secret. */
-export function isSecretKey(key: string): boolean {
-  if (key.length > 64) return false;
-  const said = key.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase();
+/**
+ * The secrets of one text, asked for by increasing positions. It remembers where the values around a position begin and end,
+ * because every colon in `a:b:c:…` may be the beginning of one: so all questions together read the text a few times.
+ */
+export class SecretSearch {
+  readonly #text: string;
+  /** Of the last value that was found: what begins in it is part of it. */
+  #foundEnd = 0;
+  /** There is no end of a value from here … */
+  #closeFrom = 0;
+  /** … to here. */
+  #close = -1;
+  /** The same, without points and the like at the end. */
+  #trimmed = 0;
+  /** The next `***`, `…` or `...` after the first position is at the second. */
+  #maskFrom = 0;
+  #mask = -1;
+  #openSeen = 0;
+  #openAfter = 0;
+  #tokenStart = -1;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The secret that begins here, after a word that says so. */
+  at(start: number): Place | null {
+    const text = this.#text;
+    if (start < this.#foundEnd || !mayBeSaid(text, start)) return null;
+    const end = this.#endOfValue(start);
+    if (end - start < 6 || !isMixed(text, start, Math.min(end, start + valueMax))) return null;
+    const said = saidBefore(text, start);
+    if (!said) return null;
+    const before = text.charCodeAt(said.start - 1);
+    if (said.start > Math.max(0, start - 48)) {
+      if (isAsciiLetter(before) && !/[_-]/.test(text.slice(said.start, said.end))) return null;
+      if (before === 91 && text.charCodeAt(said.end) === 93) return null;
+      if (isAfterPlaceholder(text, said.start)) return null;
+    }
+    // “password reset2024” is no password: without `is` or a colon, the value must look random.
+    const isPassword = said.isPassword && (said.isJoined || text.charCodeAt(said.end - 1) > 0x24f);
+    const judged = Math.min(end, start + valueMax);
+    if (this.#isMasked(start, judged) || !looksSecret(text.slice(start, judged), isPassword)) return null;
+    this.#foundEnd = end;
+    return { start, end };
+  }
+
+  /**
+   * The secret in which a digit is, without a colon or the like before it, unless something that was found reaches into it, up
+   * to `found`. Each value is asked for once.
+   */
+  token(digit: number, found: number): Place | null {
+    const text = this.#text;
+    for (; this.#openSeen < digit; this.#openSeen++) {
+      const code = text.charCodeAt(this.#openSeen);
+      if (code > 0x24f || markOf(code) & openMark) this.#openAfter = this.#openSeen + 1;
+    }
+    const start = this.#openAfter;
+    if (start === this.#tokenStart || found > start || digit - start > tokenMax) return null;
+    this.#tokenStart = start;
+    return this.at(start);
+  }
+
+  #endOfValue(start: number): number {
+    const text = this.#text;
+    if (start < this.#closeFrom || start > this.#close) {
+      let close = start;
+      while (close < text.length && !(markOf(text.charCodeAt(close)) & closeMark)) close++;
+      this.#closeFrom = start;
+      this.#close = close;
+      this.#trimmed = trimmedEnd(text, start, close);
+    }
+    const most = start + placeMax;
+    if (this.#close <= most) return Math.max(start, this.#trimmed);
+    return trimmedEnd(text, start, most);
+  }
+
+  /** Whether `***` and the like stand for the value, or a part of it. */
+  #isMasked(start: number, end: number): boolean {
+    const text = this.#text;
+    if (start < this.#maskFrom || start > this.#mask) {
+      let at = start;
+      while (at < this.#close && !isMask(text, at)) at++;
+      this.#maskFrom = start;
+      this.#mask = at;
+    }
+    return this.#mask < end && isMask(text, this.#mask);
+  }
+}
+
+function trimmedEnd(text: string, start: number, from: number): number {
+  let end = from;
+  while (end > start && markOf(text.charCodeAt(end - 1)) & trailingMark) end--;
+  return end;
+}
+
+function isMask(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code === 0x2026) return true;
   return (
-    endsWithWord.test(said) && !/(?:max|min|num|count|input|output|total|prompt)[._-]?tokens?$/.test(said)
+    (code === 42 || code === 46) && text.charCodeAt(at + 1) === code && text.charCodeAt(at + 2) === code
   );
+}
+
+/** What a key of a field, such as `db.password` or `apiKey`, says of its value; null: nothing. */
+type Said = { isPassword: boolean } | null;
+
+const knownKeys = new Map<string, Said>();
+const knownKeysMax = 2_000;
+
+function saidByKey(key: string): Said {
+  if (key.length > 64) return null;
+  let known = knownKeys.get(key);
+  if (known === undefined) {
+    const said = key.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase();
+    const word = wordEndingAt(said, said.length, 0);
+    const counts = /(?:max|min|num|count|input|output|total|prompt)[._-]?tokens?$/.test(said);
+    known = word && !counts ? { isPassword: word.isPassword } : null;
+    if (knownKeys.size >= knownKeysMax) knownKeys.clear();
+    knownKeys.set(key, known);
+  }
+  return known;
+}
+
+/** Whether a key says that its value is a secret. */
+export function isSecretKey(key: string): boolean {
+  return saidByKey(key) !== null;
 }
 
 /** The secret that a whole text is, in a field whose key says so; null if it looks like none. */
 export function secretIn(text: string, key: string): Place | null {
-  if (text.length > 4 * valueMax || !isSecretKey(key)) return null;
+  if (text.length > placeMax) return null;
+  const said = saidByKey(key);
+  if (!said) return null;
   const start = text.length - text.trimStart().length;
   const value = text.trim();
-  if (/\s/.test(value) || !looksSecret(value, isPasswordWord(key))) return null;
+  if (/\s/.test(value) || /\*\*\*|…|\.\.\./.test(value) || !looksSecret(value, said.isPassword)) return null;
   return { start, end: start + value.length };
 }
-
-function isPasswordWord(said: string): boolean {
-  return endsWithWord.exec(said.replace(/([a-z\d])([A-Z])/g, "$1_$2"))?.[1] !== undefined;
-}
-
-/** The secret that begins here, after a word that says so; `end` is where the value ends, secret or not. */
-export function secretAt(text: string, start: number): { place: Place | null; end: number } {
-  const end = endOfValue(text, start);
-  const none = { place: null, end };
-  if (end - start < 6) return none;
-  if (!mayBeSaid(text, start) || !isMixed(text, start, end)) return none;
-  const said = text.slice(Math.max(0, start - reach), start);
-  const join = joins.exec(said);
-  const word = (join ? said.slice(0, join.index) : said.replace(/["'`\s]{1,3}$/, "")).replace(
-    /["'`*_\s\\]+$/,
-    "",
-  );
-  if (!join && said === word) return none;
-  const found = endsWithWord.exec(word);
-  if (!found || (/[a-z]/i.test(word[found.index - 1] ?? "") && !/[_-]/.test(found[0]))) return none;
-  const isPlaceholder = word[found.index - 1] === "[" && said[found.index + found[0].length] === "]";
-  if (isPlaceholder || isAfterPlaceholder(word, found.index)) return none;
-  const isPassword = found[1] !== undefined;
-  const value = text.slice(start, end);
-  // “password reset2024” is no password: without `is` or a colon, the value must look random.
-  if (!looksSecret(value, isPassword && (join !== null || /[^\u0000-\u024f]$/.test(word)))) return none;
-  return { place: { start, end }, end };
-}
-
-/** The last letters of the words that say a secret follows, and of what may stand between. */
-const lastLetters: ReadonlySet<number> = new Set(
-  Array.from("dtehacprnyosmwñзzıiàłльокéè码碼令ド証호는은은호رदाuiuςعسرक्ड钥牌يでが为為是はто→", char =>
-    char.charCodeAt(0),
-  ),
-);
 
 /** Whether the last letter before the value is that of such a word; most are not. */
 function mayBeSaid(text: string, start: number): boolean {
   let at = start - 1;
   const least = Math.max(0, start - 8);
-  while (at >= least && joints.has(text.charCodeAt(at))) at--;
+  while (at >= least && markOf(text.charCodeAt(at)) & jointMark) at--;
   if (at < least) return false;
   const code = text.charCodeAt(at);
-  return code > 0x24f || lastLetters.has(code < 128 ? code | 32 : code);
+  return code > 0x24f || (markOf(code < 128 ? code | 32 : code) & lastLetterMark) !== 0;
 }
-
-const joints: ReadonlySet<number> = new Set(
-  Array.from(" \t\n\u00a0\"'`*_)(\\[]=:：>", char => char.charCodeAt(0)),
-);
 
 /** Whether there is more than letters of one case: no word of a language is a secret. */
 function isMixed(text: string, start: number, end: number): boolean {
@@ -95,58 +178,49 @@ function isMixed(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/** Where a value that has this position in it begins: after a blank, a quote, an equals sign or a colon. */
-export function startOfValue(text: string, at: number): number {
-  let start = at;
-  while (start > 0 && at - start < 64) {
-    const code = text.charCodeAt(start - 1);
-    if (opens.has(code) || code > 0x24f) break;
-    start--;
-  }
-  return start;
+function isAsciiLetter(code: number): boolean {
+  const lower = code | 32;
+  return lower >= 97 && lower <= 122;
 }
 
 /** Whether a run of digits is only a part of a value: something other than a blank or a quote is at one of its ends. */
 export function isPartOfValue(text: string, start: number, end: number): boolean {
   const [before, after] = [text.charCodeAt(start - 1), text.charCodeAt(end)];
-  if (start > 0 && !opens.has(before) && before <= 0x24f && before !== 46 && before !== 45 && before !== 47)
-    return true;
-  return end < text.length && !closes.has(after) && after <= 0x24f && !numberMarks.has(after);
+  const isAttached = start > 0 && before <= 0x24f && !(markOf(before) & openMark);
+  if (isAttached && before !== 46 && before !== 45 && before !== 47) return true;
+  return end < text.length && after <= 0x24f && !(markOf(after) & (closeMark | numberMark));
 }
 
-function endOfValue(text: string, start: number): number {
-  let end = start;
-  const most = Math.min(text.length, start + valueMax);
-  while (end < most && !closes.has(text.charCodeAt(end))) end++;
-  while (end > start && trailing.has(text.charCodeAt(end - 1))) end--;
-  return end;
-}
-
-const codesOf = (chars: string): ReadonlySet<number> =>
-  new Set(Array.from(chars, char => char.charCodeAt(0)));
-const opens = codesOf(" \t\r\n\u00a0\"'`=:：<>[]{}()、。「」『』（）\\,;|→");
-const closes = codesOf(" \t\r\n\u00a0\"'`<>{}[]、。「」『』（）\\,;|");
-const trailing = codesOf(".,:!?)");
-/** After a number in prose and in JSON. */
-const numberMarks = codesOf(".,:!?)%-/");
-
-/** Not for what stands for a secret: ***, <password>, ${PASSWORD}, your-api-key. */
+/** Not for what stands for a secret: <password>, ${PASSWORD}, your-api-key. */
 function looksSecret(value: string, isPassword: boolean): boolean {
   if (value.length < 6 || value.length > valueMax || /^(?:[[<{*]|[$%#]\{|%[A-Z_]+%|\$[A-Z_]+$)/.test(value))
     return false;
   if (
-    /^(?:your|my|the|change|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\.)|\*\*\*|…|\.\.\.|^p_/i.test(
-      value,
-    )
+    /^(?:your|my|the|change|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\.|p_)/i.test(value)
   )
     return false;
-  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter(kind => kind.test(value)).length;
   if (isPassword)
     return (
-      kinds >= 2 && !/^[A-Za-z]?[a-z]+$/.test(value) && !/^[\d.:/-]+$/.test(value) && !isPlainWords(value)
+      hasTwoKinds(value) &&
+      !/^[A-Za-z]?[a-z]+$/.test(value) &&
+      !/^[\d.:/-]+$/.test(value) &&
+      !isPlainWords(value)
     );
   if (value.length < 12 || !/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
-  return entropy(value) >= 3 && !/^[A-Za-z]+[-_./][\d.]+$/.test(value);
+  return entropy(value.slice(0, tokenMax)) >= 3 && !/^[A-Za-z]+[-_./][\d.]+$/.test(value);
+}
+
+/** Of small letters, capital letters, digits and anything else. */
+function hasTwoKinds(value: string): boolean {
+  const first = kindOf(value.charCodeAt(0));
+  for (let at = 1; at < value.length; at++) if (kindOf(value.charCodeAt(at)) !== first) return true;
+  return false;
+}
+
+function kindOf(code: number): number {
+  if (code >= 97 && code <= 122) return 0;
+  if (code >= 65 && code <= 90) return 1;
+  return code >= 48 && code <= 57 ? 2 : 3;
 }
 
 /** `two-factor`, `Login/Passwort`: letters with one mark between. */
@@ -157,12 +231,17 @@ function isPlainWords(value: string): boolean {
   );
 }
 
-/** In bits a character. */
+const counts = new Uint8Array(256);
+
+/** In bits a character, at most 255 of them; those beyond Latin count as by their last byte. */
 function entropy(value: string): number {
-  const counts = new Map<string, number>();
-  for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1);
+  counts.fill(0);
+  for (let at = 0; at < value.length; at++) counts[value.charCodeAt(at) & 255]!++;
   let bits = 0;
-  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length);
+  for (let at = 0; at < value.length; at++) {
+    // Each of the n equal characters adds its share.
+    bits -= Math.log2(counts[value.charCodeAt(at) & 255]! / value.length) / value.length;
+  }
   return bits;
 }
 
@@ -171,7 +250,7 @@ export function urlPasswordAt(text: string, at: number): Place | null {
   let colon = -1;
   for (let start = at - 1; start >= 0 && at - start < 200; start--) {
     const code = text.charCodeAt(start);
-    if (code <= 32 || code === 34 || code === 39 || code === 64) return null;
+    if (code <= 32 || code === 34 || code === 39 || code === 64 || code === 0xff20) return null;
     if (code === 47) {
       const isUrl = colon > start && text.charCodeAt(start - 1) === 47 && text.charCodeAt(start - 2) === 58;
       const password = text.slice(colon + 1, at);

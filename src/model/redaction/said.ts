@@ -1,0 +1,90 @@
+// The word before a value, such as password or api_key, that says it is a secret, and what stands between the two.
+import { blankMark, gapMark, markOf, openerMark, quoteMark } from "./secret-marks.ts";
+import { WordTree } from "./words.ts";
+
+/** Said of what people choose: any value with two kinds of characters counts. */
+const passwords =
+  "pass(?:word|wort|phrase|wd|code)?|pwd|pswd|kennwort|contrase[ñn]a|clave|senha|mot de passe|mdp|wachtwoord|has[łl]o|l[öo]senord|[şs]ifre(?:m|n|si|niz|miz)?|parola(?:m|n|s[ıi]|n[ıi]z|m[ıi]z)?|пароль|密码|密碼|口令|パスワード|暗証|비밀번호|암호|كلمة (?:المرور|السر)|पासवर्ड|mật khẩu|kata sandi|salasana|κωδικός";
+/** Said of what programs make: the value must look random. */
+const keys =
+  "secret(?:[ _-]?(?:key|access[ _-]?key))?|(?:api|access|auth|private|signing|encryption|client|account|master|shared|service)[ _-]?(?:key|secret|token)|api[ _-]?schl[üu]ssel|(?:bearer|refresh|session|id|csrf|security|bot|webhook)[ _-]?token|token|credential(?:s)?|x-api-key|cl[ée] (?:api|secr[èe]te)|clave (?:de )?api|chave (?:de )?api|ключ|токен|密钥|令牌";
+const words = new WordTree(
+  [
+    { words: passwords, value: true },
+    { words: keys, value: false },
+  ],
+  true,
+);
+
+const joins = new WordTree(
+  [
+    {
+      words:
+        "is|was|are|ist|lautet|es|est|è|é|är|er|to|auf|в|это|jest|is:|=>|:=|==|=|:|：|→|は|が|는|은|是|为|為",
+      value: true,
+    },
+  ],
+  true,
+);
+
+/** How far back a word counts. */
+const reach = 48;
+
+type Word = { start: number; end: number; isPassword: boolean };
+
+/** The longest of the words that end here and begin at least at `least`. */
+export function wordEndingAt(text: string, end: number, least: number): Word | null {
+  let start = end;
+  let isPassword = false;
+  words.at(text, end, least, (to, value) => {
+    // The shortest come first, and of equally long ones the password.
+    if (to < start) isPassword = value;
+    start = to;
+  });
+  return start === end ? null : { start, end, isPassword };
+}
+
+/** What is said before the value that begins at `start`; `isJoined`: by `is`, a colon and the like. */
+export function saidBefore(text: string, start: number): (Word & { isJoined: boolean }) | null {
+  const least = Math.max(0, start - reach);
+  const join = startOfJoin(text, start, least);
+  let end = join === -1 ? start : join;
+  while (end > least && markOf(text.charCodeAt(end - 1)) & gapMark) end--;
+  if (end === start) return null;
+  const word = wordEndingAt(text, end, least);
+  return word && { ...word, isJoined: join !== -1 };
+}
+
+/** Where quotes, up to two of `is`, colons and the like, and opening marks before the value begin; -1 if there are none. */
+function startOfJoin(text: string, start: number, least: number): number {
+  let at = start;
+  while (at > least && markOf(text.charCodeAt(at - 1)) & openerMark) at--;
+  if (start - at > 3) return -1;
+  let best = -1;
+  const look = (from: number, left: number) => {
+    let end = from;
+    while (end > least && markOf(text.charCodeAt(end - 1)) & blankMark) end--;
+    if (from - end > 2 || (end < start && isLetter(text.charCodeAt(end)))) return;
+    joins.at(text, end, least, to => {
+      const begin = startOfQuotes(text, to, least);
+      if (best === -1 || begin < best) best = begin;
+      if (left > 1) look(to, left - 1);
+    });
+  };
+  look(at, 2);
+  return best;
+}
+
+/** Up to two blanks, and up to three quotes and brackets before them. */
+function startOfQuotes(text: string, end: number, least: number): number {
+  let at = end;
+  while (at > least && end - at < 2 && markOf(text.charCodeAt(at - 1)) & blankMark) at--;
+  const blanks = at;
+  while (at > least && blanks - at < 3 && markOf(text.charCodeAt(at - 1)) & quoteMark) at--;
+  return at;
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | 32;
+  return lower >= 97 && lower <= 122;
+}
