@@ -1,5 +1,5 @@
 // Payment cards and IBANs, by their check digits and lengths.
-import { isDigit, isLatinOrDigit } from "./characters.ts";
+import { codeAt, isDigit, isLatinOrDigit } from "./characters.ts";
 
 /** Whether digits, 0 to 9, are the number of a card: an issuer's beginning and length, and the check digit. */
 export function isCard(digits: Uint8Array): boolean {
@@ -49,24 +49,24 @@ export function isEan13(digits: Uint8Array): boolean {
  */
 export function ibanAt(text: string, digit: number): { start: number; end: number; isValid: boolean } | null {
   const start = digit - 2;
-  if (start < 0 || !isDigit(text.charCodeAt(digit + 1))) return null;
-  const [first, second] = [text.charCodeAt(start) & 0xffdf, text.charCodeAt(start + 1) & 0xffdf];
+  if (start < 0 || !isDigit(codeAt(text, digit + 1))) return null;
+  const [first, second] = [codeAt(text, start) & 0xffdf, codeAt(text, start + 1) & 0xffdf];
   const length = first < 128 && second < 128 ? (ibanLengths.get(first * 128 + second) ?? 0) : 0;
   if (length === 0) return null;
-  if (start > 0 && isLatinOrDigit(text.charCodeAt(start - 1)) && text.charCodeAt(start - 2) !== 92) return null;
+  if (start > 0 && isLatinOrDigit(codeAt(text, start - 1)) && codeAt(text, start - 2) !== 92) return null;
   // The first four characters count last.
   let [head, remainder, count] = [0, 0, 0];
   let at = start;
   for (; at < text.length && count < length; at++) {
-    const code = text.charCodeAt(at);
+    const code = codeAt(text, at);
     const value = isDigit(code) ? code - 48 : letterValue(code);
     if (value !== -1) {
       if (count < 4) head = appended(head, value);
       else remainder = appended(remainder, value) % 97;
       count++;
-    } else if (!isGap(code) || isGap(text.charCodeAt(at - 1))) return null;
+    } else if (!isGap(code) || isGap(codeAt(text, at - 1))) return null;
   }
-  if (count < length || isLatinOrDigit(text.charCodeAt(at))) return null;
+  if (count < length || isLatinOrDigit(codeAt(text, at))) return null;
   return { start, end: at, isValid: (remainder * 1_000_000 + head) % 97 === 1 };
 }
 

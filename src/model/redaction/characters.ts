@@ -1,5 +1,10 @@
 // Kinds of characters, for finding values without regular expressions over whole texts.
 
+/** The UTF-16 unit at a position; 0 outside of the text. A read out of range makes all later ones of a function slow. */
+export function codeAt(text: string, at: number): number {
+  return at >= 0 && at < text.length ? text.charCodeAt(at) : 0;
+}
+
 export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
@@ -41,7 +46,7 @@ export function isOtherLetter(code: number): boolean {
 
 /** Whether the character is the letter of an escape such as `\n` in JSON that is read as text. */
 export function isEscapeLetter(text: string, at: number): boolean {
-  return text.charCodeAt(at - 1) === 92 && "nrtbf".includes(text[at]!);
+  return codeAt(text, at - 1) === 92 && "nrtbf".includes(text[at]!);
 }
 
 /** The text before a position, for words that say what follows. */
@@ -51,5 +56,5 @@ export function before(text: string, at: number, length: number): string {
 
 /** Whether a placeholder such as `[email]` ends here: what is attached to it began in what was there before. */
 export function isAfterPlaceholder(text: string, at: number): boolean {
-  return text.charCodeAt(at - 1) === 93 && /\[[a-z0-9_-]{1,32}\]$/.test(text.slice(Math.max(0, at - 34), at));
+  return codeAt(text, at - 1) === 93 && /\[[a-z0-9_-]{1,32}\]$/.test(text.slice(Math.max(0, at - 34), at));
 }

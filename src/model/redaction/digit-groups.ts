@@ -1,5 +1,5 @@
 // Splits numbers as people write them, such as +49 (30) 123-45 67, into groups of digits with what stands between.
-import { digitOf } from "./characters.ts";
+import { codeAt, digitOf } from "./characters.ts";
 import { type Gap, gapOf, gapOfText } from "./gaps.ts";
 
 const groupsMax = 24;
@@ -30,17 +30,17 @@ export class DigitGroups {
     let at = first;
     let used = 0;
     let isClosed = false;
-    let gap = gapOf(text, lead, first);
+    let gap = lead === first ? noGap : gapOf(text, lead, first);
     while (this.count < groupsMax) {
       const group = this.count++;
       this.start[group] = at;
       this.from[group] = used;
       this.before[group] = gap;
       if (gap.brackets !== "") this.hasBrackets = true;
-      let digit = digitOf(text.charCodeAt(at));
+      let digit = digitOf(codeAt(text, at));
       while (digit !== -1) {
         if (used - this.from[group]! < digitsMax) this.digits[used++] = digit;
-        digit = digitOf(text.charCodeAt(++at));
+        digit = digitOf(codeAt(text, ++at));
       }
       this.end[group] = at;
       this.size[group] = used - this.from[group]!;
@@ -61,13 +61,15 @@ export class DigitGroups {
   }
 }
 
+const noGap = gapOfText("");
+
 /** Where + and opening brackets before the first digit begin. */
 function leadOf(text: string, first: number): number {
   let at = first;
   while (at > 0 && first - at < gapMax) {
-    const char = text.charCodeAt(at - 1);
+    const char = codeAt(text, at - 1);
     const isLead = char === plus || char === 0xff0b || char === open || char === 0xff08;
-    const earlier = char === 32 ? text.charCodeAt(at - 2) : 0;
+    const earlier = char === 32 ? codeAt(text, at - 2) : 0;
     if (!isLead && earlier !== plus && earlier !== open) break;
     at--;
   }
@@ -79,15 +81,24 @@ const [plus, open] = [43, 40];
 /** The position of the next digit, if only up to three separators stand before it; else -1. */
 function endOfGap(text: string, from: number): number {
   for (let at = from; at < from + gapMax + 1; at++) {
-    const code = text.charCodeAt(at);
-    if (digitOf(code) !== -1) return at > from ? at : -1;
-    if (!separators.has(code)) return -1;
+    const kind = kinds[codeAt(text, at)];
+    if (kind === digitKind) return at > from ? at : -1;
+    if (kind !== separatorKind) return -1;
   }
   return -1;
 }
 
+/** Whether a number may go on with this after a digit. */
+export function mayGoOn(code: number): boolean {
+  return kinds[code]! > 0;
+}
+
+const [separatorKind, digitKind] = [1, 2];
+const kinds = new Uint8Array(65_536);
 /** Blanks, - . / ( ) + and the hyphens and brackets of Unicode. */
-const separators: ReadonlySet<number> = new Set([
+for (const code of [
   0x20, 0xa0, 0x202f, 0x2009, 0x2d, 0x2e, 0x2f, 0x28, 0x29, 0x2b, 0x2010, 0x2011, 0x2012, 0x2013, 0x2212,
   0xff08, 0xff09, 0xff0d,
-]);
+])
+  kinds[code] = separatorKind;
+for (let code = 0; code < kinds.length; code++) if (digitOf(code) !== -1) kinds[code] = digitKind;

@@ -1,5 +1,5 @@
 // Finds the email address around an @.
-import { isDigit, isEscapeLetter, isLatin, isLatinOrDigit, isOtherLetter } from "./characters.ts";
+import { codeAt, isDigit, isEscapeLetter, isLatin, isLatinOrDigit, isOtherLetter } from "./characters.ts";
 
 const localMax = 64;
 const domainMax = 253;
@@ -12,16 +12,16 @@ export function emailAt(text: string, at: number, size = 1): { start: number; en
   const start = startOfLocal(text, at);
   if (start === at) return null;
   // git@github.com:owner/repository
-  if (text.charCodeAt(end) === 58 && text.slice(start, at) === "git") return null;
+  if (codeAt(text, end) === 58 && text.slice(start, at) === "git") return null;
   return { start, end };
 }
 
 /** People with names in other scripts have addresses in them; a text without blanks, such as Japanese, ends where the script changes. */
 function startOfLocal(text: string, at: number): number {
-  const isOther = isOtherLetter(text.charCodeAt(at - 1));
+  const isOther = isOtherLetter(codeAt(text, at - 1));
   let start = at;
   while (start > 0 && at - start < localMax) {
-    const code = text.charCodeAt(start - 1);
+    const code = codeAt(text, start - 1);
     const isPart = isOther
       ? isOtherLetter(code) || isDigit(code) || code === 46
       : isLatinOrDigit(code) || localMarks.has(code);
@@ -29,16 +29,16 @@ function startOfLocal(text: string, at: number): number {
     start--;
   }
   start = afterEscape(text, start, at);
-  while (start < at && !isLatinOrDigit(text.charCodeAt(start)) && !isOtherLetter(text.charCodeAt(start))) {
-    if (text.charCodeAt(start) === 95) break;
+  while (start < at && !isLatinOrDigit(codeAt(text, start)) && !isOtherLetter(codeAt(text, start))) {
+    if (codeAt(text, start) === 95) break;
     start++;
   }
-  return text.charCodeAt(at - 1) === 46 ? at : start;
+  return codeAt(text, at - 1) === 46 ? at : start;
 }
 
 /** Of `\njane@…`, in JSON that is read as text, the n is none of the address. */
 function afterEscape(text: string, start: number, at: number): number {
-  if (text.charCodeAt(start - 1) !== 92) return start;
+  if (codeAt(text, start - 1) !== 92) return start;
   if (isEscapeLetter(text, start)) return start + 1;
   return /^u[\da-f]{4}/i.test(text.slice(start, start + 5)) && start + 5 <= at ? start + 5 : start;
 }
@@ -52,17 +52,17 @@ function endOfDomain(text: string, from: number): number {
   let label = from;
   const most = Math.min(text.length, from + domainMax);
   for (let labels = 1; label < most; labels++) {
-    const isOther = isOtherLetter(text.charCodeAt(label));
+    const isOther = isOtherLetter(codeAt(text, label));
     const isLetter = isOther ? isOtherLetter : isLatin;
     let letters = label;
-    while (letters < most && isLetter(text.charCodeAt(letters))) letters++;
+    while (letters < most && isLetter(codeAt(text, letters))) letters++;
     let at = letters;
-    while (at < most && isLabelPart(text.charCodeAt(at), isLetter)) at++;
+    while (at < most && isLabelPart(codeAt(text, at), isLetter)) at++;
     if (at === label) break;
     const isEncoded = text.startsWith("xn--", label);
     const last = isEncoded ? at : letters;
     if (labels > 1 && (isEncoded || isTopLevel(text.slice(label, last)))) end = last;
-    if (text.charCodeAt(at) !== 46 || text.charCodeAt(at - 1) === 45) break;
+    if (codeAt(text, at) !== 46 || codeAt(text, at - 1) === 45) break;
     label = at + 1;
   }
   return end;

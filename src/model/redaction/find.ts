@@ -1,13 +1,14 @@
 // Finds what the built-in rules find in one text without JSON: one pass, which stops only at characters that may begin something.
 
 import { ibanAt } from "./cards.ts";
-import { isLatin } from "./characters.ts";
+import { codeAt, isLatin } from "./characters.ts";
+import { mayGoOn } from "./digit-groups.ts";
 import { emailAt } from "./emails.ts";
 import type { Found } from "./found.ts";
 import { endOfIpv4, ipv6At } from "./ips.ts";
 import { bearerAt, cloudKeyAt, jwtAt, KeySearch } from "./known-keys.ts";
 import { NumberSearch } from "./numbers.ts";
-import type { BuiltInRule } from "./rules.ts";
+import { type BuiltInRule, type Ranks, ranksOf } from "./rules.ts";
 import { leadMark, markOf } from "./secret-marks.ts";
 import { isPartOfValue, SecretSearch, secretIn, urlPasswordAt } from "./secrets.ts";
 
@@ -46,11 +47,10 @@ const lengthMin = 3;
 
 export class BuiltInFinder {
   readonly #kinds: Uint8Array;
-  /** The rank of each rule that is active. */
-  readonly #ranks: ReadonlyMap<BuiltInRule, number>;
+  readonly #ranks: Ranks;
 
   constructor(active: readonly BuiltInRule[]) {
-    this.#ranks = new Map(active.map((rule, rank) => [rule, rank]));
+    this.#ranks = ranksOf(active);
     this.#kinds = kindsFor(new Set(active));
   }
 
@@ -65,13 +65,13 @@ export class BuiltInFinder {
 class Search {
   readonly #text: string;
   readonly #kinds: Uint8Array;
-  readonly #ranks: ReadonlyMap<BuiltInRule, number>;
+  readonly #ranks: Ranks;
   readonly #found: Found[] = [];
   #secrets: SecretSearch | null = null;
   #keys: KeySearch | null = null;
   #numbers: NumberSearch | null = null;
 
-  constructor(text: string, kinds: Uint8Array, ranks: ReadonlyMap<BuiltInRule, number>) {
+  constructor(text: string, kinds: Uint8Array, ranks: Ranks) {
     this.#text = text;
     this.#kinds = kinds;
     this.#ranks = ranks;
@@ -79,22 +79,22 @@ class Search {
 
   run(key: string): Found[] {
     const text = this.#text;
-    if (key !== "" && this.#ranks.has("secret")) {
+    if (key !== "" && this.#ranks.secret !== -1) {
       const whole = secretIn(text, key);
       if (whole) this.#add("secret", whole);
     }
     const kinds = this.#kinds;
     const { length } = text;
     for (let at = 0; at < length; at++) {
-      const kind = kinds[text.charCodeAt(at)]!;
+      const kind = kinds[codeAt(text, at)]!;
       if (kind !== 0) at = this.#at(at, kind) - 1;
     }
     return this.#found;
   }
 
   #add(rule: BuiltInRule, { start, end }: { start: number; end: number }): void {
-    const rank = this.#ranks.get(rule);
-    if (rank !== undefined) this.#found.push({ start, end, rule: rank });
+    const rank = this.#ranks[rule];
+    if (rank !== -1) this.#found.push({ start, end, rule: rank });
   }
 
   /** Returns where to look on, after the position. */
@@ -112,7 +112,7 @@ class Search {
   #secretBy(at: number, kind: number): { start: number; end: number } | null {
     const text = this.#text;
     if (kind === keyLetter)
-      return text.charCodeAt(at + 1) === 73 || text.charCodeAt(at - 1) === 73 ? cloudKeyAt(text, at) : null;
+      return codeAt(text, at + 1) === 73 || codeAt(text, at - 1) === 73 ? cloudKeyAt(text, at) : null;
     if (kind === jwtLetter) return text.startsWith("eyJ", at - 2) ? jwtAt(text, at) : null;
     if (kind === bearerLetter) return bearerAt(text, at);
     if (kind === equals) return this.#secretAfter(at + 1);
@@ -124,29 +124,29 @@ class Search {
 
   #atSign(at: number, size: number): number {
     const text = this.#text;
-    const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at + size)];
+    const [before, after] = [codeAt(text, at - 1), codeAt(text, at + size)];
     // NaN at either end.
     if (!(before > 32 && after > 32) || isAt(before) || isAt(after)) return at + size;
-    const password = this.#ranks.has("secret") ? urlPasswordAt(text, at) : null;
+    const password = this.#ranks.secret !== -1 ? urlPasswordAt(text, at) : null;
     if (password) {
       this.#add("secret", password);
       return at + size;
     }
-    const email = this.#ranks.has("email") ? emailAt(text, at, size) : null;
+    const email = this.#ranks.email !== -1 ? emailAt(text, at, size) : null;
     if (!email) return at + size;
     this.#add("email", email);
     return email.end;
   }
 
   #colon(at: number): number {
-    if (this.#ranks.has("ip")) {
+    if (this.#ranks.ip !== -1) {
       const ip = ipv6At(this.#text, at);
       if (ip) {
         this.#add("ip", ip);
         return ip.end;
       }
     }
-    const secret = this.#ranks.has("secret") ? this.#secretAfter(at + 1) : null;
+    const secret = this.#ranks.secret !== -1 ? this.#secretAfter(at + 1) : null;
     if (secret) this.#add("secret", secret);
     return at + 1;
   }
@@ -154,7 +154,7 @@ class Search {
   /** After a colon or an equals sign, blanks and quotes. */
   #secretAfter(from: number): { start: number; end: number } | null {
     let start = from;
-    while (start < from + 4 && markOf(this.#text.charCodeAt(start)) & leadMark) start++;
+    while (start < from + 4 && markOf(codeAt(this.#text, start)) & leadMark) start++;
     return this.#secret.at(start);
   }
 
@@ -165,14 +165,18 @@ class Search {
 
   #digits(at: number): number {
     const text = this.#text;
-    if (text.charCodeAt(at - 1) === 37 && text.startsWith("40", at) && this.#ranks.has("email")) {
+    const previous = codeAt(text, at - 1);
+    // Most digits in text are alone, and part of no number.
+    if (!mayGoOn(codeAt(text, at + 1)))
+      return this.#ranks.secret !== -1 && isPartOfValue(text, at, at + 1) ? this.#token(at, at + 1) : at + 1;
+    if (previous === 37 && text.startsWith("40", at) && this.#ranks.email !== -1) {
       const email = emailAt(text, at - 1, 3);
       if (email) {
         this.#add("email", email);
         return email.end;
       }
     }
-    if (this.#ranks.has("ip")) {
+    if (this.#ranks.ip !== -1) {
       const end = endOfIpv4(text, at);
       if (end !== -1) {
         this.#add("ip", { start: at, end });
@@ -180,14 +184,14 @@ class Search {
       }
     }
     // Like one, but with wrong check digits, it is nothing else either: no phone number and no card.
-    const iban = isLatin(text.charCodeAt(at - 1)) ? ibanAt(text, at) : null;
+    const iban = isLatin(previous) ? ibanAt(text, at) : null;
     if (iban) {
       if (iban.isValid) this.#add("iban", iban);
       return iban.end;
     }
     this.#numbers ??= new NumberSearch(text, this.#ranks);
     let end = this.#numbers.at(at, this.#found);
-    if (this.#ranks.has("secret") && isPartOfValue(text, at, end)) end = this.#token(at, end);
+    if (this.#ranks.secret !== -1 && isPartOfValue(text, at, end)) end = this.#token(at, end);
     return end;
   }
 
@@ -202,9 +206,9 @@ class Search {
   /** “The password is …”, by the w. */
   #passwordAt(at: number): { start: number; end: number } | null {
     const text = this.#text;
-    const before = text.charCodeAt(at - 1) | 32;
+    const before = codeAt(text, at - 1) | 32;
     const start = before === 115 ? at - 4 : before === 112 ? at - 1 : before === 110 ? at - 4 : at;
-    if (start < 0 || !passwordLetters.has(text.charCodeAt(start))) return null;
+    if (start < 0 || !passwordLetters.has(codeAt(text, start))) return null;
     password.lastIndex = start;
     return password.test(text) ? this.#secret.at(password.lastIndex) : null;
   }

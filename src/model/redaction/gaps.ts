@@ -1,4 +1,5 @@
 // What stands between groups of digits, such as ") " and " - ": classified once for each of the few that there are.
+import { codeAt } from "./characters.ts";
 
 export type Gap = {
   text: string;
@@ -23,7 +24,7 @@ const single: (Gap | undefined)[] = [];
 /** From `start` to `end`, at most a few separators. */
 export function gapOf(text: string, start: number, end: number): Gap {
   if (end === start + 1) {
-    const code = text.charCodeAt(start);
+    const code = codeAt(text, start);
     if (code < 128) {
       single[code] ??= gapOfText(text.slice(start, end));
       return single[code];

@@ -1,20 +1,20 @@
 // Finds IP addresses: IPv4 by their first digit, IPv6 by their first colon.
-import { before, digitOf, isDigit, isLatinOrDigit, isWordChar } from "./characters.ts";
+import { before, codeAt, digitOf, isDigit, isLatinOrDigit, isWordChar } from "./characters.ts";
 
 /** The end of the IPv4 address that begins here; -1 if none does. */
 export function endOfIpv4(text: string, start: number): number {
   if (start > 0) {
-    const code = text.charCodeAt(start - 1);
+    const code = codeAt(text, start - 1);
     if (isWordChar(code) || code === 46 || code === 45) return -1;
     // Chrome/120.0.0.0
-    if (code === 47 && text.charCodeAt(start - 2) !== 47) return -1;
+    if (code === 47 && codeAt(text, start - 2) !== 47) return -1;
   }
   const end = endOfFour(text, start);
   if (end === -1) return -1;
-  const next = text.charCodeAt(end);
+  const next = codeAt(text, end);
   if (isWordChar(next)) return -1;
   const isJoined = next === 46 || next === 45;
-  if (isJoined && isLatinOrDigit(text.charCodeAt(end + 1))) return -1;
+  if (isJoined && isLatinOrDigit(codeAt(text, end + 1))) return -1;
   return versionWord.test(before(text, start, 14)) ? -1 : end;
 }
 
@@ -24,14 +24,12 @@ const versionWord = /(?:version|ver\.?|release|build|firmware|kapitel|chapter|se
 function endOfFour(text: string, start: number): number {
   let at = start;
   for (let part = 0; part < 4; part++) {
-    if (part > 0 && text.charCodeAt(at++) !== 46) return -1;
+    if (part > 0 && codeAt(text, at++) !== 46) return -1;
     const first = at;
     let number = 0;
-    while (at - first < 4 && isDigit(text.charCodeAt(at)))
-      number = number * 10 + digitOf(text.charCodeAt(at++));
+    while (at - first < 4 && isDigit(codeAt(text, at))) number = number * 10 + digitOf(codeAt(text, at++));
     const length = at - first;
-    if (length === 0 || length > 3 || number > 255 || (length > 1 && text.charCodeAt(first) === 48))
-      return -1;
+    if (length === 0 || length > 3 || number > 255 || (length > 1 && codeAt(text, first) === 48)) return -1;
   }
   return at;
 }
@@ -43,16 +41,18 @@ const colon = 58;
  * colons and points, only the first colon is followed by a look at the rest.
  */
 export function ipv6At(text: string, at: number): { start: number; end: number } | null {
+  const after = codeAt(text, at + 1);
+  if (after !== colon && !isHex(after)) return null;
   let start = at;
-  while (start > 0 && at - start < 5 && isHex(text.charCodeAt(start - 1))) start--;
+  while (start > 0 && at - start < 5 && isHex(codeAt(text, start - 1))) start--;
   if (at - start > 4) return null;
-  const previous = text.charCodeAt(start - 1);
+  const previous = codeAt(text, start - 1);
   if (start > 0 && (isWordChar(previous) || previous === colon || previous === 46)) return null;
   let end = at;
-  while (end < text.length && end - start < 46 && isPart(text.charCodeAt(end))) end++;
-  if (isWordChar(text.charCodeAt(end))) return null;
-  while (end > start && text.charCodeAt(end - 1) === 46) end--;
-  if (text.charCodeAt(end - 1) === colon && text.charCodeAt(end - 2) !== colon) end--;
+  while (end < text.length && end - start < 46 && isPart(codeAt(text, end))) end++;
+  if (isWordChar(codeAt(text, end))) return null;
+  while (end > start && codeAt(text, end - 1) === 46) end--;
+  if (codeAt(text, end - 1) === colon && codeAt(text, end - 2) !== colon) end--;
   return isIpv6(text, start, end) ? { start, end } : null;
 }
 
@@ -71,26 +71,26 @@ function isIpv6(text: string, start: number, end: number): boolean {
   let isShort = false;
   let hasDigit = false;
   // 10::20 may be anything, and a::b is a name.
-  let isTelling = text.charCodeAt(start) === colon;
+  let isTelling = codeAt(text, start) === colon;
   let at = start;
-  if (isTelling && text.charCodeAt(start + 1) !== colon) return false;
+  if (isTelling && codeAt(text, start + 1) !== colon) return false;
   while (at < end) {
-    if (text.charCodeAt(at) === colon) {
-      if (text.charCodeAt(at + 1) !== colon || at + 1 >= end) {
+    if (codeAt(text, at) === colon) {
+      if (codeAt(text, at + 1) !== colon || at + 1 >= end) {
         // A single one, between two groups.
         at++;
-        if (at >= end || !isHex(text.charCodeAt(at))) return false;
+        if (at >= end || !isHex(codeAt(text, at))) return false;
       } else {
         if (isShort) return false;
         isShort = true;
         at += 2;
-        if (at < end && text.charCodeAt(at) === colon) return false;
+        if (at < end && codeAt(text, at) === colon) return false;
       }
       if (at >= end) break;
     }
     const first = at;
-    while (at < end && isHex(text.charCodeAt(at))) hasDigit = isDigit(text.charCodeAt(at++)) || hasDigit;
-    if (text.charCodeAt(at) === 46 && at < end) {
+    while (at < end && isHex(codeAt(text, at))) hasDigit = isDigit(codeAt(text, at++)) || hasDigit;
+    if (codeAt(text, at) === 46 && at < end) {
       if (endOfFour(text, first) !== end) return false;
       groups += 2;
       hasDigit = true;

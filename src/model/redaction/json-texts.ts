@@ -1,4 +1,5 @@
 // Finds the text values of JSON in a text, decoded, with the places of their characters in the text they were found in.
+import { codeAt } from "./characters.ts";
 
 /** A text value. `key`: of the field it is in, or of the list that it is in; "" if there is none. */
 export type JsonText = {
@@ -28,7 +29,7 @@ const afterAll = 6;
  */
 export function jsonTextsIn(outer: string): JsonText[] | null {
   const first = skipBlanks(outer, 0);
-  const opening = outer.charCodeAt(first);
+  const opening = codeAt(outer, first);
   if (opening !== openBrace && opening !== openBracket && opening !== quote) return null;
   const texts: JsonText[] = [];
   /** The keys of the open objects and lists; a list has that of its field. */
@@ -37,7 +38,7 @@ export function jsonTextsIn(outer: string): JsonText[] | null {
   let state = value;
   let at = first;
   while (at < outer.length) {
-    const code = outer.charCodeAt(at);
+    const code = codeAt(outer, at);
     if (code === space || code === lineFeed || code === carriageReturn || code === tab) {
       at++;
       continue;
@@ -106,7 +107,7 @@ const keyMax = 64;
 function skipBlanks(text: string, from: number): number {
   let at = from;
   for (; at < text.length; at++) {
-    const code = text.charCodeAt(at);
+    const code = codeAt(text, at);
     if (code !== space && code !== lineFeed && code !== carriageReturn && code !== tab) break;
   }
   return at;
@@ -116,7 +117,7 @@ function skipBlanks(text: string, from: number): number {
 function endOfText(text: string, from: number): number {
   let at = from;
   for (; at < text.length; at++) {
-    const code = text.charCodeAt(at);
+    const code = codeAt(text, at);
     if (code === quote) return at;
     if (code === backslash) {
       at++;
@@ -135,7 +136,7 @@ function endOfWord(text: string, from: number): number {
   if (word !== undefined) return text.startsWith(word, from) ? from + word.length : from;
   let at = from;
   for (; at < text.length; at++) {
-    const code = text.charCodeAt(at);
+    const code = codeAt(text, at);
     const isDigit = code >= 48 && code <= 57;
     if (!isDigit && code !== minus && code !== point && code !== 43 && code !== 69 && code !== 101) break;
   }

@@ -1,5 +1,5 @@
 // Finds keys and tokens by their known shapes: sk-…, ghp_…, AKIA…, JWT, PEM private keys, and others.
-import { isAfterPlaceholder, isLatinOrDigit } from "./characters.ts";
+import { codeAt, isAfterPlaceholder, isLatinOrDigit } from "./characters.ts";
 
 type Place = { start: number; end: number };
 
@@ -55,7 +55,7 @@ export class KeySearch {
   /** The key whose prefix ends with the - or _ here. */
   at(mark: number): Place | null {
     const text = this.#text;
-    if (lastLetters[text.charCodeAt(mark - 1)] !== 1) return null;
+    if (lastLetters[codeAt(text, mark - 1)] !== 1) return null;
     for (const { prefix, rest } of byEnding.get(text.slice(mark - 2, mark + 1)) ?? []) {
       const start = mark + 1 - prefix.length;
       if (start < 0 || !text.startsWith(prefix, start) || !isStart(text, start)) continue;
@@ -82,11 +82,11 @@ export class KeySearch {
     const text = this.#text;
     if (from < this.#digitFrom || from > this.#digit) {
       let at = from;
-      while (at < text.length && isKeyLetter(text.charCodeAt(at))) at++;
+      while (at < text.length && isKeyLetter(codeAt(text, at))) at++;
       this.#digitFrom = from;
       this.#digit = at;
     }
-    const code = text.charCodeAt(this.#digit);
+    const code = codeAt(text, this.#digit);
     return code >= 48 && code <= 57 ? this.#digit : Number.POSITIVE_INFINITY;
   }
 }
@@ -101,7 +101,7 @@ export function cloudKeyAt(text: string, letter: number): Place | null {
   const aws = letter - 1;
   if (/^A[KS]IA/.test(text.slice(aws, aws + 4)) && isStart(text, aws)) {
     const end = aws + 20;
-    return /^[A-Z0-9]{20}$/.test(text.slice(aws, end)) && !isLatinOrDigit(text.charCodeAt(end))
+    return /^[A-Z0-9]{20}$/.test(text.slice(aws, end)) && !isLatinOrDigit(codeAt(text, end))
       ? { start: aws, end }
       : null;
   }
@@ -115,7 +115,7 @@ const jwt = /eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3}/y;
 /** The JSON web token of whose `eyJ` the J is here. */
 export function jwtAt(text: string, letter: number): Place | null {
   const start = letter - 2;
-  if (start < 0 || !isStart(text, start) || text.charCodeAt(start - 1) === 45) return null;
+  if (start < 0 || !isStart(text, start) || codeAt(text, start - 1) === 45) return null;
   jwt.lastIndex = start;
   return jwt.test(text) ? { start, end: jwt.lastIndex } : null;
 }
@@ -130,9 +130,9 @@ export function bearerAt(text: string, start: number): Place | null {
   token.lastIndex = scheme.lastIndex;
   if (!token.test(text)) return null;
   const place = { start: scheme.lastIndex, end: token.lastIndex };
-  while (text.charCodeAt(place.end - 1) === 46) place.end--;
+  while (codeAt(text, place.end - 1) === 46) place.end--;
   const value = text.slice(place.start, place.end);
-  const isBasic = (text.charCodeAt(start + 1) | 32) === 97;
+  const isBasic = (codeAt(text, start + 1) | 32) === 97;
   if (isBasic)
     return /authorization\W{1,6}$/i.test(text.slice(Math.max(0, start - 24), start)) ? place : null;
   return /\d/.test(value) || (value.length >= 24 && /[A-Z]/.test(value) && /[a-z]/.test(value))
@@ -154,9 +154,9 @@ function pemAt(text: string, start: number, endFrom: (from: number) => number): 
   }
   let end = from;
   for (; end < text.length; end++) {
-    const code = text.charCodeAt(end);
+    const code = codeAt(text, end);
     if (code < 128 && inPem[code] === 1) continue;
-    const next = text.charCodeAt(end + 1);
+    const next = codeAt(text, end + 1);
     if (code !== 92 || (next !== 110 && next !== 114)) break;
     end++;
   }
@@ -171,7 +171,7 @@ for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 /** After anything that is no letter or digit, or after an escape such as `\n`. */
 function isStart(text: string, start: number): boolean {
   if (start === 0) return true;
-  const previous = text.charCodeAt(start - 1);
+  const previous = codeAt(text, start - 1);
   if (!isLatinOrDigit(previous) && previous !== 95) return !isAfterPlaceholder(text, start);
-  return text.charCodeAt(start - 2) === 92 && "nrt".includes(text[start - 1]!);
+  return codeAt(text, start - 2) === 92 && "nrt".includes(text[start - 1]!);
 }

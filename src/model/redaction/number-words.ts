@@ -1,4 +1,5 @@
 // Words before a number that say what it is: a phone number, or something that only looks like one.
+import { codeAt } from "./characters.ts";
 import { builtInRules } from "./rules.ts";
 import { WordTree } from "./words.ts";
 
@@ -73,7 +74,7 @@ export class WordsBefore {
     this.#close = -1;
     this.#open = -1;
     for (let from = least; from < start; from++) {
-      const code = text.charCodeAt(from);
+      const code = codeAt(text, from);
       if (code === 91) this.#open = from;
       else if (code === 93) {
         this.#close = from;

@@ -1,12 +1,12 @@
 // Finds payment cards, US social security numbers and phone numbers in groups of digits.
 
 import { isCard, isEan13 } from "./cards.ts";
-import { isDigit, isLatin, isLatinOrDigit } from "./characters.ts";
+import { codeAt, isDigit, isLatin, isLatinOrDigit } from "./characters.ts";
 import { DigitGroups } from "./digit-groups.ts";
 import type { Found } from "./found.ts";
 import { saysCard, saysSsn, WordsBefore } from "./number-words.ts";
 import { formOf, phoneForm } from "./phones.ts";
-import type { BuiltInRule } from "./rules.ts";
+import type { BuiltInRule, Ranks } from "./rules.ts";
 
 type NumberKind = Extract<BuiltInRule, "card" | "phone" | "ssn">;
 
@@ -22,12 +22,12 @@ export class NumberSearch {
   readonly #text: string;
   readonly #groups = new DigitGroups();
   readonly #words: WordsBefore;
-  readonly #ranks: ReadonlyMap<BuiltInRule, number>;
+  readonly #ranks: Ranks;
   #found: Found[] = [];
   readonly #last: Last = { end: 0, isPhone: false };
 
   /** `ranks`: of the rules that are active. */
-  constructor(text: string, ranks: ReadonlyMap<BuiltInRule, number>) {
+  constructor(text: string, ranks: Ranks) {
     this.#text = text;
     this.#words = new WordsBefore(text);
     this.#ranks = ranks;
@@ -53,31 +53,31 @@ export class NumberSearch {
   /** The position after the groups that are something, or `from`. */
   #from(from: number): number {
     const { start, end, size, count } = this.#groups;
-    const card = this.#ranks.has("card") ? this.#endOfCard(from) : from;
+    const card = this.#ranks.card !== -1 ? this.#endOfCard(from) : from;
     if (card > from) {
       this.#add("card", start[from]!, end[card - 1]!);
       return card;
     }
-    if (this.#ranks.has("ssn") && this.#isSsn(from)) {
+    if (this.#ranks.ssn !== -1 && this.#isSsn(from)) {
       const to = size[from] === 9 ? from + 1 : from + 3;
       this.#add("ssn", start[from]!, end[to - 1]!);
       return to;
     }
-    if (!this.#ranks.has("phone") || (count - from === 1 && size[from]! < phoneDigitsMin)) return from;
+    if (this.#ranks.phone === -1 || (count - from === 1 && size[from]! < phoneDigitsMin)) return from;
     const to = this.#endOfPhone(from);
     if (to > from) this.#add("phone", this.#startOfPhone(from), endWithExtension(this.#text, end[to - 1]!));
     return to;
   }
 
   #add(kind: NumberKind, start: number, end: number): void {
-    const rule = this.#ranks.get(kind);
-    if (rule !== undefined) this.#found.push({ start, end, rule });
+    const rule = this.#ranks[kind];
+    if (rule !== -1) this.#found.push({ start, end, rule });
   }
 
   #lastFound(): Last {
     const last = this.#found.at(-1);
     this.#last.end = last?.end ?? 0;
-    this.#last.isPhone = last !== undefined && last.rule === this.#ranks.get("phone");
+    this.#last.isPhone = last !== undefined && last.rule === this.#ranks.phone;
     return this.#last;
   }
 
@@ -93,15 +93,15 @@ export class NumberSearch {
     if (from > 0) return before[from]!.mayPrecede;
     const lead = before[0]!.text;
     const at = start[0]! - lead.length;
-    const previous = text.charCodeAt(at - 1);
+    const previous = codeAt(text, at - 1);
     if (at === 0) return true;
     if (previous === 95 || isDigit(previous)) return false;
-    if (isLatin(previous)) return text.charCodeAt(at - 2) === 92 && "nrt".includes(text[at - 1]!);
+    if (isLatin(previous)) return codeAt(text, at - 2) === 92 && "nrt".includes(text[at - 1]!);
     if (previous === 36 || previous === 0x20ac || previous === 0xa3 || previous === 37) return false;
     // Attached to a name or a number: 550e8400-e29b, v-12, 0.5
     const isMark = previous === 45 || previous === 46 || previous === 47 || previous === 44;
     if (!isMark) return true;
-    const earlier = text.charCodeAt(at - 2);
+    const earlier = codeAt(text, at - 2);
     if (previous === 46 || previous === 47) return !isDigit(earlier) && (lead !== "" || previous === 46);
     return !isLatinOrDigit(earlier);
   }
@@ -111,11 +111,11 @@ export class NumberSearch {
     const { count, before } = this.#groups;
     if (to < count) return before[to]!.mayFollow;
     const end = this.#groups.end[to - 1]!;
-    const next = text.charCodeAt(end);
-    if (Number.isNaN(next)) return true;
+    const next = codeAt(text, end);
+    if (next === 0) return true;
     if (next === 95 || next === 64 || next === 37 || next === 0x20ac) return false;
     if (isLatin(next)) return (next | 32) === 120 && /^x ?\d{1,5}\b/i.test(text.slice(end, end + 8));
-    const after = text.charCodeAt(end + 1);
+    const after = codeAt(text, end + 1);
     if (next === 58 || next === 44) return !isDigit(after);
     return !(next === 45 || next === 46) || !isLatinOrDigit(after) || (next === 46 && isLatin(after));
   }
@@ -212,21 +212,19 @@ const cardForms: ReadonlySet<number> = new Set(
     .map(form => form.split("-").reduce((sum, size) => sum * 20 + Number(size), 0)),
 );
 
-const money =
-  /^\s?(?:€|\$|£|¥|EUR|USD|GBP|CHF|PLN|zł|руб|₽|元|円|원|%|km|kg|MB|KB|GB|ms|bytes|tokens)/;
+const money = /^\s?(?:€|\$|£|¥|EUR|USD|GBP|CHF|PLN|zł|руб|₽|元|円|원|%|km|kg|MB|KB|GB|ms|bytes|tokens)/;
 const moneyBegins: ReadonlySet<number> = new Set(
   Array.from("€$£¥EUGCPzр₽元円원%kMKmbt", char => char.charCodeAt(0)),
 );
 
 function isMoney(text: string, end: number): boolean {
-  const next = text.charCodeAt(end);
+  const next = codeAt(text, end);
   const isBlank = next <= 32 || next === 0xa0 || next === 0x202f || next === 0x2009;
-  if (!moneyBegins.has(isBlank ? text.charCodeAt(end + 1) : next)) return false;
+  if (!moneyBegins.has(isBlank ? codeAt(text, end + 1) : next)) return false;
   return money.test(text.slice(end, end + 8));
 }
 
-const extension =
-  /^,? ?(?:ext\.?|x|extension|durchwahl|dw\.?|poste|int\.?|доб\.?|内线|内線) ?\d{1,5}(?!\d)/i;
+const extension = /^,? ?(?:ext\.?|x|extension|durchwahl|dw\.?|poste|int\.?|доб\.?|内线|内線) ?\d{1,5}(?!\d)/i;
 const extensionBegins: ReadonlySet<number> = new Set(
   Array.from("exdpiд内EXDPIД", char => char.charCodeAt(0)),
 );
@@ -234,9 +232,9 @@ const extensionBegins: ReadonlySet<number> = new Set(
 /** With ` ext. 12` or ` x12`. */
 function endWithExtension(text: string, end: number): number {
   let at = end;
-  if (text.charCodeAt(at) === 44) at++;
-  if (text.charCodeAt(at) === 32) at++;
-  if (!extensionBegins.has(text.charCodeAt(at))) return end;
+  if (codeAt(text, at) === 44) at++;
+  if (codeAt(text, at) === 32) at++;
+  if (!extensionBegins.has(codeAt(text, at))) return end;
   const found = extension.exec(text.slice(end, end + 20));
   return found ? end + found[0].length : end;
 }

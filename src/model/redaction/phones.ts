@@ -114,7 +114,8 @@ const defaultLengths: [number, number] = [6, 12];
 /** Also a bracket that only closes, after an area code: 02)123-4567. */
 function areBracketsClosed({ before }: DigitGroups, from: number, to: number): boolean {
   let open = 0;
-  if (to - from > 1 && /^[)）]/.test(before[from + 1]!.text) && !before[from]!.brackets.includes("(")) open = 1;
+  if (to - from > 1 && /^[)）]/.test(before[from + 1]!.text) && !before[from]!.brackets.includes("("))
+    open = 1;
   for (let at = from; at < to; at++) {
     const { brackets } = before[at]!;
     for (let index = 0; index < brackets.length; index++) {
@@ -134,7 +135,9 @@ function isDate(groups: DigitGroups, from: number, to: number): boolean {
     return size[at]! <= 2 && part >= 1 && part <= 31;
   };
   if (size[from] === 4) return isYear(groups, from) && isPart(from + 1) && isPart(from + 2);
-  return size[from + 2] === 4 && isPart(from) && isPart(from + 1) && isYear(groups, from + 2) && to - from <= 5;
+  return (
+    size[from + 2] === 4 && isPart(from) && isPart(from + 1) && isYear(groups, from + 2) && to - from <= 5
+  );
 }
 
 function isYear(groups: DigitGroups, at: number): boolean {
@@ -149,7 +152,12 @@ function numberOf({ digits, from, size }: DigitGroups, at: number): number {
   return number;
 }
 
-const [form334, form1334, form11, form344] = [packed(3, 3, 4), packed(1, 3, 3, 4), packed(11), packed(3, 4, 4)];
+const [form334, form1334, form11, form344] = [
+  packed(3, 3, 4),
+  packed(1, 3, 3, 4),
+  packed(11),
+  packed(3, 4, 4),
+];
 const [form13322, form3322, form254, form244] = [
   packed(1, 3, 3, 2, 2),
   packed(3, 3, 2, 2),

@@ -1,4 +1,5 @@
 // The word before a value, such as password or api_key, that says it is a secret, and what stands between the two.
+import { codeAt } from "./characters.ts";
 import { blankMark, gapMark, markOf, openerMark, quoteMark } from "./secret-marks.ts";
 import { WordTree } from "./words.ts";
 
@@ -34,6 +35,7 @@ type Word = { start: number; end: number; isPassword: boolean };
 
 /** The longest of the words that end here and begin at least at `least`. */
 export function wordEndingAt(text: string, end: number, least: number): Word | null {
+  if (end === least || !words.begins(codeAt(text, end - 1))) return null;
   let start = end;
   let isPassword = false;
   words.at(text, end, least, (to, value) => {
@@ -49,7 +51,7 @@ export function saidBefore(text: string, start: number): (Word & { isJoined: boo
   const least = Math.max(0, start - reach);
   const join = startOfJoin(text, start, least);
   let end = join === -1 ? start : join;
-  while (end > least && markOf(text.charCodeAt(end - 1)) & gapMark) end--;
+  while (end > least && markOf(codeAt(text, end - 1)) & gapMark) end--;
   if (end === start) return null;
   const word = wordEndingAt(text, end, least);
   return word && { ...word, isJoined: join !== -1 };
@@ -58,29 +60,31 @@ export function saidBefore(text: string, start: number): (Word & { isJoined: boo
 /** Where quotes, up to two of `is`, colons and the like, and opening marks before the value begin; -1 if there are none. */
 function startOfJoin(text: string, start: number, least: number): number {
   let at = start;
-  while (at > least && markOf(text.charCodeAt(at - 1)) & openerMark) at--;
-  if (start - at > 3) return -1;
+  while (at > least && markOf(codeAt(text, at - 1)) & openerMark) at--;
+  return start - at > 3 ? -1 : startOfJoins(text, at, start, least, 2);
+}
+
+function startOfJoins(text: string, from: number, start: number, least: number, left: number): number {
+  let end = from;
+  while (end > least && markOf(codeAt(text, end - 1)) & blankMark) end--;
+  if (from - end > 2 || end === least || !joins.begins(codeAt(text, end - 1))) return -1;
+  if (end < start && isLetter(codeAt(text, end))) return -1;
   let best = -1;
-  const look = (from: number, left: number) => {
-    let end = from;
-    while (end > least && markOf(text.charCodeAt(end - 1)) & blankMark) end--;
-    if (from - end > 2 || (end < start && isLetter(text.charCodeAt(end)))) return;
-    joins.at(text, end, least, to => {
-      const begin = startOfQuotes(text, to, least);
-      if (best === -1 || begin < best) best = begin;
-      if (left > 1) look(to, left - 1);
-    });
-  };
-  look(at, 2);
+  joins.at(text, end, least, to => {
+    const quotes = startOfQuotes(text, to, least);
+    if (best === -1 || quotes < best) best = quotes;
+    const further = left > 1 ? startOfJoins(text, to, start, least, left - 1) : -1;
+    if (further !== -1 && further < best) best = further;
+  });
   return best;
 }
 
 /** Up to two blanks, and up to three quotes and brackets before them. */
 function startOfQuotes(text: string, end: number, least: number): number {
   let at = end;
-  while (at > least && end - at < 2 && markOf(text.charCodeAt(at - 1)) & blankMark) at--;
+  while (at > least && end - at < 2 && markOf(codeAt(text, at - 1)) & blankMark) at--;
   const blanks = at;
-  while (at > least && blanks - at < 3 && markOf(text.charCodeAt(at - 1)) & quoteMark) at--;
+  while (at > least && blanks - at < 3 && markOf(codeAt(text, at - 1)) & quoteMark) at--;
   return at;
 }
 

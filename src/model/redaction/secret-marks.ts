@@ -33,7 +33,7 @@ mark(quoteMark, "\"'`*_)]\\");
 mark(leadMark, " \"'`*\\");
 mark(lastLetterMark, "dtehacprnyosmwñзzıiàłльокéè码碼令ド証호는은호रदाuiuςعسرक्ड钥牌يでが为為是はто→");
 
-/** The bits of a character, by its code; 0 past the end of a text. */
+/** The bits of a character, by its code. */
 export function markOf(code: number): number {
-  return table[code] ?? 0;
+  return table[code]!;
 }

@@ -1,7 +1,7 @@
 // Finds secrets by the words before them, such as password and api_key, in prose, settings, URLs and keys of fields.
 
-import { isAfterPlaceholder } from "./characters.ts";
-import { wordEndingAt, saidBefore } from "./said.ts";
+import { codeAt, isAfterPlaceholder } from "./characters.ts";
+import { saidBefore, wordEndingAt } from "./said.ts";
 import {
   closeMark,
   jointMark,
@@ -52,14 +52,14 @@ export class SecretSearch {
     if (end - start < 6 || !isMixed(text, start, Math.min(end, start + valueMax))) return null;
     const said = saidBefore(text, start);
     if (!said) return null;
-    const before = text.charCodeAt(said.start - 1);
+    const before = codeAt(text, said.start - 1);
     if (said.start > Math.max(0, start - 48)) {
       if (isAsciiLetter(before) && !/[_-]/.test(text.slice(said.start, said.end))) return null;
-      if (before === 91 && text.charCodeAt(said.end) === 93) return null;
+      if (before === 91 && codeAt(text, said.end) === 93) return null;
       if (isAfterPlaceholder(text, said.start)) return null;
     }
     // “password reset2024” is no password: without `is` or a colon, the value must look random.
-    const isPassword = said.isPassword && (said.isJoined || text.charCodeAt(said.end - 1) > 0x24f);
+    const isPassword = said.isPassword && (said.isJoined || codeAt(text, said.end - 1) > 0x24f);
     const judged = Math.min(end, start + valueMax);
     if (this.#isMasked(start, judged) || !looksSecret(text.slice(start, judged), isPassword)) return null;
     this.#foundEnd = end;
@@ -73,7 +73,7 @@ export class SecretSearch {
   token(digit: number, found: number): Place | null {
     const text = this.#text;
     for (; this.#openSeen < digit; this.#openSeen++) {
-      const code = text.charCodeAt(this.#openSeen);
+      const code = codeAt(text, this.#openSeen);
       if (code > 0x24f || markOf(code) & openMark) this.#openAfter = this.#openSeen + 1;
     }
     const start = this.#openAfter;
@@ -86,7 +86,7 @@ export class SecretSearch {
     const text = this.#text;
     if (start < this.#closeFrom || start > this.#close) {
       let close = start;
-      while (close < text.length && !(markOf(text.charCodeAt(close)) & closeMark)) close++;
+      while (close < text.length && !(markOf(codeAt(text, close)) & closeMark)) close++;
       this.#closeFrom = start;
       this.#close = close;
       this.#trimmed = trimmedEnd(text, start, close);
@@ -111,16 +111,14 @@ export class SecretSearch {
 
 function trimmedEnd(text: string, start: number, from: number): number {
   let end = from;
-  while (end > start && markOf(text.charCodeAt(end - 1)) & trailingMark) end--;
+  while (end > start && markOf(codeAt(text, end - 1)) & trailingMark) end--;
   return end;
 }
 
 function isMask(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
+  const code = codeAt(text, at);
   if (code === 0x2026) return true;
-  return (
-    (code === 42 || code === 46) && text.charCodeAt(at + 1) === code && text.charCodeAt(at + 2) === code
-  );
+  return (code === 42 || code === 46) && codeAt(text, at + 1) === code && codeAt(text, at + 2) === code;
 }
 
 /** What a key of a field, such as `db.password` or `apiKey`, says of its value; null: nothing. */
@@ -163,16 +161,16 @@ export function secretIn(text: string, key: string): Place | null {
 function mayBeSaid(text: string, start: number): boolean {
   let at = start - 1;
   const least = Math.max(0, start - 8);
-  while (at >= least && markOf(text.charCodeAt(at)) & jointMark) at--;
+  while (at >= least && markOf(codeAt(text, at)) & jointMark) at--;
   if (at < least) return false;
-  const code = text.charCodeAt(at);
+  const code = codeAt(text, at);
   return code > 0x24f || (markOf(code < 128 ? code | 32 : code) & lastLetterMark) !== 0;
 }
 
 /** Whether there is more than letters of one case: no word of a language is a secret. */
 function isMixed(text: string, start: number, end: number): boolean {
   for (let at = start + 1; at < end; at++) {
-    const code = text.charCodeAt(at);
+    const code = codeAt(text, at);
     if (code < 97 || (code > 122 && code < 128)) return true;
   }
   return false;
@@ -185,7 +183,7 @@ function isAsciiLetter(code: number): boolean {
 
 /** Whether a run of digits is only a part of a value: something other than a blank or a quote is at one of its ends. */
 export function isPartOfValue(text: string, start: number, end: number): boolean {
-  const [before, after] = [text.charCodeAt(start - 1), text.charCodeAt(end)];
+  const [before, after] = [codeAt(text, start - 1), codeAt(text, end)];
   const isAttached = start > 0 && before <= 0x24f && !(markOf(before) & openMark);
   if (isAttached && before !== 46 && before !== 45 && before !== 47) return true;
   return end < text.length && after <= 0x24f && !(markOf(after) & (closeMark | numberMark));
@@ -195,9 +193,7 @@ export function isPartOfValue(text: string, start: number, end: number): boolean
 function looksSecret(value: string, isPassword: boolean): boolean {
   if (value.length < 6 || value.length > valueMax || /^(?:[[<{*]|[$%#]\{|%[A-Z_]+%|\$[A-Z_]+$)/.test(value))
     return false;
-  if (
-    /^(?:your|my|the|change|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\.|p_)/i.test(value)
-  )
+  if (/^(?:your|my|the|change|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\.|p_)/i.test(value))
     return false;
   if (isPassword)
     return (
@@ -249,10 +245,10 @@ function entropy(value: string): number {
 export function urlPasswordAt(text: string, at: number): Place | null {
   let colon = -1;
   for (let start = at - 1; start >= 0 && at - start < 200; start--) {
-    const code = text.charCodeAt(start);
+    const code = codeAt(text, start);
     if (code <= 32 || code === 34 || code === 39 || code === 64 || code === 0xff20) return null;
     if (code === 47) {
-      const isUrl = colon > start && text.charCodeAt(start - 1) === 47 && text.charCodeAt(start - 2) === 58;
+      const isUrl = colon > start && codeAt(text, start - 1) === 47 && codeAt(text, start - 2) === 58;
       const password = text.slice(colon + 1, at);
       return isUrl && password.length >= 3 && !/^[[<{$*%]/.test(password)
         ? { start: colon + 1, end: at }

@@ -1,4 +1,5 @@
 // Finds words of a list in a text, forward or backward from a position, without regular expressions: a few steps each.
+import { codeAt } from "./characters.ts";
 
 /** What a list says of one of its words. */
 type Entry<Value> = { value: Value; isAfterBoundary: boolean; isBeforeBoundary: boolean };
@@ -34,7 +35,7 @@ export class WordTree<Value> {
     let node = 0;
     if (this.#isBackward) {
       for (let at = from - 1; at >= end; at--) {
-        node = this.#children[node * this.#classCount + this.#classes[text.charCodeAt(at)]!]!;
+        node = this.#children[node * this.#classCount + this.#classes[codeAt(text, at)]!]!;
         if (node === 0) return;
         const entries = this.#entries[node];
         if (entries) for (const { value } of entries) report(at, value);
@@ -42,13 +43,13 @@ export class WordTree<Value> {
       return;
     }
     for (let at = from; at < end; at++) {
-      node = this.#children[node * this.#classCount + this.#classes[text.charCodeAt(at)]!]!;
+      node = this.#children[node * this.#classCount + this.#classes[codeAt(text, at)]!]!;
       if (node === 0) return;
       const entries = this.#entries[node];
       if (!entries) continue;
       for (const { value, isAfterBoundary, isBeforeBoundary } of entries) {
-        if (isAfterBoundary && isWord(text.charCodeAt(from - 1))) continue;
-        if (isBeforeBoundary && at + 1 < end && isWord(text.charCodeAt(at + 1))) continue;
+        if (isAfterBoundary && isWord(codeAt(text, from - 1))) continue;
+        if (isBeforeBoundary && at + 1 < end && isWord(codeAt(text, at + 1))) continue;
         report(at + 1, value);
       }
     }
