@@ -1,6 +1,6 @@
 // Redaction: finds emails, phone numbers, secrets and a project's own patterns in traces, before anything is stored.
 import { type IdNames, idKeysOf } from "./redaction/ids.ts";
-import { compileOwnRules, type OwnRule } from "./redaction/own-rules.ts";
+import { type OwnRule, OwnRules } from "./redaction/own-rules.ts";
 import { type BuiltInRule, builtInRules } from "./redaction/rules.ts";
 import { TextRedaction } from "./redaction/text.ts";
 import { redactAttributes, redactBatch, redactRecords } from "./redaction/traces.ts";
@@ -76,7 +76,7 @@ export function openRedactor(
 ): Redactor | undefined {
   const builtIn = activeBuiltIn(rules.builtIn);
   if (builtIn.length + rules.rules.length + rules.pseudonyms.length === 0) return undefined;
-  const texts = new TextRedaction(builtIn, compileOwnRules(rules.rules));
+  const texts = new TextRedaction(builtIn, new OwnRules(rules.rules));
   const ids = idKeysOf(rules.pseudonyms);
   const engine = (options: RedactionOptions = {}) => ({
     texts,

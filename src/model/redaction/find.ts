@@ -9,7 +9,7 @@ import { endOfIpv4, ipv6At } from "./ips.ts";
 import { bearerAt, cloudKeyAt, jwtAt, KeySearch } from "./known-keys.ts";
 import { NumberSearch } from "./numbers.ts";
 import { type BuiltInRule, type Ranks, ranksOf } from "./rules.ts";
-import { leadMark, markOf } from "./secret-marks.ts";
+import { blankMark, leadMark, markOf } from "./secret-marks.ts";
 import { isPartOfValue, SecretSearch, secretIn, urlPasswordAt } from "./secrets.ts";
 
 /** What a character may begin. */
@@ -43,7 +43,7 @@ function kindsFor(active: ReadonlySet<BuiltInRule>): Uint8Array {
 }
 
 /** No rule finds anything shorter. */
-const lengthMin = 3;
+export const lengthMin = 3;
 
 export class BuiltInFinder {
   readonly #kinds: Uint8Array;
@@ -209,6 +209,10 @@ class Search {
     const before = codeAt(text, at - 1) | 32;
     const start = before === 115 ? at - 4 : before === 112 ? at - 1 : before === 110 ? at - 4 : at;
     if (start < 0 || !passwordLetters.has(codeAt(text, start))) return null;
+    // What follows the word: mostly not what the pattern needs.
+    let end = at;
+    while (end < at + 9 && isLatin(codeAt(text, end))) end++;
+    if (!(markOf(codeAt(text, end)) & (blankMark | leadMark))) return null;
     password.lastIndex = start;
     return password.test(text) ? this.#secret.at(password.lastIndex) : null;
   }

@@ -1,15 +1,50 @@
 // Finds the text values of JSON in a text, decoded, with the places of their characters in the text they were found in.
 import { codeAt } from "./characters.ts";
 
-/** A text value. `key`: of the field it is in, or of the list that it is in; "" if there is none. */
-export type JsonText = {
-  text: string;
-  key: string;
+/** A text value, decoded when it is first read: most are short, and there may be millions. */
+export class JsonText {
+  /** Of the field it is in, or of the list that it is in; "" if there is none. */
+  readonly key: string;
   /** Whether it is a field of the outermost object. */
-  isField: boolean;
+  readonly isField: boolean;
+  readonly #outer: string;
+  readonly #start: number;
+  readonly #end: number;
+  #text: string | null = null;
+  #places: OuterPlaces | null = null;
+
+  constructor(outer: string, start: number, end: number, key: string, isField: boolean) {
+    this.#outer = outer;
+    this.#start = start;
+    this.#end = end;
+    this.key = key;
+    this.isField = isField;
+  }
+
+  /** As it is written: the text is not longer. */
+  get lengthMax(): number {
+    return this.#end - this.#start;
+  }
+
+  get text(): string {
+    if (this.#text === null) {
+      const raw = this.#outer.slice(this.#start, this.#end);
+      if (raw.includes("\\")) {
+        const { text, places } = decode(raw);
+        this.#text = text;
+        this.#places = places;
+      } else this.#text = raw;
+    }
+    return this.#text;
+  }
+
   /** The position in the outer text of a position in this one, its end included. */
-  at(position: number): number;
-};
+  at(position: number): number {
+    // The places are known once the text is decoded.
+    const places = this.text === "" ? null : this.#places;
+    return this.#start + (places ? rawPosition(places, position) : position);
+  }
+}
 
 const [tab, lineFeed, carriageReturn, space, quote, comma, minus, point] = [9, 10, 13, 32, 34, 44, 45, 46];
 const [colon, openBracket, backslash, closeBracket, openBrace, closeBrace] = [58, 91, 92, 93, 123, 125];
@@ -53,7 +88,7 @@ export function jsonTextsIn(outer: string): JsonText[] | null {
         state = afterKey;
       } else {
         if (end > at + 1)
-          texts.push(jsonText(outer, at + 1, end, lastKey, open.length === 1 && open[0]!.isObject));
+          texts.push(new JsonText(outer, at + 1, end, lastKey, open.length === 1 && open[0]!.isObject));
         state = open.length === 0 ? afterAll : afterValue;
       }
       at = end + 1;
@@ -145,51 +180,72 @@ function endOfWord(text: string, from: number): number {
 
 const words: Record<string, string> = { t: "true", f: "false", n: "null", N: "NaN" };
 
-function jsonText(outer: string, start: number, end: number, key: string, isField: boolean): JsonText {
-  const raw = outer.slice(start, end);
-  if (!raw.includes("\\")) return { text: raw, key, isField, at: position => start + position };
-  const { text, starts } = decode(raw);
-  return { text, key, isField, at: position => start + starts(position) };
-}
-
-/** `starts`: the position in the raw text of a position in the decoded one. */
-function decode(raw: string): { text: string; starts: (position: number) => number } {
-  const parts: string[] = [];
-  /** Of each escape: the decoded position after it, and how many characters longer the raw text is up to there. */
+/** What an escaped text stands for. */
+function decode(raw: string): { text: string; places: OuterPlaces } {
+  const units = new Uint16Array(raw.length);
   const after: number[] = [];
   const longer: number[] = [];
-  let [length, extra] = [0, 0];
-  let from = 0;
-  for (let at = raw.indexOf("\\"); at !== -1; at = raw.indexOf("\\", from)) {
-    if (at > from) parts.push(raw.slice(from, at));
-    length += at - from;
-    const [char, size] = escapeAt(raw, at);
-    parts.push(char);
-    length += char.length;
-    extra += size - char.length;
-    after.push(length);
-    longer.push(extra);
-    from = at + size;
-  }
-  if (from < raw.length) parts.push(raw.slice(from));
-  const starts = (position: number) => {
-    // The last escape that ends at or before the position.
-    let [low, high] = [0, after.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (after[middle]! <= position) low = middle + 1;
-      else high = middle;
+  let length = 0;
+  let isWide = false;
+  for (let at = 0; at < raw.length; ) {
+    const code = raw.charCodeAt(at);
+    if (code !== backslash) {
+      if (code > 255) isWide = true;
+      units[length++] = code;
+      at++;
+      continue;
     }
-    return position + (low === 0 ? 0 : longer[low - 1]!);
-  };
-  return { text: parts.join(""), starts };
+    const size = sizeOfEscape(raw, at);
+    const unit = unitOfEscape(raw, at, size);
+    if (unit > 255) isWide = true;
+    units[length++] = unit;
+    at += size;
+    after.push(length);
+    longer.push(at - length);
+  }
+  // A text of one byte a character is read twice as fast.
+  const text = isWide
+    ? Buffer.from(units.buffer, 0, length * 2).toString("utf16le")
+    : Buffer.from(units.subarray(0, length)).toString("latin1");
+  return { text, places: { after, longer } };
 }
 
-/** The character, and how many characters its escape has. What is cut off or no escape stands for itself. */
-function escapeAt(raw: string, at: number): [string, number] {
-  const kind = raw[at + 1];
-  if (kind === undefined) return ["\\", 1];
-  if (kind !== "u") return [decoded[escapes.indexOf(kind)] ?? kind, 2];
-  const digits = raw.slice(at + 2, at + 6);
-  return /^[\da-f]{4}$/i.test(digits) ? [String.fromCharCode(Number.parseInt(digits, 16)), 6] : ["\\", 1];
+/** Of each escape: the decoded position after it, and how many characters longer the raw text is up to there. */
+type OuterPlaces = { after: number[]; longer: number[] };
+
+/** The position in the raw text of a position in the decoded one: after the last escape that ends at or before it. */
+function rawPosition({ after, longer }: OuterPlaces, position: number): number {
+  let [low, high] = [0, after.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (after[middle]! <= position) low = middle + 1;
+    else high = middle;
+  }
+  return position + (low === 0 ? 0 : longer[low - 1]!);
+}
+
+/** What is cut off or no escape stands for itself. */
+function sizeOfEscape(raw: string, at: number): number {
+  if (at + 1 >= raw.length) return 1;
+  if (raw.charCodeAt(at + 1) !== 117) return 2;
+  if (at + 6 > raw.length) return 1;
+  for (let index = at + 2; index < at + 6; index++) if (hexOf(raw.charCodeAt(index)) === -1) return 1;
+  return 6;
+}
+
+function unitOfEscape(raw: string, at: number, size: number): number {
+  if (size === 1) return backslash;
+  if (size === 2) {
+    const kind = escapes.indexOf(raw[at + 1]!);
+    return kind === -1 ? raw.charCodeAt(at + 1) : decoded.charCodeAt(kind);
+  }
+  let unit = 0;
+  for (let index = at + 2; index < at + 6; index++) unit = unit * 16 + hexOf(raw.charCodeAt(index));
+  return unit;
+}
+
+function hexOf(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  const lower = code | 32;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }

@@ -125,6 +125,8 @@ const token = /[\w.~+/-]{8,4000}={0,2}/y;
 
 /** What follows `Bearer`, or `Basic` where a header says so. */
 export function bearerAt(text: string, start: number): Place | null {
+  const second = codeAt(text, start + 1) | 32;
+  if (second !== 101 && second !== 97) return null;
   scheme.lastIndex = start;
   if (!isStart(text, start) || !scheme.test(text)) return null;
   token.lastIndex = scheme.lastIndex;

@@ -122,6 +122,7 @@ export class NumberSearch {
 
   #endOfCard(from: number): number {
     const groups = this.#groups;
+    if (groups.size[from]! < 4) return from;
     const most = Math.min(groups.count, from + cardGroupsMax);
     for (let at = from; at < most; at++) {
       if (at > from && !groups.before[at]!.isCard) break;

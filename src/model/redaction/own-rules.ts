@@ -2,7 +2,10 @@
 import type { Issue } from "../refusal.ts";
 import { compilePattern, type Pattern, patternFault } from "../test-case/pattern.ts";
 import { patternCost } from "../test-case/pattern-cost.ts";
+import { compilePatternSet, type PatternSet } from "../test-case/pattern-set.ts";
+import type { Found } from "./found.ts";
 import { builtInRules, pseudonymRule, uncheckedRule } from "./rules.ts";
+import type { Work } from "./work.ts";
 
 export type OwnRule = { name: string; pattern: string; flags?: string | undefined };
 
@@ -45,9 +48,58 @@ function faultOfName(name: string, seen: ReadonlySet<string>): string | null {
   return seen.has(name) ? `Another rule is named “${name}”. Choose another name.` : null;
 }
 
-export type CompiledRule = { name: string; pattern: Pattern };
+/** Instructions of a pattern that cost as much as one built-in rule. */
+const instructionsPerUnit = 16;
 
-/** Throws PatternFault. */
-export function compileOwnRules(rules: readonly OwnRule[]): CompiledRule[] {
-  return rules.map(({ name, pattern, flags }) => ({ name, pattern: compilePattern(pattern, flags) }));
+/** In units of work: reading a character in a search for all places, and the instructions that cost one more. */
+const stepUnits = 8;
+const instructionsPerStepUnit = 4;
+
+/** A project's own rules, compiled. */
+export class OwnRules {
+  readonly names: readonly string[];
+  /** Of work, for each character of a text: asking whether any rule occurs. */
+  readonly units: number;
+  readonly #patterns: readonly Pattern[];
+  readonly #set: PatternSet | null;
+
+  /** Throws PatternFault. */
+  constructor(rules: readonly OwnRule[]) {
+    this.names = rules.map(({ name }) => name);
+    this.#patterns = rules.map(({ pattern, flags }) => compilePattern(pattern, flags));
+    this.units = this.#patterns.reduce((sum, { size }) => sum + 1 + Math.ceil(size / instructionsPerUnit), 0);
+    this.#set = compilePatternSet(
+      rules.map(({ pattern, flags = "" }, at) => ({
+        source: pattern,
+        flags,
+        size: this.#patterns[at]!.size,
+      })),
+    );
+  }
+
+  /**
+   * Adds what the rules find, with `rank` and up as their ranks; false if the work does not suffice. All rules together are
+   * first asked whether they occur at all; only those that do are searched for.
+   */
+  find(text: string, rank: number, found: Found[], work: Work): boolean {
+    if (this.#patterns.length === 0) return true;
+    const occurring = this.#set?.occurring(text);
+    if (occurring) return occurring.every(at => this.#findAll(at, text, rank, found, work));
+    return this.#patterns.every(
+      (pattern, at) => pattern.occursAtOnce(text) === false || this.#findAll(at, text, rank, found, work),
+    );
+  }
+
+  #findAll(at: number, text: string, rank: number, found: Found[], work: Work): boolean {
+    const pattern = this.#patterns[at]!;
+    const units = stepUnits + Math.ceil(pattern.size / instructionsPerStepUnit);
+    const all = pattern.findAll(text, Math.floor(work.left / units), work.deadline);
+    if (all === null) {
+      work.spend(work.left);
+      return false;
+    }
+    work.spend(all.steps * units);
+    for (const { start, end } of all.places) found.push({ start, end, rule: rank + at });
+    return true;
+  }
 }

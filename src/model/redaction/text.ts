@@ -1,9 +1,9 @@
 // Redacts one text: finds what the rules find, also in JSON that the text contains, and replaces only these places.
 import type { RedactedText } from "../redaction.ts";
-import { BuiltInFinder } from "./find.ts";
+import { BuiltInFinder, lengthMin } from "./find.ts";
 import { type Found, withoutOverlaps } from "./found.ts";
 import { type JsonText, jsonTextsIn } from "./json-texts.ts";
-import type { CompiledRule } from "./own-rules.ts";
+import type { OwnRules } from "./own-rules.ts";
 import { type BuiltInRule, builtInRules, uncheckedRule, uncheckedText } from "./rules.ts";
 import type { Work } from "./work.ts";
 
@@ -13,16 +13,8 @@ const levelsMax = 5;
 /** A text grows at most to twice its length and this; beyond, it is left unchecked as a whole. */
 const growthMax = 1_000;
 
-/** Instructions of a pattern that cost as much as one built-in rule. */
-const instructionsPerUnit = 16;
-
-/** In units of work: each place of an own rule. */
+/** In units of work: each place. */
 const placeUnits = 10;
-
-/** For one pattern in one text; usual are a hundredth of it. */
-const findMsMax = (length: number) => 50 + length / 1_000;
-/** What a pattern that took longer costs. */
-const lateUnits = 20_000_000;
 
 /** What stands for the texts that no rule could finish. */
 export class Unchecked extends Error {}
@@ -31,21 +23,20 @@ export class TextRedaction {
   readonly names: readonly string[];
   readonly #builtIn: BuiltInFinder | null;
   readonly #ownFrom: number;
-  readonly #own: readonly CompiledRule[];
+  readonly #own: OwnRules;
   readonly #units: number;
+  /** Shorter texts have nothing that any rule finds. */
+  readonly #lengthMin: number;
   readonly #placeholders: RegExp;
 
-  constructor(builtIn: readonly BuiltInRule[], own: readonly CompiledRule[]) {
-    this.names = [...builtIn, ...own.map(({ name }) => name)];
+  constructor(builtIn: readonly BuiltInRule[], own: OwnRules) {
+    this.names = [...builtIn, ...own.names];
     this.#builtIn = builtIn.length > 0 ? new BuiltInFinder(builtIn) : null;
     this.#ownFrom = builtIn.length;
     this.#own = own;
-    const ofOwn = own.reduce(
-      (sum, { pattern }) => sum + 1 + Math.ceil(pattern.size / instructionsPerUnit),
-      0,
-    );
-    this.#units = builtIn.length + ofOwn;
-    const names = [...builtInRules, ...own.map(({ name }) => name), uncheckedRule];
+    this.#units = builtIn.length + own.units;
+    this.#lengthMin = own.names.length > 0 ? 1 : lengthMin;
+    const names = [...builtInRules, ...own.names, uncheckedRule];
     this.#placeholders = new RegExp(`\\[(?:${names.join("|")})\\]`, "g");
   }
 
@@ -97,32 +88,23 @@ export class TextRedaction {
     const inner = levels > 0 ? jsonTextsIn(text) : null;
     if (!inner) return this.#findPlain(text, key, work);
     const found: Found[] = [];
-    for (const one of inner) found.push(...this.#findInner(one, work, levels - 1));
+    for (const one of inner)
+      if (one.lengthMax >= this.#lengthMin) this.#findInner(one, work, levels - 1, found);
     return found;
   }
 
-  #findInner(one: JsonText, work: Work, levels: number): Found[] {
-    const found = this.#findIn(one.text, one.key, work, levels);
-    return found.map(({ start, end, rule }) => ({ start: one.at(start), end: one.at(end), rule }));
+  #findInner(one: JsonText, work: Work, levels: number, found: Found[]): void {
+    const inner = this.#findIn(one.text, one.key, work, levels);
+    // Not spread: there may be more than a call may have arguments.
+    for (const { start, end, rule } of inner) found.push({ start: one.at(start), end: one.at(end), rule });
   }
 
   #findPlain(text: string, key: string, work: Work): Found[] {
     const found = this.#builtIn?.find(text, key) ?? [];
-    for (const [at, { pattern }] of this.#own.entries()) {
-      if (pattern.occursIn(text)) this.#addAll(found, text, at, work);
-    }
+    if (!this.#own.find(text, this.#ownFrom, found, work)) throw new Unchecked();
     if (found.length === 0) return found;
+    if (!work.spend(found.length * placeUnits)) throw new Unchecked();
     return withoutOverlaps(text.includes("[") ? this.#besidePlaceholders(text, found) : found);
-  }
-
-  #addAll(found: Found[], text: string, own: number, work: Work): void {
-    const places = this.#own[own]!.pattern.findAll(text, findMsMax(text.length));
-    if (places === null) {
-      work.spend(Math.min(work.left, lateUnits));
-      throw new Unchecked();
-    }
-    if (!work.spend(places.length * placeUnits)) throw new Unchecked();
-    for (const { start, end } of places) found.push({ start, end, rule: this.#ownFrom + own });
   }
 
   /**

@@ -1,5 +1,6 @@
 // Regular expressions of test cases, compiled by a linear-time engine; unsupported syntax is refused with a reason.
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
+import { MeteredText, OutOfSteps } from "./metered-text.ts";
 
 export const patternMax = 1000;
 
@@ -16,10 +17,19 @@ export type Pattern = {
   /** Where the pattern first occurs. */
   find(text: string): { start: number; end: number } | null;
   /**
-   * Everywhere it occurs, without overlaps and empty matches. Null if that takes more than `msMax`: one search is linear in
-   * the text, but each may look at all of it again.
+   * Whether it occurs, as far as one reading of a long text tells: null if the engine would have to simulate all states at
+   * once. Depends on nothing but the text, so what a search costs does not depend on earlier ones.
    */
-  findAll(text: string, msMax: number): { start: number; end: number }[] | null;
+  occursAtOnce(text: string): boolean | null;
+  /**
+   * Everywhere it occurs, without overlaps and empty matches, and how many characters were read: one search is linear in the
+   * text, but each may look at all of it again. Null if that would be more than `stepsMax`, or at a time past `deadline`.
+   */
+  findAll(
+    text: string,
+    stepsMax: number,
+    deadline?: number,
+  ): { places: { start: number; end: number }[]; steps: number } | null;
 };
 
 const flagBits: Record<string, number> = {
@@ -33,6 +43,23 @@ const flagBits: Record<string, number> = {
 const cachedSizeMax = 50_000;
 const cache = new Map<string, Pattern>();
 let cachedSize = 0;
+
+/** Of the engine's automaton: the memory it may take, and what a state takes beside its instructions, in units of 8 bytes. */
+const automatonBytes = 8_388_608;
+const stateUnits = 300;
+/** An automaton of more states is not kept. */
+const statesMax = 2_000;
+/** Up to this many bits, one for each instruction and character, the engine backtracks. */
+const bitsMax = 262_144;
+
+function unlessOutOfSteps<T>(search: () => T): T | null {
+  try {
+    return search();
+  } catch (error) {
+    if (error instanceof OutOfSteps) return null;
+    throw error;
+  }
+}
 
 /** Compiles the pattern, or returns it from a cache. Throws PatternFault. */
 export function compilePattern(source: string, flags = ""): Pattern {
@@ -74,9 +101,14 @@ function compile(source: string, flags: string): Pattern {
   try {
     const program = RE2JS.compile(withPlainEscapes(source), bits);
     const size = program.programSize();
-    // A long search leaves a cached automaton of megabytes; the next search rebuilds it.
+    // A long search leaves an automaton of megabytes; the next search rebuilds it.
+    const forget = () => {
+      program.reset();
+      program.re2().lazyDFA = null as never;
+    };
     const tidy = (text: string) => {
       if (size * text.length > 100_000) program.reset();
+      if (program.re2().lazyDFA?.stateCount > statesMax) forget();
     };
     return {
       size,
@@ -91,17 +123,31 @@ function compile(source: string, flags: string): Pattern {
         tidy(text);
         return found;
       },
-      findAll(text, msMax) {
-        const matcher = program.matcher(text);
-        const found: { start: number; end: number }[] = [];
-        const start = performance.now();
-        let isInTime = true;
-        while (isInTime && matcher.find()) {
-          if (matcher.end() > matcher.start()) found.push({ start: matcher.start(), end: matcher.end() });
-          isInTime = performance.now() - start <= msMax;
-        }
+      occursAtOnce(text) {
+        // In a shorter one the automaton cannot run out of memory twice, which is when it gives up.
+        if (text.length * (size + stateUnits) * 8 < automatonBytes) return program.test(text);
+        forget();
+        const metered = new MeteredText(text, text.length + 2);
+        const found = unlessOutOfSteps(() => program.test(metered as unknown as string));
+        forget();
+        return found;
+      },
+      findAll(text, stepsMax, deadline = Number.POSITIVE_INFINITY) {
+        const metered = new MeteredText(text, stepsMax);
+        const matcher = program.matcher(metered as unknown as string);
+        // Each search of a short text begins by clearing a bit for each instruction and character.
+        const cleared = text.length * size <= bitsMax ? Math.ceil((text.length * size) / 256) : 0;
+        const places: { start: number; end: number }[] = [];
+        const isDone = unlessOutOfSteps(() => {
+          while (matcher.find()) {
+            metered.spend(1 + cleared);
+            if (matcher.end() > matcher.start()) places.push({ start: matcher.start(), end: matcher.end() });
+            if (performance.now() > deadline) return false;
+          }
+          return true;
+        });
         tidy(text);
-        return isInTime ? found : null;
+        return isDone ? { places, steps: stepsMax - metered.left } : null;
       },
     };
   } catch (error) {
