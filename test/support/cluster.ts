@@ -24,8 +24,9 @@ export type Cluster = {
   stop(): Promise<void>;
 };
 
-export async function startCluster(): Promise<Cluster> {
-  const dataDir = mkdtempSync(join(tmpdir(), "onlooker-cluster-"));
+/** `parent`: the folder that its data folder is made in. */
+export async function startCluster(parent = tmpdir()): Promise<Cluster> {
+  const dataDir = mkdtempSync(join(parent, "onlooker-cluster-"));
   chmodSync(dataDir, 0o755); // for the user that PostgreSQL runs as when the tests run as root
   const user = openFolder(dataDir);
   const binaries = await findBinaries(dataDir, user);
