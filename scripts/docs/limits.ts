@@ -1,4 +1,5 @@
 // Generates the tables of limits from the constants in the code; constants that are not exported are read from source.
+
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
@@ -19,6 +20,7 @@ import { wrongKeysMax } from "../../src/http/wrong-keys.ts";
 import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
 import { criteriaMax } from "../../src/model/judge/judge.ts";
 import { promptBounds } from "../../src/model/judge/prompt-bounds.ts";
+import { requestsPerMinuteMax } from "../../src/model/key.ts";
 import { backtestTracesMax } from "../../src/model/run/backtest.ts";
 import { sandboxMsMax, stepsMax } from "../../src/model/run/budget.ts";
 import { replyMax, runsMax } from "../../src/model/run/launch.ts";
@@ -49,6 +51,11 @@ export function limitTables(): string {
       ["Size of a merged trace", size(bounds.traceBytesMax), set("SVC_TRACE_BYTES_MAX")],
       ["Log records in a request, or of a trace", "as many as spans", ""],
       ["Wait of log records for their span", duration(recordWaitMs), "then dropped and counted"],
+      [
+        "Requests of a key, or of a project",
+        "no limit",
+        `up to ${number(requestsPerMinuteMax)} per minute can be [set](operating.md#rate-limits); more is 429`,
+      ],
       ["`x-request-id`", "1 to 255 printable ASCII characters", ""],
       [
         "Wait for further OTLP batches",

@@ -33,6 +33,7 @@ import { registerModelInsights } from "./projects/model-insights.ts";
 import { registerOverview } from "./projects/overview.ts";
 import { registerPrivacy } from "./projects/privacy.ts";
 import { registerProjects } from "./projects/projects.ts";
+import { registerRateLimit } from "./projects/rate-limit.ts";
 import { registerRetention } from "./projects/retention.ts";
 import { registerSession } from "./session.ts";
 import { registerBacktests } from "./test-cases/backtests.ts";
@@ -87,6 +88,7 @@ export const resources = [
   registerJudgePrices,
   registerJudgeSettings,
   registerPrivacy,
+  registerRateLimit,
   registerRetention,
   registerSampleTrace,
   registerAccessTokens,

@@ -22,7 +22,14 @@ export type AdmittedKey = {
   privacyRevision: number;
   /** Null: the project redacts nothing. */
   storing: StoringRules | null;
+  /** Requests per minute; null: no limit. */
+  rateLimits: RateLimits;
 };
+
+/** Requests per minute of a key, and of all keys of its project together; null: no limit. */
+export type RateLimits = { key: number | null; project: number | null };
+
+export const requestsPerMinuteMax = 1_000_000;
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 

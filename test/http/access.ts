@@ -51,6 +51,7 @@ const routes: Record<Caller, string> = {
     PATCH /api/agents/:id
     DELETE /api/agents/:id
     POST /api/projects/:id/keys
+    PATCH /api/keys/:id
     DELETE /api/keys/:id
     POST /api/agents/:id/tests
     POST /api/agents/:id/tests/validate
@@ -90,6 +91,7 @@ const routes: Record<Caller, string> = {
     PUT /api/projects/:id/judge/prices
     PUT /api/projects/:id/privacy
     PUT /api/projects/:id/retention
+    PUT /api/projects/:id/rate-limit
     POST /api/projects/:id/privacy/pseudonym-key
     POST /api/projects/:id/privacy/preview
     PUT /api/agents/:id/judge-settings
@@ -154,6 +156,7 @@ const routes: Record<Caller, string> = {
     GET /api/projects/:id/judge/prices
     GET /api/projects/:id/privacy
     GET /api/projects/:id/retention
+    GET /api/projects/:id/rate-limit
     GET /api/projects/:id/privacy/pseudonym-key
     GET /api/agents/:id/judge-settings
     GET /api/agents/:id/launches

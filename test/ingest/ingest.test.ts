@@ -35,6 +35,7 @@ const key: AdmittedKey = {
   conventions: null,
   privacyRevision: 0,
   storing: null,
+  rateLimits: { key: null, project: null },
 };
 const preparer = new Preparer({ limits: decodeLimits });
 after(() => preparer.close());

@@ -46,6 +46,7 @@ const keys = fc
       conventions: null,
       privacyRevision: 0,
       storing: null,
+      rateLimits: { key: null, project: null },
     }),
   );
 const values = fc.oneof(
@@ -91,6 +92,7 @@ test("the refusal does not say “several agents” if the key has one agent or 
       conventions: null,
       privacyRevision: 0,
       storing: null,
+      rateLimits: { key: null, project: null },
     } as const;
     const only = { ...deps, listAgentsOfKey: async () => found };
     await assert.rejects(

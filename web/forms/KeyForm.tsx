@@ -1,4 +1,4 @@
-// Form for a new API key: name, access and expiry.
+// Form for a new API key: name, access, expiry and rate limit.
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -11,6 +11,7 @@ import { Choices, Field } from "../ui/Field.tsx";
 import { MorePages } from "../ui/State.tsx";
 import { defaultExpiry, ExpiryField, expiryOf } from "./ExpiryField.tsx";
 import { NameField } from "./NameField.tsx";
+import { RateLimitField, rateLimitIn } from "./RateLimitField.tsx";
 import { SubmitRow } from "./SubmitRow.tsx";
 import { type Faults, textOf, useSubmit } from "./submit.ts";
 
@@ -38,6 +39,7 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
         name: textOf(fields, "name"),
         access,
         agentIds: access === "granular" ? agentIds : [],
+        requestsPerMinute: rateLimitIn(fields),
         ...(expiry === "date" ? endOf(textOf(fields, "expiresAt")) : expiryOf(expiry)),
       }),
     done: async key => {
@@ -82,6 +84,11 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
         risk="Anyone who has this key can send traces"
       />
       {expiry === "date" && <ExpiryDate fault={faults["expiresAt"]} />}
+      <RateLimitField
+        saved={null}
+        hint="If empty, the key has no limit."
+        fault={faults["requestsPerMinute"]}
+      />
       <SubmitRow failure={failure} busy={busy}>
         Create key
       </SubmitRow>

@@ -1,6 +1,6 @@
-// Creating and revoking API keys and access tokens.
+// Creating, limiting and revoking API keys and access tokens.
 import type { CreatedAccessToken } from "../../src/http/accounts/schemas.ts";
-import type { CreatedKey } from "../../src/http/projects/schemas.ts";
+import type { CreatedKey, Key } from "../../src/http/projects/schemas.ts";
 import type { TokenScope } from "../../src/model/access-token.ts";
 import type { KeyAccess } from "../../src/model/key.ts";
 import { type Answer, ask, remove } from "../api.ts";
@@ -10,8 +10,17 @@ export type NewExpiry = { expiresInDays?: number; expiresAt?: string; neverExpir
 
 export const createKey = (
   projectId: string,
-  body: { name: string; access: KeyAccess; agentIds: string[] } & NewExpiry,
+  body: {
+    name: string;
+    access: KeyAccess;
+    agentIds: string[];
+    requestsPerMinute?: number | null;
+  } & NewExpiry,
 ): Promise<Answer<CreatedKey>> => ask("POST", `/api/projects/${projectId}/keys`, { body });
+
+/** `requestsPerMinute` null: no limit. */
+export const limitKey = (id: string, requestsPerMinute: number | null): Promise<Answer<Key>> =>
+  ask("PATCH", `/api/keys/${id}`, { body: { requestsPerMinute } });
 
 export const revokeKey = (id: string) => remove(`/api/keys/${id}`);
 

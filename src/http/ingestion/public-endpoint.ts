@@ -9,6 +9,7 @@ import { metrics } from "../health.ts";
 import { holdersOf, placesOfKeys, takePlace } from "../places.ts";
 import { asRefusal, refusalBody } from "../refuse.ts";
 import { type LimitWrongKeys, limitWrongKeys } from "../wrong-keys.ts";
+import { type LimitKeys, limitKeys } from "./key-limits.ts";
 import { BodyReader, goneOf } from "./read-body.ts";
 
 /** Requests in hand: read, prepared or stored. A body of up to 1 MB needs no other permit. */
@@ -16,19 +17,25 @@ export const requestsMax = 256;
 const placeWaitMs = 4_000;
 
 /** What all endpoints of a process share. */
-export type Receiving = { reader: BodyReader; places: FairSemaphore; wrongKeys: LimitWrongKeys };
+export type Receiving = {
+  reader: BodyReader;
+  places: FairSemaphore;
+  wrongKeys: LimitWrongKeys;
+  keyLimits: LimitKeys;
+};
 
 export function openReceiving(deps: Parameters<typeof limitWrongKeys>[0]): Receiving {
   return {
     reader: new BodyReader(),
     places: placesOfKeys(requestsMax),
     wrongKeys: limitWrongKeys(deps),
+    keyLimits: limitKeys(deps.db),
   };
 }
 
 /** Calls `ingest`, which answers, or answers with the Refusal that it throws. */
 export async function receive(
-  { reader, places, wrongKeys }: Receiving,
+  { reader, places, wrongKeys, keyLimits }: Receiving,
   request: FastifyRequest,
   reply: FastifyReply,
   ingest: (given: IngestRequest) => Promise<void>,
@@ -44,6 +51,7 @@ export async function receive(
       id: request.id,
       requestIds: headersDistinct["x-request-id"] ?? [],
       async readBody(encoding, mediaType, key) {
+        await keyLimits(key, reply);
         const holders = holdersOf(key);
         const signal = goneOf(request.raw);
         release = await takePlace(places, { holders, what: "requests", waitMs: placeWaitMs, signal });

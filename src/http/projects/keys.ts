@@ -3,11 +3,19 @@ import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
 import { hashKey, makeKey, maskKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
-import { deleteKey, findKey, insertKey, listKeys, type Key as StoredKey } from "../../store/accounts/keys.ts";
+import {
+  deleteKey,
+  findKey,
+  insertKey,
+  limitKey,
+  listKeys,
+  type Key as StoredKey,
+} from "../../store/accounts/keys.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, Name, pageSchema } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
+import { RequestsPerMinute } from "./rate-limit.ts";
 import { CreatedKey, Key } from "./schemas.ts";
 
 /** Lifetimes that a key or an access token may be created with. */
@@ -23,6 +31,7 @@ const NewKey = z
     expiresInDays: z.literal([...presetDays]).optional(),
     expiresAt: z.iso.datetime({ offset: true }).optional(),
     neverExpires: z.boolean().optional(),
+    requestsPerMinute: RequestsPerMinute.optional(),
   })
   .check(({ value, issues }) => {
     const refuse = (field: keyof typeof value, message: string) =>
@@ -73,7 +82,7 @@ export function registerKeys(app: App, { db }: Deps): void {
     "/api/projects/:id/keys",
     { schema: { tags, summary: "Create a key", params, body: NewKey, response: { 201: CreatedKey } } },
     async (request, reply) => {
-      const { name, access, agentIds, ...expiry } = request.body;
+      const { name, access, agentIds, requestsPerMinute = null, ...expiry } = request.body;
       const key = makeKey();
       const stored = await insertKey(db, {
         projectId: request.params.id,
@@ -83,6 +92,7 @@ export function registerKeys(app: App, { db }: Deps): void {
         access,
         agentIds,
         expiresAt: expiryOf(expiry, new Date()),
+        requestsPerMinute,
         createdBy: requireAccount(request).id,
       });
       return reply.code(201).send({ ...listed(stored), key });
@@ -93,6 +103,20 @@ export function registerKeys(app: App, { db }: Deps): void {
     "/api/keys/:id",
     { schema: { tags, summary: "Get a key", params, response: { 200: Key } } },
     async request => listed(found(await findKey(db, request.params.id))),
+  );
+
+  app.patch(
+    "/api/keys/:id",
+    {
+      schema: {
+        tags,
+        summary: "Limit how many requests a minute a key may send",
+        params,
+        body: z.strictObject({ requestsPerMinute: RequestsPerMinute }),
+        response: { 200: Key },
+      },
+    },
+    async ({ params: { id }, body }) => listed(found(await limitKey(db, id, body.requestsPerMinute))),
   );
 
   app.delete(

@@ -7,6 +7,13 @@ import { Id, Time, typed } from "../schemas.ts";
 export const Project = z.object({ id: Id, name: z.string(), createdAt: Time }).meta({ id: "Project" });
 export type Project = z.output<typeof Project>;
 
+export const RateLimit = z
+  .object({
+    requestsPerMinute: z.number().int().nullable().describe("Of all keys together; null: no limit."),
+  })
+  .meta({ id: "RateLimit" });
+export type RateLimit = z.output<typeof RateLimit>;
+
 export const AgentType = z.enum(["http_api", "workflow", "flow_builder"]);
 
 export const ContentSetting = z
@@ -110,6 +117,7 @@ export const Key = z
       .object({ id: z.string(), name: z.string() })
       .nullable()
       .describe("The account that created the key; null if not recorded or deleted."),
+    requestsPerMinute: z.number().int().nullable().describe("Null: no limit."),
     status: z.enum(["active", "expired"]),
   })
   .meta({ id: "Key" });

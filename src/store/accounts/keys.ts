@@ -21,6 +21,8 @@ export type Key = {
   createdAt: string;
   /** The account that created it; null if that was not recorded or the account was deleted. */
   createdBy: { id: string; name: string } | null;
+  /** Null: no limit. */
+  requestsPerMinute: number | null;
   status: "active" | "expired";
 };
 
@@ -47,6 +49,7 @@ export type NewKey = {
   /** UUIDs; empty for full access. */
   agentIds: string[];
   expiresAt: Date | null;
+  requestsPerMinute?: number | null;
   /** The id of the account that creates it, if any. */
   createdBy: string | null;
 };
@@ -68,9 +71,12 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
     if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
     const id = newId();
     await client.query(
-      `insert into keys (id, project_id, name, hash, last_four, access, expires_at, created_by)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-      [id, key.projectId, key.name, key.hash, key.lastFour, key.access, key.expiresAt, key.createdBy],
+      `insert into keys (id, project_id, name, hash, last_four, access, expires_at, created_by, requests_per_minute)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [
+        ...[id, key.projectId, key.name, key.hash, key.lastFour, key.access, key.expiresAt, key.createdBy],
+        key.requestsPerMinute ?? null,
+      ],
     );
     await client.query("insert into key_agents (key_id, agent_id) select $1, unnest($2::uuid[])", [
       id,
@@ -79,6 +85,17 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
     const inserted = await client.query<KeyRow>(`${selectKey} where k.id = $1`, [id]);
     return toKey(inserted.rows[0]!);
   });
+}
+
+/** Holds for every process once this returns. Undefined if there is no such key. */
+export async function limitKey(
+  db: Database,
+  id: string,
+  requestsPerMinute: number | null,
+): Promise<Key | undefined> {
+  await db.pool.query("update keys set requests_per_minute = $2 where id = $1", [id, requestsPerMinute]);
+  await cachesExpired();
+  return findKey(db, id);
 }
 
 /** Revokes the key: once this returns, no lookup finds it. */
@@ -101,6 +118,7 @@ export async function admitKeys(
   const { rows } = await db.pool.query<Row>({
     name: "admit-keys",
     text: `select encode(k.hash, 'hex') as hash, k.id, k.project_id as "projectId", k.access,
+        json_build_object('key', k.requests_per_minute, 'project', p.requests_per_minute) as "rateLimits",
         a.id as "accountId", a.email_verified as "emailVerified",
         p.privacy_revision as "privacyRevision", ${storingColumn} as storing,
         array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as "agentIds",
@@ -138,6 +156,7 @@ export async function touchKeys(db: Database, ids: string[]): Promise<void> {
 }
 
 const selectKey = `select k.id, k.name, k.last_four, k.access, k.expires_at, k.last_used_at, k.created_at,
+    k.requests_per_minute,
     k.expires_at <= now() as expired, m.id as maker_id, m.name as maker_name,
     array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as agent_ids
   from keys k left join accounts m on m.id = k.created_by`;
@@ -150,6 +169,7 @@ type KeyRow = {
   expires_at: Date | null;
   last_used_at: Date | null;
   created_at: Date;
+  requests_per_minute: number | null;
   expired: boolean | null;
   maker_id: string | null;
   maker_name: string | null;
@@ -166,6 +186,7 @@ function toKey(row: KeyRow): Key {
     expiresAt: row.expires_at?.toISOString() ?? null,
     lastUsedAt: row.last_used_at?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
+    requestsPerMinute: row.requests_per_minute,
     createdBy: row.maker_id === null ? null : { id: row.maker_id, name: row.maker_name! },
     status: row.expired ? "expired" : "active",
   };

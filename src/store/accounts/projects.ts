@@ -54,6 +54,25 @@ export async function renameProject(db: Database, id: string, name: string): Pro
   return rows[0] && toProject(rows[0]);
 }
 
+/** Requests per minute of all its keys together; null: no limit. Undefined if there is no such project. */
+export async function findRateLimit(db: Database, id: string): Promise<number | null | undefined> {
+  const { rows } = await db.pool.query<{ limit: number | null }>(
+    `select requests_per_minute as "limit" from projects where id = $1`,
+    [id],
+  );
+  return rows[0]?.limit;
+}
+
+/** Holds for every process once this returns. False if there is no such project. */
+export async function saveRateLimit(db: Database, id: string, limit: number | null): Promise<boolean> {
+  const { rowCount } = await db.pool.query("update projects set requests_per_minute = $2 where id = $1", [
+    id,
+    limit,
+  ]);
+  await cachesExpired();
+  return rowCount === 1;
+}
+
 /** Deletes its agents, keys, test cases, traces and runs as well. */
 export async function deleteProject(db: Database, id: string): Promise<void> {
   const { rows } = await db.pool.query<{ id: string }>("select id from agents where project_id = $1", [id]);

@@ -6,6 +6,7 @@ import "./first-minutes.ts";
 import "./access-tokens.ts";
 import "./keys.ts";
 import "./erase-data.ts";
+import "./rate-limits.ts";
 import "./retention.ts";
 import "./keyboard.ts";
 import "./deep-links.ts";

@@ -26,7 +26,10 @@ test("a key is shown in full once, and masked after that", async () => {
   const { key, ...listed } = created;
   assert.match(key, /^svc_[A-Za-z0-9]{32,}$/);
   assert.equal(listed.masked, `svc_...${key.slice(-4)}`);
-  const fields = "id name masked access agentIds expiresAt lastUsedAt createdAt createdBy status".split(" ");
+  const fields =
+    "id name masked access agentIds expiresAt lastUsedAt createdAt createdBy requestsPerMinute status".split(
+      " ",
+    );
   assert.deepEqual(new Set(Object.keys(listed)), new Set(fields));
   assert.deepEqual(
     [listed.access, listed.agentIds, listed.lastUsedAt, listed.status],

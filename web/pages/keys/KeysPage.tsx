@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { CreatedKey, Key } from "../../../src/http/projects/schemas.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { KeyForm } from "../../forms/KeyForm.tsx";
+import { KeyLimitForm } from "../../forms/KeyLimitForm.tsx";
 import { ShownOnce } from "../../forms/ShownOnce.tsx";
 import { keyStates } from "../../labels.ts";
 import { revokeKey } from "../../mutations/keys.ts";
@@ -27,7 +28,11 @@ const soonMs = 7 * 86_400_000;
 /** No event tells that a key was used. */
 const pollMs = 10_000;
 
-type Open = { what: "new" } | { what: "created"; key: CreatedKey } | { what: "revoke"; key: Key } | undefined;
+type Open =
+  | { what: "new" }
+  | { what: "created"; key: CreatedKey }
+  | { what: "limit" | "revoke"; key: Key }
+  | undefined;
 
 export function KeysPage() {
   const { projectId } = route.useParams();
@@ -69,6 +74,7 @@ export function KeysPage() {
               <KeyTable
                 projectId={projectId}
                 keys={items}
+                onLimit={key => setOpen({ what: "limit", key })}
                 onRevoke={key => {
                   setOpen({ what: "revoke", key });
                   void keys.refetch();
@@ -93,6 +99,18 @@ export function KeysPage() {
           onClose={close}
         />
       )}
+      {open?.what === "limit" && (
+        <Dialog title="Rate limit" onClose={close}>
+          <KeyLimitForm
+            projectId={projectId}
+            limited={open.key}
+            onDone={key => {
+              close();
+              toast(`Rate limit of “${key.name}” saved`);
+            }}
+          />
+        </Dialog>
+      )}
       {open?.what === "revoke" && (
         <ConfirmDialog
           title="Revoke key"
@@ -113,9 +131,14 @@ export function KeysPage() {
   );
 }
 
-type KeyTableProps = { projectId: string; keys: Key[]; onRevoke: (key: Key) => void };
+type KeyTableProps = {
+  projectId: string;
+  keys: Key[];
+  onLimit: (key: Key) => void;
+  onRevoke: (key: Key) => void;
+};
 
-function KeyTable({ projectId, keys, onRevoke }: KeyTableProps) {
+function KeyTable({ projectId, keys, onLimit, onRevoke }: KeyTableProps) {
   const { data: agents = [] } = useInfiniteQuery(agentsQuery(projectId));
   const nameOf = (agentId: string) => agents.find(({ id }) => id === agentId)?.name ?? agentId;
   return (
@@ -123,11 +146,13 @@ function KeyTable({ projectId, keys, onRevoke }: KeyTableProps) {
       <table className="table">
         <thead>
           <tr>
-            {["Name", "Key", "Status", "Access", "Expires", "Last used", "Created"].map(heading => (
-              <th key={heading} scope="col">
-                {heading}
-              </th>
-            ))}
+            {["Name", "Key", "Status", "Access", "Rate limit", "Expires", "Last used", "Created"].map(
+              heading => (
+                <th key={heading} scope="col">
+                  {heading}
+                </th>
+              ),
+            )}
             <th scope="col">
               <span className="unseen">Actions</span>
             </th>
@@ -145,6 +170,13 @@ function KeyTable({ projectId, keys, onRevoke }: KeyTableProps) {
               </td>
               <td data-label="Access" className="wide">
                 <Access access={key} nameOf={nameOf} />
+              </td>
+              <td data-label="Rate limit">
+                <Button small aria-label={`Rate limit of ${key.name}`} onClick={() => onLimit(key)}>
+                  {key.requestsPerMinute === null
+                    ? "None"
+                    : `${key.requestsPerMinute.toLocaleString("en-US")} per minute`}
+                </Button>
               </td>
               <td data-label="Expires">
                 <Expiry at={key.expiresAt} />

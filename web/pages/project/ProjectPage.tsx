@@ -1,4 +1,4 @@
-// General settings of a project: name, ID, retention and deletion.
+// General settings of a project: name, ID, retention, rate limit and deletion.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { Project } from "../../../src/model/project.ts";
@@ -12,6 +12,7 @@ import { Loaded } from "../../ui/State.tsx";
 import { DayTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { ProjectFrame } from "./ProjectFrame.tsx";
+import { RateLimitSection } from "./RateLimitSection.tsx";
 import { RetentionSection } from "./RetentionSection.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/settings");
@@ -48,6 +49,7 @@ function ProjectSettings({ project }: { project: Project }) {
         <ProjectForm project={project} onDone={() => toast("Project saved")} />
       </section>
       <RetentionSection project={project} />
+      <RateLimitSection projectId={project.id} />
       <DeleteSection
         noun="project"
         name={project.name}
