@@ -16,11 +16,13 @@ export function valueAt(value: unknown, path: ValuePath): unknown {
 
 /** JavaScript notation: `messages[0].content`. */
 export function pathText(path: ValuePath): string {
-  const steps = path.map(key => {
-    if (typeof key === "number") return `[${key}]`;
-    return /^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
-  });
-  return steps.join("").replace(/^\./, "");
+  return path.map(stepText).join("").replace(/^\./, "");
+}
+
+/** One step: `.name`, `[3]` or `["a name"]`. */
+export function stepText(key: string | number): string {
+  if (typeof key === "number") return `[${key}]`;
+  return /^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }
 
 export function startsWith(path: ValuePath, start: ValuePath): boolean {

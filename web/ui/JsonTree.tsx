@@ -2,6 +2,7 @@
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { printExact, textOfValue } from "../exact-json.ts";
 import { numberText } from "../format.ts";
+import { withoutMarks } from "../redaction-marks.ts";
 import { pathText, type ValuePath } from "../value-path.ts";
 import { Button } from "./Button.tsx";
 import { copyText } from "./copy-text.ts";
@@ -9,9 +10,10 @@ import { FindField } from "./FindField.tsx";
 import { Icon } from "./Icon.tsx";
 import { findRows, isLongText, type JsonRow, jsonRows } from "./json-rows.ts";
 import { LongText } from "./LongText.tsx";
+import { RedactedText } from "./RedactedText.tsx";
 
 export type JsonTreeProps = {
-  /** A list, an object, or the text of one. */
+  /** A list, an object, or the text of one; texts may have marks of redacted places. */
   value: unknown;
   /** The name of the value: "gen_ai.input.messages". Copied paths start with it. */
   label: string;
@@ -108,7 +110,11 @@ export function JsonTree({ value, label, actions }: JsonTreeProps) {
         <div className="json-bar">
           <code className="break">{label + pathSuffix(active.path)}</code>
           <div className="line">
-            <Button small icon="copy" onClick={() => void copyText(textOfValue(active.value), "value")}>
+            <Button
+              small
+              icon="copy"
+              onClick={() => void copyText(withoutMarks(textOfValue(active.value)), "value")}
+            >
               Copy value
             </Button>
             <Button small icon="copy" onClick={() => void copyText(label + pathSuffix(active.path), "path")}>
@@ -161,16 +167,25 @@ function Preview({ row: { value, inner, size, open } }: { row: JsonRow }) {
     return (
       <span className="quiet">
         {inner !== value && "JSON text, "}
-        {open || size === 0 ? count : `${isList ? `${count} ` : ""}${previewText(inner)}`}
+        {open || size === 0 ? (
+          count
+        ) : (
+          <RedactedText text={`${isList ? `${count} ` : ""}${previewText(inner)}`} />
+        )}
       </span>
     );
   }
   if (typeof value !== "string") return <span className="json-plain">{printExact(value)}</span>;
-  if (!isLongText(value)) return <span className="json-text">{JSON.stringify(value)}</span>;
+  if (!isLongText(value))
+    return (
+      <span className="json-text">
+        <RedactedText text={JSON.stringify(value)} />
+      </span>
+    );
   return (
     <span className="json-text">
-      {JSON.stringify(value.slice(0, 100)).slice(0, -1)}…
-      <span className="quiet"> {numberText(value.length)} characters</span>
+      <RedactedText text={JSON.stringify(value.slice(0, 100)).slice(0, -1)} />…
+      <span className="quiet"> {numberText(withoutMarks(value).length)} characters</span>
     </span>
   );
 }

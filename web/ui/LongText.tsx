@@ -1,8 +1,10 @@
-// Preformatted text. Texts over 20,000 characters are virtualized and have a search field.
+// Preformatted text, which may have marks of redacted places. Texts over 20,000 characters are virtualized and have a search field.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { counted } from "../labels.ts";
+import { withoutMarks } from "../redaction-marks.ts";
 import { FindField } from "./FindField.tsx";
+import { RedactedText } from "./RedactedText.tsx";
 
 const plainMax = 20_000;
 const stripMax = 2_000;
@@ -22,7 +24,11 @@ type TextRange = readonly [from: number, to: number];
 
 export function LongText({ text, label, mark = null }: LongTextProps) {
   if (text.length > plainMax) return <Strips text={text} label={label} mark={mark} />;
-  return <div className="long-text">{mark ? <Marked key={mark[0]} text={text} mark={mark} /> : text}</div>;
+  return (
+    <div className="long-text">
+      {mark ? <Marked key={mark[0]} text={text} mark={mark} /> : <RedactedText text={text} />}
+    </div>
+  );
 }
 
 function Marked({ text, mark: [from, to] }: { text: string; mark: TextRange }): ReactNode {
@@ -32,11 +38,11 @@ function Marked({ text, mark: [from, to] }: { text: string; mark: TextRange }): 
   }, []);
   return (
     <>
-      {text.slice(0, from)}
+      <RedactedText text={text.slice(0, from)} />
       <mark ref={element} className="quoted">
-        {text.slice(from, to)}
+        <RedactedText text={text.slice(from, to)} />
       </mark>
-      {text.slice(to)}
+      <RedactedText text={text.slice(to)} />
     </>
   );
 }
@@ -102,7 +108,7 @@ function Strips({ text, label, mark }: LongTextProps & { mark: TextRange | null 
               {mark && index === marked ? (
                 <Marked text={texts[index]!} mark={within(mark, strips[index]!)} />
               ) : (
-                texts[index]
+                <RedactedText text={texts[index]!} />
               )}
             </div>
           ))}
@@ -142,5 +148,5 @@ function linesIn(strip: string): number {
 function stripsWith(strips: string[], find: string): number[] {
   const wanted = find.toLowerCase();
   if (wanted === "") return [];
-  return strips.flatMap((strip, at) => (strip.toLowerCase().includes(wanted) ? at : []));
+  return strips.flatMap((strip, at) => (withoutMarks(strip).toLowerCase().includes(wanted) ? at : []));
 }

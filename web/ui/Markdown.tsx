@@ -1,8 +1,11 @@
 // Markdown as a fixed set of elements, without HTML, images or unsafe links. Links show where they lead.
 import type { ReactNode } from "react";
 import { type Block, type Inline, readMarkdown } from "../markdown.ts";
+import { withoutMarks } from "../redaction-marks.ts";
+import { RedactedText } from "./RedactedText.tsx";
 
 type MarkdownProps = {
+  /** May have marks of redacted places. */
   text: string;
   /** For a text without markup. */
   plain: ReactNode;
@@ -39,7 +42,11 @@ function BlockView({ block }: { block: Block }) {
         </p>
       );
     case "code":
-      return <pre>{block.text}</pre>;
+      return (
+        <pre>
+          <RedactedText text={block.text} />
+        </pre>
+      );
     case "quote":
       return (
         <blockquote>
@@ -95,15 +102,21 @@ function Inlines({ parts }: { parts: Inline[] }) {
 function InlineView({ part }: { part: Inline }) {
   switch (part.kind) {
     case "text":
-      return part.text;
+      return <RedactedText text={part.text} />;
     case "code":
-      return <code>{part.text}</code>;
+      return (
+        <code>
+          <RedactedText text={part.text} />
+        </code>
+      );
     case "break":
       return <br />;
     case "link": {
       const [child] = part.children;
       const isTarget =
-        part.children.length === 1 && child?.kind === "text" && child.text.endsWith(part.target);
+        part.children.length === 1 &&
+        child?.kind === "text" &&
+        withoutMarks(child.text).endsWith(part.target);
       return (
         <>
           <a href={part.href} target="_blank" rel="noopener noreferrer nofollow">

@@ -7,6 +7,7 @@ import "./outages.ts";
 import "./result-states.ts";
 import "./trace.ts";
 import "./content.ts";
+import "./redaction.ts";
 import "./conventions.ts";
 import "./conversations.ts";
 import "./trace-tree.ts";

@@ -6,7 +6,6 @@ import { deliveriesQuery } from "../../queries/alerts.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Loaded, MorePages } from "../../ui/State.tsx";
 import { NextTry, RelativeTime } from "../../ui/Time.tsx";
-import "../../styles/alerts.css";
 
 const sendingMs = 1_000;
 const idleMs = 15_000;

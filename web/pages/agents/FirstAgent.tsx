@@ -1,7 +1,6 @@
 // A project without agents: what Onlooker does, in three sentences and a picture, and the form for the first agent.
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import { AgentForm } from "../../forms/AgentForm.tsx";
-import "../../styles/first.css";
 
 type FirstAgentProps = { projectId: string; onDone: (agent: Agent) => void };
 

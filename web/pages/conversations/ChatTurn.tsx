@@ -4,9 +4,11 @@ import { useEffect, useRef } from "react";
 import type { ConversationTurn } from "../../../src/http/traces/conversations-schemas.ts";
 import { durationText, numberText } from "../../format.ts";
 import { counted } from "../../labels.ts";
+import { markText } from "../../redaction-marks.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import Markdown from "../../ui/Markdown.tsx";
+import { RedactedText } from "../../ui/RedactedText.tsx";
 import { MomentTime } from "../../ui/Time.tsx";
 
 type ChatTurnProps = {
@@ -39,7 +41,11 @@ export function ChatTurn({ turn, isCurrent, params }: ChatTurnProps) {
             <MomentTime at={turn.startedAt} />
           </span>
         </header>
-        {userInput ? <Words text={userInput} /> : <p className="quiet">No user input in this trace.</p>}
+        {userInput ? (
+          <Words text={markText(userInput, turn.userInputRedactions)} />
+        ) : (
+          <p className="quiet">No user input in this trace.</p>
+        )}
       </article>
       <Calls turn={turn} />
       <article className="turn-message" data-role="assistant" aria-label={`${name}: agent`}>
@@ -49,7 +55,11 @@ export function ChatTurn({ turn, isCurrent, params }: ChatTurnProps) {
             Agent
           </span>
         </header>
-        {responseText ? <Words text={responseText} /> : <p className="quiet">No reply in this trace.</p>}
+        {responseText ? (
+          <Words text={markText(responseText, turn.responseTextRedactions)} />
+        ) : (
+          <p className="quiet">No reply in this trace.</p>
+        )}
         {shortened && <p className="quiet small">Shortened. Open the trace to read all of it.</p>}
       </article>
       <footer className="chat-end small">
@@ -73,7 +83,12 @@ export function ChatTurn({ turn, isCurrent, params }: ChatTurnProps) {
 }
 
 function Words({ text }: { text: string }) {
-  return <Markdown text={text} plain={<div className="long-text">{text}</div>} />;
+  const plain = (
+    <div className="long-text">
+      <RedactedText text={text} />
+    </div>
+  );
+  return <Markdown text={text} plain={plain} />;
 }
 
 function Calls({ turn: { toolCalls, toolCallCount } }: { turn: ConversationTurn }) {

@@ -4,7 +4,6 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { JudgeAgreement } from "../../../src/http/judge/label-schemas.ts";
 import { agreementQuery, type LabelScope, labelsQuery } from "../../queries/labels.ts";
 import "../../styles/judge.css";
-import "../../styles/labels.css";
 import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
 import { ProjectFrame } from "../project/ProjectFrame.tsx";
 import { agreementText } from "./agreement.ts";

@@ -7,7 +7,6 @@ import type { Privacy } from "../../../src/http/projects/privacy-schemas.ts";
 import type { Failure } from "../../api.ts";
 import { savePrivacy } from "../../mutations/privacy.ts";
 import { privacyQuery, pseudonymKeyQuery } from "../../queries/privacy.ts";
-import "../../styles/privacy.css";
 import "../../styles/rules.css";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";

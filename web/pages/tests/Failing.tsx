@@ -5,7 +5,6 @@ import type { Failing } from "../../../src/http/alerts/schemas.ts";
 import { testStateQuery } from "../../queries/alerts.ts";
 import { Notice } from "../../ui/Notice.tsx";
 import { MomentTime } from "../../ui/Time.tsx";
-import "../../styles/alerts.css";
 
 /** In a list. */
 export function FailingSince({ failing }: { failing: Failing }) {

@@ -7,14 +7,20 @@ import { costText, whyTexts } from "../../cost.ts";
 import { numberText } from "../../format.ts";
 import { useConventionTitles } from "../../forms/ReadIt.tsx";
 import { tracePaths } from "../../labels.ts";
+import { markFields, redactedIn } from "../../redaction-marks.ts";
 import { CopyText } from "../../ui/Copy.tsx";
+import { RedactedText } from "../../ui/RedactedText.tsx";
 import { timesText, tokensText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
 export function TraceDetails({ trace }: { trace: TraceOutline }) {
   const { metadata, resource, cuts, omissions } = trace;
-  const parts = { Metadata: metadata, Resource: resource };
+  const ofTrace = trace.redactions.filter(({ spanId }) => spanId === null);
+  const parts = {
+    Metadata: metadata && markFields(metadata, redactedIn(ofTrace, "metadata")),
+    Resource: resource && markFields(resource, redactedIn(ofTrace, "resource")),
+  };
   const present = Object.entries(parts).filter(([, part]) => part !== null && Object.keys(part).length > 0);
   return (
     <section className="trace-details" id="trace-details" aria-label="Details">
@@ -30,7 +36,9 @@ export function TraceDetails({ trace }: { trace: TraceOutline }) {
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard.
             <section key={name} tabIndex={0} aria-label={name}>
               <h2 className="small">{name}</h2>
-              <pre>{JSON.stringify(part, null, 2)}</pre>
+              <pre>
+                <RedactedText text={JSON.stringify(part, null, 2)} />
+              </pre>
             </section>
           ))}
         </div>

@@ -9,9 +9,11 @@ import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { counted } from "../../labels.ts";
 import { deleteTrace } from "../../mutations/traces.ts";
 import { outlineQuery } from "../../queries/traces.ts";
+import { markText, withoutMarks } from "../../redaction-marks.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { RedactedText } from "../../ui/RedactedText.tsx";
 import { NextTry, RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { lastFiltersByAgent } from "../traces/last-filters.ts";
@@ -34,7 +36,8 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
   const copyLink = useCopyLink();
   const { run } = trace;
   const manualRun = trace.runs.find(({ launchId }) => launchId !== null);
-  const title = trace.userInput?.trim().replace(/\s+/g, " ") || trace.name || "Unnamed";
+  const input = trace.userInput && markText(trace.userInput, trace.userInputRedactions);
+  const title = input?.trim().replace(/\s+/g, " ") || trace.name || "Unnamed";
   return (
     <header className="trace-top">
       <div className="trace-line">
@@ -55,7 +58,9 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
           {trace.failed && <Badge word={failedSpan} />}
           {trace.kind === "test_run" && <Badge word={testRun} />}
         </span>
-        <h1 title={title}>{title}</h1>
+        <h1 title={withoutMarks(title)}>
+          <RedactedText text={title} />
+        </h1>
         <Facts trace={trace} />
         <span className="line trace-actions">
           <Button

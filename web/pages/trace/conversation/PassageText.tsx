@@ -4,6 +4,7 @@ import type { Passage } from "../../../../src/model/conversation/view.ts";
 import { numberText } from "../../../format.ts";
 import { persistedChoice } from "../../../persisted-choice.ts";
 import { findQuotation } from "../../../quotation.ts";
+import { rangeInMarked } from "../../../redaction-marks.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { LongText } from "../../../ui/LongText.tsx";
 import { FailureNotice } from "../../../ui/Notice.tsx";
@@ -36,10 +37,13 @@ export function PassageText({ passage, label, markdown = false }: PassageTextPro
   const read = usePassage(passage);
   const [unfolded, setUnfolded] = useState(false);
   const quoted = useContext(QuotedContext);
-  const mark = useMemo(() => (quoted ? findQuotation(read.text, quoted) : null), [quoted, read.text]);
+  const mark = useMemo(() => {
+    const found = quoted ? findQuotation(read.text, quoted) : null;
+    return found && rangeInMarked(read.marked, found);
+  }, [quoted, read.text, read.marked]);
   useLoadForQuotation(quoted, read, mark !== null);
   const short = !unfolded && passage.length > shownMax && (mark === null || mark[1] <= shownMax);
-  const shown = short ? read.text.slice(0, shownMax) : read.text;
+  const shown = short ? read.marked.slice(0, shownMax) : read.marked;
   const text = short || !read.whole ? `${shown}…` : shown;
   const plain = <LongText text={text} label={label} mark={mark} />;
   // A marked passage is one of the text as it was written.
@@ -85,7 +89,7 @@ export function PassageValue({ passage, label }: { passage: Passage; label: stri
   return (
     <>
       <SpanValue
-        value={read.text}
+        value={read.marked}
         label={label}
         whole={read.whole}
         unfolded={passage.length > passage.text.length}

@@ -2,8 +2,10 @@
 import { Link, useParams } from "@tanstack/react-router";
 import type { Passage, Turn } from "../../../../src/model/conversation/view.ts";
 import { durationText, numberText } from "../../../format.ts";
+import { markText } from "../../../redaction-marks.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
+import { RedactedText } from "../../../ui/RedactedText.tsx";
 import { CopyPassages } from "./CopyPassages.tsx";
 import { PassageValue } from "./PassageText.tsx";
 import { TurnPlace } from "./TurnPlace.tsx";
@@ -32,7 +34,11 @@ export function ToolCallTurn({ turn }: { turn: ToolCall }) {
           <TurnPlace turn={turn} />
         </span>
       </header>
-      {turn.error && <p className="span-message">{turn.error}</p>}
+      {turn.error && (
+        <p className="span-message">
+          <RedactedText text={markText(turn.error, turn.errorRedactions)} />
+        </p>
+      )}
       <Part title="Arguments" passage={turn.arguments} of={name} />
       <Part title="Result" passage={turn.result} of={name} />
       {turn.result === null && <p className="quiet small">No result recorded</p>}

@@ -2,6 +2,7 @@
 import type { JudgedAnswer } from "../../../../src/model/judge/label.ts";
 import type { Applicability } from "../../../../src/model/run/run.ts";
 import type { Why } from "../../../labels.ts";
+import { markText } from "../../../redaction-marks.ts";
 import { useTrace } from "./context.ts";
 import { JudgedBy } from "./Flag.tsx";
 import { LabelControl } from "./LabelControl.tsx";
@@ -47,7 +48,7 @@ export function Scenario({ testId, name, scenario, applicability }: ScenarioProp
               (trace.userInput === null ? (
                 <span className="quiet">none in this trace</span>
               ) : (
-                <Long text={trace.userInput} />
+                <Long text={markText(trace.userInput, trace.userInputRedactions)} />
               )),
           ],
           ["Judge", model && <JudgedBy model={model} promptVersion={promptVersion} />],

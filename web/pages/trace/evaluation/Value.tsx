@@ -1,6 +1,7 @@
 // Values and texts from a trace or a test, shown as plain text; long ones shortened until expanded.
 import { type ReactNode, useState } from "react";
 import { Button } from "../../../ui/Button.tsx";
+import { RedactedText } from "../../../ui/RedactedText.tsx";
 
 const textMax = 600;
 const lineMax = 60;
@@ -13,7 +14,7 @@ export function Value({ value }: { value: unknown }) {
   return <Long text={line.length > lineMax ? JSON.stringify(value, null, 2) : line} code />;
 }
 
-/** Plain text with its line breaks. */
+/** Plain text with its line breaks, and marks of redacted places if it is no code. */
 export function Long({ text, code = false }: { text: string; code?: boolean }) {
   const [whole, setWhole] = useState(false);
   const cut = !whole && text.length > textMax;
@@ -21,7 +22,13 @@ export function Long({ text, code = false }: { text: string; code?: boolean }) {
   const look = shown.includes("\n") ? "value value-block" : "value";
   return (
     <>
-      {code ? <code className={look}>{shown}</code> : <span className="value">{shown}</span>}
+      {code ? (
+        <code className={look}>{shown}</code>
+      ) : (
+        <span className="value">
+          <RedactedText text={shown} />
+        </span>
+      )}
       {cut && (
         <Button small look="link" onClick={() => setWhole(true)}>
           Show all

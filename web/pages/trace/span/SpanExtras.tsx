@@ -4,12 +4,18 @@ import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schem
 import type { LogRecord } from "../../../../src/model/trace/trace.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { isRecord } from "../../../record.ts";
+import { markFields, markValue, redactedIn } from "../../../redaction-marks.ts";
 import { countedIfAny, droppedAttributes, droppedText } from "./dropped.ts";
 import { SpanValue } from "./SpanValue.tsx";
 import { millisecondsBetween } from "./times.ts";
 
-export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; detail: SpanDetail }) {
-  const { events, log_records: records = [], links = [], scope } = span;
+export function SpanExtras({ trace, detail }: { trace: TraceOutline; detail: SpanDetail }) {
+  const { span, redactions } = detail;
+  const { scope } = span;
+  const events = markValue(span.events, "", redactedIn(redactions, "events"));
+  const records = markValue(span.log_records ?? [], "", redactedIn(redactions, "log"));
+  const links = markValue(span.links ?? [], "links", redactedIn(redactions, "attributes"));
+  const ofTrace = trace.redactions.filter(({ spanId }) => spanId === null);
   const dropped = droppedText(span);
   const context = {
     trace_state: span.trace_state,
@@ -23,10 +29,23 @@ export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; d
       <Events title="Events" events={events} start={span.start_time_unix_nano} />
       <Events title="Log records" events={records.map(eventOf)} start={span.start_time_unix_nano} />
       <Values title="Links" value={links} />
-      <Values title="Scope" value={scope?.attributes} />
+      <Values
+        title="Scope"
+        value={scope?.attributes && markFields(scope.attributes, redactedIn(redactions, "scope"))}
+      />
       <Values title="Context" value={withoutAbsent(context)} />
-      <Values title="Resource" value={span.resource ?? trace.resource} />
-      <Values title="Metadata" value={trace.metadata} />
+      <Values
+        title="Resource"
+        value={
+          span.resource
+            ? markFields(span.resource, redactedIn(redactions, "resource"))
+            : trace.resource && markFields(trace.resource, redactedIn(ofTrace, "resource"))
+        }
+      />
+      <Values
+        title="Metadata"
+        value={trace.metadata && markFields(trace.metadata, redactedIn(ofTrace, "metadata"))}
+      />
     </>
   );
 }

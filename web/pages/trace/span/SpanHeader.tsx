@@ -7,10 +7,12 @@ import { printExact } from "../../../exact-json.ts";
 import { durationText } from "../../../format.ts";
 import { spanRoles, type Word } from "../../../labels.ts";
 import { moneyText } from "../../../money.ts";
+import { markText, redactedIn } from "../../../redaction-marks.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
+import { RedactedText } from "../../../ui/RedactedText.tsx";
 import { useCopyLink } from "../links.ts";
 import type { Select } from "../selection.ts";
 import { tokensText } from "../words.ts";
@@ -54,7 +56,7 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
   }, [selected]);
   const row = trace.spans.find(({ spanId }) => spanId === span.span_id);
   const cutOff = detail.finishReasons.map(cutOffOf).find(word => word !== undefined);
-  const message = span.status?.message || detail.error;
+  const message = messageOf(detail);
   const code = span.status?.code;
   return (
     <header ref={box} className="span-top" data-selected={selected || undefined}>
@@ -65,7 +67,11 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
         {code === 1 && <Badge word={statuses.ok} />}
         {cutOff && <Badge word={cutOff} />}
       </div>
-      {message && <p className="span-message">{message}</p>}
+      {message && (
+        <p className="span-message">
+          <RedactedText text={message} />
+        </p>
+      )}
       <Facts trace={trace} detail={detail} onSelect={onSelect} />
       <div className="line">
         <Button small icon="assert" onClick={onDraft}>
@@ -82,6 +88,13 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
       </div>
     </header>
   );
+}
+
+/** With marks of redacted places. */
+function messageOf({ span, error, redactions, errorRedactions }: SpanDetail): string | null {
+  const message = span.status?.message;
+  if (message) return markText(message, redactedIn(redactions, "status").get("message"));
+  return error && markText(error, errorRedactions);
 }
 
 function Facts({

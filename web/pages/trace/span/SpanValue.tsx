@@ -2,6 +2,7 @@
 import { type ReactNode, useState } from "react";
 import { printExact } from "../../../exact-json.ts";
 import { numberText } from "../../../format.ts";
+import { withoutMarks } from "../../../redaction-marks.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { JsonTree } from "../../../ui/JsonTree.tsx";
 import { structureOf } from "../../../ui/json-rows.ts";
@@ -9,6 +10,7 @@ import { LongText } from "../../../ui/LongText.tsx";
 import type { ValuePath } from "../../../value-path.ts";
 
 type SpanValueProps = {
+  /** Its texts may have marks of redacted places. */
   value: unknown;
   label: string;
   /** False: only the beginning of a longer value. */
@@ -68,7 +70,7 @@ function Text({ text, label, whole, unfolded }: TextProps) {
       <LongText text={rest ? `${short}…` : short} label={label} />
       {rest && whole && (
         <Button small look="link" onClick={() => setAll(true)}>
-          Show all ({numberText(text.length)} characters)
+          Show all ({numberText(withoutMarks(text).length)} characters)
         </Button>
       )}
     </>
