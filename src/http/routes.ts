@@ -34,6 +34,7 @@ import { registerOverview } from "./projects/overview.ts";
 import { registerPrivacy } from "./projects/privacy.ts";
 import { registerProjects } from "./projects/projects.ts";
 import { registerRateLimit } from "./projects/rate-limit.ts";
+import { registerRedactionInsights } from "./projects/redaction-insights.ts";
 import { registerRetention } from "./projects/retention.ts";
 import { registerSession } from "./session.ts";
 import { registerBacktests } from "./test-cases/backtests.ts";
@@ -78,6 +79,7 @@ export const resources = [
   registerIngestionLog,
   registerInsights,
   registerModelInsights,
+  registerRedactionInsights,
   registerOverview,
   registerAgentConnections,
   registerEvents,

@@ -3,11 +3,12 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { AgentDay, Insights } from "../../src/http/projects/insights-schemas.ts";
 import type { ModelInsights } from "../../src/http/projects/model-insights-schemas.ts";
+import type { RedactionInsights } from "../../src/http/projects/redaction-insights-schemas.ts";
 import { read } from "../api.ts";
 import { pagesOf } from "./pages.ts";
 
 export type Interval = "hour" | "day";
-export type By = "agent" | "model" | "test" | "check";
+export type By = "agent" | "model" | "test" | "check" | "redaction";
 
 export type InsightsAsk = {
   by: By;
@@ -41,6 +42,18 @@ export const modelInsightsQuery = (agentId: string, asked: InsightsAsk) =>
     queryKey: ["agents", agentId, "insights", "models", asked],
     queryFn: ({ signal }) =>
       read<ModelInsights>(`/api/agents/${agentId}/insights/models?${parametersOf(spanOf(asked))}`, signal),
+    ...("hours" in asked.span && { refetchInterval: 60_000 }),
+    placeholderData: keepPreviousData,
+  });
+
+export const redactionInsightsQuery = (agentId: string, asked: InsightsAsk) =>
+  queryOptions({
+    queryKey: ["agents", agentId, "insights", "redactions", asked],
+    queryFn: ({ signal }) =>
+      read<RedactionInsights>(
+        `/api/agents/${agentId}/insights/redactions?${parametersOf(spanOf(asked))}`,
+        signal,
+      ),
     ...("hours" in asked.span && { refetchInterval: 60_000 }),
     placeholderData: keepPreviousData,
   });

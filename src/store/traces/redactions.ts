@@ -1,6 +1,8 @@
 // What redaction found in stored batches, counted by hour.
 import type pg from "pg";
+import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
+import type { Span } from "../runs/insights.ts";
 import type { TraceWrite } from "./write.ts";
 
 /** In place of the bytes of no redactions. */
@@ -31,10 +33,28 @@ export async function countRedactions(client: pg.PoolClient, writes: TraceWrite[
   await client.query({
     name: "count_redactions",
     text: `insert into redaction_hours (agent_id, hour, rule, count)
-      select item.agent_id, date_trunc('hour', now()), item.rule, item.values from ${counts.from}
+      select item.agent_id, date_trunc('hour', now(), 'UTC'), item.rule, item.values from ${counts.from}
       join agents a on a.id = item.agent_id
       order by item.agent_id, item.rule
       on conflict (agent_id, hour, rule) do update set count = redaction_hours.count + excluded.count`,
     values: counts.values(rows),
   });
+}
+
+export type RedactionPoint = { rule: string; at: Date; count: number };
+
+/** What arrived in this time, sorted by rule, then by time; at most `rowsMax`. */
+export async function listRedactionPoints(
+  db: Database,
+  agentId: string,
+  { from, to, interval }: Span,
+  rowsMax: number,
+): Promise<RedactionPoint[]> {
+  const { rows } = await db.pool.query<RedactionPoint>(
+    `select rule, date_trunc($4, hour, 'UTC') as at, sum(count)::bigint as count
+    from redaction_hours where agent_id = $1 and hour >= $2 and hour < $3
+    group by 1, 2 order by 1, 2 limit $5`,
+    [agentId, from, to, interval, rowsMax],
+  );
+  return rows;
 }

@@ -8,6 +8,7 @@ import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts
 import { countRuns, hourMs, hourWithRoom } from "../../support/counts.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openInsights, outcomesOf, searchOf } from "../../support/insights-page.ts";
+import { shoot } from "../../support/shoot.ts";
 import { broken, judge, ok, openTests, statusCheck } from "../../support/tests-page.ts";
 
 const browser = useBrowser();
@@ -335,5 +336,45 @@ test("tokens and cost are shown by model, and models without a price are named a
     .getByRole("link", { name: "No price" })
     .click();
   await page.waitForURL(/settings\/prices$/);
+  assert.deepEqual(complaints, []);
+});
+
+test("redactions are shown by rule, and without any the page leads to the privacy settings", async () => {
+  const { page, base, owner, agentId, now, complaints } = await openInsights(browser);
+  await page.goto(`${base}/insights?by=redaction`);
+  await page.getByRole("heading", { name: "This project has no privacy rules" }).waitFor();
+  await assertAccessible(page);
+  await shoot(page, "insights-redactions-none");
+  await owner.client.put(`/api/projects/${owner.projectId}/privacy`, { builtIn: ["*"] }).expect(200);
+  await page.reload();
+  await page.getByRole("heading", { name: "No redactions in this period" }).waitFor();
+
+  const rows = [
+    [3, "email", 1_204],
+    [2, "email", 31],
+    [2, "a-rule-with-the-longest-name-of-32", 7],
+    [0, "unchecked", 2],
+  ] as const;
+  for (const [ago, rule, count] of rows) {
+    await browser.service.db.pool.query(
+      "insert into redaction_hours (agent_id, hour, rule, count) values ($1, $2, $3, $4)",
+      [agentId, new Date(now - ago * hourMs), rule, count],
+    );
+  }
+  await page.reload();
+  const table = page.getByRole("table", { name: "Rules, most frequent first" });
+  await table.getByRole("row", { name: /email 1,235 99%/ }).waitFor();
+  await table.getByText("texts not stored, because checking them took too long").waitFor();
+  assert.equal(await table.getByRole("row").count(), 4);
+  await assertAccessible(page);
+  await shoot(page, "insights-redactions");
+  const chart = page.getByRole("region", { name: "Redactions" });
+  await chart.getByRole("link").first().click();
+  await page.waitForURL(`**${base}/traces?kind=live**`);
+  await page.goBack();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await table.waitFor();
+  await assertReflows(page);
+  await shoot(page, "insights-redactions-narrow");
   assert.deepEqual(complaints, []);
 });

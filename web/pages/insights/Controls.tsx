@@ -4,7 +4,17 @@ import { type FormEvent, useState } from "react";
 import type { Insights } from "../../../src/http/projects/insights-schemas.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
-import { bys, forms, hasChoice, intervals, rangeFault, ranges, type Search, type View } from "./view.ts";
+import {
+  bys,
+  forms,
+  hasChoice,
+  intervals,
+  isWholeAgent,
+  rangeFault,
+  ranges,
+  type Search,
+  type View,
+} from "./view.ts";
 
 type Params = { projectId: string; agentId: string };
 type ControlsProps = { view: View; search: Search; params: Params; insights: Insights | undefined };
@@ -17,7 +27,7 @@ export function Controls({ view, search, params, insights }: ControlsProps) {
     range === "custom"
       ? { range, ...custom }
       : { range, from: undefined, to: undefined, interval: undefined };
-  const ranked = view.by !== "agent" && view.by !== "model" && !(view.by === "test" && view.testId);
+  const ranked = !isWholeAgent(view.by) && !(view.by === "test" && view.testId);
   return (
     <div className="controls">
       <Choice

@@ -14,6 +14,7 @@ import { Controls, CustomRange } from "./Controls.tsx";
 import { ModelResults } from "./ModelResults.tsx";
 import { PointTable } from "./PointTable.tsx";
 import { Ranking } from "./Ranking.tsx";
+import { RedactionResults } from "./RedactionResults.tsx";
 import { Patterns } from "./Swatch.tsx";
 import { Totals } from "./Totals.tsx";
 import { rangeText } from "./utc-times.ts";
@@ -30,8 +31,8 @@ export function InsightsPage() {
   const navigate = route.useNavigate();
   const view = viewOf(search);
   const shows = view.range !== "custom" || !rangeFault(view.from, view.to);
-  const byModel = view.by === "model";
-  const insights = useQuery({ ...insightsQuery(params.agentId, askOf(view)), enabled: shows && !byModel });
+  const isOfTests = view.by !== "model" && view.by !== "redaction";
+  const insights = useQuery({ ...insightsQuery(params.agentId, askOf(view)), enabled: shows && isOfTests });
   return (
     <Page
       title="Insights"
@@ -51,8 +52,9 @@ export function InsightsPage() {
             onChoose={(from, to) => void navigate({ search: { ...search, from, to, interval: undefined } })}
           />
         )}
-        {shows && byModel && <ModelResults view={view} params={params} />}
-        {shows && !byModel && (
+        {shows && view.by === "model" && <ModelResults view={view} params={params} />}
+        {shows && view.by === "redaction" && <RedactionResults view={view} params={params} />}
+        {shows && isOfTests && (
           <Loaded query={insights}>
             {data => <Results insights={data} view={view} search={search} params={params} />}
           </Loaded>
@@ -82,7 +84,7 @@ function Results({ insights, view, search, params }: ResultsProps) {
       {testId !== undefined && <OneTest testId={testId} params={params} search={search} />}
       <p className="quiet small">
         {rangeText(Date.parse(from), Date.parse(to), interval)} UTC,{" "}
-        {interval === "hour" ? "hourly" : "daily"}. Shows {countedTexts[by === "model" ? "agent" : by]}.
+        {interval === "hour" ? "hourly" : "daily"}. Shows {countedTexts[by]}.
       </p>
       {isEmpty ? (
         <NoEvaluations params={params} search={search} view={view} />
@@ -112,7 +114,7 @@ function Results({ insights, view, search, params }: ResultsProps) {
   );
 }
 
-const countedTexts: Record<Exclude<View["by"], "model">, string> = {
+const countedTexts: Partial<Record<View["by"], string>> = {
   agent: "traces by the verdict of their latest evaluation",
   test: "results of test cases; re-evaluated traces count again",
   check: "outcomes of checks; re-evaluated traces count again",

@@ -14,7 +14,13 @@ export const bys: Record<By, string> = {
   model: "Models",
   test: "Test cases",
   check: "Checks",
+  redaction: "Redactions",
 };
+
+/** Whether a grouping has charts over time of its own, and no tests. */
+export function isWholeAgent(by: By): boolean {
+  return by === "agent" || by === "model" || by === "redaction";
+}
 export const intervals: Record<Interval, string> = { hour: "Hours", day: "Days" };
 export const forms = { chart: "Charts", table: "Table" } as const;
 export type Form = keyof typeof forms;
@@ -42,7 +48,7 @@ export function viewOf(search: Search): View {
   const range = oneOf(ranges, search.range) ?? "24h";
   const [from, to] = [instantOf(search.from), instantOf(search.to)];
   const asked = oneOf(intervals, search.interval);
-  const testId = by === "agent" || by === "model" ? undefined : search.testId;
+  const testId = isWholeAgent(by) ? undefined : search.testId;
   const view = { by, range, testId, form: oneOf(forms, search.form) ?? "chart", from, to };
   if (range === "24h") return { ...view, interval: "hour" };
   if (range === "custom") {
@@ -50,8 +56,7 @@ export function viewOf(search: Search): View {
     const interval = length > hoursMax ? "day" : (asked ?? (length > 240 ? "day" : "hour"));
     return { ...view, interval };
   }
-  const fine =
-    range === "7d" && (by === "agent" || by === "model" || (by === "test" && testId !== undefined));
+  const fine = range === "7d" && (isWholeAgent(by) || (by === "test" && testId !== undefined));
   return { ...view, interval: asked ?? (fine ? "hour" : "day") };
 }
 

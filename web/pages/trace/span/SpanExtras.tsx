@@ -4,7 +4,7 @@ import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schem
 import type { LogRecord } from "../../../../src/model/trace/trace.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { isRecord } from "../../../record.ts";
-import { markFields, markValue, redactedIn } from "../../../redaction-marks.ts";
+import { markFields, markText, markValue, redactedIn } from "../../../redaction-marks.ts";
 import { countedIfAny, droppedAttributes, droppedText } from "./dropped.ts";
 import { SpanValue } from "./SpanValue.tsx";
 import { millisecondsBetween } from "./times.ts";
@@ -14,11 +14,12 @@ export function SpanExtras({ trace, detail }: { trace: TraceOutline; detail: Spa
   const { scope } = span;
   const events = markValue(span.events, "", redactedIn(redactions, "events"));
   const records = markValue(span.log_records ?? [], "", redactedIn(redactions, "log"));
-  const links = markValue(span.links ?? [], "links", redactedIn(redactions, "attributes"));
+  const inAttributes = redactedIn(redactions, "attributes");
+  const links = markValue(span.links ?? [], "links", inAttributes);
   const ofTrace = trace.redactions.filter(({ spanId }) => spanId === null);
   const dropped = droppedText(span);
   const context = {
-    trace_state: span.trace_state,
+    trace_state: span.trace_state && markText(span.trace_state, inAttributes.get("trace_state")),
     flags: span.flags,
     schema_url: scope?.schema_url,
     resource_schema_url: span.resource_schema_url,
