@@ -92,10 +92,11 @@ function faultsOf(
 
 /** Focuses the first field with an error; false if there is no error. */
 function focusFirst(form: HTMLFormElement, faults: Faults): boolean {
-  const first = [...form.elements].find(
-    element => element instanceof HTMLInputElement && faults[element.name] !== undefined,
+  const fields = [...form.elements].filter(
+    element => element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement,
   );
+  const first = fields.find(({ name }) => faults[name] !== undefined);
   if (!first) return Object.keys(faults).length > 0;
-  (first as HTMLInputElement).focus();
+  first.focus();
   return true;
 }

@@ -3,7 +3,9 @@ import type { Agent, AgentConnection, AgentTrial } from "../../src/http/projects
 import { type Answer, ask, remove } from "../api.ts";
 
 type AgentFields = Pick<Agent, "name" | "type" | "otlpServiceName">;
-type AgentChange = Partial<AgentFields & Pick<Agent, "conventions" | "conventionRules" | "content">>;
+type AgentChange = Partial<
+  AgentFields & Pick<Agent, "conventions" | "conventionRules" | "content" | "attributes">
+>;
 
 export const createAgent = (projectId: string, body: AgentFields): Promise<Answer<Agent>> =>
   ask("POST", `/api/projects/${projectId}/agents`, { body });

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
-import { useBrowser } from "../../support/browser.ts";
+import { assertReflows, becomesFocused, useBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
 import { shoot } from "../../support/shoot.ts";
 import { conversation, openTracePages, pathOf } from "../../support/trace-page.ts";
 
@@ -28,6 +29,10 @@ test("an agent is set to store no content, and its next trace shows its structur
   const { body } = await browser.service.client.get(`/api/agents/${agent.id}`).expect(200);
   assert.equal(body.content, "none");
 
+  await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/start`);
+  await page.getByText("This agent stores no content").waitFor();
+  await shoot(page, "content-3-start");
+
   const id = await storeSpans(agent, conversation);
   await judged(id);
   await page.goto(pathOf(agent, id));
@@ -36,5 +41,53 @@ test("an agent is set to store no content, and its next trace shows its structur
   assert.equal(await page.getByText("On its way.").count(), 0);
   await shoot(page, "content-2-trace");
   await assertAccessible(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("attributes are dropped or kept by key, and a wrong key is named at its list", async () => {
+  const agent = await newAgent();
+  const { page, complaints } = await open();
+  await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/settings`);
+  const form = page.getByRole("form", { name: "Attributes" });
+  const save = () => form.getByRole("button", { name: "Save attribute settings" }).click();
+  await form.getByRole("radio", { name: "Drop these" }).check();
+  await save();
+  await form.getByText("Enter at least one key.").waitFor();
+  const drop = form.getByLabel("Keys to drop");
+  await drop.fill("app.*.name\nasks");
+  await save();
+  await form.getByText("“app.*.name”: * is allowed only at the end.").waitFor();
+  await becomesFocused(drop);
+  await shoot(page, "attributes-1-error");
+  await assertAccessible(page);
+  await drop.fill(" gen_ai.prompt \n\nsecret.*\ngen_ai.prompt");
+  await save();
+  await page.getByText("Attribute settings saved").first().waitFor();
+  const attributesOf = async () =>
+    (await browser.service.client.get(`/api/agents/${agent.id}`).expect(200)).body.attributes;
+  assert.deepEqual(await attributesOf(), { deny: ["gen_ai.prompt", "secret.*"], allow: null });
+
+  await form.getByRole("radio", { name: "Keep only these" }).check();
+  await form.getByText("Without a key, no attribute except service.name is stored.").waitFor();
+  await form.getByLabel("Keys to keep").fill("gen_ai.*");
+  await shoot(page, "attributes-2-keep");
+  await save();
+  const both = { deny: ["gen_ai.prompt", "secret.*"], allow: ["gen_ai.*"] };
+  await eventually(async () => assert.deepEqual(await attributesOf(), both));
+  await page.reload();
+  await form.getByRole("radio", { name: "Keep only these", checked: true }).waitFor();
+  assert.equal(await form.getByLabel("Keys to keep").inputValue(), "gen_ai.*");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await assertReflows(page);
+  await shoot(page, "attributes-3-narrow");
+  await page.setViewportSize({ width: 1440, height: 900 });
+
+  const id = await storeSpans(agent, conversation);
+  const { body } = await browser.service.client.get(`/api/traces/${id}`).expect(200);
+  assert.deepEqual([body.userInput, body.responseText], [null, "On its way."]);
+  assert.equal(body.spans[0].attributes["http.response.status_code"], undefined);
+  await form.getByRole("radio", { name: "Store all attributes" }).check();
+  await save();
+  await eventually(async () => assert.deepEqual(await attributesOf(), { deny: [], allow: null }));
   assert.deepEqual(complaints, []);
 });

@@ -1,7 +1,8 @@
-// Settings of an agent: name, service name, connection, conventions, content, alerts, judge sampling and budget, and deletion.
+// Settings of an agent: name, service name, connection, conventions, content, attributes, alerts, judge sampling and budget, and deletion.
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { AgentForm } from "../../forms/AgentForm.tsx";
+import { AttributesSection } from "../../forms/AttributesSection.tsx";
 import { ConnectionSection } from "../../forms/ConnectionSection.tsx";
 import { ContentSection } from "../../forms/ContentSection.tsx";
 import { ConventionsSection } from "../../forms/ConventionsSection.tsx";
@@ -50,6 +51,7 @@ export function AgentSettingsPage() {
         <ConnectionSection key={`${agent.id} connection`} agent={agent} />
         <ConventionsSection key={`${agent.id} conventions`} agent={agent} />
         <ContentSection key={`${agent.id} content ${agent.content}`} agent={agent} />
+        <AttributesSection key={`${agent.id} attributes`} agent={agent} />
         <AlertsSection key={`${agent.id} alerts`} agent={agent} />
         <JudgeSettingsSection projectId={projectId} agentId={agentId} />
         <DeleteSection

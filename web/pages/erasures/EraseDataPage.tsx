@@ -35,8 +35,8 @@ function EraseData({ projectId }: { projectId: string }) {
     <>
       <p className="quiet">
         Find everything about a user, a conversation or a text in all traces of this project, look at what was
-        found, then erase it for good. Backups and PostgreSQL’s files keep old data for a while: see
-        docs/privacy.md.
+        found, then erase it for good. Backups keep what was erased until they are deleted, and PostgreSQL’s
+        files until their space is used again.
       </p>
       <section className="card stack">
         <h2>Find data</h2>

@@ -22,6 +22,7 @@ import { canWrite, useCreatedKey } from "./created-key.ts";
 import { KeyStep } from "./KeyStep.tsx";
 import { Live } from "./Live.tsx";
 import { useLatestRequests } from "./latest-requests.ts";
+import { NoContentNotice } from "./NoContentNotice.tsx";
 import { SendStep } from "./SendStep.tsx";
 import { Steps } from "./Steps.tsx";
 import { TestStep } from "./TestStep.tsx";
@@ -104,6 +105,7 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
           <section className="card stack" aria-labelledby="start-send">
             <h2 id="start-send">3. Send a trace</h2>
             <UnverifiedNotice />
+            {agent.content === "none" && <NoContentNotice params={{ projectId, agentId }} />}
             <SendStep
               agent={agent}
               keyText={created?.key ?? chosen?.masked ?? keyPlaceholder}
