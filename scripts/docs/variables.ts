@@ -21,7 +21,8 @@ const described: Record<string, Described> = {
   },
   SVC_DATA_DIR: {
     about: "Holds the embedded database, `outbox/` and `secret.key`.",
-    default: "`data` in the checkout; see [the embedded database](operating.md#the-embedded-database)",
+    default:
+      "`data` in the checkout, `~/.onlooker` for the npm package; see [the embedded database](operating.md#the-embedded-database)",
     accepts: "a folder",
   },
   SVC_DASHBOARD_DIR: {

@@ -2,7 +2,8 @@
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { fail, root } from "./terminal.mjs";
 
 /** The oldest Node that runs the service. */
@@ -36,14 +37,23 @@ export function findNode() {
         `${process.platform}-${process.arch}: install Node ${nodeMajor} and start again`,
     );
   }
-  // Not node_modules/.bin/node, which older versions of npm do not create.
-  const path = join(root, "node_modules", name, "bin", "node");
+  const path = join(folderOf(name), "bin", "node");
   const tried = spawnSync(path, ["--version"], { encoding: "utf8" });
   if (tried.status === 0 && majorOf(tried.stdout.trim()) >= nodeMajor) return path;
   return fail(
     `Node ${nodeMajor} or newer is needed. This is ${process.version}, and the Node in ${path} cannot run: ` +
       `${explain(path, tried)}. Or install Node ${nodeMajor} and start again`,
   );
+}
+
+/** Not node_modules/.bin/node, which older versions of npm do not create. */
+function folderOf(name) {
+  try {
+    // npm puts the dependencies of an installed package into its own node_modules or into one of the folders above.
+    return dirname(createRequire(join(root, "package.json")).resolve(`${name}/package.json`));
+  } catch {
+    return join(root, "node_modules", name);
+  }
 }
 
 function majorOf(version) {
@@ -56,8 +66,9 @@ function explain(path, { error, stderr, status, signal }) {
   const library = /error while loading shared libraries: (\S+): cannot open/.exec(message)?.[1];
   if (library !== undefined) return `the library ${library} is missing. ${installCommand(library)}`;
   if (/GLIBC(XX)?_[\d.]+' not found/.test(message)) return "this system's C library is older than it needs";
+  if (error?.code === "ENOENT" && !existsSync(path)) return "npm did not install it";
   // The file exists, so its dynamic loader is missing: this is not a glibc system.
-  if (error?.code === "ENOENT" && existsSync(path)) {
+  if (error?.code === "ENOENT") {
     return `it needs glibc${distribution().includes("alpine") ? ". Run: apk add nodejs" : ""}`;
   }
   if (error?.code === "EACCES")

@@ -23,25 +23,25 @@ function checkout(name: string, mode: number): string {
 
 test("a checkout that PostgreSQL can enter keeps its data in the project", () => {
   const project = checkout("open", 0o755);
-  assert.equal(defaultDataDir(project, shared), join(project, "data"));
+  assert.equal(defaultDataDir(join(project, "data"), shared), join(project, "data"));
 });
 
 test("root's data is outside a checkout that only root can enter, and stays there after a chmod", () => {
   const project = checkout("closed", 0o700);
-  const chosen = defaultDataDir(project, shared);
+  const chosen = defaultDataDir(join(project, "data"), shared);
   assert.equal(dirname(chosen), isRoot ? shared : project);
   mkdirSync(folderIn(chosen).home, { recursive: true });
   chmodSync(project, 0o755);
-  assert.equal(defaultDataDir(project, shared), chosen);
+  assert.equal(defaultDataDir(join(project, "data"), shared), chosen);
 });
 
 test("a database that is already in the project is used where it is", () => {
   const project = checkout("older", 0o700);
   mkdirSync(folderIn(join(project, "data")).home, { recursive: true });
-  assert.equal(defaultDataDir(project, shared), join(project, "data"));
+  assert.equal(defaultDataDir(join(project, "data"), shared), join(project, "data"));
 });
 
 test("two checkouts with similar paths have separate data folders", () => {
-  const [one, two] = ["a b", "a-b"].map(name => defaultDataDir(checkout(name, 0o700), shared));
+  const [one, two] = ["a b", "a-b"].map(name => defaultDataDir(join(checkout(name, 0o700), "data"), shared));
   assert.notEqual(one, two);
 });
