@@ -2,8 +2,9 @@
 // before its first start. Idempotent.
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import pino from "pino";
+import { withDatabase } from "./command/database.ts";
+import { commandName } from "./config/package.ts";
 import { ConfigError, readConfig } from "./config.ts";
-import { connectEmbedded, openEmbedded } from "./embedded/database.ts";
 import { EmbeddedError } from "./embedded/error.ts";
 import { openAuth } from "./http/accounts/auth.ts";
 import { openBackground } from "./http/background.ts";
@@ -37,7 +38,7 @@ type Created = { projectId: string; agentId: string; apiKey: string | null };
 // Logs go to standard error, so that scripts can read standard output.
 const log = pino({ level: "warn" }, pino.destination(2));
 
-const program = new Command("npm run bootstrap --")
+const program = new Command(commandName("bootstrap"))
   .description("Creates an account with a project, an agent and an API key. Repeating it changes nothing.")
   .exitOverride()
   .showHelpAfterError("Add --help for usage.")
@@ -52,7 +53,7 @@ const program = new Command("npm run bootstrap --")
 
 try {
   const options = program.parse().opts<Options>();
-  const created = await withDatabase(db => bootstrap(db, options));
+  const created = await usingDatabase(db => bootstrap(db, options));
   process.stdout.write(`${options.json ? JSON.stringify(created) : textOf(created)}\n`);
 } catch (error) {
   // Commander has printed its own errors and the help.
@@ -69,23 +70,16 @@ function nonEmpty(text: string): string {
 }
 
 /** Uses the database of the running service, or starts the embedded one and stops it afterwards. */
-async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
-  const config = readConfig(process.env);
-  const url = config.databaseDirectUrl ?? config.databaseUrl;
-  const database = url
-    ? { url, stop: async () => {} }
-    : ((await connectEmbedded(config.dataDir)) ?? (await openEmbedded({ dataDir: config.dataDir, log })));
-  try {
-    await prepareDatabase({ url: database.url, directUrl: database.url, pooled: false }, log);
-    const db = openDatabase(database.url, 4);
+function usingDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
+  return withDatabase(readConfig(process.env), log, async url => {
+    await prepareDatabase({ url, directUrl: url, pooled: false }, log);
+    const db = openDatabase(url, 4);
     try {
-      return await withLock(database.url, () => work(db));
+      return await withLock(url, () => work(db));
     } finally {
       await db.close();
     }
-  } finally {
-    await database.stop();
-  }
+  });
 }
 
 /** Holds an advisory lock, so that two concurrent bootstraps do not create the same things twice. */

@@ -1,5 +1,6 @@
-// npm run svc: runs an agent's test cases, or erases data, from a shell or CI, over the service's API.
+// npm run svc: runs an agent's test cases or erases data over the service's API, and backs up and restores its database.
 import { Command, CommanderError, Option } from "commander";
+import { addBackup } from "./cli/backup.ts";
 import { CliError, type Client, openClient } from "./cli/client.ts";
 import { addErase } from "./cli/erase.ts";
 import { findAgent, findTests, type Named } from "./cli/find.ts";
@@ -7,6 +8,7 @@ import { junitOf, unfinishedJunit, writeJunit } from "./cli/junit.ts";
 import { follow, type Launched, launchTests, readRuns } from "./cli/launches.ts";
 import { nonEmpty, readFailOn, readRepeats, readShare, requireToken, serviceUrl } from "./cli/options.ts";
 import { exitCodeOf, type FailureKind, type Report, reportLines, summaryOf } from "./cli/report.ts";
+import { commandName } from "./config/package.ts";
 
 type RunOptions = {
   agent: string;
@@ -28,7 +30,7 @@ const outageMaxMs = 60_000;
 // Standard output may be closed early ("| head"); the JUnit file and the exit code must still be written.
 process.stdout.on("error", () => {});
 
-const program = new Command("npm run svc --").exitOverride().showHelpAfterError("Add --help for usage.");
+const program = new Command(commandName("svc")).exitOverride().showHelpAfterError("Add --help for usage.");
 program
   .command("run")
   .description("Runs test cases of an agent.")
@@ -66,6 +68,7 @@ program
     process.exitCode = await run(options, requireToken(command, options.token));
   });
 addErase(program);
+addBackup(program);
 
 try {
   await program.parseAsync();

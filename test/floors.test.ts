@@ -9,7 +9,7 @@ const floors = [
   ["model"],
   ["wire", "evaluate", "embedded", "threads"],
   ["store", "remote"],
-  ["ingest", "judge", "load", "claiming"],
+  ["ingest", "judge", "load", "claiming", "backup"],
   ["run", "trace-reader"],
   ["http", "editor", "worker", "launcher", "alerts", "eraser", "retention", "forgetter"],
   ["service", "config", "command", "main", "bootstrap", "cli"],

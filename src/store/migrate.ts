@@ -5,10 +5,11 @@ import { Migrator } from "kysely/migration";
 import type pg from "pg";
 import { noTimeouts, openPool } from "./connect.ts";
 
-const migrations = new URL("./migrations/", import.meta.url);
+/** The folder of the migrations of this version. */
+export const migrations = new URL("./migrations/", import.meta.url);
 // Any fixed number. Released versions take this lock and not the migrator's own, so that two versions that start
 // together still take turns.
-const lockId = 4_826_170_391;
+export const lockId = 4_826_170_391;
 /** The oldest PostgreSQL that CI tests. An older one lacks `nulls not distinct`. */
 const oldestServer = 15;
 
@@ -32,7 +33,8 @@ export async function migrate(url: string, folder = migrations): Promise<string[
   try {
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
     return await db.connection().execute(async connection => {
-      await requireServer(connection);
+      const { rows } = await sql.raw<Server>(serverQuery).execute(connection);
+      requireServer(rows[0]!);
       await sql`select pg_advisory_lock(${lockId})`.execute(connection);
       const files = await filesIn(folder);
       await prepareTable(connection, files);
@@ -56,12 +58,47 @@ export async function migrate(url: string, folder = migrations): Promise<string[
   }
 }
 
-async function requireServer(db: Kysely<Tables>): Promise<void> {
-  const { rows } = await sql<{ version: number; name: string; encoding: string }>`
-    select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
-      current_setting('server_encoding') as encoding
-  `.execute(db);
-  const { version, name, encoding } = rows[0]!;
+type Server = { version: number; name: string; encoding: string };
+
+const serverQuery = `select current_setting('server_version_num')::int as version,
+  current_setting('server_version') as name, current_setting('server_encoding') as encoding`;
+
+const tableQueries = [
+  `create table if not exists migrations (
+    name text primary key, applied_at timestamptz not null default now()
+  )`,
+  `alter table migrations add column if not exists "timestamp" text not null
+    default to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+];
+
+/** The names of the migrations of this version, in order. */
+export function knownMigrations(): Promise<string[]> {
+  return filesIn(migrations);
+}
+
+/** Throws UnfitDatabaseError if the server is older than PostgreSQL 15 or the encoding is not UTF8. */
+export async function requireFit(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<Server>(serverQuery);
+  requireServer(rows[0]!);
+}
+
+/**
+ * In the transaction of the client, which must be on an empty database: the tables as they were after these migrations,
+ * without the list of migrations itself. Throws UnfitDatabaseError if this version does not know one of them.
+ */
+export async function createSchema(client: pg.ClientBase, names: string[]): Promise<void> {
+  const known = await knownMigrations();
+  const unknown = names.filter(name => !known.includes(name));
+  if (unknown.length > 0) {
+    throw new UnfitDatabaseError(
+      `The backup is of a newer version of Onlooker (migrations ${unknown.join(", ")}). Restore it with that version.`,
+    );
+  }
+  for (const text of tableQueries) await client.query(text);
+  for (const name of names) await client.query(await readFile(new URL(name, migrations), "utf8"));
+}
+
+function requireServer({ version, name, encoding }: Server): void {
   if (version < oldestServer * 10_000) {
     throw new UnfitDatabaseError(
       `The server at DATABASE_URL is PostgreSQL ${name}; Onlooker needs ${oldestServer} or newer. Upgrade the server, use another, or unset DATABASE_URL for the embedded PostgreSQL.`,
@@ -81,11 +118,7 @@ async function requireServer(db: Kysely<Tables>): Promise<void> {
  * has a default, so that such a version can still start on this database, or stop at a migration that it does not know.
  */
 async function prepareTable(db: Kysely<Tables>, files: string[]): Promise<void> {
-  await sql`create table if not exists migrations (
-    name text primary key, applied_at timestamptz not null default now()
-  )`.execute(db);
-  await sql`alter table migrations add column if not exists "timestamp" text not null
-    default to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`.execute(db);
+  for (const text of tableQueries) await sql.raw(text).execute(db);
   const applied = await db.selectFrom("migrations").select("name").orderBy("name").execute();
   const unknown = applied.map(({ name }) => name).filter(name => !files.includes(name));
   if (unknown.length === 0) return;

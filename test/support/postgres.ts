@@ -24,10 +24,20 @@ async function adminUrl(): Promise<string> {
   return (await own).url;
 }
 
+export type TestDatabase = { url: string; drop(): Promise<void> };
+
 /** A new migrated database for one user. `drop` also ends its remaining connections. */
-export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+export async function freshDatabase(): Promise<TestDatabase> {
   template ??= migratedTemplate();
-  const from = await template;
+  return createDatabase(await template);
+}
+
+/** A database without any table. */
+export function emptyDatabase(): Promise<TestDatabase> {
+  return createDatabase("template0");
+}
+
+async function createDatabase(from: string): Promise<TestDatabase> {
   const name = `onlooker_test_${randomBytes(6).toString("hex")}`;
   await administer(`create database ${name} template ${from}`);
   return {

@@ -31,6 +31,19 @@ export async function masterKeyOf({
   }
 }
 
+/** The same key, or undefined where the start would create one. Throws MasterKeyError. */
+export async function findMasterKey({
+  secretKey,
+  dataDir,
+}: Pick<Config, "secretKey" | "dataDir">): Promise<Buffer | undefined> {
+  return secretKey === undefined ? readKey(join(dataDir, "secret.key")) : Buffer.from(secretKey, "hex");
+}
+
+/** Writes the key into the data folder unless there is one. Returns the one that is there now. */
+export function placeMasterKey(dataDir: string, key: Buffer): Promise<Buffer> {
+  return createKey(join(dataDir, "secret.key"), key);
+}
+
 /** Undefined if there is no file. */
 async function readKey(path: string): Promise<Buffer | undefined> {
   const text = await readFile(path, "utf8").catch(error => {
@@ -46,13 +59,13 @@ async function readKey(path: string): Promise<Buffer | undefined> {
 }
 
 /** Written to a draft and then linked, which is atomic: a second process finds the first one's key. */
-async function createKey(path: string): Promise<Buffer> {
+async function createKey(path: string, key: Buffer = randomBytes(masterKeyBytes)): Promise<Buffer> {
   await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}-${randomBytes(6).toString("hex")}`;
   try {
     const file = await open(draft, "wx", 0o600);
     try {
-      await file.writeFile(`${randomBytes(masterKeyBytes).toString("hex")}\n`);
+      await file.writeFile(`${key.toString("hex")}\n`);
       await file.sync();
     } finally {
       await file.close();

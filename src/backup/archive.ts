@@ -1,0 +1,134 @@
+// The file of a backup: a compressed tar with a checksum of every member, which is complete or not there.
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { link, open, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
+import { type Member, readTar, tarEnd, tarMember } from "../wire/tar.ts";
+
+/** The file is damaged, cut off or none of ours, or cannot be written. The message is for the operator. */
+export class ArchiveError extends Error {
+  override name = "ArchiveError";
+}
+
+/** The last member: a line `<SHA-256>  <name>` for each other one, as sha256sum writes it. */
+const sumsName = "SHA256SUMS";
+
+export type ArchiveWriter = {
+  /** Compressed so far. */
+  bytes(): number;
+  add(member: Member): Promise<void>;
+  /** Checks what was written by reading it again, and gives the file its name. */
+  finish(): Promise<void>;
+  /** Removes what was written, unless it is finished. */
+  discard(): Promise<void>;
+};
+
+/**
+ * Writes to a draft beside the file, readable by its owner alone. Throws ArchiveError if the file exists or the folder
+ * cannot be written to.
+ */
+export async function writeArchive(file: string, at: Date): Promise<ArchiveWriter> {
+  await refuseExisting(file);
+  const draft = join(dirname(file), `.${basename(file)}.partial-${process.pid}`);
+  const handle = await open(draft, "wx", 0o600).catch(error => {
+    throw new ArchiveError(`The backup cannot be written: ${(error as Error).message}.`);
+  });
+  const output = handle.createWriteStream();
+  const compressor = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
+  compressor.pipe(output);
+  let failure: Error | undefined;
+  output.on("error", error => {
+    failure ??= new ArchiveError(`The backup cannot be written: ${error.message}.`);
+    compressor.destroy(failure);
+  });
+  compressor.on("error", error => {
+    failure ??= error;
+  });
+  const write = async (bytes: Buffer) => {
+    if (failure) throw failure;
+    if (!compressor.write(bytes)) await Promise.race([once(compressor, "drain"), once(compressor, "close")]);
+    if (failure) throw failure;
+  };
+  const sums: string[] = [];
+  return {
+    bytes: () => output.bytesWritten,
+    async add(member) {
+      sums.push(`${sumOf(member.content)}  ${member.name}\n`);
+      await write(tarMember(member, at));
+    },
+    async finish() {
+      await write(tarMember({ name: sumsName, content: Buffer.from(sums.join("")) }, at));
+      await write(tarEnd);
+      compressor.end();
+      await finished(output).catch(error => {
+        throw failure ?? error;
+      });
+      await syncPath(draft);
+      for await (const _ of readArchive(draft));
+      await link(draft, file).catch(error => {
+        throw error.code === "EEXIST" ? alreadyThere(file) : error;
+      });
+      await rm(draft);
+      await syncPath(dirname(file));
+    },
+    async discard() {
+      compressor.destroy();
+      output.destroy();
+      await rm(draft, { force: true });
+    },
+  };
+}
+
+async function refuseExisting(file: string): Promise<void> {
+  const handle = await open(file, "r").catch(error => {
+    if (error.code !== "ENOENT") throw new ArchiveError(`The backup cannot be written: ${error.message}.`);
+  });
+  if (handle === undefined) return;
+  await handle.close();
+  throw alreadyThere(file);
+}
+
+function alreadyThere(file: string): ArchiveError {
+  return new ArchiveError(`${file} exists already. Choose another name: a backup never overwrites a file.`);
+}
+
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  await handle.sync().finally(() => handle.close());
+}
+
+/**
+ * The members in order. Reads to the end and compares every checksum, so what it yields is known to be whole only when it
+ * ends. Throws ArchiveError if the file is damaged, cut off or no backup.
+ */
+export async function* readArchive(file: string): AsyncGenerator<Member> {
+  const read: string[] = [];
+  let sums: string | undefined;
+  try {
+    const input = createReadStream(file);
+    const plain = createZstdDecompress();
+    input.on("error", error => plain.destroy(error));
+    input.pipe(plain);
+    for await (const member of readTar(plain as Readable)) {
+      if (sums !== undefined) throw new Error("it continues after its end");
+      if (member.name === sumsName) {
+        sums = member.content.toString();
+        continue;
+      }
+      read.push(`${sumOf(member.content)}  ${member.name}\n`);
+      yield member;
+    }
+  } catch (error) {
+    throw new ArchiveError(`${file} is no whole backup: ${(error as Error).message}.`);
+  }
+  if (sums !== read.join(""))
+    throw new ArchiveError(`${file} is damaged: its checksums are not those of its content.`);
+}
+
+function sumOf(content: Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}

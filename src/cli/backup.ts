@@ -1,0 +1,159 @@
+// The commands `svc backup` and `svc restore`: the database of the service in one file, and back.
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { Manifest, Progress } from "../backup.ts";
+import type { Config } from "../config.ts";
+import { CliError } from "./client.ts";
+
+const reportMs = 2_000;
+
+export function addBackup(program: Command): void {
+  program
+    .command("backup")
+    .description(
+      "Writes the database of this machine's service into a new file, while the service runs or not.",
+    )
+    .argument("<file>", "a file that does not exist, such as onlooker.backup", existing)
+    .option("--without-key", "leave secret.key out, which encrypts the secrets that users stored")
+    .addHelpText("after", `\n${environmentHelp}\n\n${codesHelp}`)
+    .action((file: string, { withoutKey }: { withoutKey?: true }) =>
+      explained(() => backup(file, !withoutKey)),
+    );
+  program
+    .command("restore")
+    .description("Restores a backup into an empty database or data folder. No service may run on it.")
+    .argument("<file>", "the file of a backup", existing)
+    .option("--check", "only read the whole file, and say whether it is undamaged")
+    .addHelpText("after", `\n${environmentHelp}\n\n${codesHelp}`)
+    .action((file: string, { check }: { check?: true }) =>
+      explained(() => (check ? checkFile(file) : restoreFile(file))),
+    );
+}
+
+const environmentHelp =
+  "DATABASE_URL, SVC_DATABASE_DIRECT_URL, SVC_DATA_DIR and SVC_SECRET_KEY say where, as they do for the service.";
+const codesHelp = "Exit codes: 0 done, 2 invalid usage or it failed; nothing is left half done.";
+
+const existing = (path: string) => resolve(path);
+
+/** The rest is loaded when it is needed: other commands only call the API. */
+const load = async () => ({
+  ...(await import("../backup.ts")),
+  ...(await import("../command/database.ts")),
+  ...(await import("../config.ts")),
+  ...(await import("../config/package.ts")),
+  ...(await import("../store/secrets/master-key.ts")),
+  ...(await import("../store/migrate.ts")),
+  ...(await import("../embedded/error.ts")),
+});
+
+/** Errors that the operator can do something about are one line. */
+async function explained(work: () => Promise<void>): Promise<void> {
+  const { ArchiveError, ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError } = await load();
+  try {
+    await work();
+  } catch (error) {
+    const known = [ArchiveError, ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError];
+    const { code, message } = error as { code?: unknown; message: string };
+    // A code is one of PostgreSQL's or the system's, such as ECONNREFUSED or 28P01.
+    if (known.some(type => error instanceof type)) throw new CliError(message);
+    if (typeof code === "string") throw new CliError(`The database or a file failed: ${message || code}.`);
+    throw error;
+  }
+}
+
+const log = { info() {}, warn: say, error: say };
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+async function backup(file: string, withKey: boolean): Promise<void> {
+  const { readConfig, withDatabase, findMasterKey, backUp, readVersion } = await load();
+  const config = readConfig(process.env);
+  const key = await findMasterKey(config);
+  const hasKey = withKey && config.secretKey === undefined && key !== undefined;
+  const { takenAt, rows, bytes, others } = await withDatabase(config, log, url =>
+    backUp({ url, file, version: readVersion(), key, withKey: hasKey, onProgress: reporter("Backing up") }),
+  );
+  if (others.length > 0) say(`Left out, because these tables are not Onlooker's: ${others.join(", ")}.`);
+  process.stdout.write(
+    `Backed up ${rows} rows, as of ${takenAt.toISOString()}, to ${file} (${megabytes(bytes)}), and checked them.\n`,
+  );
+  if (hasKey) say("The file contains secret.key: keep it as safe as a password.");
+  else if (key !== undefined)
+    say("The file does not contain the key of stored secrets: keep a copy of the key, too.");
+  else
+    say(
+      `No secret.key was found in ${config.dataDir}: stored secrets can only be read with the service's key.`,
+    );
+}
+
+async function checkFile(file: string): Promise<void> {
+  const { checkBackup } = await load();
+  const { manifest, rows, hasKey } = await checkBackup(file);
+  process.stdout.write(
+    `Undamaged: ${rows} rows, as of ${manifest.takenAt}, of Onlooker ${manifest.onlooker}, ${hasKey ? "with" : "without"} secret.key.\n`,
+  );
+}
+
+async function restoreFile(file: string): Promise<void> {
+  const { readConfig, withDatabase, findMasterKey, placeMasterKey, checkBackup, restore, keySum } =
+    await load();
+  const config = readConfig(process.env);
+  const { manifest } = await checkBackup(file);
+  const ownKey = await findMasterKey(config);
+  if (ownKey !== undefined) requireSameKey(config, manifest, keySum(ownKey));
+  let placed = false;
+  const { rows } = await withDatabase(config, log, url =>
+    restore({
+      url,
+      file,
+      onProgress: reporter("Restoring"),
+      async keepKey(key) {
+        placed = true;
+        if (ownKey === undefined)
+          requireSameKey(config, manifest, keySum(await placeMasterKey(config.dataDir, key)));
+      },
+    }),
+  );
+  process.stdout.write(
+    `Restored ${rows} rows, as of ${manifest.takenAt}, of Onlooker ${manifest.onlooker}.\n`,
+  );
+  if (!placed && ownKey === undefined) {
+    say(
+      "The backup does not contain the key of stored secrets: set SVC_SECRET_KEY, or put secret.key back, before the start.",
+    );
+  }
+  say("What was erased after the backup is back: repeat those erasures.");
+}
+
+function requireSameKey({ secretKey, dataDir }: Config, manifest: Manifest, sum: string): void {
+  if (manifest.keySum === null || manifest.keySum === sum) return;
+  const place = secretKey === undefined ? `secret.key in ${dataDir}` : "SVC_SECRET_KEY";
+  throw new CliError(
+    `The secrets in this backup are encrypted with another key than ${place}. Use that key, or move this one away.`,
+  );
+}
+
+/** Reports at most every two seconds. After Ctrl-C or SIGTERM it throws, so that everything is undone. */
+function reporter(verb: string): (progress: Progress) => void {
+  let reportedAt = performance.now();
+  let signal: string | undefined;
+  for (const name of ["SIGINT", "SIGTERM"] as const) {
+    process.on(name, () => {
+      signal = name;
+    });
+  }
+  return ({ table, rows, rowCount, bytes }) => {
+    if (signal !== undefined) throw new CliError(`Ended by ${signal}; nothing was changed.`);
+    if (performance.now() - reportedAt < reportMs) return;
+    reportedAt = performance.now();
+    const of = rowCount > rows ? ` of about ${rowCount}` : "";
+    say(`${verb} ${table}: ${rows}${of} rows, ${megabytes(bytes)}.`);
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

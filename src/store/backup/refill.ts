@@ -1,0 +1,110 @@
+// Fills an empty database from a backup, in one transaction: all of it, or nothing.
+import type pg from "pg";
+import { newClient, noTimeouts } from "../connect.ts";
+import { createSchema, lockId, requireFit, UnfitDatabaseError } from "../migrate.ts";
+import { columnList, quoted, readTables, type Table } from "./catalog.ts";
+import { copyIn } from "./copy.ts";
+
+export type Refill = {
+  /** Each table once. Returns the number of rows. */
+  fill(table: Table, rows: AsyncIterable<Buffer>): Promise<number>;
+  /** Afterwards the database is as it was when the backup was made. */
+  commit(): Promise<void>;
+  /** Afterwards, unless it was committed, the database is as empty as before. */
+  close(): Promise<void>;
+};
+
+/**
+ * Creates the tables as they were after these migrations. Throws UnfitDatabaseError if the database has tables, or this
+ * version does not know the migrations.
+ */
+export async function openRefill(
+  url: string,
+  { migrations, tables }: { migrations: string[]; tables: Table[] },
+): Promise<Refill> {
+  const client = newClient(url, { options: `${noTimeouts} -c timezone=UTC` });
+  await client.connect();
+  try {
+    await requireFit(client);
+    await client.query("begin");
+    // A service that starts meanwhile waits, and then finds everything.
+    await client.query("select pg_advisory_xact_lock($1)", [lockId]);
+    await requireEmpty(client);
+    await createSchema(client, migrations);
+    const prepared = await prepare(client, tables);
+    return {
+      fill: (table, rows) =>
+        copyIn(client, `copy ${quoted(table.name)} (${columnList(table)}) from stdin`, rows),
+      async commit() {
+        await finish(client, tables, prepared);
+        await client.query("commit");
+        await client.query("analyze");
+      },
+      close: () => client.end(),
+    };
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+}
+
+async function requireEmpty(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') order by name limit 4`,
+  );
+  if (rows.length === 0) return;
+  const names = rows.map(({ name }) => name);
+  throw new UnfitDatabaseError(
+    `The database is not empty: it has the tables ${names.slice(0, 3).join(", ")}${names.length > 3 ? " and more" : ""}. Restore into an empty database or data folder.`,
+  );
+}
+
+type Prepared = { table: string; name: string; definition: string }[];
+
+/**
+ * Empties the tables of what migrations wrote, creates the partitions, and takes out foreign keys and triggers: the rows
+ * come table by table, and what the triggers count and delete is in the backup as it was.
+ */
+async function prepare(client: pg.ClientBase, tables: Table[]): Promise<Prepared> {
+  const names = tables.map(({ name }) => quoted(name));
+  const { tables: created } = await readTables(client);
+  const missing = tables.filter(({ name }) => !created.some(one => one.name === name));
+  if (missing.length > 0) {
+    const text = missing.map(({ name }) => name).join(", ");
+    throw new UnfitDatabaseError(`The backup has tables that its migrations do not create: ${text}.`);
+  }
+  await client.query(`truncate ${names.join(", ")}`);
+  for (const { partitions } of tables) {
+    for (const { name, parent, bound } of partitions) {
+      await client.query(
+        `create table if not exists ${quoted(name)} partition of ${quoted(parent)} ${bound}`,
+      );
+    }
+  }
+  const { rows: keys } = await client.query<Prepared[number]>(
+    `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition
+     from pg_constraint where contype = 'f' and conparentid = 0 and connamespace = current_schema()::regnamespace`,
+  );
+  for (const { table, name } of keys)
+    await client.query(`alter table ${table} drop constraint ${quoted(name)}`);
+  for (const name of names) await client.query(`alter table ${name} disable trigger user`);
+  return keys;
+}
+
+async function finish(client: pg.ClientBase, tables: Table[], keys: Prepared): Promise<void> {
+  for (const { name, sequences } of tables) {
+    await client.query(`alter table ${quoted(name)} enable trigger user`);
+    for (const { column, value, isCalled } of sequences) {
+      await client.query("select setval(pg_get_serial_sequence($1, $2), $3::bigint, $4)", [
+        quoted(name),
+        column,
+        value,
+        isCalled,
+      ]);
+    }
+  }
+  for (const { table, name, definition } of keys) {
+    await client.query(`alter table ${table} add constraint ${quoted(name)} ${definition}`);
+  }
+}

@@ -1,0 +1,83 @@
+// Files in the tar format (ustar), written and read as a stream: plain files with names of up to 100 characters.
+
+/** A tar stream is made of blocks of this size. */
+const blockBytes = 512;
+
+export type Member = { name: string; content: Buffer };
+
+/** The header and the content, padded. `at`: the time of the file. */
+export function tarMember({ name, content }: Member, at: Date): Buffer {
+  const header = Buffer.alloc(blockBytes);
+  if (Buffer.byteLength(name) > 100) throw new Error(`the name is too long for tar: ${name}`);
+  header.write(name, 0);
+  header.write("0000600\0", 100); // mode
+  header.write("0000000\0", 108); // user
+  header.write("0000000\0", 116); // group
+  header.write(`${content.length.toString(8).padStart(11, "0")}\0`, 124);
+  header.write(
+    `${Math.floor(at.getTime() / 1000)
+      .toString(8)
+      .padStart(11, "0")}\0`,
+    136,
+  );
+  header.write("        ", 148); // the checksum is computed with spaces in its place
+  header.write("0ustar\u000000", 156);
+  header.write(`${checksum(header).toString(8).padStart(6, "0")}\0 `, 148);
+  return Buffer.concat([header, content, Buffer.alloc(padding(content.length))]);
+}
+
+/** What follows the last member. */
+export const tarEnd = Buffer.alloc(2 * blockBytes);
+
+/** The members in order, each held in memory as a whole. Throws if the stream is no tar file, or ends early. */
+export async function* readTar(stream: AsyncIterable<Buffer>): AsyncGenerator<Member> {
+  const reader = blocksOf(stream);
+  for (;;) {
+    const header = await reader.take(blockBytes);
+    if (header.every(byte => byte === 0)) return reader.rest();
+    const expected = Number.parseInt(textAt(header, 148, 8), 8);
+    header.fill(" ", 148, 156);
+    if (checksum(header) !== expected) throw new Error("the archive is damaged");
+    const size = Number.parseInt(textAt(header, 124, 12), 8);
+    const content = await reader.take(size);
+    await reader.take(padding(size));
+    yield { name: textAt(header, 0, 100), content };
+  }
+}
+
+function checksum(header: Buffer): number {
+  return header.reduce((sum, byte) => sum + byte, 0);
+}
+
+function padding(size: number): number {
+  return (blockBytes - (size % blockBytes)) % blockBytes;
+}
+
+function textAt(header: Buffer, from: number, length: number): string {
+  return header.toString("utf8", from, from + length).split("\0", 1)[0]!;
+}
+
+function blocksOf(stream: AsyncIterable<Buffer>) {
+  const source = stream[Symbol.asyncIterator]();
+  let pending: Buffer[] = [];
+  let bytes = 0;
+  return {
+    /** A copy of the next bytes. Throws if there are fewer. */
+    async take(count: number): Promise<Buffer> {
+      while (bytes < count) {
+        const { value, done } = await source.next();
+        if (done) throw new Error("the archive is cut off");
+        pending.push(value);
+        bytes += value.length;
+      }
+      const all = Buffer.concat(pending);
+      pending = [all.subarray(count)];
+      bytes = all.length - count;
+      return Buffer.from(all.subarray(0, count));
+    },
+    /** Reads to the end, where decompression checks the whole. */
+    async rest(): Promise<void> {
+      while (!(await source.next()).done);
+    },
+  };
+}
