@@ -42,7 +42,8 @@ RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 
-ENV SVC_DATA_DIR=/data SVC_HOST=0.0.0.0 PORT=4000
+# npm, which runs bootstrap and svc, writes its cache and logs where a read-only container can.
+ENV SVC_DATA_DIR=/data SVC_HOST=0.0.0.0 PORT=4000 npm_config_cache=/tmp/npm npm_config_logs_max=0
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

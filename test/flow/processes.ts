@@ -1,12 +1,14 @@
 // Real processes of the service, as an operator starts them: the tests wait for them, stop them or kill them.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newClient, type Owner } from "../support/app.ts";
 import { childEnv } from "../support/child-env.ts";
 import { variablesOf } from "../support/postgres.ts";
 
-const source = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url));
+const source = (name: string, folder = fileURLToPath(new URL("../../src", import.meta.url))) =>
+  join(folder, name);
 
 export type ServiceProcess = {
   url: string;
@@ -25,13 +27,13 @@ process.on("exit", () => {
 
 /**
  * Starts `src/main.ts` on a free port with these variables and no others of ours, or has the launcher start it, as
- * `npm start` does. Rejects where it does not start.
+ * `npm start` does. `sources`: the folder of another version. Rejects where it does not start.
  */
 export async function startProcess(
   env: Record<string, string>,
-  { launched = false }: { launched?: boolean } = {},
+  { launched = false, sources }: { launched?: boolean; sources?: string } = {},
 ): Promise<ServiceProcess> {
-  const args = launched ? [source("../scripts/launch.mjs"), "src/main.ts"] : [source("main.ts")];
+  const args = launched ? [source("../scripts/launch.mjs"), "src/main.ts"] : [source("main.ts", sources)];
   const { DATABASE_URL: databaseUrl } = env;
   const database = databaseUrl && !env["SVC_DATABASE_POOLER"] ? variablesOf(databaseUrl) : {};
   const child = spawn(process.execPath, args, {
@@ -79,8 +81,12 @@ export async function stopProcesses(): Promise<void> {
 export type Output = { stdout: string; stderr: string; code: number };
 
 /** Runs `src/bootstrap.ts` with these arguments and variables. */
-export async function runBootstrap(args: string[], env: Record<string, string>): Promise<Output> {
-  const child = spawn(process.execPath, [source("bootstrap.ts"), ...args], {
+export async function runBootstrap(
+  args: string[],
+  env: Record<string, string>,
+  sources?: string,
+): Promise<Output> {
+  const child = spawn(process.execPath, [source("bootstrap.ts", sources), ...args], {
     env: { ...childEnv, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -100,13 +106,14 @@ export const serviceName = "support-agent";
 export type Bootstrapped = { projectId: string; agentId: string; apiKey: string };
 
 /** A verified account with a project, an agent with the service name `serviceName`, and a key, in this database. */
-export async function bootstrapped(env: Record<string, string>): Promise<Bootstrapped> {
+export async function bootstrapped(env: Record<string, string>, sources?: string): Promise<Bootstrapped> {
   const made = await runBootstrap(
     [
       ...["--email", account.email, "--password", account.password, "--project", "Project"],
       ...["--agent", "Agent", "--service-name", serviceName, "--verified", "--json"],
     ],
     env,
+    sources,
   );
   if (made.code !== 0) throw new Error(made.stderr);
   return JSON.parse(made.stdout);
