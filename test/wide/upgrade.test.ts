@@ -35,7 +35,8 @@ test("a data folder of the release before: every answer is the same, and new tra
   const answers = await readRelease(owner.client, made);
   assert.equal(await stopProcess(before), 0);
 
-  const service = await startProcess(env);
+  // The judge is gone; an address that may not be called is an answer, and nothing waits for it.
+  const service = await startProcess({ ...env, SVC_ALLOW_PRIVATE_TARGETS: "" });
   assert.match(service.logs.join("\n"), /Database migrated/);
   assert.doesNotMatch(service.logs.join("\n"), /another key/);
   await checkUpgrade(service.url, { ...made, answers });
