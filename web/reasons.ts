@@ -137,7 +137,7 @@ const sentences: { [C in Rendered]: (data: NonNullable<ReasonData[C]>) => string
   schema_invalid: ({ field, target, fault, negated }) =>
     `${quote(field)} of the span named like ${quote(target)} ${
       negated ? "does not match the schema" : "is invalid"
-    }: ${fault}`,
+    }${fault === "" ? "." : `: ${fault}`}`,
   no_attribute: ({ target, field }) =>
     `No span named like ${quote(target)} has the attribute ${quote(field)}.`,
   no_span: ({ target, spans }) => `No span is named like ${quote(target)}; the spans are ${listText(spans)}.`,

@@ -23,7 +23,7 @@ export type ContentGone = "none" | "forgotten";
 export const everything: Intake = { content: "keep", attributes: { deny: [], allow: null } };
 
 /** Seconds until content is dropped. */
-export const forgetSeconds = { min: 60, max: 31_536_000, suggested: 86_400 } as const;
+export const forgetSeconds = { min: 60, max: 31_536_000 } as const;
 
 /** Whether batches are stored as they arrive. Content that is dropped later arrives like any other. */
 export function takesEverything({ content, attributes: { deny, allow } }: Intake): boolean {

@@ -41,11 +41,8 @@ let agents = 0;
 
 async function forgetful(more: object = {}): Promise<Read> {
   const agent = await makeAgent(service.owner, { otlpServiceName: `forgetful-${++agents}` });
-  if (Object.keys(more).length > 0) await service.client.patch(`/api/agents/${agent.id}`, more).expect(200);
-  await service.db.pool.query(
-    "update agents set content = 'forget', content_forget_after_s = 3600 where id = $1",
-    [agent.id],
-  );
+  const forget = { content: "forget", contentForgetAfterSeconds: 3_600 };
+  await service.client.patch(`/api/agents/${agent.id}`, { ...forget, ...more }).expect(200);
   return agent;
 }
 

@@ -351,3 +351,20 @@ suite("the sentences of a check", () => {
     assert.equal(text, "No span has “escalate” in its name.");
   });
 });
+
+test("of a check whose trace was forgotten, no sentence says that there was no value", () => {
+  const base = { id: "a", outcome: "failed", expected: null, actual: null, evidence: [], forgotten: true };
+  const cases: [AssertionType, Partial<Check>, string][] = [
+    [
+      "json_match",
+      { reasonCode: "value_differs", reasonData: { field: "f", span: "answer", others: 0 } },
+      "Another value was found in “answer”.",
+    ],
+    ["json_schema", { reasonCode: "schema_invalid", reasonData: { fault: "" } }, "The value does not match."],
+    ["response_regex", { reasonCode: "pattern_not_found", reasonData: {} }, "Not found in the reply."],
+  ];
+  for (const [type, fields, text] of cases) {
+    const check = { ...base, type, reason: "", ...fields } as Check;
+    assert.deepEqual(foundOf(check, { type, negate: false } as Assertion), { text });
+  }
+});

@@ -1,4 +1,4 @@
-// Section of the agent settings: whether the content of its traces is stored, and which of its tests stop if not.
+// Section of the agent settings: whether the content of its traces is stored and for how long, and which tests stop if not.
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Agent } from "../../src/http/projects/schemas.ts";
@@ -10,17 +10,23 @@ import { testsQuery } from "../queries/tests.ts";
 import { Choices } from "../ui/Field.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { toast } from "../ui/Toast.tsx";
+import { ForgetAfterField } from "./ForgetAfterField.tsx";
+import { forgetAfterOf, secondsOf } from "./forget-after.ts";
 import { SubmitRow } from "./SubmitRow.tsx";
 import { useSubmit } from "./submit.ts";
 
-type Content = "keep" | "none";
+type Content = Agent["content"];
 
 export function ContentSection({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
-  const saved: Content = agent.content === "none" ? "none" : "keep";
-  const [content, setContent] = useState<Content>(saved);
+  const [content, setContent] = useState<Content>(agent.content);
+  const [forgetAfter, setForgetAfter] = useState(() => forgetAfterOf(agent.contentForgetAfterSeconds));
   const { form, busy, faults, failure } = useSubmit<Agent>({
-    send: () => updateAgent(agent.id, { content }),
+    send: () =>
+      updateAgent(agent.id, {
+        content,
+        contentForgetAfterSeconds: content === "forget" ? secondsOf(forgetAfter) : null,
+      }),
     done: async changed => {
       queries.setQueryData(agentQuery(agent.id).queryKey, changed);
       toast("Content setting saved");
@@ -33,7 +39,8 @@ export function ContentSection({ agent }: { agent: Agent }) {
         <h2 id="content">Content</h2>
         <p className="quiet">
           What users and the agent say, arguments and results of tools, and all other attributes that are not
-          structure. A change counts for traces that arrive from now on; stored traces stay as they are.
+          structure. A change counts for traces that arrive from now on. Stored traces keep their content, or
+          are forgotten after the time that was set when they arrived.
         </p>
       </div>
       <form {...form} className="stack" aria-label="Content">
@@ -42,6 +49,11 @@ export function ContentSection({ agent }: { agent: Agent }) {
           label="Content of traces"
           choices={[
             { value: "keep", label: "Store content" },
+            {
+              value: "forget",
+              label: "Evaluate, then forget content",
+              note: "Content is stored while the trace is evaluated, then dropped after a time. Verdicts, scores, tokens and cost stay; texts go, also from evidence and judge calls.",
+            },
             {
               value: "none",
               label: "Store no content",
@@ -52,6 +64,13 @@ export function ContentSection({ agent }: { agent: Agent }) {
           onChoose={([chosen]) => setContent(chosen!)}
           fault={faults["content"]}
         />
+        {content === "forget" && (
+          <ForgetAfterField
+            value={forgetAfter}
+            onChange={setForgetAfter}
+            fault={faults["contentForgetAfterSeconds"]}
+          />
+        )}
         {content === "none" && <Stopped agent={agent} />}
         <SubmitRow failure={failure} busy={busy}>
           Save content setting

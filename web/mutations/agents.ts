@@ -4,7 +4,8 @@ import { type Answer, ask, remove } from "../api.ts";
 
 type AgentFields = Pick<Agent, "name" | "type" | "otlpServiceName">;
 type AgentChange = Partial<
-  AgentFields & Pick<Agent, "conventions" | "conventionRules" | "content" | "attributes">
+  AgentFields &
+    Pick<Agent, "conventions" | "conventionRules" | "content" | "contentForgetAfterSeconds" | "attributes">
 >;
 
 export const createAgent = (projectId: string, body: AgentFields): Promise<Answer<Agent>> =>

@@ -1,8 +1,10 @@
 // How requests say what is stored of an agent's traces.
 import { z } from "zod";
+import { forgetSeconds } from "../../model/content.ts";
 import { ExactText } from "../schemas.ts";
 
 const keysMax = 100;
+const aMinuteToAYear = "Must be between a minute and a year: 60 to 31,536,000 seconds.";
 
 const Key = ExactText(200)
   .refine(key => !key.slice(0, -1).includes("*"), { error: "`*` is allowed only at the end: `app.*`." })
@@ -14,7 +16,16 @@ const Keys = z
   .transform(keys => [...new Set(keys)]);
 
 export const intakeFields = {
-  content: z.enum(["keep", "none"]).optional(),
+  content: z.enum(["keep", "none", "forget"]).optional(),
+  contentForgetAfterSeconds: z
+    .int()
+    .min(forgetSeconds.min, aMinuteToAYear)
+    .max(forgetSeconds.max, aMinuteToAYear)
+    .nullable()
+    .optional()
+    .describe(
+      "For `forget`, which needs it unless it was set before; null or absent for the others. A trace is forgotten by the shortest time under which something of it arrived, also if the setting changes later.",
+    ),
   attributes: z
     .strictObject({ deny: Keys.default([]), allow: Keys.nullable().default(null) })
     .optional()

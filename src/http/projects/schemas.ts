@@ -19,7 +19,7 @@ export const AgentType = z.enum(["http_api", "workflow", "flow_builder"]);
 export const ContentSetting = z
   .enum(["keep", "none", "forget"])
   .describe(
-    "Whether content is stored; `none`: only structure, times, tokens, names, status and ids. `forget` cannot be set yet.",
+    "Whether content is stored; `none`: only structure, times, tokens, names, status and ids. `forget`: it is dropped some time after the last evaluation of the trace.",
   );
 
 export const Agent = z
@@ -38,7 +38,13 @@ export const Agent = z
       "Its own rules, which go before conventions, in the order in which they are tried.",
     ),
     content: ContentSetting,
-    contentForgetAfterSeconds: z.number().int().nullable(),
+    contentForgetAfterSeconds: z
+      .number()
+      .int()
+      .nullable()
+      .describe(
+        "For `forget`: from the end of the last evaluation, or from the last batch if there is none.",
+      ),
     attributes: z
       .object({ deny: z.array(z.string()), allow: z.array(z.string()).nullable() })
       .describe("The keys of attributes that are not stored, and the only ones that are; null: all."),

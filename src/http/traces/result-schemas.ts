@@ -112,7 +112,7 @@ const Check = z
       z.looseObject({
         spanId: z.string(),
         attribute: z.string().nullable().describe("Null: the span itself."),
-        value: z.unknown().optional().describe("Absent if the span lacks the attribute."),
+        value: z.unknown().optional().describe("Absent if the span lacks the attribute, or its content."),
         translated: translated.optional().describe("Set where a convention was read."),
         turn: z.number().optional().describe("In a run of several turns: the turn whose trace has the span."),
       }),
@@ -140,6 +140,12 @@ const Check = z
       .object({ before: z.string(), text: z.string(), after: z.string() })
       .optional()
       .describe("response_regex: the matched text and its surroundings."),
+    forgotten: z
+      .literal(true)
+      .optional()
+      .describe(
+        "The content of the trace was dropped since, and with it the texts and values that were found.",
+      ),
   })
   .meta({ id: "Check" });
 

@@ -30,6 +30,7 @@ function checkWithoutTexts({ match: _, ...check }: Check): Check {
     ...reasonWithoutTexts(check),
     actual: actualWithoutTexts(check),
     evidence: check.evidence.map(placeOnly),
+    forgotten: true,
   };
 }
 

@@ -71,6 +71,8 @@ export type Check = {
   suspicious?: string;
   /** response_regex: the match and the text around it; absent if only its existence is known. */
   match?: Match;
+  /** The content of the trace was dropped since, and with it the texts and values that the check found. */
+  forgotten?: true;
 } & ReasonFields;
 
 /** The judge's result for a reply. `criteria` are from the vote that gave the score. */

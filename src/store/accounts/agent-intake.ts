@@ -66,11 +66,13 @@ function secondsOf(content: Intake["content"], change: IntakeChange, before: Row
   const given = change.contentForgetAfterSeconds;
   if (content !== "forget") {
     if ((given ?? null) === null) return null;
-    throw invalid("Only content that is forgotten has a time: set content to forget, or leave this out.");
+    throw invalid("Only for `content: forget`. Leave this out, or set `content` to `forget`.");
   }
   const seconds = given === undefined ? before.content_forget_after_s : given;
   if (seconds !== null) return seconds;
-  throw invalid(`Say after how many seconds, ${forgetSeconds.min} to ${forgetSeconds.max}.`);
+  throw invalid(
+    `Enter a time between a minute and a year: ${forgetSeconds.min} to ${forgetSeconds.max.toLocaleString("en")} seconds.`,
+  );
 }
 
 function invalid(message: string): Refusal {

@@ -1,4 +1,4 @@
-// An agent that stores no content: the setting says which tests stop, and the trace says what is missing and why.
+// Agents that store no content, or forget it: the settings, and traces that say what is missing and why.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
@@ -89,5 +89,55 @@ test("attributes are dropped or kept by key, and a wrong key is named at its lis
   await form.getByRole("radio", { name: "Store all attributes" }).check();
   await save();
   await eventually(async () => assert.deepEqual(await attributesOf(), { deny: [], allow: null }));
+  assert.deepEqual(complaints, []);
+});
+
+test("an agent is set to forget content, and a trace keeps its verdict and says when its content was dropped", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id, {
+    passiveBehavior: "always_run",
+    assertions: [
+      { type: "response_regex", pattern: "way" },
+      { type: "json_match", target_node: "Support", field: "gen_ai.prompt", expected_value: "other" },
+    ],
+  });
+  const { page, complaints } = await open();
+  const settings = `/projects/${agent.projectId}/agents/${agent.id}/settings`;
+  await page.goto(settings);
+  const form = page.getByRole("form", { name: "Content" });
+  await form.getByRole("radio", { name: /^Evaluate, then forget content/ }).check();
+  const time = form.getByLabel("Drop content after");
+  assert.equal(await time.inputValue(), "86400");
+  await time.selectOption("Custom");
+  await form.getByLabel("Amount").fill("0.5");
+  await form.getByLabel("Unit").selectOption("minutes");
+  const save = form.getByRole("button", { name: "Save content setting" });
+  await save.click();
+  await form.getByText("Must be between a minute and a year: 60 to 31,536,000 seconds.").waitFor();
+  await assertAccessible(page);
+  await form.getByLabel("Amount").fill("90");
+  await save.click();
+  await page.getByText("Content setting saved").first().waitFor();
+  await shoot(page, "content-3-forget");
+  await page.goto(settings);
+  await form.getByLabel("Amount").waitFor();
+  assert.equal(await form.getByLabel("Amount").inputValue(), "90");
+
+  const id = await storeSpans(agent, conversation);
+  await judged(id);
+  await page.goto(pathOf(agent, id));
+  await page.getByText("On its way.").first().waitFor();
+  const { pool } = browser.service.db;
+  await pool.query("update runs set finished_at = finished_at - interval '2 hours' where trace_id = $1", [
+    id,
+  ]);
+  await pool.query("update content_deadlines set check_at = now() where subject_id = $1", [id]);
+  // The open page follows.
+  await page.getByText(/^Content was dropped on /).waitFor();
+  await page.getByText("Failed", { exact: true }).first().waitFor();
+  await page.getByText("Another value was found in “Support”.").first().waitFor();
+  await page.getByText("On its way.").waitFor({ state: "hidden" });
+  await shoot(page, "content-4-forgotten");
+  await assertAccessible(page);
   assert.deepEqual(complaints, []);
 });

@@ -160,3 +160,33 @@ test("an agent's own rules are replaced as a whole, and each error names its row
   assert.deepEqual(other.conventionRules, rules);
   assert.deepEqual((await change([]).expect(200)).body.conventionRules, []);
 });
+
+test("content can be forgotten after a minute to a year, and only then has a time", async () => {
+  const { id } = await makeAgent(shared);
+  const patch = (body: object) => shared.client.patch(`/api/agents/${id}`, body);
+  const set = async (body: object) => {
+    const { body: agent } = await patch(body).expect(200);
+    return [agent.content, agent.contentForgetAfterSeconds];
+  };
+  const refused: [object, RegExp][] = [
+    [{ content: "forget" }, /^Enter a time between a minute and a year: 60 to 31,536,000 seconds\.$/],
+    [{ contentForgetAfterSeconds: 60 }, /^Only for `content: forget`\./],
+    [{ content: "none", contentForgetAfterSeconds: 60 }, /^Only for `content: forget`\./],
+    [{ content: "forget", contentForgetAfterSeconds: null }, /^Enter a time /],
+    [{ content: "forget", contentForgetAfterSeconds: 59 }, /^Must be between a minute and a year: /],
+    [{ content: "forget", contentForgetAfterSeconds: 31_536_001 }, /^Must be between a minute and a year: /],
+  ];
+  for (const [body, message] of refused) {
+    const { issues } = (await patch(body).expect(400)).body;
+    assert.deepEqual(
+      issues.map(({ path }: { path: string }) => path),
+      ["contentForgetAfterSeconds"],
+    );
+    assert.match(issues[0].message, message);
+  }
+  assert.deepEqual(await set({ content: "forget", contentForgetAfterSeconds: 60 }), ["forget", 60]);
+  assert.deepEqual(await set({ contentForgetAfterSeconds: 31_536_000 }), ["forget", 31_536_000]);
+  assert.deepEqual(await set({ content: "forget" }), ["forget", 31_536_000]);
+  assert.deepEqual(await set({ content: "none" }), ["none", null]);
+  assert.deepEqual(await set({ content: "keep", contentForgetAfterSeconds: null }), ["keep", null]);
+});

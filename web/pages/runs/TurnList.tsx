@@ -41,6 +41,12 @@ export function TurnList({ run, params }: TurnListProps) {
   );
 }
 
+function withoutText({ content, replyFrom }: RunTurn): string {
+  if (content === "forgotten") return "The reply was dropped: the agent is set to forget content.";
+  if (content === "none") return "The reply was not stored: the agent is set to store no content.";
+  return replyFrom === "trace" ? "It arrives with the trace." : "The reply has no text.";
+}
+
 type TurnItemProps = {
   turn: RunTurn;
   isOpen: boolean;
@@ -74,9 +80,7 @@ function TurnItem(props: TurnItemProps) {
           <LongText text={markText(text, turn.redactions)} label={`Reply of turn ${turn.turn}`} />
         )}
         {text === "" && <p className="quiet">Empty reply</p>}
-        {ms !== null && text === null && !error && (
-          <p className="quiet">{isFromTrace ? "It arrives with the trace." : "The reply has no text."}</p>
-        )}
+        {ms !== null && text === null && !error && <p className="quiet">{withoutText(turn)}</p>}
         {error && (
           <Notice tone="bad">
             <p>

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
-import { numberText } from "../../format.ts";
+import { momentText, numberText } from "../../format.ts";
 import { MessagesInLogs } from "../../forms/MessagesInLogs.tsx";
 import { counted } from "../../labels.ts";
 import { Notice } from "../../ui/Notice.tsx";
@@ -24,6 +24,16 @@ export function CodedNotice({ code, trace, evaluating }: CodedProps) {
     <Notice tone={code === "routing_unavailable" ? "warn" : "info"}>
       <Brief>{noticeTexts[code](trace, evaluating)}</Brief>
     </Notice>
+  );
+}
+
+function Forgotten({ at }: { at: string }) {
+  return (
+    <>
+      <b>Content was dropped on {momentText(at)},</b> as the agent is set to forget it. Verdicts, scores,
+      tokens and cost are those of its evaluation; texts, and what checks quoted, are gone. The trace cannot
+      be evaluated again.
+    </>
   );
 }
 
@@ -66,12 +76,15 @@ const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean)
       </>
     );
   },
-  content_not_stored: () => (
-    <>
-      <b>Content was not stored.</b> The trace has its structure, times, tokens, names and status. Checks that
-      need content show “Missing instrumentation”, and no scenario was matched.
-    </>
-  ),
+  content_not_stored: ({ contentForgottenAt }) =>
+    contentForgottenAt !== null ? (
+      <Forgotten at={contentForgottenAt} />
+    ) : (
+      <>
+        <b>Content was not stored.</b> The trace has its structure, times, tokens, names and status. Checks
+        that need content show “Missing instrumentation”, and no scenario was matched.
+      </>
+    ),
   no_trace_arrived: () => (
     <>
       <b>The agent sent no trace for this turn.</b> Onlooker built this one from the request and the reply. To

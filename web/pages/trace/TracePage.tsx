@@ -20,7 +20,11 @@ const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$t
 export function TracePage() {
   const { agentId, traceId } = route.useParams();
   const outline = useQuery(outlineQuery(traceId));
-  useLiveTrace(agentId, traceId, outline.data?.revision);
+  useLiveTrace(
+    agentId,
+    traceId,
+    outline.data && `${outline.data.revision} ${outline.data.contentForgottenAt}`,
+  );
   if (outline.error && failureOf(outline.error).code === "NOT_FOUND") {
     return outline.data ? <Deleted /> : <NotFound />;
   }
@@ -53,8 +57,8 @@ function Deleted() {
   );
 }
 
-/** Reloads the outline when the trace or its evaluation changes; spans and messages only on a new revision. */
-function useLiveTrace(agentId: string, traceId: string, revision: number | undefined): void {
+/** Reloads the outline when the trace or its evaluation changes; spans and messages only in another version of it. */
+function useLiveTrace(agentId: string, traceId: string, version: string | undefined): void {
   const queries = useQueryClient();
   const refresh = useRefresh(() =>
     queries.invalidateQueries({ queryKey: outlineQuery(traceId).queryKey, exact: true }),
@@ -63,15 +67,15 @@ function useLiveTrace(agentId: string, traceId: string, revision: number | undef
     const concerns = event.type === "refresh" || ("traceId" in event && event.traceId === traceId);
     if (concerns) refresh();
   });
-  const shown = useRef(revision);
+  const shown = useRef(version);
   useEffect(() => {
-    if (shown.current !== undefined && shown.current !== revision) {
+    if (shown.current !== undefined && shown.current !== version) {
       const [all, id, outline] = outlineQuery(traceId).queryKey;
       void queries.invalidateQueries({
         queryKey: [all, id],
         predicate: part => part.queryKey[2] !== outline,
       });
     }
-    shown.current = revision;
-  }, [queries, traceId, revision]);
+    shown.current = version;
+  }, [queries, traceId, version]);
 }

@@ -51,6 +51,8 @@ RULES = [
     r"The span has no such value\.",
     r"The trace has no span with this ID\.",
     r"An active (test|“Run when relevant” test) needs ",  # PATCH, whose other fields are stored
+    r"Only for `content: forget`\.",
+    r"Enter a time between a minute and a year: ",
     r"The request names no agent, and this key is not limited to one agent\.",
     # The text is in another language: a URL, a template, a regex, a JSON Schema.
     r"Must be a URL that starts with http:// or https://\.",

@@ -65,7 +65,8 @@ export function EvidenceChip({
       </span>
     );
   }
-  const absent = label === undefined && attribute !== null && !("value" in place);
+  const isContentGone = trace.notices.includes("content_not_stored");
+  const absent = label === undefined && attribute !== null && !("value" in place) && !isContentGone;
   const text = (
     <>
       {place.turn !== undefined && `Turn ${place.turn} · `}

@@ -93,9 +93,13 @@ function Call({ call, tries, onShow }: { call: JudgeCall; tries: number; onShow:
         <span className="quiet small">
           <time dateTime={startedAt}>{exactClockText(startedAt)}</time>, {durationText(ms)}
         </span>
-        <Button small look="link" className="call-show" onClick={onShow}>
-          Prompt and answer
-        </Button>
+        {call.instructions === "" ? (
+          <span className="quiet small">Prompt and answer dropped</span>
+        ) : (
+          <Button small look="link" className="call-show" onClick={onShow}>
+            Prompt and answer
+          </Button>
+        )}
       </div>
       {reason !== null && (
         <p>

@@ -127,14 +127,17 @@ function Criteria({ criteria, check, testId }: CriteriaProps) {
               quote={quote}
               name={
                 // The one that the conversation highlights.
-                quote.as === "evidence" && quote.from === "reply" && evidence.includes(quote.text)
+                quote.text !== "" &&
+                quote.as === "evidence" &&
+                quote.from === "reply" &&
+                evidence.includes(quote.text)
                   ? quoteName({ testId, checkId: check.id, at })
                   : undefined
               }
             />
           ))}
           <p className="quiet">
-            <Long text={reason} />
+            {reason !== "" && <Long text={reason} />}
             {restsOn && <span className="small"> Shown by: {restsOnWords[restsOn].toLowerCase()}.</span>}
           </p>
         </li>
@@ -149,9 +152,13 @@ function PlacedQuotation({ quote, name }: { quote: Quote; name: string | undefin
   const label = `${as === "comparison" ? "Compared with: " : ""}${sourceWords[from]}`;
   return (
     <div className="quotation">
-      <blockquote>
-        <Long text={text} />
-      </blockquote>
+      {text === "" ? (
+        <p className="quiet small">The quotation was dropped with the content.</p>
+      ) : (
+        <blockquote>
+          <Long text={text} />
+        </blockquote>
+      )}
       <div className="line">
         {spanId === null ? (
           <span className="chip">{label}</span>

@@ -85,17 +85,19 @@ const finds: { [T in AssertionType]: FoundOf<T> } = {
   },
   semantic: ({ score }) =>
     typeof score === "number" ? `The score is ${number.format(score)} of 1.` : undefined,
-  json_match: ({ actual, reasonData }, _, holds) => {
+  json_match: ({ actual, reasonData, forgotten }, _, holds) => {
     const { span, others } = reasonData ?? {};
     if (typeof span !== "string") return;
     if (holds) return `Found in “${span}”.`;
+    if (forgotten) return `Another value was found in “${span}”.`;
     const count = typeof others === "number" && others > 0 ? others + 1 : 0;
     return {
       text: `${count > 0 ? `Found in none of ${numberText(count)} spans; in` : "In"} “${span}” it is`,
       value: actual ?? undefined,
     };
   },
-  json_schema: (_check, _assertion, holds) => (holds ? "A value matches." : "The value does not match:"),
+  json_schema: ({ forgotten }, _assertion, holds) =>
+    holds ? "A value matches." : `The value does not match${forgotten ? "." : ":"}`,
 };
 
 /** "455 over the limit", "48% of the limit". */
