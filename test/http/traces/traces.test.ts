@@ -121,6 +121,7 @@ test("a listed trace has every field by its name, with the values derived from i
     path: "canonical",
     name: "invoke_agent",
     revision: 1,
+    contentForgottenAt: null,
     durationMs: 1500,
     httpStatus: 200,
     tokens: { input: 20, output: 7, reasoning: 3, cached: null, total: 27 },
