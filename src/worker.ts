@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { ClaimLoop, logFault } from "./claiming.ts";
-import { backfillTraces } from "./load/backfill.ts";
+import { backfillBatchAgents, backfillTraces } from "./load/backfill.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { refreshStale } from "./load.ts";
 import { Refusal } from "./model/refusal.ts";
@@ -201,7 +201,8 @@ export class RunWorker {
     if (refreshed === staleMax) return 0;
     const begun = performance.now();
     // At most a quarter of the thread's time, and of its database's.
-    if (await backfillTraces(db, heap, signal)) return Math.min(idleMaxMs, 3 * (performance.now() - begun));
+    if ((await backfillTraces(db, heap, signal)) || (await backfillBatchAgents(db)))
+      return Math.min(idleMaxMs, 3 * (performance.now() - begun));
     const inHand = [...this.#inHand.keys()];
     const places = { inHand, resumes: admission.free > 0, fullAgents: await this.#fullAgents() };
     const dueMs = await nextDueMs(db, places);

@@ -1,14 +1,17 @@
-// Fills, in the background, what lists find old traces by: their tools and models, and the results of their tests.
+// Fills, in the background, what old traces lack: what lists find them by (tools, models, results of tests), and the agents
+// of their batches.
 import { openEach } from "../load.ts";
 import { columnsOf } from "../model/trace/columns.ts";
 import { claimBackfill, moveBackfill } from "../store/backfills.ts";
 import type { Database } from "../store/db.ts";
 import { backfillResults } from "../store/runs/result-backfill.ts";
+import { fillBatchAgents } from "../store/traces/batch-agents.ts";
 import { listUnfilled } from "../store/traces/read.ts";
 import { skipRevisions, updateColumns } from "../store/traces/stale.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";
 
 const tracesMax = 20;
+const keyedMax = 100;
 const leaseMs = 60_000;
 
 /** Fills the newest traces that are left; false if none are, or another process is at work. */
@@ -17,7 +20,7 @@ export async function backfillTraces(
   heap: HeapSemaphore,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const from = await claimBackfill(db, leaseMs);
+  const from = await claimBackfill(db, "trace_values", leaseMs);
   if (from === undefined) return false;
   const rows = await listUnfilled(db, from, tracesMax);
   const open = rows.filter(({ filled }) => !filled);
@@ -38,6 +41,18 @@ export async function backfillTraces(
     rows.map(({ id }) => id),
   );
   if (signal.aborted) return false;
-  await moveBackfill(db.pool, { from, through: rows.length < tracesMax ? null : rows.at(-1)!.id });
+  await moveBackfill(db.pool, "trace_values", {
+    from,
+    through: rows.length < tracesMax ? null : rows.at(-1)!.id,
+  });
+  return true;
+}
+
+/** The same for the agents of batches. */
+export async function backfillBatchAgents(db: Database): Promise<boolean> {
+  const from = await claimBackfill(db, "batch_agents", leaseMs);
+  if (from === undefined) return false;
+  const through = await fillBatchAgents(db, from, keyedMax);
+  await moveBackfill(db.pool, "batch_agents", { from, through });
   return true;
 }

@@ -32,7 +32,12 @@ before(async () => {
     })
     .expect(200);
 });
-after(() => service.stop());
+after(async () => {
+  const unlike = `select from trace_batches b left join traces t on t.id = b.trace_id
+    where b.agent_id is distinct from t.agent_id`;
+  assert.equal((await service.db.pool.query(unlike)).rowCount, 0, "every batch has the agent of its trace");
+  await service.stop();
+});
 
 const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
 const otlpText = (key: string, stringValue: string) => ({ key, value: { stringValue } });

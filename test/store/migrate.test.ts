@@ -5,9 +5,14 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import pg from "pg";
+import { backfillBatchAgents } from "../../src/load/backfill.ts";
+import { insertKey } from "../../src/store/accounts/keys.ts";
+import { openDatabase } from "../../src/store/db.ts";
 import { isMigrated, migrate, UnfitDatabaseError } from "../../src/store/migrate.ts";
+import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { makeScratch } from "../support/postgres-server.ts";
+import { limits, otlpWrite } from "./traces/make-write.ts";
 
 const scratch = makeScratch();
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -128,6 +133,50 @@ test("a database whose ids were created by the server keeps none of its defaults
       where table_schema = 'public' and data_type = 'uuid' and column_default is not null`,
   );
   assert.deepEqual(rows, []);
+  await drop();
+});
+
+test("batches from before they had an agent get it in the background, while traces are merged", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  await migrate(url, folderBefore("036_retention.sql"));
+  const [projectId, agentId] = [crypto.randomUUID(), crypto.randomUUID()];
+  await client.query("insert into accounts (id, name, email) values ('a', 'Someone', 'a@example.com')");
+  await client.query("insert into projects (id, account_id, name) values ($1, 'a', 'Shop')", [projectId]);
+  await client.query(
+    "insert into agents (id, project_id, name, type) values ($1, $2, 'Support', 'http_api')",
+    [agentId, projectId],
+  );
+  const traces = 350;
+  await client.query(
+    `with made as (
+       insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name, failed,
+         span_count)
+       select id_at(now() - number * interval '1 hour', gen_random_uuid()), $1, number::text, 'live', 'otlp', 2, 20, 1,
+         'chat', false, 2
+       from generate_series(1, $2::int) as number returning id
+     )
+     insert into trace_batches (trace_id, seq, span_keys, raw_length, spans)
+     select id, seq, '', 10, 'old' from made, generate_series(1, 2) as seq`,
+    [agentId, traces],
+  );
+  await client.query("update traces set batch_count = 2");
+  await migrate(url);
+  const db = openDatabase(url);
+  const key = { projectId, name: "CI", hash: Buffer.alloc(32), lastFour: "abcd", access: "full" as const };
+  const { id: keyId } = await insertKey(db, { ...key, agentIds: [], expiresAt: null, createdBy: null });
+  const writer = new TraceWriter(db, limits);
+  const merges = Array.from({ length: traces / 10 }, (_, at) =>
+    writer.write(otlpWrite({ projectId, agentId, keyId }, { externalId: String(at * 10 + 1), spans: ["b"] })),
+  );
+  let rounds = 0;
+  while (await backfillBatchAgents(db)) rounds++;
+  assert.ok(rounds > traces / 100, "a few traces at a time");
+  for (const { state } of await Promise.all(merges)) assert.equal(state, "merged");
+  const { rows } = await client.query(
+    "select agent_id, count(*)::int as batches from trace_batches group by 1",
+  );
+  assert.deepEqual(rows, [{ agent_id: agentId, batches: 2 * traces + merges.length }]);
+  await db.close();
   await drop();
 });
 

@@ -112,9 +112,10 @@ async function listDue(client: pg.PoolClient, subjectIds: string[]): Promise<Set
   return new Set(rows.map(row => row.subject_id));
 }
 
-type Placed = StructureBatch & { traceId: string; seq: number };
+type Placed = StructureBatch & { agentId: string; traceId: string; seq: number };
 
 const batches = multiRow<Placed>(1, {
+  agent_id: ["uuid", ({ agentId }) => agentId],
   trace_id: ["uuid", ({ traceId }) => traceId],
   seq: ["int", ({ seq }) => seq],
   raw_length: ["int", ({ rawLength }) => rawLength],
@@ -131,13 +132,13 @@ async function replaceBatches(client: pg.PoolClient, traces: TraceStructure[]): 
     text: "delete from trace_batches where trace_id = any ($1::uuid[])",
     values: [traces.map(({ traceId }) => traceId)],
   });
-  const placed = traces.flatMap(({ traceId, batches: left }) =>
-    left.map((batch, at) => ({ ...batch, traceId, seq: at + 1 })),
+  const placed = traces.flatMap(({ agentId, traceId, batches: left }) =>
+    left.map((batch, at) => ({ ...batch, agentId, traceId, seq: at + 1 })),
   );
   await client.query({
     name: "insert_structures",
-    text: `insert into trace_batches (trace_id, seq, raw_length, redactions, span_keys, spans)
-      select trace_id, seq, raw_length, nullif(${batches.bytes("redactions")}, ''), ${batches.bytes("span_keys")},
+    text: `insert into trace_batches (agent_id, trace_id, seq, raw_length, redactions, span_keys, spans)
+      select agent_id, trace_id, seq, raw_length, nullif(${batches.bytes("redactions")}, ''), ${batches.bytes("span_keys")},
         ${batches.bytes("spans")} from ${batches.from}`,
     values: batches.values(placed),
   });

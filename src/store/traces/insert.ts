@@ -81,8 +81,8 @@ with live as materialized (
 ), added as materialized (
   ${addValues} from ${calls.from} where set in (select call_set from made join item using (id))
 ), batch as (
-  insert into trace_batches (trace_id, seq, raw_length, resource_id, redactions, span_keys, spans)
-  select item.id, 1, batch_bytes, resource_id, nullif(${items.bytes("redactions")}, ''), ${items.bytes("span_keys")},
+  insert into trace_batches (agent_id, trace_id, seq, raw_length, resource_id, redactions, span_keys, spans)
+  select made.agent_id, made.id, 1, batch_bytes, resource_id, nullif(${items.bytes("redactions")}, ''), ${items.bytes("span_keys")},
     ${items.bytes("spans")}
   from made join item on item.id = made.id
 ), scheduled as (

@@ -192,9 +192,11 @@ async function replace(client: pg.PoolClient, write: TraceWrite, trace: Locked):
   const calls = { agentId: trace.agent_id, traceId: trace.id, columns: write.columns };
   await addCalls(client, [calls]);
   if (!rows[0]!.keeps) await deleteUnusedCalls(client, [calls]);
+  const { rawLength, spanKeys, bytes, redactions } = write;
   await client.query(
-    "insert into trace_batches (trace_id, seq, raw_length, span_keys, spans, redactions) values ($1, 1, $2, $3, $4, $5)",
-    [trace.id, write.rawLength, write.spanKeys, write.bytes, write.redactions?.bytes ?? null],
+    `insert into trace_batches (agent_id, trace_id, seq, raw_length, span_keys, spans, redactions)
+      values ($1, $2, 1, $3, $4, $5, $6)`,
+    [trace.agent_id, trace.id, rawLength, spanKeys, bytes, redactions?.bytes ?? null],
   );
   await countRedactions(client, [write]);
   trace.path = "canonical";
@@ -250,6 +252,7 @@ async function admit(
 }
 
 const batches = multiRow<Append>(1, {
+  agent_id: ["uuid", ({ trace }) => trace.agent_id],
   id: ["uuid", ({ trace }) => trace.id],
   seq: ["int", ({ seq }) => seq],
   raw_length: ["int", ({ write }) => write.rawLength],
@@ -279,8 +282,8 @@ async function appendAll(client: pg.PoolClient, appends: Append[], limits: Merge
   );
   await client.query({
     name: "append_batches",
-    text: `insert into trace_batches (trace_id, seq, raw_length, resource_id, redactions, span_keys, spans)
-      select id, seq, raw_length, resource_id, nullif(${batches.bytes("redactions")}, ''),
+    text: `insert into trace_batches (agent_id, trace_id, seq, raw_length, resource_id, redactions, span_keys, spans)
+      select agent_id, id, seq, raw_length, resource_id, nullif(${batches.bytes("redactions")}, ''),
         ${batches.bytes("span_keys")}, ${batches.bytes("spans")} from ${batches.from}`,
     values: batches.values(appends),
   });

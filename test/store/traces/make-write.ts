@@ -1,14 +1,17 @@
 // Makes test data for store tests of traces and runs: an agent with a key and a test, and batches ready to be stored.
 import { type PreparedBatch, prepareBody } from "../../../src/ingest/prepare.ts";
+import { prepareLogs } from "../../../src/ingest/prepare-logs.ts";
 import { hashKey, makeKey } from "../../../src/model/key.ts";
 import { parseTestCase, type TestCase } from "../../../src/model/test-case/test-case.ts";
 import { insertKey } from "../../../src/store/accounts/keys.ts";
 import { type Database, openDatabase } from "../../../src/store/db.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { insertTestCase, type RunnableTest } from "../../../src/store/test-cases.ts";
+import type { RecordsWrite } from "../../../src/store/traces/waiting-records.ts";
 import type { TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter, type WriterOptions } from "../../../src/store/traces/writer.ts";
 import { decodeLimits } from "../../../src/wire/limits.ts";
+import { logsOf, questionRecord } from "../../support/log-records.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { makeAgentRow, makeProject } from "../../support/rows.ts";
 
@@ -165,4 +168,24 @@ export async function storeDueRun(
   const made = canonicalWrite(sender, sent);
   await new TraceWriter(db, limits).write(made);
   return { traceId: made.traceId, runId: made.runId };
+}
+
+/** Questions about a span that is named as in `otlpWrite`, in log records. */
+export function questions(sender: Sender, traceId: string, span: string, ...texts: string[]): RecordsWrite[] {
+  const about = { traceId, spanId: otlpId(span) };
+  const body = Buffer.from(
+    JSON.stringify(
+      logsOf(
+        texts.map(text => questionRecord(about, text)),
+        "agent",
+      ),
+    ),
+  );
+  const readers = {
+    agents: [{ agentId: sender.agentId, serviceName: "agent", conventions: ["*"], conventionRules: [] }],
+    only: null,
+  };
+  return prepareLogs(body, "json", decodeLimits, readers).flatMap(service =>
+    service.spans.map(({ traceId: otlpTraceId, ...one }) => ({ ...one, ...sender, otlpTraceId })),
+  );
 }

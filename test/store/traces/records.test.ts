@@ -1,16 +1,12 @@
 // Log records in the store: whichever of records and span is committed last joins them, within limits, each once.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { prepareLogs } from "../../../src/ingest/prepare-logs.ts";
 import { readByNothing } from "../../../src/model/conventions/read-by.ts";
 import { loadBatches } from "../../../src/store/traces/read.ts";
 import { expireRecords, storeRecords } from "../../../src/store/traces/records.ts";
-import type { RecordsWrite } from "../../../src/store/traces/waiting-records.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
-import { decodeLimits } from "../../../src/wire/limits.ts";
 import { newTraceId } from "../../support/bodies.ts";
-import { logsOf, questionRecord } from "../../support/log-records.ts";
-import { limits, makeSender, openTwice, otlpId, otlpWrite, type Sender } from "./make-write.ts";
+import { limits, makeSender, openTwice, otlpWrite, questions, type Sender } from "./make-write.ts";
 
 let opened: Awaited<ReturnType<typeof openTwice>>;
 let writer: TraceWriter;
@@ -19,26 +15,6 @@ before(async () => {
   writer = new TraceWriter(opened.db, limits);
 });
 after(() => opened.close());
-
-/** Questions about a span that is named as in `otlpWrite`. */
-function questions(sender: Sender, traceId: string, span: string, ...texts: string[]): RecordsWrite[] {
-  const about = { traceId, spanId: otlpId(span) };
-  const body = Buffer.from(
-    JSON.stringify(
-      logsOf(
-        texts.map(text => questionRecord(about, text)),
-        "agent",
-      ),
-    ),
-  );
-  const readers = {
-    agents: [{ agentId: sender.agentId, serviceName: "agent", conventions: ["*"], conventionRules: [] }],
-    only: null,
-  };
-  return prepareLogs(body, "json", decodeLimits, readers).flatMap(service =>
-    service.spans.map(({ traceId: otlpTraceId, ...one }) => ({ ...one, ...sender, otlpTraceId })),
-  );
-}
 
 const spansOf = (sender: Sender, externalId: string, ...spans: string[]) => ({
   ...otlpWrite(sender, { externalId, spans }),

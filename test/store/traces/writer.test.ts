@@ -70,7 +70,7 @@ describe("concurrent writes", () => {
       `select count(distinct made)::int as transactions, count(*)::int as rows from (
          select xmin::text as made from traces where agent_id = $1
          union all select xmin::text from runs where agent_id = $1
-         union all select b.xmin::text from trace_batches b join traces t on t.id = trace_id where agent_id = $1
+         union all select xmin::text from trace_batches where agent_id = $1
        ) all_of_them`,
       [crowd.agentId],
     );
