@@ -19,8 +19,12 @@ export async function saveRetention(db: Database, projectId: string, days: numbe
   return rowCount === 1;
 }
 
-// A trace's id has the time of its arrival, so that older ones are a range of the index of an agent's traces.
-const bound = (days: string) => `id_at(now() - ${days} * interval '1 day')`;
+// A trace's id has the time of its arrival, so that older ones are a range of the index of an agent's traces. It is by the
+// clock of a process: a trace that a wrong clock made old was received later by the database's, and is kept.
+function isOver(days: string): string {
+  const limit = `now() - ${days} * interval '1 day'`;
+  return `t.id < id_at(${limit}) and t.received_at < ${limit}`;
+}
 
 /** The agents that have traces to delete. `serverDays`: of all projects; null: only by their own settings. */
 export async function listAgentsToExpire(db: Database, serverDays: number | null): Promise<string[]> {
@@ -30,7 +34,7 @@ export async function listAgentsToExpire(db: Database, serverDays: number | null
         select id, least(retention_days, $1::int) as days from projects
         where retention_days is not null or $1::int is not null
       ) p join agents a on a.project_id = p.id
-      where exists (select from traces t where t.agent_id = a.id and t.id < ${bound("p.days")})
+      where exists (select from traces t where t.agent_id = a.id and ${isOver("p.days")})
       order by a.id`,
     values: [serverDays],
   });
@@ -58,7 +62,7 @@ export async function expireTraces(
     const { rowCount } = await client.query({
       name: "expire_traces",
       text: `with chosen as materialized (
-          select id from traces where agent_id = $1 and id < ${bound("$2::int")} order by id limit $3
+          select id from traces t where agent_id = $1 and ${isOver("$2::int")} order by id limit $3
           for update skip locked
         ) delete from traces using chosen where traces.id = chosen.id`,
       values: [agentId, rows[0].days, tracesMax],

@@ -5,6 +5,7 @@ import { openLog } from "../../../src/log.ts";
 import { Retention } from "../../../src/retention.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { holdLease, releaseLease } from "../../../src/store/leases.ts";
+import { idAt } from "../../../src/store/listing.ts";
 import { expireTraces, listAgentsToExpire, saveRetention } from "../../../src/store/traces/retention.ts";
 import { eventually } from "../../support/eventually.ts";
 import { makeAgentRow, makeProject } from "../../support/rows.ts";
@@ -86,6 +87,16 @@ test("the oldest are deleted first, a few at a time, and one that somebody chang
   assert.equal(await expireTraces(db, agentId, limits), 2);
 });
 
+test("a trace that the wrong clock of a process made old is kept", async () => {
+  const { agentId } = await makeAgentWith(5);
+  const id = await storeTrace(db, agentId, { receivedAt: daysAgo(400) });
+  await db.pool.query("update traces set received_at = now() where id = $1", [id]);
+  assert.equal((await listAgentsToExpire(db, null)).includes(agentId), false);
+  assert.equal(await expireTraces(db, agentId, limits), 0);
+  await db.pool.query("update traces set received_at = now() - interval '6 days' where id = $1", [id]);
+  assert.equal(await expireTraces(db, agentId, limits), 1);
+});
+
 test("a longer time waits for the deletion in progress, and nothing is deleted by the former one after it", async () => {
   const { projectId, agentId } = await makeAgentWith(5);
   await storeTrace(db, agentId, { receivedAt: daysAgo(6) });
@@ -130,6 +141,11 @@ test("in the background, all old traces of all agents go, the counts stay, and a
         [old, twoDaysAgo],
       );
     }
+    await db.pool.query("update traces set received_at = $2 where agent_id = $1 and id < $3", [
+      agentId,
+      twoDaysAgo,
+      idAt(daysAgo(1).getTime()),
+    ]);
     await db.pool.query(
       `insert into agent_hours (agent_id, hour, runs, passed, failed, skipped, missing_instrumentation, routing_unavailable,
          input_tokens, output_tokens, durations) values ($1, '2026-01-01', 120, 120, 0, 0, 0, 0, 0, 0, '{}')`,
