@@ -111,7 +111,7 @@ function addressesOf({ databasePooler, databaseDirectUrl }: Config, url: string)
 }
 
 const otherKeyWarning =
-  "secrets in this database were encrypted with another key: set the same SVC_SECRET_KEY on all nodes, or use the same secret.key; connections whose secrets cannot be read say so";
+  "secrets in this database were encrypted with another key: set the same SVC_SECRET_KEY on all nodes, or use the same secret.key; connections whose secrets cannot be read say so, and traces that need a pseudonym are answered 503";
 
 function logTargets({ allowPrivateTargets: targets }: Config, log: Logger): void {
   if (targets.length === 0) return;

@@ -1,5 +1,6 @@
 // The privacy settings of a project: what is redacted before it is stored, and what the judge may see.
 import { createHmac } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { openRedactor, type RedactionRules, type Redactor } from "./redaction.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -58,20 +59,21 @@ export function pseudonymOf(key: string, value: string): string {
   return `p_${digest.slice(0, 22)}`;
 }
 
-const redactors = new Map<string, Redactor | undefined>();
+const redactors = new Map<string, { storing: StoringRules; redactor: Redactor | undefined }>();
 const redactorsMax = 100;
 
 /** Compiled once for each revision of a project; undefined if nothing is redacted. */
 export function redactorOf(storing: StoringRules): Redactor | undefined {
   const name = `${storing.projectId} ${storing.revision}`;
   const known = redactors.get(name);
-  if (known) return known;
+  // A standby that takes over, or a backup, may lack the last changes: then a revision is given again, to other rules.
+  if (known && isDeepStrictEqual(known.storing, storing)) return known.redactor;
   const { pseudonymKey } = storing;
   const opened = openRedactor(storing.rules, value => {
     if (pseudonymKey === null) throw unreadableKey();
     return pseudonymOf(pseudonymKey, value);
   });
-  redactors.set(name, opened);
+  redactors.set(name, { storing, redactor: opened });
   if (redactors.size > redactorsMax) redactors.delete(redactors.keys().next().value!);
   return opened;
 }

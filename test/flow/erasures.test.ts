@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { begun, waiting } from "../store/locks.ts";
+import { sendJson } from "../support/agent-server.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eraseAll, startErasure } from "../support/erasing.ts";
@@ -275,4 +276,42 @@ test("an evaluation in progress writes nothing of an erased trace back", async (
   });
   assert.deepEqual(await placesOf(text), []);
   await service.client.delete(`/api/tests/${id}`).expect(204);
+});
+
+test("a manual run in progress stores nothing of an erased turn again, and does not call its agent again", async () => {
+  const text = "told in the first turn";
+  const agent = await makeAgent(service.owner);
+  await service.client
+    .put(`/api/agents/${agent.id}/connection`, {
+      ...{ type: "http_api", url: outside.agent.url, waitMs: 0 },
+      bodyTemplate: '{"message":"{{input}}","before":"{{history}}"}',
+      reply: { kind: "json", pointer: "/reply" },
+    })
+    .expect(200);
+  const turns = [{ input: "One" }, { input: "Two" }, { input: "Three" }];
+  const { id } = await makeTest(service.owner, agent.id, { passiveBehavior: "manual_only", turns });
+  const second = Promise.withResolvers<void>();
+  const erased = Promise.withResolvers<void>();
+  const called = outside.agent.requests.length;
+  outside.agent.script = async ({ body: { message, before } }, response) => {
+    if (message === "Two") {
+      assert.ok(JSON.stringify(before).includes(text));
+      second.resolve();
+      await erased.promise;
+    }
+    sendJson(response, { reply: `${message}: ${text}` });
+  };
+  const path = `/api/agents/${agent.id}/launches`;
+  const { body: launch } = await service.client.post(path, { testIds: [id] }).expect(201);
+  await second.promise;
+  assert.deepEqual((await placesOf(text)).includes("run_turns.document"), true);
+  const { erasure } = await eraseAll(erasing(), { text });
+  assert.deepEqual([erasure.state, erasure.erased], ["done", 1]);
+  erased.resolve();
+  await eventually(async () => {
+    const { body } = await service.client.get(`/api/launches/${launch.id}`).expect(200);
+    assert.equal(body.state, "completed");
+  });
+  assert.deepEqual(await placesOf(text), []);
+  assert.equal(outside.agent.requests.length, called + 2);
 });

@@ -3,13 +3,15 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { reasonText } from "../../src/model/run/reason-text.ts";
 import { openDatabase } from "../../src/store/db.ts";
-import { type AgentServer, httpAgent, startAgentServer } from "../support/agent-server.ts";
+import { type AgentServer, httpAgent, sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeTest, type Owner } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { columnsWith } from "../support/leftovers.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import {
   type Bootstrapped,
   bootstrapped,
+  type ServiceProcess,
   signedIn,
   startProcess,
   stopProcess,
@@ -24,7 +26,12 @@ const env = {
   SVC_SECRET_KEY: "5".repeat(64),
   SVC_ALLOW_PRIVATE_TARGETS: "127.0.0.0/8",
 };
-const start = (role: string) => startProcess({ ...env, SVC_ROLES: role });
+const workers: ServiceProcess[] = [];
+async function start(role: string): Promise<ServiceProcess> {
+  const started = await startProcess({ ...env, SVC_ROLES: role });
+  if (role === "worker") workers.push(started);
+  return started;
+}
 let server: AgentServer;
 let made: Bootstrapped;
 let owner: Owner;
@@ -114,4 +121,58 @@ it("a run whose worker is killed after it sent its request ends as an error that
   assert.equal(server.requests.length, before + 2, "each was sent once");
   const { body: shown } = await owner.client.get(`/api/runs/${sent.id}`).expect(200);
   assert.deepEqual([shown.turns.length, shown.turns[0].status], [1, null], "what was sent is still shown");
+});
+
+it("a run whose worker is killed before its results are stored, of an agent that stores no content, says so and is not sent again", async () => {
+  const before = server.requests.length;
+  await owner.client.patch(`/api/agents/${made.agentId}`, { content: "none" }).expect(200);
+  server.script = (_request, response) => sendJson(response, { reply: "This is kept in memory only." });
+  // Results wait here before they are stored.
+  const held = await db.pool.connect();
+  await held.query("select pg_advisory_lock(4711)");
+  await db.pool.query(`create function wait_for_4711() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock(4711); return new; end $$`);
+  await db.pool.query(`create trigger wait before update on runs for each row
+    when (new.state = 'completed') execute function wait_for_4711()`);
+  const test = await makeTest(owner, made.agentId, {
+    name: "in memory",
+    assertions: [
+      { type: "response_regex", pattern: "kept in \\w+ only" },
+      { type: "http_status", expected_status: 200 },
+    ],
+  });
+  const { body } = await owner.client
+    .post(`/api/agents/${made.agentId}/launches`, { testIds: [test.id] })
+    .expect(201);
+  const waiting =
+    "select pid from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'advisory'";
+  const { rows } = await eventually(async () => {
+    const found = await db.pool.query<{ pid: number }>(waiting);
+    assert.equal(found.rows.length, 1);
+    return found;
+  });
+  for (const one of workers) {
+    one.kill("SIGKILL");
+    await one.exited;
+  }
+  await db.pool.query("select pg_terminate_backend($1)", [rows[0]!.pid]);
+  await held.query("drop trigger wait on runs");
+  await held.query("select pg_advisory_unlock(4711)");
+  held.release();
+
+  await start("worker");
+  const { runs } = await ended(body.id);
+  const { body: run } = await owner.client.get(`/api/runs/${runs[0].id}`).expect(200);
+  assert.deepEqual(
+    run.results[0].checks.map(({ outcome, reasonCode }: { outcome: string; reasonCode: string }) => [
+      outcome,
+      reasonCode,
+    ]),
+    [
+      ["missing_instrumentation", "content_not_stored"],
+      ["passed", "http_status"],
+    ],
+  );
+  assert.equal(server.requests.length, before + 1);
+  assert.deepEqual(await columnsWith(database.url, "kept in memory only"), []);
 });

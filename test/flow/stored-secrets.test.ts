@@ -1,12 +1,16 @@
 // Secrets survive a restart, and a process with another key reports them as unreadable instead of failing.
 import assert from "node:assert/strict";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { startAgentServer } from "../support/agent-server.ts";
-import { makeAgent, newClient } from "../support/app.ts";
+import { type Client, makeAgent, makeTest, newClient } from "../support/app.ts";
+import { canonicalBody, canonicalSpan, exportedSpan, exportOf } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
+import { columnsWith } from "../support/leftovers.ts";
 import { freshDatabase } from "../support/postgres.ts";
+import { jsonOf, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 const dataDir = await mkdtemp(join(tmpdir(), "onlooker-secrets-"));
@@ -60,4 +64,95 @@ test("a stored secret is used after a restart, must be entered again under anoth
   await client.put(path, document).expect(200);
   await client.post(`${path}/test`, { input: "Hello" }).expect(200);
   for (const { logs } of running) assert.doesNotMatch(logs.join("\n"), /hidden-text/);
+});
+
+test("without the key that pseudonyms were made with, nothing is stored in their place, and the service says what to do", async () => {
+  const database = await freshDatabase();
+  const folder = await mkdtemp(join(dataDir, "lost-"));
+  const keyFile = join(folder, "secret.key");
+  let client: Client;
+  const start = async () => {
+    const options = {
+      databaseUrl: database.url,
+      config: { dataDir: folder, debounceMs: 0, debounceCapMs: 0 },
+    };
+    const service = await startTestService(options);
+    running.push(service);
+    if (client) client = Object.assign(newClient(service.url), { cookie: client.cookie });
+    return service;
+  };
+  const first = await start();
+  client = first.client;
+  const { projectId, agent, key } = first;
+  const privacy = `/api/projects/${projectId}/privacy`;
+  await client.put(privacy, { builtIn: ["*"], pseudonyms: ["user.id", "gen_ai.input.messages"] }).expect(200);
+  const user = "user-4711@example.com";
+  const post = async ({ url }: TestService, attributes: object) => {
+    const answer = await send(
+      { url, key },
+      { body: canonicalBody(agent.id, { spans: [canonicalSpan({ attributes })] }) },
+    );
+    return { status: answer.status, retry: answer.headers["retry-after"], body: jsonOf(answer) };
+  };
+  const userOf = async (service: TestService) => {
+    const { status, body } = await post(service, { "user.id": user, text: `I am ${user}` });
+    assert.equal(status, 201);
+    return (await client.get(`/api/traces/${body.traceId}`).expect(200)).body.userId;
+  };
+  const pseudonym = await userOf(first);
+  assert.match(pseudonym, /^p_/);
+  await first.stop();
+
+  await rename(keyFile, `${keyFile}.kept`);
+  const second = await start();
+  assert.match(second.logs.join("\n"), /another key/);
+  const refused = await post(second, { "user.id": user });
+  assert.deepEqual([refused.status, refused.body.code], [503, "UNAVAILABLE"]);
+  assert.ok(refused.retry);
+  assert.match(refused.body.hint, /Restore .*SVC_SECRET_KEY.* or replace the pseudonym key/);
+  const otlp = await send(
+    { url: second.url, key },
+    {
+      body: exportOf([exportedSpan({ attributes: [{ key: "user.id", value: { stringValue: user } }] })]),
+    },
+  );
+  assert.equal(otlp.status, 503);
+  // Saving settings makes no other key, and what needs none is stored and redacted.
+  await client.put(privacy, { builtIn: ["*"], pseudonyms: ["user.id", "gen_ai.input.messages"] }).expect(200);
+  assert.equal((await post(second, { "user.id": user })).status, 503);
+  assert.equal((await post(second, { text: `I am ${user}` })).status, 201);
+  assert.equal((await client.get(`${privacy}/pseudonym-key`).expect(200)).body.readable, false);
+  // The trace of a manual run has one of the attributes, too.
+  await client
+    .put(`/api/agents/${agent.id}/connection`, {
+      ...{ type: "http_api", url: agentServer.url, bodyTemplate: '{"message": "{{input}}"}', waitMs: 0 },
+      reply: { kind: "json", pointer: "/reply" },
+    })
+    .expect(200);
+  const { id } = await makeTest({ ...second.owner, client, projectId }, agent.id, {
+    passiveBehavior: "manual_only",
+    turns: [{ input: "Hello" }],
+  });
+  const launch = await client.post(`/api/agents/${agent.id}/launches`, { testIds: [id] }).expect(201);
+  const ended = await eventually(async () => {
+    const { body } = await client.get(`/api/launches/${launch.body.id}`).expect(200);
+    assert.notEqual(body.finishedAt, null);
+    return body;
+  });
+  assert.equal(ended.runs[0].state, "error");
+  assert.match(ended.runs[0].error, /pseudonyms/);
+  assert.deepEqual(await columnsWith(database.url, "user-4711"), []);
+  await second.stop();
+
+  await rename(`${keyFile}.kept`, keyFile);
+  const third = await start();
+  assert.equal(await userOf(third), pseudonym);
+  await third.stop();
+
+  await rm(keyFile);
+  const fourth = await start();
+  await client.post(`${privacy}/pseudonym-key`).expect(200);
+  const replaced = await userOf(fourth);
+  assert.match(replaced, /^p_/);
+  assert.notEqual(replaced, pseudonym);
 });
