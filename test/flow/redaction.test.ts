@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, test } from "node:test";
+import { begun, waiting } from "../store/locks.ts";
 import { makeAgent, makeKey, makeTest } from "../support/app.ts";
 import { encodings, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
+import { columnsWith } from "../support/leftovers.ts";
 import { callSpan, logsOf, questionRecord } from "../support/log-records.ts";
 import { jsonOf, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -341,4 +343,47 @@ test("log records that become alike are as many as were sent, and are not double
   assert.deepEqual(await loggedAfter(one, two), [alike, alike]);
   // Alone, it cannot be told from one that is sent again.
   assert.deepEqual(await loggedAfter("I am joan@example.com"), [alike, alike]);
+});
+
+test("a batch that waits to be merged while rules or settings change is stored by those of then", async () => {
+  const text = "Write to waited@example.com.";
+  for (const [change, then] of [
+    [
+      (project: Project) => service.client.put(project.path, rules).expect(200),
+      ["Write to [email].", "Write to [email]."],
+    ],
+    [
+      ({ agentId }: Project) =>
+        service.client
+          .patch(`/api/agents/${agentId}`, { attributes: { deny: ["gen_ai.prompt"] } })
+          .expect(200),
+      [undefined, text],
+    ],
+  ] as const) {
+    const project = await newProject(null);
+    const traceId = newTraceId();
+    const answer = await post(project, exportedTrace(project, traceId, "the first"));
+    const stored = answer.headers["x-svc-trace-id"];
+    const merge = await begun(service.db);
+    await merge.query("select from traces where id = $1 for update", [stored]);
+    const merged = post(project, exportedTrace(project, traceId, text));
+    await waiting(service.db, "for update of t for key share of a");
+    await change(project);
+    await merge.commit();
+    assert.equal((await merged).status, 200);
+    const { spans } = (await service.client.get(`/api/traces/${stored}/raw`).expect(200)).body;
+    const texts = spans.map((span: Read) => [
+      span.attributes["gen_ai.prompt"],
+      span.attributes["gen_ai.response.text"],
+    ]);
+    assert.deepEqual(
+      texts.filter(([, said]: Read) => said !== "the first"),
+      [then],
+    );
+    const left = then[1] === text ? ["trace_batches.spans"] : [];
+    assert.deepEqual(
+      (await columnsWith(service.databaseUrl, "waited@example")).filter(place => place.startsWith("trace_")),
+      left,
+    );
+  }
 });

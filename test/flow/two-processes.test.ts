@@ -2,9 +2,19 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { makeAgent, makeKey, type Owner } from "../support/app.ts";
-import { canonicalBody, canonicalSpan, exportedSpan, exportOf, newTraceId } from "../support/bodies.ts";
+import { zstdDecompressSync } from "node:zlib";
+import { type Database, openDatabase } from "../../src/store/db.ts";
+import { makeAgent, makeKey, newClient, type Owner } from "../support/app.ts";
+import {
+  canonicalBody,
+  canonicalSpan,
+  exportedSpan,
+  exportOf,
+  newSpanId,
+  newTraceId,
+} from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
+import { logsOf, questionRecord } from "../support/log-records.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { jsonOf, send } from "../support/send.ts";
 import { keepAliveClient } from "./keep-alive.ts";
@@ -22,6 +32,7 @@ let database: Awaited<ReturnType<typeof freshDatabase>>;
 let made: Bootstrapped;
 let nodes: [ServiceProcess, ServiceProcess];
 let owner: Owner;
+let db: Database;
 
 before(async () => {
   database = await freshDatabase();
@@ -29,9 +40,11 @@ before(async () => {
   made = await bootstrapped(env);
   nodes = await Promise.all([startProcess(env), startProcess(env)]);
   owner = await signedIn(nodes[0], made);
+  db = openDatabase(database.url, 2);
 });
 after(async () => {
   await stopProcesses();
+  await db.close();
   await database.drop();
 });
 
@@ -130,4 +143,85 @@ describe("two processes", () => {
       assert.equal(answer.status, 404);
     }
   });
+
+  it("store nothing by former privacy rules or settings of an agent once either change is answered", async () => {
+    const { client } = owner;
+    for (const [round, change] of [{ attributes: { deny: ["app.denied"] } }, { content: "none" }].entries()) {
+      const { body: project } = await client.post("/api/projects", { name: "Changing" }).expect(201);
+      const name = `changing-${round}`;
+      const agent = await makeAgent({ ...owner, projectId: project.id }, { otlpServiceName: name });
+      await client.patch(`/api/agents/${agent.id}`, { conventions: ["*"] }).expect(200);
+      const { key } = await makeKey({ ...owner, projectId: project.id });
+      const stream = streamTo(agent.id, name, key);
+      await stream.sentMore(20);
+      const other = Object.assign(newClient(nodes[1].url), { cookie: client.cookie });
+      const [redacting, leavingOut] = await Promise.all([
+        client
+          .put(`/api/projects/${project.id}/privacy`, { builtIn: ["*"] })
+          .expect(200)
+          .then(() => storedMarks(agent.id)),
+        other
+          .patch(`/api/agents/${agent.id}`, change)
+          .expect(200)
+          .then(() => storedMarks(agent.id)),
+      ]);
+      await stream.sentMore(40);
+      await stream.end();
+      const end = await storedMarks(agent.id);
+      assert.ok(redacting.emails.size > 5 && leavingOut.denied.size > 5);
+      assert.deepEqual([...end.emails.difference(redacting.emails)], [], JSON.stringify(change));
+      assert.deepEqual([...end.denied.difference(leavingOut.denied)], [], JSON.stringify(change));
+    }
+  });
 });
+
+/** Sends traces by both paths, batches of the same traces and log records to both processes, each with a number of its own. */
+function streamTo(agentId: string, name: string, key: string) {
+  let [sent, count, stopped] = [0, 0, false];
+  const text = (stringValue: string) => ({ stringValue });
+  async function sendOne(index: number, about: { traceId: string; spanId: string }): Promise<void> {
+    const number = ++count;
+    const [email, denied] = [`mark${number}@example.com`, `denied${number}x`];
+    const attributes = { "gen_ai.response.text": email, "app.denied": denied };
+    const listed = Object.entries(attributes).map(([key, value]) => ({ key, value: text(value) }));
+    const sending = [
+      { body: canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] }) },
+      { body: exportOf([exportedSpan({ ...about, spanId: newSpanId(), attributes: listed })], name) },
+      {
+        path: "/public/logs",
+        body: logsOf([{ ...questionRecord(about, email, String(number)), attributes: listed }], name),
+      },
+    ][number % 3]!;
+    const { status, bytes } = await send(at(index, key), sending);
+    assert.ok(status < 300, `${status} ${bytes}`);
+    sent++;
+  }
+  const senders = [0, 1, 2, 3, 4, 5].map(async index => {
+    const about = { traceId: newTraceId(), spanId: newSpanId() };
+    await send(at(index, key), { body: exportOf([exportedSpan(about)], name) });
+    while (!stopped) await sendOne(index, about);
+  });
+  const all = Promise.all(senders);
+  return {
+    async sentMore(more: number): Promise<void> {
+      const from = sent;
+      await Promise.race([all, eventually(() => assert.ok(sent >= from + more))]);
+    },
+    async end(): Promise<void> {
+      stopped = true;
+      await all;
+    },
+  };
+}
+
+/** The numbers of what is stored of the agent as it was sent: of emails, and of the attribute that is denied. */
+async function storedMarks(agentId: string): Promise<{ emails: Set<string>; denied: Set<string> }> {
+  const { rows } = await db.pool.query<{ bytes: Buffer }>(
+    `select b.spans as bytes from traces t join trace_batches b on b.trace_id = t.id where t.agent_id = $1
+     union all select records from waiting_records where agent_id = $1`,
+    [agentId],
+  );
+  const texts = rows.map(({ bytes }) => zstdDecompressSync(bytes).toString());
+  const found = (pattern: RegExp) => new Set(texts.flatMap(text => text.match(pattern) ?? []));
+  return { emails: found(/mark\d+@example/g), denied: found(/denied\d+x/g) };
+}
