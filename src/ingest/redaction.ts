@@ -35,11 +35,11 @@ export class BodyRedaction {
 
   /** `before`: what was redacted in the batch by earlier rules. */
   redact(batch: Batch, readBy: ReadBy, before?: StoredRedactions): RedactedBatch {
-    const { resource, ...rest } = batch;
+    const { resource } = batch;
     const own = resource && this.#resource(resource);
     const ids = idNamesOf(readBy);
     const options = { work: this.#work, ...(ids && { ids }) };
-    const { value, redactions } = this.#redactor.batch({ ...rest, resource: null }, options);
+    const { value, redactions } = this.#redactor.batch({ ...batch, resource: null }, options);
     const all = own ? [...own.redactions, ...redactions] : redactions;
     if (all.length === 0) return { batch, redactions: before };
     return {

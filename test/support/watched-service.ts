@@ -29,6 +29,8 @@ export type Made = {
   service: string;
   testIds: string[];
   launched: string[];
+  /** External IDs of traces that differ from another one in their IDs only: their rows are searched, their pages not read. */
+  alike: string[];
 };
 
 /** Read with what they need in the query, or below; or they have no row here, or never end. */
@@ -135,6 +137,7 @@ export async function startWatched() {
       service: name,
       testIds: [live.id, routed.id],
       launched: [talks.id, fails.id],
+      alike: [],
     };
   }
 
@@ -145,7 +148,9 @@ export async function startWatched() {
       assert.ok(answer.status < 300, answer.bytes.toString());
       return answer;
     };
-    for (const request of [staying.request, `2 ${staying.request}`, `3 ${staying.request}`]) {
+    const again = [`2 ${staying.request}`, `3 ${staying.request}`];
+    made.alike.push(...again);
+    for (const request of [staying.request, ...again]) {
       await accepted({ body: canonicalWith(made.agentId, text), headers: { "x-request-id": request } });
     }
     const about = () => ({ traceId: newTraceId(), spanId: newSpanId(), service: made.service });
@@ -157,7 +162,9 @@ export async function startWatched() {
       await accepted({ path: "/public/logs", body: recordsWith(text, waiting, 5_000) });
     }
     // Several traces of one request, which share their resource.
-    const many = [about(), about(), about()].map(one => exportedWith(text, one) as Read);
+    const sharing = [about(), about(), about()];
+    made.alike.push(...sharing.slice(1).map(({ traceId }) => traceId));
+    const many = sharing.map(one => exportedWith(text, one) as Read);
     const [first] = many;
     const scopes = many.flatMap(one => one.resourceSpans[0].scopeSpans);
     const padding = { key: "padding", value: { stringValue: `${text} ${"x".repeat(20_000)}` } };
@@ -200,6 +207,7 @@ export async function startWatched() {
     agentId,
     testIds,
     launched,
+    alike,
   }: Made): Promise<Map<string, string>> {
     const shown = new Map<string, string>();
     const read = async (path: string): Promise<Read> => {
@@ -211,7 +219,8 @@ export async function startWatched() {
     const agent = `/api/agents/${agentId}`;
     const traces: Read[] = [];
     for (const kind of ["live", "test_run"]) {
-      traces.push(...(await read(`${agent}/traces?kind=${kind}&limit=50`)).items);
+      const { items } = await read(`${agent}/traces?kind=${kind}&limit=50`);
+      traces.push(...items.filter(({ externalId }: Read) => !alike.includes(externalId)));
     }
     const traceIds: string[] = traces.map(({ id }) => id);
     const launchIds: string[] = (await read(`${agent}/launches`)).items.map(({ id }: Read) => id);
