@@ -11,6 +11,7 @@ import { evaluationRate } from "./evaluation.ts";
 import { measureFairness } from "./fairness.ts";
 import { judgedChecks, judgedTests, judgingTimes } from "./judge-overhead.ts";
 import { listTimes } from "./lists.ts";
+import { measureOverload } from "./overload.ts";
 import { pageTimes } from "./pages.ts";
 import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";
 import { makeProject } from "./project.ts";
@@ -40,6 +41,7 @@ try {
   else if (process.argv.includes("judging")) await judging();
   else if (process.argv.includes("conventions")) await conventions();
   else if (process.argv.includes("fairness")) await fairness();
+  else if (process.argv.includes("overload")) await overload();
   else {
     if (!process.argv.includes("--eval")) await ingestion();
     if (!process.argv.includes("--eval")) await batches();
@@ -180,6 +182,27 @@ async function fairness(): Promise<void> {
     `ratio, median: ${found.ratio.toFixed(2)}; the greedy key got ${found.greedyRequests} of ${found.requests}`,
   );
   print(`statuses: ${JSON.stringify(found.statuses)}; peak RSS ${peakMb(service.pid).toFixed(0)} MB`);
+  await service.stop();
+}
+
+/** Loads from outside what the service is made for, one after the other. */
+async function overload(): Promise<void> {
+  const { service, url } = await startService({ SVC_ROLES: "http" });
+  const given = {
+    databaseUrl: embedded.url,
+    url,
+    pid: service.pid,
+    seconds: Number(process.env.BENCH_SECONDS ?? 60),
+  };
+  print("Overload: statuses, and of a healthy agent p99 in ms, statuses, and seconds until it is as before");
+  await measureOverload(given, ({ load, statuses, healthyP99Ms, healthy, recoveredMs, peakMb }) => {
+    print(load);
+    print(`  answers ${JSON.stringify(statuses)}; peak RSS ${peakMb.toFixed(0)} MB`);
+    const after = (recoveredMs / 1_000).toFixed(1);
+    print(
+      `  healthy: p99 ${healthyP99Ms.toFixed(0)} ms, ${JSON.stringify(healthy)}, recovered after ${after} s`,
+    );
+  });
   await service.stop();
 }
 

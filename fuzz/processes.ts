@@ -9,8 +9,8 @@ import { joined, type Range, type RangeReport } from "./range.ts";
 
 export type ProcessesReport = RangeReport & { rssMb: number };
 
-/** A mutant is given up after this time; one that takes more than 2 s is a finding in any case. */
-const hangMs = 30_000;
+/** A mutant is given up after this time, long enough for a machine that is busy with other things. */
+const hangMs = 120_000;
 const sliceOf = 20_000;
 
 export async function checkInProcesses(
@@ -42,6 +42,7 @@ export async function checkInProcesses(
 async function checkSlice(slice: Range, progressFile: string): Promise<ProcessesReport> {
   let report: ProcessesReport | undefined;
   for (let from = slice.from; from < slice.to; ) {
+    rmSync(progressFile, { force: true });
     const child = spawn(
       process.execPath,
       [join(import.meta.dirname, "worker.ts"), JSON.stringify({ ...slice, from, progressFile })],
@@ -76,7 +77,8 @@ async function endOf(child: ChildProcess, progressFile: string): Promise<string>
   let hung = false;
   const timer = setInterval(() => {
     const now = numberIn(progressFile);
-    if (now !== known) [known, since] = [now, performance.now()];
+    // Loading the code may take long, too.
+    if (now !== known || now === undefined) [known, since] = [now, performance.now()];
     if (performance.now() - since < hangMs) return;
     hung = true;
     child.kill("SIGKILL");

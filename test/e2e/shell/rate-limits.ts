@@ -48,7 +48,7 @@ test("a key gets a rate limit when it is created, and another one in the list", 
   await page.getByRole("button", { name: "I’ve stored it" }).click();
   const limit = page.getByRole("button", { name: "Rate limit of limited" });
   await limit.getByText("1,200 per minute").waitFor();
-  await page.getByRole("button", { name: "Rate limit of without" }).getByText("None").waitFor();
+  await page.getByRole("button", { name: "Rate limit of without" }).getByText("No rate limit").waitFor();
   await limit.click();
   const dialog = page.getByRole("dialog", { name: "Rate limit" });
   await dialog.getByLabel("Requests per minute (optional)").fill("60");

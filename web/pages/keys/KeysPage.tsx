@@ -146,13 +146,11 @@ function KeyTable({ projectId, keys, onLimit, onRevoke }: KeyTableProps) {
       <table className="table">
         <thead>
           <tr>
-            {["Name", "Key", "Status", "Access", "Rate limit", "Expires", "Last used", "Created"].map(
-              heading => (
-                <th key={heading} scope="col">
-                  {heading}
-                </th>
-              ),
-            )}
+            {["Name", "Key", "Status", "Access", "Expires", "Last used", "Created"].map(heading => (
+              <th key={heading} scope="col">
+                {heading}
+              </th>
+            ))}
             <th scope="col">
               <span className="unseen">Actions</span>
             </th>
@@ -169,14 +167,14 @@ function KeyTable({ projectId, keys, onLimit, onRevoke }: KeyTableProps) {
                 <Badge word={keyStates[key.status]} />
               </td>
               <td data-label="Access" className="wide">
-                <Access access={key} nameOf={nameOf} />
-              </td>
-              <td data-label="Rate limit">
-                <Button small aria-label={`Rate limit of ${key.name}`} onClick={() => onLimit(key)}>
-                  {key.requestsPerMinute === null
-                    ? "None"
-                    : `${key.requestsPerMinute.toLocaleString("en-US")} per minute`}
-                </Button>
+                <span>
+                  <Access access={key} nameOf={nameOf} />{" "}
+                  <Button small aria-label={`Rate limit of ${key.name}`} onClick={() => onLimit(key)}>
+                    {key.requestsPerMinute === null
+                      ? "No rate limit"
+                      : `${key.requestsPerMinute.toLocaleString("en-US")} per minute`}
+                  </Button>
+                </span>
               </td>
               <td data-label="Expires">
                 <Expiry at={key.expiresAt} />
