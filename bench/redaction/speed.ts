@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { openRedactor, type RedactionRules, type Redactor } from "../../src/model/redaction.ts";
 import type { Batch } from "../../src/model/trace/trace.ts";
 import { decodeBody } from "../../src/wire/body.ts";
-import { sentences } from "./sentences.ts";
+import { hostile, proseOf } from "./hostile.ts";
 
 const builtIn: RedactionRules = { builtIn: ["*"], rules: [], pseudonyms: [] };
 /** Twenty that nearly match in many places. */
@@ -55,49 +55,6 @@ function hostileLines(redactor: Redactor, rules: RedactionRules): string[] {
       return `  ${name.padEnd(34)} ${ms.toFixed(0).padStart(6)} ${(ms / base).toFixed(2).padStart(6)}`;
     }),
   ];
-}
-
-const fill = (unit: string, size: number) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
-
-export const hostile: Record<string, (size: number) => string> = {
-  "@ only": size => fill("@", size),
-  "a@a@": size => fill("a@", size),
-  emails: size => fill("jane.doe@example.com ", size),
-  "one long local part": size => `${fill("a", size - 14)}@example.com x`,
-  "a run of digits": size => fill("1234567890", size),
-  "pairs of digits": size => fill("12 ", size),
-  "digits with separators": size => fill("4111-", size),
-  "plus signs and brackets": size => fill("+(0)", size),
-  "colons and hex": size => fill("fe80:", size),
-  "double colons": size => fill("::1", size),
-  "points and digits": size => fill("1.2.3.", size),
-  eyJ: size => fill("eyJ", size),
-  "eyJ with points": size => fill("eyJaaaaaaaa.", size),
-  "PEM without an end": size => fill("-----BEGIN PRIVATE KEY-----\n", size),
-  hyphens: size => fill("-", size),
-  "password:": size => fill("password: ", size),
-  "password=x1": size => fill("password=x1Y", size),
-  bearer: size => fill("bearer a", size),
-  "sk-": size => fill("sk-a", size),
-  "sk- letters": size =>
-    fill("sk-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", size),
-  "user:pass@": size => fill("://a:b", size),
-  "open brackets": size => fill("[", size),
-  "nested JSON in text": size => {
-    let text = fill("jane ", Math.floor(size / 40));
-    for (let level = 0; level < 6; level++) text = JSON.stringify({ a: text, b: ["x"] });
-    return fill(text, size);
-  },
-  quotes: size => fill('"', size),
-  escapes: size => `["${fill("\\u0040", size - 4)}"]`,
-  backslashes: size => `["${fill("\\\\", size - 4)}"]`,
-  "many texts in JSON": size => `[${fill('"a",', size - 5)}"a"]`,
-  "nearly own rules": size => fill("abc 123@ abc 123# ", size),
-};
-
-function proseOf(size: number): string {
-  const all = Object.values(sentences).flatMap(kinds => Object.values(kinds).flat());
-  return fill(`${all.join(" ").replaceAll("{v}", "the value")} `, size);
 }
 
 function recordedBatches(): Batch[] {

@@ -49,7 +49,15 @@ export function ipv6At(text: string, at: number): { start: number; end: number }
   const previous = codeAt(text, start - 1);
   if (start > 0 && (isWordChar(previous) || previous === colon || previous === 46)) return null;
   let end = at;
-  while (end < text.length && end - start < 46 && isPart(codeAt(text, end))) end++;
+  let colons = 0;
+  let isShort = false;
+  while (end < text.length && end - start < 46 && isPart(codeAt(text, end))) {
+    if (codeAt(text, end++) !== colon) continue;
+    colons++;
+    if (codeAt(text, end) === colon) isShort = true;
+  }
+  // Eight groups, or six and an IPv4 address.
+  if (!isShort && colons < 6) return null;
   if (isWordChar(codeAt(text, end))) return null;
   while (end > start && codeAt(text, end - 1) === 46) end--;
   if (codeAt(text, end - 1) === colon && codeAt(text, end - 2) !== colon) end--;

@@ -182,32 +182,22 @@ const words: Record<string, string> = { t: "true", f: "false", n: "null", N: "Na
 
 /** What an escaped text stands for. */
 function decode(raw: string): { text: string; places: OuterPlaces } {
-  const units = new Uint16Array(raw.length);
+  const parts: string[] = [];
   const after: number[] = [];
   const longer: number[] = [];
   let length = 0;
-  let isWide = false;
-  for (let at = 0; at < raw.length; ) {
-    const code = raw.charCodeAt(at);
-    if (code !== backslash) {
-      if (code > 255) isWide = true;
-      units[length++] = code;
-      at++;
-      continue;
-    }
+  let from = 0;
+  for (let at = raw.indexOf("\\"); at !== -1; at = raw.indexOf("\\", from)) {
+    if (at > from) parts.push(raw.slice(from, at));
     const size = sizeOfEscape(raw, at);
-    const unit = unitOfEscape(raw, at, size);
-    if (unit > 255) isWide = true;
-    units[length++] = unit;
-    at += size;
+    parts.push(characterOf(raw, at, size));
+    length += at - from + 1;
+    from = at + size;
     after.push(length);
-    longer.push(at - length);
+    longer.push(from - length);
   }
-  // A text of one byte a character is read twice as fast.
-  const text = isWide
-    ? Buffer.from(units.buffer, 0, length * 2).toString("utf16le")
-    : Buffer.from(units.subarray(0, length)).toString("latin1");
-  return { text, places: { after, longer } };
+  if (from < raw.length) parts.push(raw.slice(from));
+  return { text: parts.join(""), places: { after, longer } };
 }
 
 /** Of each escape: the decoded position after it, and how many characters longer the raw text is up to there. */
@@ -233,15 +223,12 @@ function sizeOfEscape(raw: string, at: number): number {
   return 6;
 }
 
-function unitOfEscape(raw: string, at: number, size: number): number {
-  if (size === 1) return backslash;
-  if (size === 2) {
-    const kind = escapes.indexOf(raw[at + 1]!);
-    return kind === -1 ? raw.charCodeAt(at + 1) : decoded.charCodeAt(kind);
-  }
+function characterOf(raw: string, at: number, size: number): string {
+  if (size === 1) return "\\";
+  if (size === 2) return decoded[escapes.indexOf(raw[at + 1]!)] ?? raw[at + 1]!;
   let unit = 0;
   for (let index = at + 2; index < at + 6; index++) unit = unit * 16 + hexOf(raw.charCodeAt(index));
-  return unit;
+  return String.fromCharCode(unit);
 }
 
 function hexOf(code: number): number {

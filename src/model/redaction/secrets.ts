@@ -39,6 +39,7 @@ export class SecretSearch {
   #openSeen = 0;
   #openAfter = 0;
   #tokenStart = -1;
+  #asked = -1;
 
   constructor(text: string) {
     this.#text = text;
@@ -47,7 +48,8 @@ export class SecretSearch {
   /** The secret that begins here, after a word that says so. */
   at(start: number): Place | null {
     const text = this.#text;
-    if (start < this.#foundEnd || !mayBeSaid(text, start)) return null;
+    if (start < this.#foundEnd || start === this.#asked || !mayBeSaid(text, start)) return null;
+    this.#asked = start;
     const end = this.#endOfValue(start);
     if (end - start < 6 || !isMixed(text, start, Math.min(end, start + valueMax))) return null;
     const said = saidBefore(text, start);

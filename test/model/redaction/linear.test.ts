@@ -1,0 +1,113 @@
+// Redaction reads texts that were made to be slow a limited number of times: counted in characters that are read, not in time.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { hostile, proseOf } from "../../../bench/redaction/hostile.ts";
+import { Work } from "../../../src/model/redaction/work.ts";
+import { openRedactor } from "../../../src/model/redaction.ts";
+
+/** Counts the characters that are read; long parts of it count on. */
+class CountingText extends String {
+  static steps = 0;
+  readonly #text: string;
+
+  constructor(text: string) {
+    super(text);
+    this.#text = text;
+  }
+
+  override charCodeAt(at: number): number {
+    CountingText.steps++;
+    return this.#text.charCodeAt(at);
+  }
+
+  override slice(start?: number, end?: number): string {
+    const part = this.#text.slice(start, end);
+    CountingText.steps += Math.min(part.length, 64);
+    return part.length > 64 ? (new CountingText(part) as unknown as string) : part;
+  }
+
+  override indexOf(search: string, from = 0): number {
+    const found = this.#text.indexOf(search, from);
+    CountingText.steps += (found === -1 ? this.length : found) - from;
+    return found;
+  }
+
+  override startsWith(search: string, from?: number): boolean {
+    CountingText.steps += search.length;
+    return this.#text.startsWith(search, from);
+  }
+
+  /** For a pattern, which reads at most some hundred characters from a position. */
+  override toString(): string {
+    CountingText.steps += 64;
+    return this.#text;
+  }
+}
+
+const builtIn = openRedactor({ builtIn: ["*"], rules: [], pseudonyms: [] }, value => value)!;
+
+function stepsOf(text: string): number {
+  CountingText.steps = 0;
+  builtIn.text(new CountingText(text) as unknown as string);
+  return CountingText.steps;
+}
+
+test("a text that is twice as long takes at most twice as many steps, whatever it is", () => {
+  for (const [name, make] of Object.entries({ ...hostile, prose: proseOf })) {
+    const [short, long] = [stepsOf(make(10_000)), stepsOf(make(20_000))];
+    assert.ok(short >= 500, `${name}: ${short}`);
+    assert.ok(long <= 2.1 * short + 5_000, `${name}: ${short}, then ${long}`);
+  }
+});
+
+test("no text takes more than 40 steps for each of its characters", () => {
+  for (const [name, make] of Object.entries(hostile)) {
+    const perCharacter = stepsOf(make(10_000)) / 10_000;
+    assert.ok(perCharacter <= 40, `${name}: ${perCharacter}`);
+  }
+});
+
+const own = openRedactor(
+  {
+    builtIn: [],
+    rules: [
+      ...Array.from({ length: 16 }, (_, at) => ({
+        name: `near-${at}`,
+        pattern: `[a-z@0-9 ]{8,20}#${at}[A-Z]{2}`,
+      })),
+      { name: "far", pattern: "a[^b]*b|a" },
+      { name: "many-states", pattern: "(?:a|b)*a(?:a|b){12}c" },
+      { name: "word", pattern: "\\bjane\\b", flags: "i" },
+      { name: "digits", pattern: "\\d{3}-\\d{9}" },
+    ],
+    pseudonyms: [],
+  },
+  value => value,
+)!;
+
+test("own rules spend the same on the same text, whatever they searched before, and nothing for searches where none occurs", () => {
+  const spentOn = (text: string) => {
+    const work = new Work(50_000_000);
+    const stored = own.text(text, { work });
+    return { spent: 50_000_000 - work.left, stored };
+  };
+  const texts = ["abc 123# ", "bbc jane ", "ab", "aabab", "123-4567 ", "xyz "].map(unit => unit.repeat(2_000));
+  const first = texts.map(spentOn);
+  assert.deepEqual(texts.toReversed().map(spentOn).toReversed(), first);
+  assert.deepEqual(texts.map(spentOn), first);
+  // Only asked whether any occurs.
+  assert.ok(first[5]!.spent < 100 * texts[5]!.length, String(first[5]!.spent));
+  assert.equal(first[1]!.stored.found.find(({ rule }) => rule === "word")?.places.length, 2_000);
+});
+
+test("a search that would look at the rest of the text for each of its places is not finished, after the same work each time", () => {
+  const far = openRedactor({ builtIn: [], rules: [{ name: "far", pattern: "a[^b]*b|a" }], pseudonyms: [] }, String)!;
+  const text = "a".repeat(100_000);
+  const spent = [1, 2].map(() => {
+    const work = new Work(50_000_000);
+    assert.equal(far.text(text, { work }).text, "[unchecked]");
+    return work.left;
+  });
+  assert.deepEqual(spent, [0, 0]);
+  assert.notEqual(far.text("a".repeat(100), { work: new Work(50_000_000) }).text, "[unchecked]");
+});
