@@ -266,7 +266,8 @@ async function startService(
   env: Record<string, string>,
   script = "../src/main.ts",
 ): Promise<{ service: Child; url: string }> {
-  const service = start(script, [], { DATABASE_URL: embedded.url, PORT: "0", ...env });
+  const own = { DATABASE_URL: embedded.url, PORT: "0", SVC_HTTP_PROCESSES: "1" };
+  const service = start(script, [], { ...own, ...env });
   children.push(service);
   for (;;) {
     const { url } = JSON.parse(await service.nextLine()) as { url?: string };

@@ -67,8 +67,12 @@ export type Config = {
   readonly retentionDays: number | undefined;
   /** How long a worker may be silent before another one takes its runs over. */
   readonly leaseMs: number;
-  /** Threads that evaluate. */
+  /** Threads that evaluate, on this machine. */
   readonly evaluators: number;
+  /** Processes that serve HTTP. Undefined: one less than there are cores, or as many as the database has connections for. */
+  readonly httpProcesses: number | undefined;
+  /** Connections to the database that all processes of this machine may have. Undefined: what the database allows. */
+  readonly databaseConnections: number | undefined;
   readonly bounds: Bounds;
   readonly logLevel: LogLevel;
   /** Absent from the environment: text where standard output is a terminal, else JSON. */
@@ -176,6 +180,8 @@ const environment = z.object({
   SVC_RETENTION_DAYS: integer(1, 36_500).optional(),
   SVC_LEASE_MS: integer(1_000, 3_600_000).default(30_000),
   SVC_EVALUATORS: integer(1, 64).default(() => Math.min(4, Math.max(1, availableParallelism() - 1))),
+  SVC_HTTP_PROCESSES: integer(1, 256).optional(),
+  SVC_DATABASE_CONNECTIONS: integer(10, 10_000).optional(),
   SVC_NESTING_MAX: integer(10, 1_000).default(decodeLimits.nestingMax),
   SVC_REQUEST_SPANS_MAX: integer(1, 1_000_000).default(decodeLimits.spansMax),
   SVC_REQUEST_TRACES_MAX: integer(1, 1_000_000).default(decodeLimits.tracesMax),
@@ -234,6 +240,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     retentionDays: env.SVC_RETENTION_DAYS,
     leaseMs: env.SVC_LEASE_MS,
     evaluators: env.SVC_EVALUATORS,
+    httpProcesses: env.SVC_HTTP_PROCESSES,
+    databaseConnections: env.SVC_DATABASE_CONNECTIONS,
     bounds: {
       bodyBytesMax: 31_457_280,
       nestingMax: env.SVC_NESTING_MAX,

@@ -3,22 +3,25 @@ import { styleText } from "node:util";
 import { type Running, runService } from "./command.ts";
 import type { Config } from "./config.ts";
 import { logStream, openLog } from "./log.ts";
+import type { Service } from "./service.ts";
 import { readDatabaseUrl } from "./store/database-url.ts";
 
 await runService(process.env, ({ logLevel, logFormat }) => openLog(logLevel, logStream(logFormat)), announce);
 
-function announce({ service: { url }, config, log }: Running): void {
-  if (config.logFormat === "text") console.log(summary(config, url));
-  else log.info({ url, roles: config.roles }, `Onlooker is ready at ${url}`);
+function announce({ service, config, log }: Running): void {
+  const { url, httpProcesses } = service;
+  if (config.logFormat === "text") console.log(summary(config, service));
+  else log.info({ url, roles: config.roles, httpProcesses }, `Onlooker is ready at ${url}`);
 }
 
-function summary(config: Config, url: string): string {
+function summary(config: Config, { url, httpProcesses }: Service): string {
   const rows = config.roles.includes("http")
     ? dashboardRows(config, url)
     : [["Worker", `health at ${url}/healthz`]];
   rows.push(
     ...(config.databaseUrl ? [["Database", readDatabaseUrl(config.databaseUrl)!.hosts]] : []),
     ["Data", config.dataDir],
+    ...(httpProcesses > 1 ? [["Processes", `${httpProcesses} serve HTTP`]] : []),
     ["Judge", config.judge?.model ?? "none; connect one in Project settings, Judge"],
     ["Stop", "Ctrl-C"],
   );

@@ -30,6 +30,8 @@ test("an empty environment gives a service on this machine with the embedded dat
     debounceCapMs: 60_000,
     retentionDays: undefined,
     leaseMs: 30_000,
+    httpProcesses: undefined,
+    databaseConnections: undefined,
     bounds: {
       bodyBytesMax: 31_457_280,
       nestingMax: 200,
@@ -73,6 +75,8 @@ test("every variable is read", () => {
     SVC_RETENTION_DAYS: "30",
     SVC_LEASE_MS: "2000",
     SVC_EVALUATORS: "3",
+    SVC_HTTP_PROCESSES: "2",
+    SVC_DATABASE_CONNECTIONS: "50",
     SVC_NESTING_MAX: "50",
     SVC_REQUEST_SPANS_MAX: "10",
     SVC_REQUEST_TRACES_MAX: "5",
@@ -113,6 +117,8 @@ test("every variable is read", () => {
     retentionDays: 30,
     leaseMs: 2000,
     evaluators: 3,
+    httpProcesses: 2,
+    databaseConnections: 50,
     bounds: {
       bodyBytesMax: 31_457_280,
       nestingMax: 50,

@@ -63,10 +63,10 @@ export function limitTables(): string {
         set("SVC_DEBOUNCE_MS"),
       ],
     ]),
-    section("Concurrent requests, per process", [
+    section("Concurrent requests, per machine", [
       ["Requests to `/public/traces` and `/public/logs`", number(receivedMax), ofKeys],
       ["Bodies of more than 1 MB", number(constant("read-body.ts", "largePermits")), ofKeys],
-      ["Requests to `/api`", number(requestsMax), ofAccounts],
+      ["Requests to `/api`, per process", number(requestsMax), ofAccounts],
       ["Event streams", number(streamsMax), ofAccounts],
       [
         "Downloads and whole traces of more than 256 KB",

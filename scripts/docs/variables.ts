@@ -87,9 +87,9 @@ const described: Record<string, Described> = {
   SVC_JUDGE_MODEL: { about: "The judge's model.", default: "no judge", accepts: "a model's name" },
   SVC_JUDGE_API_KEY: { about: "The judge's API key.", default: "none", accepts: "a key" },
   SVC_JUDGE_TIMEOUT_MS: { about: "Timeout of one call, of projects' own judges too.", default: "`60000`" },
-  SVC_JUDGE_CONCURRENCY: { about: "Concurrent judge calls, per process.", default: "`8`" },
+  SVC_JUDGE_CONCURRENCY: { about: "Concurrent judge calls, per machine.", default: "`8`" },
   SVC_JUDGE_TOKENS_PER_MINUTE: {
-    about: "Tokens per minute, input and output together, per process.",
+    about: "Tokens per minute, input and output together, per machine.",
     default: "no limit",
   },
   SVC_JUDGE_DEADLINE_MS: {
@@ -107,7 +107,17 @@ const described: Record<string, Described> = {
     default: "traces are kept",
   },
   SVC_LEASE_MS: { about: "How long a worker may be silent before another takes over its runs." },
-  SVC_EVALUATORS: { about: "Threads that evaluate.", default: "cores − 1, from 1 to 4" },
+  SVC_HTTP_PROCESSES: {
+    about:
+      "[Processes](operating.md#processes-and-cores) that serve HTTP on the port. With 1, there is a single process.",
+    default: "cores − 1, at least 1, and as many as the database has connections for",
+  },
+  SVC_DATABASE_CONNECTIONS: {
+    about:
+      "Connections to the database that all processes of this machine may have, if several serve HTTP. Set it where machines share a database.",
+    default: "what the database allows, without 10 for others",
+  },
+  SVC_EVALUATORS: { about: "Threads that evaluate, on this machine.", default: "cores − 1, from 1 to 4" },
   SVC_NESTING_MAX: { about: "Levels of nesting in one request." },
   SVC_REQUEST_SPANS_MAX: { about: "Spans in one request." },
   SVC_REQUEST_TRACES_MAX: { about: "Traces in one OTLP request." },

@@ -10,6 +10,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Mailer } from "../remote/mail/mailer.ts";
 import type { Database } from "../store/db.ts";
 import type { PasswordHashing } from "./accounts/passwords.ts";
+import type { Machine } from "./machine.ts";
 
 export type Deps = {
   config: {
@@ -29,6 +30,8 @@ export type Deps = {
   log: FastifyBaseLogger;
   /** Whether to rate-limit sign-up, sign-in and resets by account and client IP address. Default: true. */
   limitAccounts?: boolean;
+  /** Absent: this process shares its machine with no other. */
+  machine?: Machine | undefined;
   /** Default: scrypt. Tests create thousands of accounts, so they pass a cheap hash. */
   passwordHashing?: PasswordHashing | undefined;
 };

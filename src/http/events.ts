@@ -6,7 +6,7 @@ import type { ServiceEvent } from "../model/event.ts";
 import { Refusal } from "../model/refusal.ts";
 import { listOwnIds } from "../store/accounts/ownership.ts";
 import type { App, Deps } from "./deps.ts";
-import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "./places.ts";
+import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "./places.ts";
 import { Id } from "./schemas.ts";
 import { requireAccount } from "./session.ts";
 
@@ -16,7 +16,7 @@ const keepAliveMs = 15_000;
 const bufferedBytesMax = 1024 * 1024;
 // How often a stream checks that its session or token is still valid, and reloads the account's agents and projects.
 const recheckMs = 5_000;
-/** Open streams of one process. */
+/** Open streams of one machine. */
 export const streamsMax = 500;
 
 /** Distributes events to the streams of one process. */
@@ -35,9 +35,9 @@ export class EventHub {
 
 type OwnIds = Awaited<ReturnType<typeof listOwnIds>>;
 
-export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }): void {
+export function registerEvents(app: App, { db, machine, hub }: Deps & { hub: EventHub }): void {
   const streams = new Set<PassThrough>();
-  const places = placesOfAccounts(streamsMax);
+  const places = sharedPlacesOfAccounts({ machine, name: "event streams", count: streamsMax });
   app.addHook("preClose", async () => {
     for (const stream of streams) stream.end();
   });

@@ -1,5 +1,14 @@
 // /healthz, /readyz and /metrics: liveness, readiness and Prometheus metrics.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from "@prometheus-io/client";
+import type { Database } from "../store/db.ts";
 import { isMigrated } from "../store/migrate.ts";
 import { countWaiting } from "../store/runs/waiting.ts";
 import type { App, Deps } from "./deps.ts";
@@ -50,6 +59,16 @@ export const metrics = {
     help: "Runs waiting for the judge, in the whole database; absent while the database is unavailable.",
     registers,
   }),
+  httpProcesses: new Gauge({
+    name: "svc_http_processes",
+    help: "Processes that serve HTTP on this machine.",
+    registers,
+  }),
+  httpProcessesEnded: new Counter({
+    name: "svc_http_processes_ended_total",
+    help: "HTTP processes that ended unexpectedly and were replaced.",
+    registers,
+  }),
   httpSeconds: new Histogram({
     name: "svc_http_request_duration_seconds",
     help: "Time from a request's headers to the end of its response.",
@@ -59,7 +78,48 @@ export const metrics = {
   }),
 };
 
-export function registerHealth(app: App, { db }: Pick<Deps, "db">): void {
+/** The values of one process, as they are sent between processes. */
+export type Measured = MetricObjectWithValues<MetricValue<string>>[];
+
+/** The metrics that this process counts. */
+export function ownMetrics(): Promise<Measured> {
+  return registry.getMetricsAsJSON();
+}
+
+/** For the process that answers for the whole database. */
+export async function measureDatabase(db: Database): Promise<void> {
+  await countWaiting(db).then(
+    count => metrics.runsWaiting.set(count),
+    () => metrics.runsWaiting.remove(),
+  );
+}
+
+/**
+ * The metrics of all processes as one: counters, histograms and memory are sums. What cannot be added, such as the
+ * start time, is that of the first process.
+ */
+export function joinMetrics(processes: Measured[]): Promise<string> {
+  const first = processes.map(measured =>
+    measured.map(metric =>
+      metric.aggregator === "omit" ? { ...metric, aggregator: "first" as const } : metric,
+    ),
+  );
+  return Registry.aggregate(first).metrics();
+}
+
+/** What stays true of processes that have ended: what they counted. */
+export function countsOf(processes: Measured[]): Promise<Measured> {
+  const counts = processes.map(measured =>
+    measured.filter(({ type }) => type === "counter" || type === "histogram"),
+  );
+  return Registry.aggregate(counts).getMetricsAsJSON();
+}
+
+export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "machine">): void {
+  if (machine?.metrics) {
+    // Counted by the process that puts all metrics together.
+    for (const gauge of [metrics.runsWaiting, metrics.httpProcesses]) gauge.remove();
+  }
   app.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.url ?? "none";
     const labels = { method: request.method, route, status: reply.statusCode };
@@ -79,10 +139,8 @@ export function registerHealth(app: App, { db }: Pick<Deps, "db">): void {
   });
 
   app.get("/metrics", { schema }, async (_request, reply) => {
-    await countWaiting(db).then(
-      count => metrics.runsWaiting.set(count),
-      () => metrics.runsWaiting.remove(),
-    );
+    if (machine?.metrics) return reply.type(registry.contentType).send(await machine.metrics());
+    await measureDatabase(db);
     return reply.type(registry.contentType).send(await registry.metrics());
   });
 }

@@ -3,7 +3,9 @@ import type { FastifyReply } from "fastify";
 import type { Account } from "../model/account.ts";
 import type { AdmittedKey } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
-import { FairSemaphore, type Release } from "../threads/fair-semaphore.ts";
+import { FairSemaphore, type Permits, type Release } from "../threads/fair-semaphore.ts";
+import { permitsNamed } from "../threads/named-permits.ts";
+import { type Machine, onlyProcess } from "./machine.ts";
 import { disconnected } from "./refuse.ts";
 
 /** Of what the others have left free, a key may hold half, and all keys of an account three quarters. */
@@ -14,6 +16,14 @@ const accountShares = [0.5];
 export const placesOfKeys = (count: number) => new FairSemaphore(count, keyShares);
 /** For requests with a session or access token. */
 export const placesOfAccounts = (count: number) => new FairSemaphore(count, accountShares);
+
+type Shared = { machine: Machine | undefined; name: string; count: number };
+
+/** The same for all processes of the machine together, where a place takes much memory. `name` is theirs alone. */
+export const sharedPlacesOfKeys = ({ machine = onlyProcess(), ...named }: Shared): Permits =>
+  permitsNamed(machine.permits, { ...named, shares: keyShares });
+export const sharedPlacesOfAccounts = ({ machine = onlyProcess(), ...named }: Shared): Permits =>
+  permitsNamed(machine.permits, { ...named, shares: accountShares });
 
 export const holdersOf = ({ accountId, id }: Pick<AdmittedKey, "accountId" | "id">) => [accountId, id];
 
@@ -33,15 +43,13 @@ type Wanted = {
  * others; VALIDATION_ERROR if the client disconnects.
  */
 export async function takePlace(
-  places: FairSemaphore,
+  places: Permits,
   { holders, what, waitMs, signal }: Wanted,
 ): Promise<Release> {
-  const release =
-    places.tryAcquire(holders) ??
-    (waitMs > 0 ? await places.acquire(holders, { timeoutMs: waitMs, signal }) : undefined);
-  if (release) return release;
+  const taken = await places.take(holders, { timeoutMs: waitMs, signal });
+  if (typeof taken === "function") return taken;
   if (signal?.aborted) throw disconnected();
-  throw places.isHolding(holders)
+  throw taken === "share"
     ? new Refusal("RATE_LIMITED", {
         message: `Too many concurrent ${what} of this ${holders.length > 1 ? "key or account" : "account"}.`,
         hint: "Wait for some of them to end, then retry.",

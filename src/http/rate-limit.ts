@@ -1,8 +1,9 @@
-// Rate limit for trials (test messages, judge tests, dry runs) of each account: concurrent ones in this process, and per
+// Rate limit for trials (test messages, judge tests, dry runs) of each account: concurrent ones on this machine, and per
 // minute for all nodes together.
 import { Refusal } from "../model/refusal.ts";
 import { countAttempt } from "../store/accounts/attempts.ts";
-import type { Database } from "../store/db.ts";
+import type { Deps } from "./deps.ts";
+import { onlyProcess } from "./machine.ts";
 
 export const trialsPerMinute = 20;
 
@@ -21,14 +22,15 @@ type TrialBounds = {
 };
 
 export function limitTrials(
-  db: Database,
+  { db, machine = onlyProcess() }: Pick<Deps, "db" | "machine">,
   { kind, busy, concurrentMax = 1, perMinuteMax = trialsPerMinute, what = "tests" }: TrialBounds,
 ): Trials {
-  const running = new Map<string, number>();
   return async (accountId, work) => {
-    const count = running.get(accountId) ?? 0;
-    if (count >= concurrentMax) throw new Refusal("RATE_LIMITED", { message: busy, retryAfterSeconds: 1 });
-    running.set(accountId, count + 1);
+    const running = { name: `trials: ${kind}, ${accountId}`, count: concurrentMax, shares: [], holders: [] };
+    const release = await machine.permits.take(running, { timeoutMs: 0 });
+    if (typeof release === "string") {
+      throw new Refusal("RATE_LIMITED", { message: busy, retryAfterSeconds: 1 });
+    }
     try {
       const minute = await countAttempt(db, {
         kind: `trials: ${kind}`,
@@ -44,9 +46,7 @@ export function limitTrials(
       }
       return await work();
     } finally {
-      const left = running.get(accountId)! - 1;
-      if (left > 0) running.set(accountId, left);
-      else running.delete(accountId);
+      release();
     }
   };
 }

@@ -54,7 +54,7 @@ export async function registerBase(app: App, deps: Deps, auth: Auth, background:
   registerHealth(app, deps);
   await registerOpenapi(app, deps.config.baseUrl);
   registerSession(app, deps, auth);
-  const localLinks = new LocalLinks(deps.config);
+  const localLinks = new LocalLinks(deps.config, deps.machine?.links);
   registerAccounts(app, deps, auth, { background, localLinks });
   registerVerification(app, deps, localLinks);
   registerProjects(app, deps);

@@ -42,7 +42,7 @@ const placeWaitMs = 5_000;
  * check the owner: ids of other accounts have already been answered with 404.
  */
 export function registerSession(app: App, deps: Deps, auth: Auth): void {
-  const places = placesOfAccounts(requestsMax);
+  const places = placesOfAccounts(deps.machine?.apiRequestsMax ?? requestsMax);
   const wrongKeys = limitWrongKeys(deps);
   app.decorateRequest("account", null);
   app.decorateRequest("leavePlace", null);

@@ -16,7 +16,7 @@ import { Semaphore } from "../threads/semaphore.ts";
 import { sendEvent, serveThread } from "../threads/serve.ts";
 import type { EditorThreadData } from "./threaded-editor.ts";
 
-const { config, databaseUrl } = workerData as EditorThreadData;
+const { config, databaseUrl, processes } = workerData as EditorThreadData;
 
 const db = openDatabase(databaseUrl, 2, { pooled: config.databasePooler === "transaction" });
 const sandbox = new Sandbox();
@@ -27,11 +27,13 @@ const judges = new Judges({
   vault: openVault(await masterKeyOf(config)),
   environment: config.judge ?? null,
   timeoutMs: config.judgeTimeoutMs,
-  // At most 4 calls besides those of the evaluation threads: few users wait for a dry run at a time.
+  // At most 4 calls on the machine besides those of the evaluation threads: few users wait for a dry run at a time.
   openClient: clientOpener({
     outbound,
     log,
-    semaphore: (_, concurrency) => new Semaphore(Math.min(4, concurrency)),
+    threads: processes,
+    semaphore: (_, concurrency) =>
+      new Semaphore(Math.max(1, Math.floor(Math.min(4, concurrency) / processes))),
   }),
   log,
   onCall: ({ kind, state }) => sendEvent({ kind, state } satisfies CountedCall),

@@ -6,9 +6,16 @@ import type { CountedCall } from "../model/judge/call.ts";
 import { readingHeapMb, traceLimits } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
 
-export type EditorThreadData = { config: Config; databaseUrl: string };
+export type EditorThreadData = {
+  config: Config;
+  databaseUrl: string;
+  /** HTTP processes on this machine, which have such a thread each. */
+  processes: number;
+};
 
-export type ThreadedEditorOptions = EditorThreadData & {
+export type ThreadedEditorOptions = Omit<EditorThreadData, "processes"> & {
+  /** Default: 1. */
+  processes?: number;
   log: Pick<Logger, "error">;
   onJudgeCall?: (call: CountedCall) => void;
   /** Heap limit of the thread. */
@@ -25,11 +32,11 @@ const callsMax = 200;
 export class ThreadedEditor implements Editor {
   readonly #pool: ThreadPool;
 
-  constructor({ config, databaseUrl, onJudgeCall, ...options }: ThreadedEditorOptions) {
+  constructor({ config, databaseUrl, processes = 1, onJudgeCall, ...options }: ThreadedEditorOptions) {
     this.#pool = new ThreadPool({
       name: "the editor thread",
       script: new URL("./editor-thread.ts", import.meta.url),
-      workerData: { config, databaseUrl } satisfies EditorThreadData,
+      workerData: { config, databaseUrl, processes } satisfies EditorThreadData,
       onEvent: event => onJudgeCall?.(event as CountedCall),
       memoryMb: readingHeapMb(traceLimits(config.bounds.traceBytesMax)),
       hangMs,

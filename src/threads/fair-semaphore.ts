@@ -2,9 +2,20 @@
 
 export type Release = () => void;
 
+/** Why there is no permit: one of the holders has its share, or all permits are taken by others. */
+export type Denied = "share" | "full";
+
+export type TakeOptions = { signal?: AbortSignal | undefined; timeoutMs?: number };
+
+/** A fair semaphore, of this process or of several. */
+export type Permits = {
+  /** Does not wait if `timeoutMs` is 0. */
+  take(holders: readonly string[], options?: TakeOptions): Promise<Release | Denied>;
+};
+
 type Waiter = { holders: readonly string[]; grant: (release: Release) => void };
 
-export class FairSemaphore {
+export class FairSemaphore implements Permits {
   readonly #shares: readonly number[];
   readonly #held = new Map<string, number>();
   /** First in, first out among those that may hold another permit. */
@@ -34,10 +45,7 @@ export class FairSemaphore {
    * Resolves to the function that releases the permit, or to undefined after an abort or timeout. `holders`: ids in the
    * order of the shares.
    */
-  acquire(
-    holders: readonly string[],
-    { signal, timeoutMs }: { signal?: AbortSignal | undefined; timeoutMs?: number } = {},
-  ): Promise<Release | undefined> {
+  acquire(holders: readonly string[], { signal, timeoutMs }: TakeOptions = {}): Promise<Release | undefined> {
     if (signal?.aborted) return Promise.resolve(undefined);
     const release = this.tryAcquire(holders);
     if (release) return Promise.resolve(release);
@@ -54,6 +62,13 @@ export class FairSemaphore {
       signal?.addEventListener("abort", giveUp, { once: true });
       this.#waiting.add(waiter);
     });
+  }
+
+  async take(holders: readonly string[], options: TakeOptions = {}): Promise<Release | Denied> {
+    const release =
+      this.tryAcquire(holders) ??
+      (options.timeoutMs === 0 ? undefined : await this.acquire(holders, options));
+    return release ?? (this.isHolding(holders) ? "share" : "full");
   }
 
   /** Undefined if no permit is free, or one of the holders has its share. */

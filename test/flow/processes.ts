@@ -37,7 +37,7 @@ export async function startProcess(
   const { DATABASE_URL: databaseUrl } = env;
   const database = databaseUrl && !env["SVC_DATABASE_POOLER"] ? variablesOf(databaseUrl) : {};
   const child = spawn(process.execPath, args, {
-    env: { ...childEnv, PORT: "0", SVC_EVALUATORS: "1", ...env, ...database },
+    env: { ...childEnv, PORT: "0", SVC_EVALUATORS: "1", SVC_HTTP_PROCESSES: "1", ...env, ...database },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);

@@ -53,7 +53,14 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const databaseUrl = options.databaseUrl ?? database!.url;
   const dataDir = await mkdtemp(join(tmpdir(), "onlooker-service-"));
   const logs: string[] = [];
-  const config = { ...readConfig({}), port: 0, evaluators: 1, logLevel: "silent" as const, dataDir };
+  const config = {
+    ...readConfig({}),
+    port: 0,
+    httpProcesses: 1,
+    evaluators: 1,
+    logLevel: "silent" as const,
+    dataDir,
+  };
   const { databaseUrl: reached, databasePooler, databaseDirectUrl } = readConfig(variablesOf(databaseUrl));
   const service = await startService(
     { ...config, ...options.config, databaseUrl: reached, databasePooler, databaseDirectUrl },

@@ -2,34 +2,28 @@
 import type { IncomingHttpHeaders } from "node:http";
 import ipaddr from "ipaddr.js";
 import type { Deps } from "../deps.ts";
+import { type KeptLinks, OwnLinks } from "../machine.ts";
 
 type Asked = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } };
 
-const linksMax = 1_000;
-const validMs = 24 * 3_600_000;
-
-/** The links that this process sent, in memory: only hashes of their tokens are stored. */
+/** The links that this machine sent, in memory: only hashes of their tokens are stored. */
 export class LocalLinks {
   readonly #config: Deps["config"];
-  readonly #links = new Map<string, { link: string; until: number }>();
+  readonly #links: KeptLinks;
 
-  constructor(config: Deps["config"]) {
+  constructor(config: Deps["config"], links: KeptLinks = new OwnLinks()) {
     this.#config = config;
+    this.#links = links;
   }
 
-  keep(accountId: string, link: string): void {
-    if (!isOwnMachine(this.#config)) return;
-    this.#links.delete(accountId);
-    this.#links.set(accountId, { link, until: Date.now() + validMs });
-    const [oldest] = this.#links.keys();
-    if (this.#links.size > linksMax) this.#links.delete(oldest!);
+  async keep(accountId: string, link: string): Promise<void> {
+    if (isOwnMachine(this.#config)) await this.#links.keep(accountId, link);
   }
 
   /** The account's latest link, if only the user of this machine can see the response. */
-  find(accountId: string, asked: Asked): string | null {
-    const kept = this.#links.get(accountId);
-    if (!kept || kept.until < Date.now() || !isOwnMachine(this.#config) || !isDirect(asked)) return null;
-    return kept.link;
+  async find(accountId: string, asked: Asked): Promise<string | null> {
+    if (!isOwnMachine(this.#config) || !isDirect(asked)) return null;
+    return (await this.#links.find(accountId)) ?? null;
   }
 }
 

@@ -25,7 +25,7 @@ export function registerSignUp(
     await createFirstProject(db, accountId);
     const link = await newLink(deps, accountId);
     if (link.state === "inserted") {
-      localLinks.keep(accountId, linkOf(deps, link));
+      await localLinks.keep(accountId, linkOf(deps, link));
       background.start(() => deliverLink(deps, link), "failed to send a verification email");
     }
   }

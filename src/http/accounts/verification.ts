@@ -22,7 +22,7 @@ export function registerVerification(app: App, deps: Deps, localLinks: LocalLink
       ...verification,
       mailServer: Boolean(deps.config.smtpUrl),
       baseUrl: deps.config.baseUrl,
-      link: verification.verified ? null : localLinks.find(id, request.raw),
+      link: verification.verified ? null : await localLinks.find(id, request.raw),
     };
   };
 
@@ -49,7 +49,7 @@ export function registerVerification(app: App, deps: Deps, localLinks: LocalLink
         });
       }
       await deliverLink(deps, link);
-      localLinks.keep(account.id, linkOf(deps, link));
+      await localLinks.keep(account.id, linkOf(deps, link));
       return stateOf(request);
     },
   );

@@ -28,11 +28,14 @@ export type WebhookDeps = {
   onAlert: () => void;
 };
 
-export function registerWebhooks(app: App, { db, vault, config, onAlert }: Deps & WebhookDeps): void {
+export function registerWebhooks(
+  app: App,
+  { db, machine, vault, config, onAlert }: Deps & WebhookDeps,
+): void {
   const params = z.object({ id: z.string() });
   const schema = { tags: ["alerts"], params };
   const busy = "A test message is already being created.";
-  const trials = limitTrials(db, { kind: "webhook tests", busy });
+  const trials = limitTrials({ db, machine }, { kind: "webhook tests", busy });
 
   app.get(
     "/api/agents/:id/webhook",

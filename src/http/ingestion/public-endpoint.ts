@@ -3,8 +3,9 @@ import { STATUS_CODES } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IngestRequest } from "../../ingest/admit.ts";
 import { Refusal } from "../../model/refusal.ts";
-import type { FairSemaphore, Release } from "../../threads/fair-semaphore.ts";
+import type { Permits, Release } from "../../threads/fair-semaphore.ts";
 import { encodeStatus, encodeSuccess, type PartialSuccess } from "../../wire/otlp-reply.ts";
+import type { Deps } from "../deps.ts";
 import { metrics } from "../health.ts";
 import { holdersOf, placesOfKeys, takePlace } from "../places.ts";
 import { asRefusal, refusalBody } from "../refuse.ts";
@@ -12,22 +13,24 @@ import { type LimitWrongKeys, limitWrongKeys } from "../wrong-keys.ts";
 import { type LimitKeys, limitKeys } from "./key-limits.ts";
 import { BodyReader, goneOf } from "./read-body.ts";
 
-/** Requests in hand: read, prepared or stored. A body of up to 1 MB needs no other permit. */
+/** Requests in hand on one machine: read, prepared or stored. A body of up to 1 MB needs no other permit. */
 export const requestsMax = 256;
 const placeWaitMs = 4_000;
 
 /** What all endpoints of a process share. */
 export type Receiving = {
   reader: BodyReader;
-  places: FairSemaphore;
+  places: Permits;
   wrongKeys: LimitWrongKeys;
   keyLimits: LimitKeys;
 };
 
-export function openReceiving(deps: Parameters<typeof limitWrongKeys>[0]): Receiving {
+export function openReceiving(deps: Pick<Deps, "db" | "limitAccounts" | "machine">): Receiving {
+  const { machine } = deps;
   return {
-    reader: new BodyReader(),
-    places: placesOfKeys(requestsMax),
+    reader: new BodyReader({ machine }),
+    // Divided, not shared: every request needs one, and asking another process would cost as much as a look-up.
+    places: placesOfKeys(Math.ceil(requestsMax / (machine?.processes ?? 1))),
     wrongKeys: limitWrongKeys(deps),
     keyLimits: limitKeys(deps.db),
   };

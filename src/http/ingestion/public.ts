@@ -13,7 +13,10 @@ import { receiveTraces } from "./public-traces.ts";
 import { publicTracesSchema } from "./public-traces-schema.ts";
 import { wrongPath, wrongPaths } from "./wrong-paths.ts";
 
-export type PublicDeps = Pick<Deps, "db" | "limitAccounts"> & { ingest: IngestDeps; ingestLogs: LogsDeps };
+export type PublicDeps = Pick<Deps, "db" | "limitAccounts" | "machine"> & {
+  ingest: IngestDeps;
+  ingestLogs: LogsDeps;
+};
 
 type Endpoint = {
   url: string;

@@ -3,9 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, gunzipSync } from "node:zlib";
 import { Refusal } from "../../model/refusal.ts";
-import type { FairSemaphore, Release } from "../../threads/fair-semaphore.ts";
+import type { Permits, Release } from "../../threads/fair-semaphore.ts";
 import type { ContentEncoding, MediaType } from "../../wire/media-type.ts";
-import { placesOfKeys, takePlace } from "../places.ts";
+import type { Machine } from "../machine.ts";
+import { sharedPlacesOfKeys, takePlace } from "../places.ts";
 import { disconnected } from "../refuse.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "./min-rate.ts";
 
@@ -30,11 +31,15 @@ const gunzipAsync = promisify(gunzip) as unknown as (
 ) => Promise<Gunzipped>;
 
 export class BodyReader {
-  readonly #places = placesOfKeys(largePermits);
+  readonly #places: Permits;
   readonly #minRate: MinRate;
 
   /** `minRate` applies to bodies with a permit. */
-  constructor({ minRate = defaultMinRate }: { minRate?: MinRate } = {}) {
+  constructor({
+    minRate = defaultMinRate,
+    machine,
+  }: { minRate?: MinRate; machine?: Machine | undefined } = {}) {
+    this.#places = sharedPlacesOfKeys({ machine, name: "large bodies", count: largePermits });
     this.#minRate = minRate;
   }
 
@@ -84,13 +89,13 @@ export function goneOf(request: IncomingMessage): AbortSignal {
 
 /** The permit of one large body, acquired at most once and never after its release. */
 class Permit {
-  readonly #places: FairSemaphore;
+  readonly #places: Permits;
   readonly #holders: readonly string[];
   readonly #gone: AbortSignal;
   #released = false;
   #release: Release | undefined;
 
-  constructor(places: FairSemaphore, holders: readonly string[], gone: AbortSignal) {
+  constructor(places: Permits, holders: readonly string[], gone: AbortSignal) {
     this.#places = places;
     this.#holders = holders;
     this.#gone = gone;

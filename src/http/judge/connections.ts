@@ -42,7 +42,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
   const { db, vault, environmentJudge, judgeTimeoutMs } = deps;
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
   const busy = "A test of the judge is already running. Wait for its result.";
-  const trials = limitTrials(db, { kind: "judge tests of projects", busy });
+  const trials = limitTrials(deps, { kind: "judge tests of projects", busy });
 
   app.get(
     "/api/projects/:id/judge",

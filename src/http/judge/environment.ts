@@ -15,7 +15,7 @@ export type JudgeDeps = JudgeTrialDeps & {
 export function registerJudge(app: App, deps: Deps & JudgeDeps): void {
   const judge = deps.environmentJudge;
   const tags = ["judge"];
-  const trials = limitTrials(deps.db, {
+  const trials = limitTrials(deps, {
     kind: "judge tests",
     busy: "A test of the judge is already running. Wait for its result.",
   });

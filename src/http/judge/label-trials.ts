@@ -26,7 +26,7 @@ const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { i
 export function registerLabelTrials(app: App, deps: Deps & LabelTrialDeps): void {
   const { db, editor, vault, judgeTimeoutMs } = deps;
   const busy = "A judge is already being tried on labels. Wait for its result.";
-  const trials = limitTrials(db, { kind: "label trials", busy, perMinuteMax: pagesPerMinute });
+  const trials = limitTrials(deps, { kind: "label trials", busy, perMinuteMax: pagesPerMinute });
 
   app.post(
     "/api/projects/:id/labels/try",

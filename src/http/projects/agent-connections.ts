@@ -40,10 +40,13 @@ const { $schema: _, ...description } = z.toJSONSchema(connectionInputSchema, {
 });
 const ConnectionBody = z.unknown().meta(description);
 
-export function registerAgentConnections(app: App, { db, vault, outbound }: Deps & ConnectionDeps): void {
+export function registerAgentConnections(
+  app: App,
+  { db, machine, vault, outbound }: Deps & ConnectionDeps,
+): void {
   const schema = { tags: ["agents"], params: z.object({ id: z.string() }) };
   const busy = "A test message is already being sent. Wait for its reply.";
-  const trials = limitTrials(db, { kind: "test messages", busy });
+  const trials = limitTrials({ db, machine }, { kind: "test messages", busy });
 
   app.get(
     "/api/agents/:id/connection",

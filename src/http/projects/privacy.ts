@@ -83,14 +83,17 @@ function registerPseudonymKey(app: App, { db, vault }: Deps & { vault: Vault }):
   );
 }
 
-function registerPreview(app: App, { db, editor }: Deps & { editor: Editor }): void {
-  const trials = limitTrials(db, {
-    kind: "privacy trials",
-    busy: "Limit: 1 trial of privacy rules at a time. Wait for it to finish.",
-    concurrentMax: 1,
-    perMinuteMax: 30,
-    what: "trials of privacy rules",
-  });
+function registerPreview(app: App, { db, machine, editor }: Deps & { editor: Editor }): void {
+  const trials = limitTrials(
+    { db, machine },
+    {
+      kind: "privacy trials",
+      busy: "Limit: 1 trial of privacy rules at a time. Wait for it to finish.",
+      concurrentMax: 1,
+      perMinuteMax: 30,
+      what: "trials of privacy rules",
+    },
+  );
   app.post(
     "/api/projects/:id/privacy/preview",
     {

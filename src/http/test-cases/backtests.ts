@@ -72,7 +72,7 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
 function registerStart(app: App, deps: Deps & { editor: Editor }, loop: BacktestLoop): void {
   const { db, editor } = deps;
   const parser = testParserOf(app, deps);
-  const estimates = limitTrials(db, {
+  const estimates = limitTrials(deps, {
     kind: "estimates",
     busy: "Limit: 2 estimates at a time. Wait for one to finish.",
     concurrentMax: 2,

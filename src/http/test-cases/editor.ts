@@ -2,10 +2,10 @@
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
-import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
+import type { Permits } from "../../threads/fair-semaphore.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
-import { holdersOfAccount, placesOfAccounts, takePlace } from "../places.ts";
+import { holdersOfAccount, sharedPlacesOfAccounts, takePlace } from "../places.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { Flag, Id } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
@@ -36,21 +36,24 @@ const params = z.object({ id: z.string() });
 type EditorDeps = Deps & { editor: Editor };
 
 export function registerEditor(app: App, deps: EditorDeps): void {
-  const places = placesOfAccounts(concurrentMax);
+  const places = sharedPlacesOfAccounts({ machine: deps.machine, name: "editor", count: concurrentMax });
   registerTrials(app, deps, places);
   registerLookUps(app, deps, places);
   registerDrafts(app, deps, places);
 }
 
-function registerTrials(app: App, deps: EditorDeps, places: FairSemaphore): void {
-  const { db, editor } = deps;
-  const trials = limitTrials(db, {
-    kind: "dry runs",
-    busy: `Limit: ${judgedOfAccountMax} dry runs at a time. Wait for one to finish.`,
-    concurrentMax: judgedOfAccountMax,
-    perMinuteMax: dryRunsPerMinute,
-    what: "dry runs",
-  });
+function registerTrials(app: App, deps: EditorDeps, places: Permits): void {
+  const { db, machine, editor } = deps;
+  const trials = limitTrials(
+    { db, machine },
+    {
+      kind: "dry runs",
+      busy: `Limit: ${judgedOfAccountMax} dry runs at a time. Wait for one to finish.`,
+      concurrentMax: judgedOfAccountMax,
+      perMinuteMax: dryRunsPerMinute,
+      what: "dry runs",
+    },
+  );
   const parser = testParserOf(app, deps);
 
   app.post(
@@ -114,7 +117,7 @@ function registerTrials(app: App, deps: EditorDeps, places: FairSemaphore): void
   );
 }
 
-function registerLookUps(app: App, { editor }: EditorDeps, places: FairSemaphore): void {
+function registerLookUps(app: App, { editor }: EditorDeps, places: Permits): void {
   app.post(
     "/api/agents/:id/tests/rests-on",
     {
@@ -152,14 +155,17 @@ function registerLookUps(app: App, { editor }: EditorDeps, places: FairSemaphore
 }
 
 /** Also completions: both read whole traces. */
-function registerDrafts(app: App, { db, editor }: EditorDeps, places: FairSemaphore): void {
-  const reads = limitTrials(db, {
-    kind: "drafts",
-    busy: `Limit: ${readsOfAccountMax} drafts at a time. Try again in a moment.`,
-    concurrentMax: readsOfAccountMax,
-    perMinuteMax: readsPerMinute,
-    what: "drafts",
-  });
+function registerDrafts(app: App, { db, machine, editor }: EditorDeps, places: Permits): void {
+  const reads = limitTrials(
+    { db, machine },
+    {
+      kind: "drafts",
+      busy: `Limit: ${readsOfAccountMax} drafts at a time. Try again in a moment.`,
+      concurrentMax: readsOfAccountMax,
+      perMinuteMax: readsPerMinute,
+      what: "drafts",
+    },
+  );
 
   app.get(
     "/api/agents/:id/vocabulary",
@@ -229,7 +235,7 @@ function registerDrafts(app: App, { db, editor }: EditorDeps, places: FairSemaph
 
 /** Runs `work` with a place of the account; its signal aborts when the client disconnects. */
 async function withPlace<T>(
-  places: FairSemaphore,
+  places: Permits,
   reply: FastifyReply,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

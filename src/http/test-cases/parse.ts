@@ -10,7 +10,6 @@ import {
   parseTestCase,
   type TestCaseDocument,
 } from "../../model/test-case/test-case.ts";
-import type { Database } from "../../store/db.ts";
 import { ThreadPool } from "../../threads/pool.ts";
 import type { App, Deps } from "../deps.ts";
 import { limitTrials } from "../rate-limit.ts";
@@ -42,15 +41,15 @@ const memoryMb = 256;
 const parsers = new WeakMap<App, TestParser>();
 
 /** One for all routes of the app. */
-export function testParserOf(app: App, { db }: Pick<Deps, "db">): TestParser {
+export function testParserOf(app: App, deps: Pick<Deps, "db" | "machine">): TestParser {
   const known = parsers.get(app);
   if (known) return known;
-  const made = openParser(app, db);
+  const made = openParser(app, deps);
   parsers.set(app, made);
   return made;
 }
 
-function openParser(app: App, db: Database): TestParser {
+function openParser(app: App, deps: Pick<Deps, "db" | "machine">): TestParser {
   const pool = new ThreadPool({
     name: "the parser thread",
     script: new URL("./parse-thread.ts", import.meta.url),
@@ -60,7 +59,7 @@ function openParser(app: App, db: Database): TestParser {
     callsPerThread: 1,
   });
   app.addHook("onClose", () => pool.close());
-  const trials = limitTrials(db, {
+  const trials = limitTrials(deps, {
     kind: "costly tests",
     busy: "Your last test is still being checked. Try again in a moment.",
     perMinuteMax: costlyPerMinute,

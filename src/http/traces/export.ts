@@ -10,7 +10,7 @@ import { findTraceSize, type TraceRow } from "../../store/traces/read.ts";
 import type { TraceParts } from "../../trace-reader.ts";
 import { byteOrderMark, type Cell, csvLine } from "../../wire/csv.ts";
 import type { App, Deps } from "../deps.ts";
-import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "../places.ts";
+import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "../places.ts";
 import { Id } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { takenWithin } from "../taken-within.ts";
@@ -33,8 +33,8 @@ const ToExport = z.object({
     ),
 });
 
-export function registerTraceExport(app: App, { db, reader }: Deps & { reader: TraceParts }): void {
-  const places = placesOfAccounts(exportsMax);
+export function registerTraceExport(app: App, { db, machine, reader }: Deps & { reader: TraceParts }): void {
+  const places = sharedPlacesOfAccounts({ machine, name: "exports", count: exportsMax });
 
   app.post(
     "/api/agents/:id/traces/export",

@@ -10,13 +10,13 @@ import { listPricesOfAgent } from "../../store/judge/prices.ts";
 import { listRunsOfTrace } from "../../store/runs/read.ts";
 import { listForAgent } from "../../store/test-cases.ts";
 import { findTrace, findTraceSize, type TraceRow } from "../../store/traces/read.ts";
-import type { FairSemaphore } from "../../threads/fair-semaphore.ts";
+import type { Permits } from "../../threads/fair-semaphore.ts";
 import type { TraceParts } from "../../trace-reader.ts";
 import { ConventionList, ConventionRules, Conventions } from "../conventions.ts";
 import type { App, Deps } from "../deps.ts";
 import { defaultMinRate, enforceMinRate, type MinRate } from "../ingestion/min-rate.ts";
 import { found } from "../page.ts";
-import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "../places.ts";
+import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "../places.ts";
 import { Flag } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { Conversation } from "./conversation-schemas.ts";
@@ -34,11 +34,11 @@ export const wholeBytesMax = 32 * 1024 * 1024;
 /** Outlines of more spans (about 4 MB) need a permit. */
 const spansMax = 20_000;
 
-export function registerTraceParts(app: App, { db, reader }: Deps & { reader: TraceParts }): void {
+export function registerTraceParts(app: App, { db, machine, reader }: Deps & { reader: TraceParts }): void {
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
-  const downloads = placesOfAccounts(downloadsMax);
-  const large = placesOfAccounts(largeMax);
+  const downloads = sharedPlacesOfAccounts({ machine, name: "downloads", count: downloadsMax });
+  const large = sharedPlacesOfAccounts({ machine, name: "large reads", count: largeMax });
 
   app.get(
     "/api/traces/:id",
@@ -191,7 +191,7 @@ async function pricesOf(db: Database, { agentId, receivedAt }: TraceRow): Promis
 }
 
 /** Holds a permit until the response is sent or the client disconnects. */
-async function holdPermit(places: FairSemaphore, reply: FastifyReply): Promise<void> {
+async function holdPermit(places: Permits, reply: FastifyReply): Promise<void> {
   const holders = holdersOfAccount(requireAccount(reply.request));
   releaseOnClose(reply, await takePlace(places, { holders, what: "reads of large traces", waitMs }));
 }

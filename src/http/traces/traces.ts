@@ -13,7 +13,7 @@ import { traceLimits } from "../../threads/heap.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
-import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "../places.ts";
+import { holdersOfAccount, releaseOnClose, sharedPlacesOfAccounts, takePlace } from "../places.ts";
 import { Id } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { bulkMax } from "./export.ts";
@@ -31,13 +31,13 @@ const refreshedBytesMax = 1024 * 1024;
 
 export function registerTraces(
   app: App,
-  { db, events, reader }: Deps & { events: EventPublisher; reader: TraceReader },
+  { db, machine, events, reader }: Deps & { events: EventPublisher; reader: TraceReader },
 ): void {
   const heap = new HeapSemaphore(traceLimits(refreshedBytesMax));
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
 
-  const searches = placesOfAccounts(searchesMax);
+  const searches = sharedPlacesOfAccounts({ machine, name: "searches", count: searchesMax });
 
   app.get(
     "/api/agents/:id/traces",

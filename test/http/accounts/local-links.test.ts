@@ -8,32 +8,36 @@ const own = { host: "127.0.0.1", baseUrl: "http://localhost:4000", smtpUrl: unde
 const direct = { headers: { host: "localhost:4000" }, socket: { remoteAddress: "127.0.0.1" } };
 
 /** Whether the account's link is shown. */
-function isShown(config: Partial<typeof own> | { smtpUrl: string } = {}, asked: object = {}): boolean {
+async function isShown(
+  config: Partial<typeof own> | { smtpUrl: string } = {},
+  asked: object = {},
+): Promise<boolean> {
   const links = new LocalLinks({ ...own, ...config });
-  links.keep("ada", link);
-  return links.find("ada", { ...direct, ...asked }) !== null;
+  await links.keep("ada", link);
+  return (await links.find("ada", { ...direct, ...asked })) !== null;
 }
 
-test("on the user's own machine without a mail server, the account's latest link is shown to that account alone", () => {
+test("on the user's own machine without a mail server, the account's latest link is shown to that account alone", async () => {
   const links = new LocalLinks(own);
-  links.keep("ada", "http://localhost:4000/old");
-  links.keep("ada", link);
-  assert.equal(links.find("ada", direct), link);
-  assert.equal(links.find("bob", direct), null);
-  for (const host of ["localhost", "::1", "127.8.9.1"]) assert.ok(isShown({ host }), host);
+  await links.keep("ada", "http://localhost:4000/old");
+  await links.keep("ada", link);
+  assert.equal(await links.find("ada", direct), link);
+  assert.equal(await links.find("bob", direct), null);
+  for (const host of ["localhost", "::1", "127.8.9.1"]) assert.ok(await isShown({ host }), host);
   for (const baseUrl of ["http://127.0.0.1:4000", "http://[::1]:4000"])
-    assert.ok(isShown({ baseUrl }), baseUrl);
+    assert.ok(await isShown({ baseUrl }), baseUrl);
   for (const remoteAddress of ["::1", "::ffff:127.0.0.1"]) {
-    assert.ok(isShown({}, { socket: { remoteAddress } }), remoteAddress);
+    assert.ok(await isShown({}, { socket: { remoteAddress } }), remoteAddress);
   }
 });
 
-test("with a mail server no link is shown", () => {
-  assert.equal(isShown({ smtpUrl: "smtp://mail.example.com" }), false);
+test("with a mail server no link is shown", async () => {
+  assert.equal(await isShown({ smtpUrl: "smtp://mail.example.com" }), false);
 });
 
 for (const host of ["0.0.0.0", "::", "192.168.1.4", "onlooker.internal", ""]) {
-  test(`a service that listens on “${host}” shows no link`, () => assert.equal(isShown({ host }), false));
+  test(`a service that listens on “${host}” shows no link`, async () =>
+    assert.equal(await isShown({ host }), false));
 }
 
 for (const baseUrl of [
@@ -41,13 +45,13 @@ for (const baseUrl of [
   "http://192.168.1.4:4000",
   "http://localhost.example.com",
 ]) {
-  test(`a service that is opened at ${baseUrl} shows no link`, () =>
-    assert.equal(isShown({ baseUrl }), false));
+  test(`a service that is opened at ${baseUrl} shows no link`, async () =>
+    assert.equal(await isShown({ baseUrl }), false));
 }
 
 for (const remoteAddress of ["192.168.1.9", "203.0.113.7", "::ffff:10.0.0.2", undefined]) {
-  test(`a request from ${remoteAddress} is shown no link`, () =>
-    assert.equal(isShown({}, { socket: { remoteAddress } }), false));
+  test(`a request from ${remoteAddress} is shown no link`, async () =>
+    assert.equal(await isShown({}, { socket: { remoteAddress } }), false));
 }
 
 for (const name of [
@@ -59,22 +63,23 @@ for (const name of [
   "cf-connecting-ip",
   "true-client-ip",
 ]) {
-  test(`a request with ${name}, from a proxy or tunnel, is shown no link`, () => {
+  test(`a request with ${name}, from a proxy or tunnel, is shown no link`, async () => {
     const headers = { ...direct.headers, [name]: "127.0.0.1" };
-    assert.equal(isShown({}, { headers }), false);
+    assert.equal(await isShown({}, { headers }), false);
   });
 }
 
-test("a request for another host, through a tunnel that adds no header, is shown no link", () => {
-  for (const host of ["demo.example.com", undefined]) assert.equal(isShown({}, { headers: { host } }), false);
+test("a request for another host, through a tunnel that adds no header, is shown no link", async () => {
+  for (const host of ["demo.example.com", undefined])
+    assert.equal(await isShown({}, { headers: { host } }), false);
 });
 
-test("a link is shown for 24 hours", t => {
+test("a link is shown for 24 hours", async t => {
   t.mock.timers.enable({ apis: ["Date"] });
   const links = new LocalLinks(own);
-  links.keep("ada", link);
+  await links.keep("ada", link);
   t.mock.timers.tick(24 * 3_600_000 - 1);
-  assert.equal(links.find("ada", direct), link);
+  assert.equal(await links.find("ada", direct), link);
   t.mock.timers.tick(2);
-  assert.equal(links.find("ada", direct), null);
+  assert.equal(await links.find("ada", direct), null);
 });

@@ -1,0 +1,53 @@
+// Starts what a machine does once beside its requests: alerts, erasures, deleting old traces, forgetting content,
+// and dropping log records without a span.
+import { AlertSender } from "../alerts.ts";
+import type { Config } from "../config.ts";
+import type { ErasureWork } from "../eraser/steps.ts";
+import { Eraser } from "../eraser.ts";
+import { Forgetter, type ForgetterDeps } from "../forgetter.ts";
+import { metrics } from "../http/health.ts";
+import { countDropped } from "../http/ingestion/public-logs.ts";
+import { RecordExpiry } from "../ingest/record-expiry.ts";
+import { Retention } from "../retention.ts";
+import type { Opened, Parts } from "./parts.ts";
+
+/** What looks for new work at once when it is called. */
+export type Background = { alerts(): void; eraser(): void; retention(): void };
+
+/** `config` is read again for each alert: its base URL is known once the port is. */
+export function startBackground(
+  config: Config,
+  { db, vault, log, closing }: Opened,
+  { events, ingestionLog, mailer, outbound, mergeLimits, onJoined }: Parts,
+  work: ErasureWork & Pick<ForgetterDeps, "forget">,
+): Background {
+  const expiry = new RecordExpiry({
+    ...{ db, log, ingestionLog, onJoined },
+    limits: mergeLimits,
+    onDropped: countDropped,
+  });
+  closing.push(() => expiry.close());
+  const alerts = new AlertSender({
+    ...{ db, vault, outbound, config, log },
+    mailer: config.smtpUrl === undefined ? null : mailer,
+  });
+  closing.push(() => alerts.stop());
+  const eraser = new Eraser({ db, vault, work, log });
+  closing.push(() => eraser.stop());
+  const retention = new Retention({
+    ...{ db, log, serverDays: config.retentionDays ?? null },
+    onDeleted: traces => metrics.tracesExpired.inc(traces),
+  });
+  closing.push(() => retention.stop());
+  const forgetter = new Forgetter({
+    ...{ db, log },
+    forget: work.forget,
+    onForgotten: trace => events.publish({ type: "trace", ...trace, change: "forgotten" }),
+  });
+  closing.push(() => forgetter.stop());
+  return {
+    alerts: () => alerts.wake(),
+    eraser: () => eraser.wake(),
+    retention: () => retention.wake(),
+  };
+}

@@ -1,0 +1,116 @@
+// An HTTP process: serves HTTP on the port that it shares with others, until the process that leads stops it or ends.
+import type { Logger } from "pino";
+import { ownMetrics } from "../http/health.ts";
+import type { Machine } from "../http/machine.ts";
+import { requestsMax } from "../http/session.ts";
+import { logStream, openLog } from "../log.ts";
+import { openDatabase } from "../store/db.ts";
+import { masterKeyOf } from "../store/secrets/master-key.ts";
+import { openVault } from "../store/secrets/vault.ts";
+import { traceLimits } from "../threads/heap.ts";
+import { borrowPermits } from "../threads/named-permits.ts";
+import { ownPools } from "./connections.ts";
+import type { HttpProcessSettings, StartFailure } from "./http-processes.ts";
+import { serveHttp, type Wakes } from "./http-server.ts";
+import { openParts } from "./parts.ts";
+import { Peer } from "./peer.ts";
+import { ThreadedErasures } from "./threaded-erasures.ts";
+
+const closing: (() => Promise<unknown>)[] = [];
+const leader = new Peer((message, onError) => void process.send!(message, undefined, undefined, onError), {
+  measure: ownMetrics,
+  alive: () => true,
+  stop: () => void stop(),
+});
+process.on("message", message => leader.receive(message));
+// Node ends this process as soon as the one that leads has ended.
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
+
+let log: Logger | undefined;
+let started: Promise<string> | undefined;
+let stopping: Promise<void> | undefined;
+
+try {
+  const settings = await leader.call<HttpProcessSettings>("settings");
+  log = openLog(settings.config.logLevel, logStream(settings.config.logFormat)).child({
+    process: settings.number,
+  });
+  started = serve(settings, log);
+  await leader.call("serving", { url: await started });
+} catch (error) {
+  const { message, stack, code, port } = error as Error & StartFailure;
+  await leader.call("failed", { message, stack, code, port }).catch(() => {});
+  process.exit(1);
+}
+
+async function serve(
+  { config: given, addresses, layout }: HttpProcessSettings,
+  log: Logger,
+): Promise<string> {
+  const config = { ...given };
+  const { url: databaseUrl, pooled } = addresses;
+  const db = openDatabase(databaseUrl, layout.pools.main, { pooled });
+  closing.push(() => db.close());
+  const vault = openVault(await masterKeyOf(config));
+  const opened = { db, addresses, vault, log, closing };
+  const parts = openParts(config, opened);
+  const limits = traceLimits(config.bounds.traceBytesMax);
+  const erasureThread = new ThreadedErasures({ databaseUrl, pooled, limits, log });
+  closing.push(() => erasureThread.close());
+  const machine: Machine = {
+    processes: layout.processes,
+    apiRequestsMax: Math.ceil((requestsMax * layout.pools.main) / ownPools.main),
+    permits: borrowPermits(message => leader.call("permit", message)),
+    links: {
+      keep: (accountId, link) => leader.call("keepLink", { accountId, link }),
+      find: accountId => leader.call("findLink", accountId),
+    },
+    metrics: () => leader.call("metrics"),
+  };
+  const wakes = {
+    evaluators: throttled(() => leader.tell("wake", "evaluators" satisfies keyof Wakes)),
+    alerts: () => leader.tell("wake", "alerts" satisfies keyof Wakes),
+    eraser: () => leader.tell("wake", "eraser" satisfies keyof Wakes),
+    retention: () => leader.tell("wake", "retention" satisfies keyof Wakes),
+  };
+  const ingestionConnections = layout.pools.ingestion;
+  return serveHttp(config, { ...opened, parts, wakes, erasureThread, ingestionConnections, machine }, {});
+}
+
+/** Finishes open requests. */
+function stop(): Promise<void> {
+  stopping ??= (async () => {
+    // A start that fails ends the process by itself.
+    await started?.catch(() => {});
+    for (const close of closing.splice(0).reverse()) {
+      await close().catch(error => log?.error({ err: error }, "failed to close a part of the service"));
+    }
+    await leader.call("counted", await ownMetrics()).catch(() => {});
+    process.exit(0);
+  })();
+  return stopping;
+}
+
+// Each message costs both processes some 20 µs, and evaluation begins later anyway.
+const wakeEveryMs = 20;
+
+/** Calls at once, and then at most once in that time. */
+function throttled(call: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let again = false;
+  const wait = () => {
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (again) begin();
+    }, wakeEveryMs);
+  };
+  const begin = () => {
+    again = false;
+    call();
+    wait();
+  };
+  return () => {
+    if (timer) again = true;
+    else begin();
+  };
+}

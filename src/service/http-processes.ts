@@ -1,0 +1,237 @@
+// Starts, watches, replaces and stops the processes that serve HTTP on one port. The process that leads runs this.
+import cluster, { type Worker } from "node:cluster";
+import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import { countsOf, type Measured, metrics } from "../http/health.ts";
+import { OwnLinks } from "../http/machine.ts";
+import type { Addresses } from "../store/db.ts";
+import { LentPermits, OwnPermits, type PermitMessage } from "../threads/named-permits.ts";
+import type { Layout } from "./connections.ts";
+import { closeIfNotTaken } from "./handed-connections.ts";
+import type { Wakes } from "./http-server.ts";
+import { Peer } from "./peer.ts";
+
+/** What an HTTP process is told when it starts. */
+export type HttpProcessSettings = {
+  /** From 1; the one that replaces it has the same. */
+  number: number;
+  config: Config;
+  addresses: Addresses;
+  layout: Layout;
+};
+
+/** What kept an HTTP process from starting. */
+export type StartFailure = { message: string; stack?: string; code?: string; port?: number };
+
+export type HttpProcessesOptions = Omit<HttpProcessSettings, "number"> & {
+  log: Logger;
+  /** Called when an HTTP process has new work for them. */
+  wakes: Wakes;
+  /** The metrics of all processes as text. */
+  metrics: () => Promise<string>;
+};
+
+type Child = {
+  number: number;
+  worker: Worker;
+  peer: Peer;
+  permits: LentPermits;
+  servingSince: number | undefined;
+  /** What it counted, as it said last. */
+  measured: Measured;
+  /** Times in a row that it did not say that it is alive. */
+  silent: number;
+};
+
+// A process that ended soon after its start is replaced after twice as long, up to the second figure.
+const replaceMs = 250;
+const replaceMaxMs = 30_000;
+const stableMs = 60_000;
+// An event loop that answers nothing for half a minute is hanging: the longest work on it takes some hundred ms.
+const aliveEveryMs = 10_000;
+const silentMax = 3;
+/** How long a process may take to stop: its requests have 8 s. */
+const stopMs = 16_000;
+const measuredWithinMs = 1_000;
+
+export class HttpProcesses {
+  readonly #options: HttpProcessesOptions;
+  readonly #permits = new OwnPermits();
+  readonly #links = new OwnLinks();
+  readonly #children = new Map<number, Child>();
+  readonly #pauses = new Map<number, { ms: number; timer: NodeJS.Timeout }>();
+  readonly #starting = new Map<number, { resolve: (url: string) => void; reject: (error: Error) => void }>();
+  #watch: NodeJS.Timeout | undefined;
+  #stopping: Promise<unknown> | undefined;
+  /** Once known: with any free port, a process that starts after all have ended takes the same one. */
+  #port: number | undefined;
+  /** Counted by processes that have ended; each is added after the one before. */
+  #ended: Promise<Measured> = Promise.resolve([]);
+
+  constructor(options: HttpProcessesOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves to the URL on this machine when all are listening. Rejects with what kept the first from starting. */
+  async start(): Promise<string> {
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    cluster.setupPrimary({ exec: fileURLToPath(new URL("./http-process.ts", import.meta.url)), args: [] });
+    const { processes } = this.#options.layout;
+    const urls = Array.from({ length: processes }, (_, index) => {
+      const { promise, ...ends } = Promise.withResolvers<string>();
+      this.#starting.set(index + 1, ends);
+      this.#fork(index + 1);
+      return promise;
+    });
+    const [url] = await Promise.all(urls);
+    this.#watch = setInterval(() => this.#checkAlive(), aliveEveryMs);
+    return url!;
+  }
+
+  /** Lets requests finish, and ends the processes. Further calls return when the first one does. */
+  async stop(): Promise<void> {
+    this.#stopping ??= this.#stopAll();
+    await this.#stopping;
+  }
+
+  /** What each process counted, and those that have ended. */
+  async measure(): Promise<Measured[]> {
+    const children = [...this.#children.values()];
+    await Promise.all(children.map(child => this.#measure(child)));
+    return [await this.#ended, ...children.map(({ measured }) => measured)];
+  }
+
+  async #measure(child: Child): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => resolve(undefined), measuredWithinMs);
+    const asked = child.peer.call<Measured>("measure").catch(() => undefined);
+    const measured = await Promise.race([asked, late]);
+    clearTimeout(timer);
+    // One that has ended meanwhile is among those.
+    if (measured && this.#children.get(child.number) === child) child.measured = measured;
+  }
+
+  #fork(number: number): void {
+    const worker = cluster.fork();
+    closeIfNotTaken(worker);
+    const permits = new LentPermits(this.#permits);
+    const child: Child = {
+      number,
+      worker,
+      permits,
+      peer: new Peer((message, onError) => void worker.send(message, onError), {
+        settings: () => this.#settingsOf(number),
+        serving: ({ url }: { url: string }) => this.#isServing(child, url),
+        failed: (failure: StartFailure) => this.#hasFailed(child, failure),
+        permit: (message: PermitMessage) => permits.receive(message),
+        keepLink: ({ accountId, link }) => this.#links.keep(accountId, link),
+        findLink: (accountId: string) => this.#links.find(accountId),
+        wake: (name: keyof Wakes) => this.#options.wakes[name](),
+        metrics: () => this.#options.metrics(),
+        counted: (measured: Measured) => {
+          child.measured = measured;
+        },
+      }),
+      servingSince: undefined,
+      measured: [],
+      silent: 0,
+    };
+    this.#children.set(number, child);
+    worker.on("error", error => this.#options.log.error({ process: number, err: error }, "HTTP process"));
+    worker.on("message", message => child.peer.receive(message));
+    worker.once("exit", (code, signal) => this.#hasEnded(child, signal ?? `exit code ${code}`));
+  }
+
+  #settingsOf(number: number): HttpProcessSettings {
+    const { addresses, layout, config } = this.#options;
+    const settings = { number, addresses, layout, config };
+    // Node shares the socket of processes that ask for the same port, 0 included. When all have ended, it is closed.
+    const isShared = this.#serving() > 0;
+    if (config.port !== 0 || isShared || this.#port === undefined) return settings;
+    const baseUrl = `http://localhost:${this.#port}`;
+    return { ...settings, config: { ...config, port: this.#port, baseUrl } };
+  }
+
+  #isServing(child: Child, url: string): void {
+    this.#port = Number(new URL(url).port || 80);
+    child.servingSince = performance.now();
+    this.#count();
+    if (this.#stopping !== undefined) child.peer.tell("stop");
+    const first = this.#starting.get(child.number);
+    this.#starting.delete(child.number);
+    const { pid } = child.worker.process;
+    this.#options.log.debug(
+      { process: child.number, processId: pid },
+      `HTTP process ${child.number} is serving`,
+    );
+    if (first) first.resolve(url);
+    else this.#options.log.info({ process: child.number }, `HTTP process ${child.number} is running again`);
+  }
+
+  #hasFailed({ number }: Child, { message, stack, code, port }: StartFailure): void {
+    const error = Object.assign(new Error(message), { stack, code, port });
+    const first = this.#starting.get(number);
+    if (first) first.reject(error);
+    else this.#options.log.error({ process: number, err: error }, `HTTP process ${number} cannot start`);
+  }
+
+  #hasEnded(child: Child, how: string): void {
+    const { number, servingSince, measured } = child;
+    child.peer.end();
+    child.permits.releaseAll();
+    this.#children.delete(number);
+    this.#count();
+    this.#ended = this.#ended.then(ended => countsOf([ended, measured]));
+    const first = this.#starting.get(number);
+    first?.reject(new Error(`HTTP process ${number} ended while it started (${how}).`));
+    if (first || this.#stopping !== undefined) return;
+    metrics.httpProcessesEnded.inc();
+    const wasStable = servingSince !== undefined && performance.now() - servingSince > stableMs;
+    const lastMs = wasStable ? undefined : this.#pauses.get(number)?.ms;
+    const ms = lastMs === undefined ? replaceMs : Math.min(2 * lastMs, replaceMaxMs);
+    this.#pauses.set(number, { ms, timer: setTimeout(() => this.#fork(number), ms) });
+    const message = `HTTP process ${number} ended (${how}); starting another in ${ms / 1000} s`;
+    this.#options.log.error({ process: number }, message);
+  }
+
+  #serving(): number {
+    return [...this.#children.values()].filter(({ servingSince }) => servingSince !== undefined).length;
+  }
+
+  #count(): void {
+    metrics.httpProcesses.set(this.#serving());
+  }
+
+  #checkAlive(): void {
+    for (const child of this.#children.values()) {
+      if (child.silent++ >= silentMax) {
+        const { number } = child;
+        this.#options.log.error({ process: number }, `HTTP process ${number} hangs; killing it`);
+        child.worker.process.kill("SIGKILL");
+        continue;
+      }
+      child.peer.call("alive").then(
+        () => {
+          child.silent = 0;
+        },
+        () => {},
+      );
+    }
+  }
+
+  async #stopAll(): Promise<void> {
+    clearInterval(this.#watch);
+    for (const { timer } of this.#pauses.values()) clearTimeout(timer);
+    await Promise.all(
+      [...this.#children.values()].map(async ({ worker, peer }) => {
+        if (worker.isDead()) return;
+        const ended = new Promise(resolve => worker.once("exit", resolve));
+        peer.tell("stop");
+        const timer = setTimeout(() => worker.process.kill("SIGKILL"), stopMs);
+        await ended;
+        clearTimeout(timer);
+      }),
+    );
+  }
+}

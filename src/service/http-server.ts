@@ -1,0 +1,158 @@
+// Serves HTTP in one process: ingestion, the API and the dashboard.
+import type { Config } from "../config.ts";
+import { buildApp } from "../http/app.ts";
+import type { App, Deps } from "../http/deps.ts";
+import { EventHub } from "../http/events.ts";
+import { metrics } from "../http/health.ts";
+import { serviceRoutes } from "../http/routes.ts";
+import type { LogsDeps } from "../ingest/logs.ts";
+import { Preparer } from "../ingest/preparer.ts";
+import type { IngestDeps } from "../ingest.ts";
+import type { CountedCall } from "../model/judge/call.ts";
+import { openProbes } from "../remote/judge/probe.ts";
+import { KeyUses } from "../store/accounts/key-uses.ts";
+import { openDatabase } from "../store/db.ts";
+import { subscribe } from "../store/events.ts";
+import { requireConnection } from "../store/runs/agent-connections.ts";
+import { storeRecords } from "../store/traces/records.ts";
+import { TraceWriter } from "../store/traces/writer.ts";
+import { traceLimits } from "../threads/heap.ts";
+import type { Background } from "./background.ts";
+import { lookups } from "./lookups.ts";
+import type { Opened, Parts } from "./parts.ts";
+import { ThreadedEditor } from "./threaded-editor.ts";
+import type { ThreadedErasures } from "./threaded-erasures.ts";
+import { ThreadedTraceReader } from "./threaded-trace-reader.ts";
+
+export type ServiceOptions = Pick<Deps, "passwordHashing" | "limitAccounts">;
+
+/** What looks for new work at once, in this process or in another. */
+export type Wakes = Background & { evaluators(): void };
+
+export type HttpServerDeps = Opened & {
+  parts: Parts;
+  wakes: Wakes;
+  erasureThread: Pick<ThreadedErasures, "holders">;
+  /** Connections for ingestion alone. */
+  ingestionConnections: number;
+  machine?: Deps["machine"];
+};
+
+// Timeout of an ingestion query: an exporter gives up on a request after 10 s.
+const ingestionAnswerMs = 5_000;
+
+// When the service stops, open requests may take this long; then their connections are closed.
+const requestGraceMs = 8_000;
+
+export function countJudgeCall({ kind, state }: CountedCall): void {
+  metrics.judgeCalls.inc({ kind, state });
+}
+
+/** Listens on the port of `config`, and sets its base URL if any free port was asked for. Returns the URL here. */
+export async function serveHttp(
+  config: Config & { baseUrl: string },
+  opened: HttpServerDeps,
+  options: ServiceOptions,
+): Promise<string> {
+  const { db, addresses, vault, log, closing, parts, wakes, machine } = opened;
+  const { url: databaseUrl, pooled } = addresses;
+  const { events, ingestionLog, mailer, outbound, mergeLimits, onJoined } = parts;
+  // Separate connections: slow lists cannot use them up, and they time out while the exporter still waits.
+  const ingestion = openDatabase(databaseUrl, opened.ingestionConnections, {
+    answerMs: ingestionAnswerMs,
+    pooled,
+  });
+  closing.push(() => ingestion.close());
+  const keyUses = new KeyUses(db);
+  closing.push(() => keyUses.close());
+  const preparer = new Preparer({
+    limits: {
+      nestingMax: config.bounds.nestingMax,
+      spansMax: config.bounds.requestSpansMax,
+      tracesMax: config.bounds.requestTracesMax,
+      elementsMax: config.bounds.requestElementsMax,
+    },
+    bodyBytesMax: config.bounds.bodyBytesMax,
+  });
+  closing.push(() => preparer.close());
+  const editor = new ThreadedEditor({
+    config,
+    databaseUrl,
+    processes: machine?.processes ?? 1,
+    log,
+    onJudgeCall: countJudgeCall,
+  });
+  closing.push(() => editor.close());
+  const limits = traceLimits(config.bounds.traceBytesMax);
+  const reader = new ThreadedTraceReader({ db, databaseUrl, pooled, log, limits });
+  closing.push(() => reader.close());
+  const hub = new EventHub();
+  const subscription = subscribe(addresses.directUrl, event => hub.publish(event));
+  closing.push(() => subscription.close());
+
+  const ingest: IngestDeps = {
+    ...lookups(ingestion, vault),
+    preparer,
+    writer: new TraceWriter(ingestion, mergeLimits),
+    onStored({ agentId, traceId, state, path, evaluation }, key) {
+      events.publish({ type: "trace", agentId, traceId, change: state });
+      if (key) keyUses.record(key.id);
+      if (evaluation === "scheduled" && path === "canonical") wakes.evaluators();
+    },
+    onAnswered: (answers, key) => ingestionLog.record(answers, key),
+  };
+  const ingestLogs: LogsDeps = {
+    ...ingest,
+    storeRecords: writes => storeRecords(ingestion, writes, mergeLimits),
+    onJoined,
+    onAnswered(answers, key) {
+      keyUses.record(key.id);
+      ingestionLog.record(answers, key);
+    },
+  };
+  const deps = {
+    ...{ config, db, mailer, log, machine, ingest, ingestLogs, events, hub, editor, reader, vault, outbound },
+    environmentJudge: config.judge ?? null,
+    judgeTimeoutMs: config.judgeTimeoutMs,
+    openProbe: openProbes({ outbound, log }),
+    ...options,
+    requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
+    onLaunch: wakes.evaluators,
+    onAlert: wakes.alerts,
+    erasures: { wake: wakes.eraser, holders: opened.erasureThread.holders },
+    retention: { wake: wakes.retention },
+    judgeDeadlineMs: config.judgeDeadlineMs,
+  };
+  const app = await buildApp(deps, serviceRoutes(config.dashboardDir));
+  // Of several processes, the one that leads says where they listen.
+  const { level } = log;
+  if (machine) log.level = "warn";
+  const url = await listen(app, config, closing);
+  log.level = level;
+  return url;
+}
+
+/** Returns the URL on this machine, with the actual port. */
+export async function listen(
+  app: App,
+  config: { port: number; host: string; baseUrl: string },
+  closing: (() => Promise<unknown>)[],
+): Promise<string> {
+  closing.push(async () => {
+    // A keep-alive connection stays open after its last answer, waiting for a next request.
+    const idle = setInterval(() => app.server.closeIdleConnections(), 100);
+    const cut = setTimeout(() => app.server.closeAllConnections(), requestGraceMs);
+    await app.close();
+    clearInterval(idle);
+    clearTimeout(cut);
+  });
+  await app.listen({ port: config.port, host: config.host });
+  const { port } = app.server.address() as { port: number };
+  if (config.port === 0) config.baseUrl = `http://localhost:${port}`;
+  return urlOf(config.host, port);
+}
+
+function urlOf(host: string, port: number): string {
+  const reached = ["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+}
