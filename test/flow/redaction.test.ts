@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, test } from "node:test";
 import { begun, waiting } from "../store/locks.ts";
+import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeAgent, makeKey, makeTest } from "../support/app.ts";
 import { encodings, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
@@ -221,6 +222,45 @@ test("a check that the redaction could have decided is skipped, and names the ru
     ],
   );
   assert.deepEqual(checks[0].reasonData.rules.toSorted(), ["email", "order"]);
+});
+
+test("a manual run stores its reply redacted, and says where", async () => {
+  const project = await newProject();
+  const server = await startAgentServer(({ body }, response) => {
+    sendJson(response, { reply: `[email] is ${body.message}` });
+  });
+  const connection = {
+    type: "http_api",
+    url: server.url,
+    bodyTemplate: '{"message":"{{input}}"}',
+    reply: { kind: "json", pointer: "/reply" },
+    waitMs: 0,
+  };
+  await service.client.put(`/api/agents/${project.agentId}/connection`, connection).expect(200);
+  const { id } = await makeTest({ ...service.owner, projectId: project.projectId }, project.agentId, {
+    passiveBehavior: "manual_only",
+    turns: [{ input: said }],
+    assertions: [{ type: "response_regex", pattern: "Write" }],
+  });
+  const made = await service.client
+    .post(`/api/agents/${project.agentId}/launches`, { testIds: [id] })
+    .expect(201);
+  const launch = await eventually(async () => {
+    const { body } = await service.client.get(`/api/launches/${made.body.id}`).expect(200);
+    assert.notEqual(body.finishedAt, null);
+    return body;
+  });
+  await server.close();
+  const { body: run } = await service.client.get(`/api/runs/${launch.runs[0].id}`).expect(200);
+  const [turn] = run.turns;
+  const expected = [
+    { rule: "email", places: [[20, 27]] },
+    { rule: "order", places: [[34, 41]] },
+  ];
+  assert.equal(turn.text, `[email] is ${redacted}`);
+  assert.deepEqual(turn.redactions, expected);
+  const trace = await readTrace(turn.traceId);
+  assert.deepEqual([trace.responseText, trace.responseTextRedactions], [turn.text, expected]);
 });
 
 test("from the moment the settings are answered, nothing is stored by the former ones", async () => {
