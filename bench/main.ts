@@ -9,10 +9,12 @@ import { batchCost } from "./batches.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
 import { measureFairness } from "./fairness.ts";
+import { hostileBodies } from "./hostile-bodies.ts";
 import { judgedChecks, judgedTests, judgingTimes } from "./judge-overhead.ts";
 import { listTimes } from "./lists.ts";
 import { measureOverload } from "./overload.ts";
 import { pageTimes } from "./pages.ts";
+import { privacyCosts } from "./privacy.ts";
 import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";
 import { makeProject } from "./project.ts";
 import { shapes, spansPerTrace } from "./shapes.ts";
@@ -40,6 +42,8 @@ try {
   else if (process.argv.includes("pages")) await pages();
   else if (process.argv.includes("judging")) await judging();
   else if (process.argv.includes("conventions")) await conventions();
+  else if (process.argv.includes("privacy")) await privacy();
+  else if (process.argv.includes("hostile")) await hostileTexts();
   else if (process.argv.includes("fairness")) await fairness();
   else if (process.argv.includes("overload")) await overload();
   else {
@@ -203,6 +207,31 @@ async function overload(): Promise<void> {
       `  healthy: p99 ${healthyP99Ms.toFixed(0)} ms, ${JSON.stringify(healthy)}, recovered after ${after} s`,
     );
   });
+  await service.stop();
+}
+
+async function privacy(): Promise<void> {
+  let service: Child | undefined;
+  let url = "";
+  const measure = await privacyCosts({
+    database,
+    databaseUrl: embedded.url,
+    rounds,
+    async costOf(input) {
+      const amount = { connections: 32, traces: tracesPerTurn, seconds: 0, warmUpSeconds: 0 };
+      const figures = await drive({ ...input, url: `${url}/public/traces`, ...amount }, service!);
+      return ((figures.service + figures.postgres) / figures.traces) * 1e6;
+    },
+  });
+  ({ service, url } = await startService({ SVC_ROLES: "http" }));
+  await measure(print);
+  await service.stop();
+}
+
+async function hostileTexts(): Promise<void> {
+  const measure = await hostileBodies({ database, databaseUrl: embedded.url });
+  const { service, url } = await startService({ SVC_ROLES: "http" });
+  await measure(url, service.pid, print);
   await service.stop();
 }
 

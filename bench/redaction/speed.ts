@@ -1,8 +1,9 @@
-// What redaction costs: prose, recorded exports, and hostile texts beside ordinary ones of their size.
+// What redaction costs: prose, recorded exports, and texts that were made to be slow.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { openRedactor, type RedactionRules, type Redactor } from "../../src/model/redaction.ts";
+import { prepareBody } from "../../src/ingest/prepare.ts";
+import { openRedactor, type RedactionRules } from "../../src/model/redaction.ts";
 import type { Batch } from "../../src/model/trace/trace.ts";
 import { decodeBody } from "../../src/wire/body.ts";
 import { hostile, proseOf } from "./hostile.ts";
@@ -24,7 +25,7 @@ export function speeds(): string[] {
   const exports = recordedBatches();
   const exportBytes = exports.reduce((sum, batch) => sum + JSON.stringify(batch).length, 0);
   const perKb = (ms: number, chars: number) => `${((ms * 1_000) / (chars / 1_000)).toFixed(1)} µs/KB`;
-  const lines = [
+  return [
     "",
     `prose, 15 languages: ${perKb(
       msOf(() => redactor.text(prose)),
@@ -34,38 +35,47 @@ export function speeds(): string[] {
       msOf(() => exports.map(batch => redactor.batch(batch))),
       exportBytes,
     )}`,
-    "",
-    "Hostile texts of 1 million characters, beside prose of that size under the same rules: ms, ratio",
   ];
-  for (const rules of [builtIn, ownRules])
-    lines.push(...hostileLines(openRedactor(rules, value => value)!, rules));
-  return lines;
 }
 
-function hostileLines(redactor: Redactor, rules: RedactionRules): string[] {
-  const size = 1_000_000;
-  const plain = proseOf(size);
-  const base = msOf(() => redactor.text(plain), 3);
-  const title = rules.rules.length > 0 ? "built-in and 20 own rules" : "built-in rules";
-  return [
-    `${title}: prose ${base.toFixed(0)} ms`,
-    ...Object.entries(hostile).map(([name, make]) => {
-      const text = make(size);
-      const ms = msOf(() => redactor.text(text), 3);
-      return `  ${name.padEnd(34)} ${ms.toFixed(0).padStart(6)} ${(ms / base).toFixed(2).padStart(6)}`;
-    }),
+export function* hostileSpeeds(): Generator<string> {
+  yield* [
+    "",
+    "Texts of a million characters that were made to be slow: CPU ms of redacting, its ratio to prose under the same rules,",
+    "and the ratio of preparing a body of it with the rules and without any",
   ];
+  yield* hostileLines("built-in rules", builtIn);
+  yield* hostileLines("built-in and 20 own rules", ownRules);
 }
+
+function* hostileLines(title: string, rules: RedactionRules): Generator<string> {
+  const redactor = openRedactor(rules, value => value)!;
+  const storing = { projectId: title, revision: 1, rules, pseudonymKey: "key" };
+  const preparing = (text: string) => {
+    const body = { spans: [{ span_id: "1", name: "a", attributes: { text } }] };
+    const bytes = Buffer.from(JSON.stringify(body));
+    const plain = msOf(() => prepareBody(bytes, "json", limits), 3);
+    return msOf(() => prepareBody(bytes, "json", limits, { agents: [], only: null, storing }), 3) / plain;
+  };
+  yield `\n${title}`;
+  let base = 0;
+  for (const [name, make] of Object.entries({ prose: proseOf, ...hostile })) {
+    const text = make(1_000_000);
+    const ms = msOf(() => redactor.text(text), 3);
+    base ||= ms;
+    const figures = [ms.toFixed(0), (ms / base).toFixed(2), preparing(text).toFixed(2)];
+    yield `  ${name.padEnd(28)} ${figures.map(figure => figure.padStart(8)).join(" ")}`;
+  }
+}
+
+const limits = { spansMax: 10_000, valuesMax: 1_000_000, elementsMax: 10_000_000 } as never;
 
 function recordedBatches(): Batch[] {
   const folder = join(import.meta.dirname, "..", "..", "test", "fixtures", "otlp", "recorded");
   return globSync("*.json.gz", { cwd: folder })
     .filter(name => !name.includes(".logs."))
     .flatMap(name => {
-      const body = decodeBody(gunzipSync(readFileSync(join(folder, name))), "json", {
-        spansMax: 10_000,
-        valuesMax: 1_000_000,
-      } as never);
+      const body = decodeBody(gunzipSync(readFileSync(join(folder, name))), "json", limits);
       return body.path === "otlp" ? body.groups.map(group => group.batch) : [body.batch];
     });
 }

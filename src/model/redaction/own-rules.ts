@@ -48,8 +48,8 @@ function faultOfName(name: string, seen: ReadonlySet<string>): string | null {
   return seen.has(name) ? `Another rule is named “${name}”. Choose another name.` : null;
 }
 
-/** Instructions of a pattern that cost as much as one built-in rule. */
-const instructionsPerUnit = 16;
+/** Instructions of a pattern that is asked alone, and of all that are asked together, that cost as much as one built-in rule. */
+const [instructionsPerUnit, togetherPerUnit] = [16, 256];
 
 /** In units of work: reading a character in a search for all places, and the instructions that cost one more. */
 const stepUnits = 8;
@@ -60,6 +60,7 @@ export class OwnRules {
   readonly names: readonly string[];
   /** Of work, for each character of a text: asking whether any rule occurs. */
   readonly units: number;
+  readonly #unitsAlone: number;
   readonly #patterns: readonly Pattern[];
   readonly #set: PatternSet | null;
 
@@ -67,7 +68,8 @@ export class OwnRules {
   constructor(rules: readonly OwnRule[]) {
     this.names = rules.map(({ name }) => name);
     this.#patterns = rules.map(({ pattern, flags }) => compilePattern(pattern, flags));
-    this.units = this.#patterns.reduce((sum, { size }) => sum + 1 + Math.ceil(size / instructionsPerUnit), 0);
+    const size = this.#patterns.reduce((sum, pattern) => sum + pattern.size, 0);
+    this.#unitsAlone = this.#patterns.length + Math.ceil(size / instructionsPerUnit);
     this.#set = compilePatternSet(
       rules.map(({ pattern, flags = "" }, at) => ({
         source: pattern,
@@ -75,6 +77,7 @@ export class OwnRules {
         size: this.#patterns[at]!.size,
       })),
     );
+    this.units = this.#set ? 2 + Math.ceil(size / togetherPerUnit) : this.#unitsAlone;
   }
 
   /**
@@ -85,6 +88,7 @@ export class OwnRules {
     if (this.#patterns.length === 0) return true;
     const occurring = this.#set?.occurring(text);
     if (occurring) return occurring.every(at => this.#findAll(at, text, rank, found, work));
+    if (this.#set && !work.spend(text.length * this.#unitsAlone)) return false;
     return this.#patterns.every(
       (pattern, at) => pattern.occursAtOnce(text) === false || this.#findAll(at, text, rank, found, work),
     );

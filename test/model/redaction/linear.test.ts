@@ -91,7 +91,9 @@ test("own rules spend the same on the same text, whatever they searched before, 
     const stored = own.text(text, { work });
     return { spent: 50_000_000 - work.left, stored };
   };
-  const texts = ["abc 123# ", "bbc jane ", "ab", "aabab", "123-4567 ", "xyz "].map(unit => unit.repeat(2_000));
+  const texts = ["abc 123# ", "bbc jane ", "ab", "aabab", "123-4567 ", "xyz "].map(unit =>
+    unit.repeat(2_000),
+  );
   const first = texts.map(spentOn);
   assert.deepEqual(texts.toReversed().map(spentOn).toReversed(), first);
   assert.deepEqual(texts.map(spentOn), first);
@@ -101,7 +103,10 @@ test("own rules spend the same on the same text, whatever they searched before, 
 });
 
 test("a search that would look at the rest of the text for each of its places is not finished, after the same work each time", () => {
-  const far = openRedactor({ builtIn: [], rules: [{ name: "far", pattern: "a[^b]*b|a" }], pseudonyms: [] }, String)!;
+  const far = openRedactor(
+    { builtIn: [], rules: [{ name: "far", pattern: "a[^b]*b|a" }], pseudonyms: [] },
+    String,
+  )!;
   const text = "a".repeat(100_000);
   const spent = [1, 2].map(() => {
     const work = new Work(50_000_000);

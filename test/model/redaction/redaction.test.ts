@@ -21,6 +21,8 @@ const texts: [sent: string, stored: string][] = [
   ["4111 1111 1111 1112", "4111 1111 1111 1112"],
   ["DE89 3704 0044 0532 0130 00", "[iban]"],
   ["DE88370400440532013000", "DE88370400440532013000"],
+  ["IBAN DE88 3704 0044 0532 0130 00", "IBAN DE88 3704 0044 0532 0130 00"],
+  ["FR14 2004 1010 0505 0001 3M02 607", "FR14 2004 1010 0505 0001 3M02 607"],
   ["203.0.113.7:80, 2001:db8::1", "[ip]:80, [ip]"],
   ["v1.2.3.4 at 12:30:45", "v1.2.3.4 at 12:30:45"],
   ["SSN 123-45-6789", "SSN [ssn]"],
@@ -172,7 +174,7 @@ test("a text that would grow without bound is stored as [unchecked]", () => {
 
 test("a pattern that looks at all of the text for each of its matches ends in time", () => {
   const redactor = open({ rules: [{ name: "far", pattern: "a[^b]*b|a" }] });
-  assert.equal(redactor.text("a".repeat(300_000)).text, "[unchecked]");
+  assert.equal(redactor.text("a".repeat(300_000), { work: new Work(40_000_000) }).text, "[unchecked]");
 });
 
 test("own rules have names and patterns that can be used, and are at most 20", () => {
