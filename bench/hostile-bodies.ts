@@ -1,9 +1,9 @@
 // What bodies of 30 MB that were made to be slow to redact cost a running service, and what others notice meanwhile.
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { hostile } from "./redaction/hostile.ts";
-import { makeProject } from "./project.ts";
 import { cpuSeconds, peakMb } from "./processes.ts";
+import { makeProject } from "./project.ts";
+import { hostile } from "./redaction/hostile.ts";
 
 const bodyBytes = 30_000_000;
 const texts = ["prose", "@ only", "a run of digits", "pairs of digits", "user:pass@", "nested JSON in text"];
@@ -27,7 +27,7 @@ export async function hostileBodies({ database, databaseUrl }: HostileInput) {
   return async (url: string, pid: number, print: (line: string) => void): Promise<void> => {
     print(
       "\nBodies of 30 MB under all built-in and 20 own rules, beside a client that sends a small trace every 20 ms\n" +
-      "text                     status        s    CPU s   others' p50 ms   p99 ms   most ms   peak MB",
+        "text                     status        s    CPU s   others' p50 ms   p99 ms   most ms   peak MB",
     );
     const send = async (key: string, platformId: string, text: string) => {
       const body = { platformId, spans: [{ span_id: "1", name: "a", attributes: { text } }] };
@@ -57,7 +57,15 @@ export async function hostileBodies({ database, databaseUrl }: HostileInput) {
     };
     const row = (name: string, status: string, seconds: number, cpu: number, times: number[]) => {
       const at = (quantile: number) => times[Math.floor((times.length - 1) * quantile)]!.toFixed(1);
-      const cells = [status, seconds.toFixed(1), cpu.toFixed(1), at(0.5), at(0.99), at(1), peakMb(pid).toFixed(0)];
+      const cells = [
+        status,
+        seconds.toFixed(1),
+        cpu.toFixed(1),
+        at(0.5),
+        at(0.99),
+        at(1),
+        peakMb(pid).toFixed(0),
+      ];
       print(`${name.padEnd(22)} ${cells.map(cell => cell.padStart(9)).join(" ")}`);
     };
     await beside(sleep(2_000));
