@@ -10,6 +10,7 @@ import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
 import { measureFairness } from "./fairness.ts";
 import { hostileBodies } from "./hostile-bodies.ts";
+import { httpProcessesCost } from "./http-processes.ts";
 import { judgedChecks, judgedTests, judgingTimes } from "./judge-overhead.ts";
 import { listTimes } from "./lists.ts";
 import { measureOverload } from "./overload.ts";
@@ -46,6 +47,7 @@ try {
   else if (process.argv.includes("hostile")) await hostileTexts();
   else if (process.argv.includes("fairness")) await fairness();
   else if (process.argv.includes("overload")) await overload();
+  else if (process.argv.includes("processes")) await httpProcesses();
   else {
     if (!process.argv.includes("--eval")) await ingestion();
     if (!process.argv.includes("--eval")) await batches();
@@ -291,6 +293,15 @@ async function ingestionAgainst(commit: string): Promise<void> {
   for await (const line of lines) print(line);
 }
 
+async function httpProcesses(): Promise<void> {
+  const { apiKey: key } = await makeProject(embedded.url, { serviceName: "bench", tests: 0 });
+  const lines = httpProcessesCost({
+    ...{ rounds, tracesPerTurn, key, database, startService },
+    drive: (input, server) => drive(input, server, "./prepared-driver.ts"),
+  });
+  for await (const line of lines) print(line);
+}
+
 async function startService(
   env: Record<string, string>,
   script = "../src/main.ts",
@@ -305,12 +316,12 @@ async function startService(
 }
 
 async function drive(input: DriverInput, server: Child, script = "./driver.ts"): Promise<Figures> {
-  const before = { service: cpuSeconds(server.pid), postgres: cpuSecondsOfTree(postmaster) };
+  const before = { service: cpuSecondsOfTree(server.pid), postgres: cpuSecondsOfTree(postmaster) };
   const driver = start(script, [JSON.stringify(input)]);
   const output = JSON.parse(await driver.nextLine()) as DriverOutput;
   const figures = {
     ...output,
-    service: cpuSeconds(server.pid) - before.service,
+    service: cpuSecondsOfTree(server.pid) - before.service,
     postgres: cpuSecondsOfTree(postmaster) - before.postgres,
     driver: output.cpuSeconds,
   };

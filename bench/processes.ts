@@ -57,6 +57,13 @@ export function peakMb(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
+/** Resident memory of a process and its children, in MB: what they share counts once each. */
+export function memoryMbOfTree(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const own = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  return childrenOf(pid).reduce((sum, child) => sum + memoryMbOfTree(child), own);
+}
+
 function childrenOf(parent: number): number[] {
   return readdirSync("/proc")
     .filter(name => /^\d+$/.test(name))

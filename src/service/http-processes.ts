@@ -48,9 +48,9 @@ type Child = {
 const replaceMs = 250;
 const replaceMaxMs = 30_000;
 const stableMs = 60_000;
-// An event loop that answers nothing for half a minute is hanging: the longest work on it takes some hundred ms.
+// An event loop that answers nothing for 20 s is hanging: the longest work on it takes some hundred ms.
 const aliveEveryMs = 10_000;
-const silentMax = 3;
+const silentMax = 2;
 /** How long a process may take to stop: its requests have 8 s. */
 const stopMs = 16_000;
 const measuredWithinMs = 1_000;

@@ -1,0 +1,92 @@
+// What several HTTP processes cost on one machine: CPU per trace, memory, and what PostgreSQL waits for, in turns.
+import type pg from "pg";
+import type { DriverInput, DriverOutput } from "./driver.ts";
+import { type Child, memoryMbOfTree } from "./processes.ts";
+
+const counts = [1, 2, 3];
+const sampleMs = 5;
+
+type Turn = DriverOutput & { service: number; postgres: number };
+
+type Side = { count: number; costs: Turn[]; waits: Map<string, number>; service: Child; url: string };
+
+export type HttpProcessesOptions = {
+  rounds: number;
+  tracesPerTurn: number;
+  key: string;
+  database: pg.Client;
+  startService: (env: Record<string, string>) => Promise<{ service: Child; url: string }>;
+  drive: (input: DriverInput, server: Child) => Promise<Turn>;
+};
+
+/** Yields the lines of the result. The project's agent has the service name "bench". */
+export async function* httpProcessesCost(options: HttpProcessesOptions): AsyncGenerator<string> {
+  const { rounds, tracesPerTurn, key, database } = options;
+  const sides: Side[] = [];
+  for (const count of counts) {
+    const env = { SVC_ROLES: "http", SVC_HTTP_PROCESSES: String(count) };
+    sides.push({ count, costs: [], waits: new Map(), ...(await options.startService(env)) });
+  }
+  yield "HTTP processes: CPU µs a trace, 12 spans, 27 KB, protobuf, 32 connections, prepared bodies";
+  // The first is the warm-up. Who comes first alternates.
+  for (let round = 0; round <= rounds; round++) {
+    for (const { costs, waits, service, url } of round % 2 === 0 ? sides : sides.toReversed()) {
+      await database.query("checkpoint");
+      const stopSampling = sampleWaits(database, round > 0 ? waits : new Map());
+      const amount = { connections: 32, traces: tracesPerTurn, seconds: 0, warmUpSeconds: 0 };
+      const input = {
+        key,
+        format: "protobuf",
+        serviceName: "bench",
+        url: `${url}/public/traces`,
+        ...amount,
+      } as const;
+      const turn = await options.drive(input, service);
+      await stopSampling();
+      if (round > 0) costs.push(turn);
+    }
+  }
+  for (const { count, costs, waits, service } of sides) {
+    const each = (value: (turn: Turn) => number) =>
+      median(costs.map(turn => (value(turn) / turn.traces) * 1e6)).toFixed(0);
+    const p99 = median(costs.map(({ p99Ms }) => p99Ms)).toFixed(0);
+    yield `${count}: service ${each(turn => turn.service)}, PostgreSQL ${each(turn => turn.postgres)}; p99 ${p99} ms; ${memoryMbOfTree(service.pid).toFixed(0)} MB; ${inWords(waits)}`;
+  }
+  for (const { count, costs } of sides.slice(1)) {
+    const ratios = costs.map((turn, at) => total(turn) / total(sides[0]!.costs[at]!));
+    yield `ratio of ${count} to 1: ${ratios.map(ratio => ratio.toFixed(2)).join(" ")}, median ${median(ratios).toFixed(2)}`;
+  }
+  for (const { service } of sides) await service.stop();
+}
+
+/** Counts what busy connections wait for, until the function that it returns is called. */
+function sampleWaits(database: pg.Client, waits: Map<string, number>): () => Promise<void> {
+  let isStopping = false;
+  const sampling = (async () => {
+    while (!isStopping) {
+      const { rows } = await database.query<{ event: string; count: number }>(
+        `select coalesce(wait_event_type || ' ' || wait_event, 'running') as event, count(*)::int as count
+           from pg_stat_activity
+          where state = 'active' and backend_type = 'client backend' and pid <> pg_backend_pid() group by 1`,
+      );
+      for (const { event, count } of rows) waits.set(event, (waits.get(event) ?? 0) + count);
+      await new Promise(resolve => setTimeout(resolve, sampleMs));
+    }
+  })();
+  return async () => {
+    isStopping = true;
+    await sampling;
+  };
+}
+
+function inWords(waits: Map<string, number>): string {
+  const all = [...waits.values()].reduce((sum, count) => sum + count, 0);
+  const parts = [...waits].sort((a, b) => b[1] - a[1]).slice(0, 6);
+  return `${all} samples of busy connections: ${parts.map(([event, count]) => `${event} ${((count / all) * 100).toFixed(1)}%`).join(", ")}`;
+}
+
+const total = ({ service, postgres, traces }: Turn) => (service + postgres) / traces;
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
