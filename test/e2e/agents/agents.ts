@@ -132,7 +132,7 @@ test("a project can be created, renamed, switched to and deleted", async () => {
   await page.getByRole("heading", { level: 1, name: "Project settings" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("main").getByLabel("Name", { exact: true }).fill("Testing");
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("button", { name: "Project: Testing" }).click();
   await page.getByRole("menuitemradio", { name: "My project" }).waitFor();
   await assertAccessible(page);

@@ -172,7 +172,7 @@ test("name and password can be changed in the profile, and a wrong password is r
   const { page, owner } = await open();
   await page.goto("/settings/profile");
   await page.getByLabel("Name", { exact: true }).fill("Ada");
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("button", { name: "Ada" }).waitFor();
   await page.getByLabel("Current password", { exact: true }).fill("a wrong one");
   await page.getByLabel("New password", { exact: true }).fill("another long one");
