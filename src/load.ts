@@ -6,7 +6,7 @@ import { translateSpans } from "./model/conventions/translate.ts";
 import { ValueAllowance } from "./model/json-text.ts";
 import { markTrace } from "./model/redaction/marks.ts";
 import { Refusal } from "./model/refusal.ts";
-import { columnsOf } from "./model/trace/columns.ts";
+import { columnsOf, rulesOf } from "./model/trace/columns.ts";
 import { derive } from "./model/trace/derive.ts";
 import { mergeBatches } from "./model/trace/merge.ts";
 import type { Attributes, Batch, Derived, MergedTrace } from "./model/trace/trace.ts";
@@ -137,7 +137,7 @@ export async function refreshStale(
       derived.push({
         traceId,
         revision: outcome.loaded.revision,
-        columns: columnsOf(outcome.loaded.derived),
+        columns: columnsOf(outcome.loaded.derived, rulesOf(outcome.loaded.trace.redactions)),
       });
       outcome.release();
     } else if ("error" in outcome) throw outcome.error;

@@ -162,7 +162,7 @@ function prepared(
     spanKeys: spanKeysOf(batch.spans),
     bytes,
     rawLength,
-    columns: columnsOf(derive(trace, undefined, reading, "columns")),
+    columns: columnsOf(derive(trace, undefined, reading, "columns"), Object.keys(redactions?.counts ?? {})),
     readBy,
     ...(intake && { intake }),
     ...(batch.content && { content: batch.content }),

@@ -4,7 +4,7 @@ import { type LoadedTrace, openEach } from "../load.ts";
 import { withoutContent } from "../model/content.ts";
 import type { ReadBy } from "../model/conventions/read-by.ts";
 import { readTraceBy } from "../model/conventions/read-by.ts";
-import { columnsOf, type TraceColumns } from "../model/trace/columns.ts";
+import { columnsOf, rulesOf, type TraceColumns } from "../model/trace/columns.ts";
 import { derive } from "../model/trace/derive.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
 import type { Batch, MergedTrace, TracePath } from "../model/trace/trace.ts";
@@ -71,7 +71,7 @@ function structureOf({ traceId, agentId, revision, trace, derived, ...by }: Load
     agentId,
     revision,
     batches: [encoded(left, kept)],
-    columns: columnsLeft(columnsOf(derived), left, path, readByOf(by)),
+    columns: columnsLeft(columnsOf(derived, rulesOf(kept)), left, path, readByOf(by)),
   };
 }
 
@@ -83,6 +83,7 @@ function columnsLeft(columns: TraceColumns, left: Batch, path: TracePath, by: Re
   const { trace, reading } = readTraceBy(mergeBatches([left], path), by, undefined, "columns");
   const { name, tools, models, providers, conversationId, userId } = columnsOf(
     derive(trace, undefined, reading, "columns"),
+    columns.redacted,
   );
   const names = { name, tools, models, providers, conversationId, userId };
   return { ...columns, ...names, userInput: null, responseText: null };

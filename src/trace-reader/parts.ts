@@ -60,7 +60,7 @@ const previewedTools = 50;
 
 export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart {
   const { trace, derived, revision } = loaded;
-  const { name, durationMs, failed, spanCount, httpStatus, userInput, responseText } = columnsOf(derived);
+  const { name, durationMs, failed, spanCount, httpStatus, userInput, responseText } = columnsOf(derived, []);
   const { tokens, startTimeUnixNano, endTimeUnixNano, rootSpanId, notices, otherConvention } = derived;
   const { metadata, resource } = trace;
   const { calls, ...cost } = costOfTrace(derived.modelCalls, prices);

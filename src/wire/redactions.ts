@@ -2,7 +2,7 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Redaction } from "../model/redaction.ts";
 
-/** Further values are counted, but not where they are: a body may have millions. */
+/** Further values are counted, but not where they are, beyond the first of each rule: a body may have millions. */
 const placesMax = 20_000;
 
 /** `revision`: that of the privacy settings. */
@@ -15,8 +15,12 @@ export function encodeRedactions(
   let left = placesMax;
   for (const redaction of redactions) {
     const { rule, places } = redaction;
-    counts[rule] = (counts[rule] ?? 0) + Math.max(1, places.length);
-    if (left <= 0) continue;
+    const counted = counts[rule] ?? 0;
+    counts[rule] = counted + Math.max(1, places.length);
+    if (left <= 0) {
+      if (counted === 0) kept.push({ ...redaction, places: [] });
+      continue;
+    }
     kept.push(places.length <= left ? redaction : { ...redaction, places: places.slice(0, left) });
     left -= Math.max(1, places.length);
   }

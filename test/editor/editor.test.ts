@@ -54,7 +54,7 @@ async function store(spans: Span[], path: TracePath = "canonical", to = sender):
     spanCount: spans.length,
     spanKeys: Buffer.alloc(8 * spans.length),
     ...encodeBatch(makeBatch(spans)),
-    columns: columnsOf(derive(makeTrace(spans, path))),
+    columns: columnsOf(derive(makeTrace(spans, path)), []),
   });
   return traceId;
 }

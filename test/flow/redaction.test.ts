@@ -200,6 +200,75 @@ test("without rules nothing is changed, and nothing is marked", async () => {
   assert.deepEqual([trace.responseText, trace.userId, trace.redactions], [said, canary, []]);
 });
 
+test("lists find traces by the rules that redacted in them, also after a merge, and once old ones are filled", async () => {
+  const project = await newProject();
+  const { agentId } = project;
+  const list = `/api/agents/${agentId}/traces`;
+  const idsBy = async (rule: string): Promise<string[]> => {
+    const { body } = await service.client.get(`${list}?redacted=${rule}`).expect(200);
+    return body.items.map(({ id }: Read) => id).sort();
+  };
+  const merged = newTraceId();
+  const sent = [
+    jsonOf(await post(project, canonicalTrace(agentId))).traceId,
+    jsonOf(await post(project, canonicalTrace(agentId, `Only ${order}, not [email].`))).traceId,
+    jsonOf(await post(project, canonicalTrace(agentId, "Nothing, not even [email]."))).traceId,
+    (await post(project, exportedTrace(project, merged, `The order ${order}`))).headers["x-svc-trace-id"],
+  ];
+  await post(project, exportedTrace(project, merged));
+  const requireExact = async () => {
+    const { body } = await service.client.get(list).expect(200);
+    assert.deepEqual(body.items.map(({ id }: Read) => id).sort(), sent.toSorted());
+    const found = new Map<string, string[]>();
+    for (const id of sent) {
+      const rules = [
+        ...new Set<string>((await readTrace(id)).redactions.map(({ rule }: Read) => rule)),
+      ].sort();
+      assert.deepEqual(body.items.find((one: Read) => one.id === id).redacted, rules);
+      for (const rule of rules) found.set(rule, [...(found.get(rule) ?? []), id].sort());
+    }
+    assert.deepEqual([...found.keys()].sort(), ["email", "order", "pseudonym"]);
+    for (const [rule, ids] of found) assert.deepEqual(await idsBy(rule), ids, rule);
+    assert.deepEqual(await idsBy("phone"), []);
+    const values = await service.client.get(`/api/agents/${agentId}/trace-values`).expect(200);
+    assert.deepEqual(values.body.redacted, [...found.keys()].sort());
+  };
+  await requireExact();
+
+  // As the version before left them.
+  const { pool } = service.db;
+  await pool.query("update traces set redacted = null where agent_id = $1", [agentId]);
+  await pool.query("delete from trace_values where agent_id = $1 and kind = 'redacted'", [agentId]);
+  await pool.query(
+    "insert into backfills (name, below) values ('trace_values', id_at(now() + interval '10 minutes'))",
+  );
+  await eventually(async () => {
+    const { rows } = await pool.query("select from backfills where name = 'trace_values'");
+    assert.equal(rows.length, 0);
+  });
+  await requireExact();
+});
+
+test("a trace whose content is forgotten is listed by the rules of what is left alone", async () => {
+  const project = await newProject();
+  const { agentId } = project;
+  const forget = { content: "forget", contentForgetAfterSeconds: 60 };
+  await service.client.patch(`/api/agents/${agentId}`, forget).expect(200);
+  const { traceId } = jsonOf(await post(project, canonicalTrace(agentId)));
+  const list = `/api/agents/${agentId}/traces`;
+  const before = await service.client.get(list).expect(200);
+  assert.deepEqual(before.body.items[0].redacted, ["email", "order", "pseudonym"]);
+  const { pool } = service.db;
+  const ago = "interval '1 hour' where agent_id = $1";
+  await pool.query(`update traces set updated_at = updated_at - ${ago}`, [agentId]);
+  await pool.query(`update content_deadlines set check_at = check_at - ${ago}`, [agentId]);
+  await eventually(async () => assert.notEqual((await readTrace(traceId)).contentForgottenAt, null));
+  const after = await service.client.get(list).expect(200);
+  assert.deepEqual(after.body.items[0].redacted, ["pseudonym"]);
+  const values = await service.client.get(`/api/agents/${agentId}/trace-values`).expect(200);
+  assert.deepEqual(values.body.redacted, ["pseudonym"]);
+});
+
 test("a check that the redaction could have decided is skipped, and names the rule", async () => {
   const project = await newProject();
   const regex = (pattern: string, negate = false) => ({ type: "response_regex", pattern, negate });

@@ -57,7 +57,7 @@ async function storeTrace({ db }: TestApp, agentId: string, keyId: string) {
     spanCount: 1,
     spanKeys: Buffer.alloc(8),
     ...encodeBatch(makeBatch(spans)),
-    columns: columnsOf(derive(makeTrace(spans))),
+    columns: columnsOf(derive(makeTrace(spans)), []),
   });
   return { traces, runs };
 }

@@ -26,6 +26,7 @@ test("every parameter of the URL belongs to exactly one filter, or to the search
 
 for (const [search, words] of [
   [{ tool: "find_order", model: "small" }, ["Tool: find_order", "Model: small"]],
+  [{ redacted: "email" }, ["Redacted: email"]],
   [{ spanName: "chat" }, ["Span name: chat"]],
   [{ attribute: "a.b" }, ["Attribute: a.b"]],
   [{ attribute: "a.b", attributeValue: "7" }, ["Attribute: a.b = 7"]],

@@ -22,6 +22,7 @@ export const traceSearch = [
   "conversationId",
   "userId",
   "provider",
+  "redacted",
   "spanName",
   "attribute",
   "attributeValue",

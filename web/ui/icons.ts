@@ -52,6 +52,7 @@ export const iconPaths = {
   bookmark: "M4.5 2.5h7v11L8 10.8l-3.5 2.7z",
   top: "M8 13V3M4 7l4-4 4 4",
   assert: "M5 2.8H3v11h10v-11h-2M5.5 1.5h5v2.6h-5zM5.5 9l1.8 1.8 3.4-3.6",
+  redacted: "M2.5 5.5h11v5h-11zM5 8h6",
   mail: "M2 3.5h12v9H2zM2 4l6 5 6-5",
 } as const;
 

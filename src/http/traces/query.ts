@@ -64,6 +64,11 @@ export const TraceQuery = PageQuery.extend({
   provider: searchText(500)
     .optional()
     .describe("Traces that call a model of this provider, by the name that they send."),
+  redacted: searchText(100)
+    .optional()
+    .describe(
+      "Traces in which this privacy rule redacted something, by its name; `pseudonym` and `unchecked` are names, too.",
+    ),
   conversationId: searchText(idsMax).optional().describe("The whole id, as sent or as answers show it."),
   userId: searchText(idsMax).optional().describe("The whole id, as sent or as answers show it."),
   testId: Id.optional().describe("Traces on which this test has a result."),
@@ -122,7 +127,7 @@ export function requireConsistent(query: TraceQuery): void {
 /** Whether a filter reads what is kept since the version that began to. */
 export function asksForKept(query: TraceQuery): boolean {
   const names = [
-    ...(["tool", "model", "provider", "testOutcome", "testVersion"] as const),
+    ...(["tool", "model", "provider", "redacted", "testOutcome", "testVersion"] as const),
     ...(["conversationId", "userId"] as const),
   ];
   return names.some(name => query[name] !== undefined);

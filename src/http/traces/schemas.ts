@@ -62,6 +62,7 @@ export type ResultStateView = z.output<typeof ResultStateView>;
 export const ListedTrace = z
   .object({
     ...trace,
+    redacted: z.array(z.string()).describe("Names of the privacy rules that redacted something in it."),
     failedTests: z
       .array(z.object({ id: Id, name: z.string() }))
       .describe(
@@ -73,7 +74,7 @@ export type ListedTrace = z.output<typeof ListedTrace>;
 
 export const TracePage = pageSchema(ListedTrace).extend({
   knownFrom: Time.nullable().describe(
-    "Set while older traces are prepared for filters by tool, model, conversation, user, test outcome and version: these find traces received from then on.",
+    "Set while older traces are prepared for filters by tool, model, redaction, conversation, user, test outcome and version: these find traces received from then on.",
   ),
   ordered: z
     .object({
@@ -115,6 +116,7 @@ export const TraceValues = z.object({
   tools: z.array(z.string()).describe("At most 500."),
   models: z.array(z.string()).describe("At most 500."),
   providers: z.array(z.string()).describe("At most 500."),
+  redacted: z.array(z.string()).describe("Privacy rules that redacted something; at most 500."),
   knownFrom: Time.nullable().describe("As in the list of traces."),
 });
 export type TraceValues = z.output<typeof TraceValues>;

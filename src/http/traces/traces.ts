@@ -77,19 +77,21 @@ export function registerTraces(
     {
       schema: {
         tags,
-        summary: "List the tools, models and providers of an agent's traces, by name",
+        summary:
+          "List the tools, models and providers of an agent's traces, and the rules that redacted in them, by name",
         params,
         response: { 200: TraceValues },
       },
     },
     async ({ params: { id } }) => {
-      const [tools, models, providers, knownFrom] = await Promise.all([
+      const [tools, models, providers, redacted, knownFrom] = await Promise.all([
         listTraceValues(db, id, "tool"),
         listTraceValues(db, id, "model"),
         listTraceValues(db, id, "provider"),
+        listTraceValues(db, id, "redacted"),
         findKnownFrom(db),
       ]);
-      return { tools, models, providers, knownFrom: knownFrom?.toISOString() ?? null };
+      return { tools, models, providers, redacted, knownFrom: knownFrom?.toISOString() ?? null };
     },
   );
 

@@ -105,7 +105,13 @@ export function listedTraceView(
     return name === undefined ? [] : [{ id, name }];
   });
   const cost = costOfUsage(decodeUsage(trace.usage) ?? [], prices, priceDayOf(trace.receivedAt));
-  return { ...traceColumnsView(trace), ...costView(cost), run: run && runView(run), failedTests };
+  return {
+    ...traceColumnsView(trace),
+    ...costView(cost),
+    redacted: trace.redacted ?? [],
+    run: run && runView(run),
+    failedTests,
+  };
 }
 
 /** Without spans and derived values, which are JSON already: those of the row may be from an earlier revision. */

@@ -1,5 +1,6 @@
 // The derived values stored as columns of a trace, because lists show and filter by them.
 import { encodeUsage, usageOf } from "../price/usage.ts";
+import type { Redaction } from "../redaction.ts";
 import { boundedId } from "./identity.ts";
 import { storable, storableName } from "./storable.ts";
 import type { Derived } from "./trace.ts";
@@ -23,6 +24,8 @@ export type TraceColumns = {
   models: string[];
   /** Providers of the models, likewise. */
   providers: string[];
+  /** The rules that redacted something in it, each once, sorted. */
+  redacted: string[];
   /** The tokens of each model: see encodeUsage. */
   usage: string;
   /** As `boundedId` writes them. */
@@ -33,8 +36,9 @@ export type TraceColumns = {
 };
 
 const namesMax = 50;
-/** The columns of a trace's row. Valid for PostgreSQL whatever the spans contain. */
-export function columnsOf(derived: Derived): TraceColumns {
+
+/** The columns of a trace's row. Valid for PostgreSQL whatever the spans contain. `rules`: those that redacted something. */
+export function columnsOf(derived: Derived, rules: readonly string[]): TraceColumns {
   return {
     name: storable(derived.name),
     durationMs: derived.durationMs,
@@ -50,11 +54,16 @@ export function columnsOf(derived: Derived): TraceColumns {
     tools: names(derived.toolCalls.map(({ name }) => name)),
     models: names(derived.models),
     providers: names(derived.modelCalls.flatMap(({ provider }) => provider ?? [])),
+    redacted: [...rules].sort(),
     usage: encodeUsage(usageOf(derived.modelCalls)),
     conversationId: derived.conversationId && boundedId(derived.conversationId),
     userId: derived.userId && boundedId(derived.userId),
     startedAtUs: microseconds(derived.startTimeUnixNano),
   };
+}
+
+export function rulesOf(redactions: readonly Redaction[] = []): string[] {
+  return [...new Set(redactions.map(({ rule }) => rule))];
 }
 
 function names(all: string[]): string[] {

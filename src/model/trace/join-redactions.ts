@@ -3,6 +3,7 @@ import type { Redaction } from "../redaction.ts";
 import { contentOf } from "./join-records.ts";
 import type { Attributes, Batch, LogRecord, Span } from "./trace.ts";
 
+/** Beyond it, the first of each rule. */
 const redactionsMax = 20_000;
 
 /**
@@ -21,8 +22,11 @@ export function joinRedactions(
   const text = JSON.stringify(resource);
   const ofTrace = batches.find(batch => JSON.stringify(batch.resource) === text);
   const joined: Redaction[] = [];
+  const rules = new Set<string>();
   const add = (redaction: Redaction) => {
-    if (joined.length < redactionsMax) joined.push(redaction);
+    if (joined.length >= redactionsMax && rules.has(redaction.rule)) return;
+    rules.add(redaction.rule);
+    joined.push(redaction);
   };
   for (const batch of all) {
     for (const redaction of batch.redactions ?? []) {

@@ -149,6 +149,7 @@ const sums = multiRow<TraceStructure>(1, {
   batch_count: ["int", trace => trace.batches.length],
   batch_spans: ["int", trace => trace.batches.reduce((sum, { spanCount }) => sum + spanCount, 0)],
   batch_bytes: ["bigint", trace => trace.batches.reduce((sum, { rawLength }) => sum + rawLength, 0)],
+  is_read: ["bool", ({ columns }) => columns !== null],
 });
 
 type WithColumns = TraceStructure & { columns: TraceColumns };
@@ -166,20 +167,17 @@ async function replaceColumns(client: pg.PoolClient, traces: TraceStructure[]): 
     values: derived.values(read),
   });
   await addCalls(client, read);
-  const lost = new Set(rows.filter(row => !row.keeps).map(row => row.traceId));
-  if (lost.size > 0)
-    await deleteUnusedCalls(
-      client,
-      read.filter(({ traceId }) => lost.has(traceId)),
-    );
   await client.query({
     name: "mark_forgotten",
     text: `update traces set content = 'forgotten', content_forgotten_at = now(), derived_revision = revision,
-        user_input = null, response_text = null, batch_count = item.batch_count, batch_spans = item.batch_spans,
-        batch_bytes = item.batch_bytes
+        user_input = null, response_text = null, redacted = case when item.is_read then traces.redacted end,
+        batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes
       from ${sums.from} where traces.id = item.id`,
     values: sums.values(traces),
   });
+  const kept = new Set(rows.filter(row => row.keeps).map(row => row.traceId));
+  const lost = traces.filter(({ traceId }) => !kept.has(traceId));
+  if (lost.length > 0) await deleteUnusedCalls(client, lost);
 }
 
 const details = multiRow<{ id: string; detail: Buffer }>(1, {

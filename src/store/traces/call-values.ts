@@ -1,14 +1,14 @@
-// Tools, models and providers by the minute in which the traces that call them arrived: added with the traces, deleted with the last.
+// Tools, models, providers and rules that redacted, by the minute in which their traces arrived: added with the traces, deleted with the last.
 import type pg from "pg";
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import { minuteOfId } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 
-/** What a trace calls. */
+/** What a trace calls, and what was redacted in it. */
 export type Calls = {
   agentId: string;
   traceId: string;
-  columns: Pick<TraceColumns, "tools" | "models" | "providers">;
+  columns: Pick<TraceColumns, "tools" | "models" | "providers" | "redacted">;
 };
 
 /** A set of values that several traces have in common. */
@@ -16,7 +16,7 @@ type Value = {
   set: number;
   agentId: string;
   minute: number;
-  kind: "tool" | "model" | "provider";
+  kind: "tool" | "model" | "provider" | "redacted";
   value: string;
 };
 
@@ -32,15 +32,17 @@ export const valueColumns = {
 export function setsOf(traces: readonly Calls[]): { sets: number[]; values: Value[] } {
   const known = new Map<string, number>();
   const values: Value[] = [];
-  const sets = traces.map(({ agentId, traceId, columns: { tools, models, providers } }) => {
+  const sets = traces.map(({ agentId, traceId, columns: { tools, models, providers, redacted } }) => {
     const minute = minuteOfId(traceId);
-    const key = `${agentId} ${minute} ${tools.join("\n")}\n\n${models.join("\n")}\n\n${providers.join("\n")}`;
+    const lists = [tools, models, providers, redacted];
+    const key = `${agentId} ${minute} ${lists.map(list => list.join("\n")).join("\n\n")}`;
     const found = known.get(key);
     if (found !== undefined) return found;
     const set = known.size;
     known.set(key, set);
     for (const value of models) values.push({ set, agentId, minute, kind: "model", value });
     for (const value of providers) values.push({ set, agentId, minute, kind: "provider", value });
+    for (const value of redacted) values.push({ set, agentId, minute, kind: "redacted", value });
     for (const value of tools) values.push({ set, agentId, minute, kind: "tool", value });
     return set;
   });
@@ -60,7 +62,7 @@ export const addValues = `select add_trace_values(array_agg(item.agent_id), arra
 
 const added = multiRow(1, valueColumns);
 
-/** Adds the tools, models and providers of traces, in the transaction that stores them. */
+/** Adds the tools, models, providers and rules of traces, in the transaction that stores them. */
 export async function addCalls(client: pg.PoolClient, traces: readonly Calls[]): Promise<void> {
   const { values } = setsOf(traces);
   if (values.length === 0) return;
@@ -76,7 +78,7 @@ const freed = multiRow<{ agentId: string; minute: number }>(1, {
   minute: ["bigint", ({ minute }) => minute],
 });
 
-/** Deletes the tools, models and providers that no trace has any more, of the minutes in which these arrived. */
+/** Deletes the tools, models, providers and rules that no trace has any more, of the minutes in which these arrived. */
 export async function deleteUnusedCalls(
   client: pg.Pool | pg.PoolClient,
   traces: Pick<Calls, "agentId" | "traceId">[],

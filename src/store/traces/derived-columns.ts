@@ -21,6 +21,7 @@ export const derivedColumns = {
   tools: ["text", ({ columns }) => columns.tools.join(nameSeparator)],
   models: ["text", ({ columns }) => columns.models.join(nameSeparator)],
   providers: ["text", ({ columns }) => columns.providers.join(nameSeparator)],
+  redacted: ["text", ({ columns }) => columns.redacted.join(nameSeparator)],
   usage: ["text", ({ columns }) => columns.usage],
   conversation_id: ["text", ({ columns }) => columns.conversationId],
   user_id: ["text", ({ columns }) => columns.userId],
@@ -30,9 +31,11 @@ export const derivedColumns = {
 const names = Object.keys(derivedColumns);
 const separator = `E'\\x${nameSeparator.charCodeAt(0).toString(16)}'`;
 
-const lists = ["tools", "models", "providers"];
+const lists = ["tools", "models", "providers", "redacted"];
 /** `receivedAt`: when the trace arrived, an expression. */
 function sqlOf(name: string, receivedAt: string): string {
+  // Of almost all traces there is nothing to store.
+  if (name === "redacted") return `string_to_array(nullif(item.redacted, ''), ${separator})`;
   if (lists.includes(name)) return `string_to_array(item.${name}, ${separator})`;
   if (name !== "turn_at") return `item.${name}`;
   const arrival = `(extract(epoch from ${receivedAt}) * 1000000)::bigint`;
@@ -55,5 +58,7 @@ export const conventionsOf = ({ readBy }: TraceWrite): string => (readBy ? readB
 export const hasOtherConventions = (agentId: string, conventions: string): string =>
   `exists (select from agents where agents.id = ${agentId} and agents.read_by_key <> ${conventions})`;
 
-/** Whether an update from `traces old` leaves out no tool, model or provider. */
-export const keepsNames = lists.map(name => `coalesce(old.${name} <@ traces.${name}, true)`).join(" and ");
+/** Whether an update from `traces old` leaves out no tool, model, provider or rule. */
+export const keepsNames = lists
+  .map(name => `coalesce(old.${name} <@ coalesce(traces.${name}, '{}'), true)`)
+  .join(" and ");

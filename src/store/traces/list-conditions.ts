@@ -33,6 +33,7 @@ export function addTraceFilters(conditions: Conditions, filters: TraceFilters): 
   conditions.add(filters.tool, p => `${p}::text = any (t.tools)`);
   conditions.add(filters.model, p => `${p}::text = any (t.models)`);
   conditions.add(filters.provider, p => `${p}::text = any (t.providers)`);
+  conditions.add(filters.redacted, p => `${p}::text = any (t.redacted)`);
   conditions.add(filters.conversationId, p => `t.conversation_id = ${p}`);
   conditions.add(filters.userId, p => `t.user_id = ${p}`);
   conditions.add(filters.receivedFrom, p => `t.received_at >= ${p}`);

@@ -71,8 +71,8 @@ export function rarePath(agentId: string, filters: TraceFilters, conditions: Con
   if (httpStatus !== undefined && httpStatus !== 200) {
     return traces(httpStatus, p => `t.http_status <> 200 and t.http_status = ${p}`);
   }
-  if (filters.tool !== undefined || filters.model !== undefined || filters.provider !== undefined || ofTest)
-    return undefined;
+  const { tool, model, provider, redacted } = filters;
+  if ([tool, model, provider, redacted].some(value => value !== undefined) || ofTest) return undefined;
   if (resultState) return runs("failed", p => `s.state = 'completed' and s.verdict = ${p}`);
   if (verdict === "none") {
     return runs("completed", p => `s.verdict is null and s.state = 'completed' and s.state = ${p}`);

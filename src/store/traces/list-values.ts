@@ -9,17 +9,18 @@ import type { Order } from "./list-path.ts";
 
 /** A trace has one of the values. `minutes`: how long each time lasts that `trace_values` has for it. */
 export type Value = {
-  kind: "tool" | "model" | "provider" | "outcome" | "version";
+  kind: "tool" | "model" | "provider" | "redacted" | "outcome" | "version";
   values: string[];
   minutes: number;
 };
 
 /** The values that the filters ask for, the most precise first. `allKnown`: also those that old rows may lack. */
 export function valuesOf(
-  { tool, model, provider, testId, testOutcome, testVersion }: TraceFilters,
+  { redacted, tool, model, provider, testId, testOutcome, testVersion }: TraceFilters,
   allKnown: boolean,
 ): Value[] {
   const found: Value[] = [];
+  if (redacted !== undefined) found.push({ kind: "redacted", values: [redacted], minutes: 1 });
   if (tool !== undefined) found.push({ kind: "tool", values: [tool], minutes: 1 });
   if (model !== undefined) found.push({ kind: "model", values: [model], minutes: 1 });
   if (provider !== undefined) found.push({ kind: "provider", values: [provider], minutes: 1 });
@@ -126,11 +127,11 @@ function rangesOf(minutes: number[], length: number): Ranges {
 
 const listedMax = 500;
 
-/** The names of an agent's tools, models or providers, each once, found by a few reads of the index for each. */
+/** The names of an agent's tools, models, providers or rules that redacted, each once, found by a few reads of the index for each. */
 export async function listTraceValues(
   db: Database,
   agentId: string,
-  kind: "tool" | "model" | "provider",
+  kind: "tool" | "model" | "provider" | "redacted",
 ): Promise<string[]> {
   const { rows } = await db.pool.query<{ value: string }>(
     `with recursive found as (

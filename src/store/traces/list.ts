@@ -32,6 +32,8 @@ export type TraceFilters = {
   tool?: string | undefined;
   model?: string | undefined;
   provider?: string | undefined;
+  /** A rule that redacted something in the trace. */
+  redacted?: string | undefined;
   /** As `boundedId` writes them. */
   conversationId?: string | undefined;
   userId?: string | undefined;

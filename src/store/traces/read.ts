@@ -5,9 +5,14 @@ import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
 
-export type TraceRow = Omit<TraceColumns, "tools" | "models" | "providers" | "usage" | "startedAtUs"> & {
+export type TraceRow = Omit<
+  TraceColumns,
+  "tools" | "models" | "providers" | "redacted" | "usage" | "startedAtUs"
+> & {
   /** Null: not known yet. */
   usage: string | null;
+  /** Rules; null: nothing was redacted. */
+  redacted: string[] | null;
   id: string;
   agentId: string;
   externalId: string;
@@ -27,7 +32,8 @@ export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "ex
   t.duration_ms as "durationMs", t.http_status as "httpStatus", t.input_tokens as "inputTokens",
   t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.cached_tokens as "cachedTokens", t.usage, t.failed,
   t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText",
-  t.conversation_id as "conversationId", t.user_id as "userId", t.content_forgotten_at as "contentForgottenAt"`;
+  t.conversation_id as "conversationId", t.user_id as "userId", t.content_forgotten_at as "contentForgottenAt",
+  t.redacted`;
 
 /** Does not check the owner. */
 export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {
@@ -64,7 +70,7 @@ export async function findTraceSizes(db: Database, ids: string[]): Promise<Map<s
   return new Map(rows.map(({ id, bytes }) => [id, bytes]));
 }
 
-/** The newest traces of all agents below this id; `filled`: tools, models and usage are known. */
+/** The newest traces of all agents below this id; `filled`: tools, models, usage and rules are known. */
 export async function listUnfilled(
   db: Database,
   below: string,
@@ -72,7 +78,11 @@ export async function listUnfilled(
 ): Promise<{ id: string; revision: number; filled: boolean }[]> {
   const { rows } = await db.pool.query<{ id: string; revision: number; filled: boolean }>({
     name: "list_unfilled",
-    text: `select id, revision, usage is not null as filled from traces where id < $1 order by id desc limit $2`,
+    text: `select id, revision,
+        usage is not null and (redacted is not null or not exists (
+          select from trace_batches b where b.trace_id = traces.id and b.redactions is not null
+        )) as filled
+      from traces where id < $1 order by id desc limit $2`,
     values: [below, rowsMax],
   });
   return rows;

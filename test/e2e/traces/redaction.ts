@@ -123,5 +123,24 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   await chips(page, "Redacted: order").first().waitFor();
   await assertReflows(page);
   await shoot(page, "redaction-4-narrow");
+
+  // A trace in which nothing was redacted is not in the list that Insights lead to.
+  const plain = canonicalBody(agent.id, { spans: [span("plain", null, 0, { attributes: {} })] });
+  assert.equal((await send({ url: browser.service.url, key }, { body: plain })).status, 201);
+  const agentPath = `/projects/${projectId}/agents/${agent.id}`;
+  const mark = page.getByRole("img", { name: "Redacted: email, order, pseudonym", exact: true });
+  await page.goto(`${agentPath}/traces`);
+  await page.getByRole("row", { name: /plain/ }).waitFor();
+  await mark.waitFor();
+  await assertReflows(page);
+  await shoot(page, "redaction-5-list-narrow");
+  await page.setViewportSize(viewport);
+  await page.goto(`${agentPath}/insights?by=redaction`);
+  await page.getByRole("link", { name: "email", exact: true }).click();
+  await page.getByText("Redacted: email", { exact: true }).first().waitFor();
+  await mark.waitFor();
+  assert.equal(await page.getByRole("row", { name: /plain/ }).count(), 0);
+  await assertAccessible(page);
+  await shoot(page, "redaction-6-list");
   assert.deepEqual(complaints, []);
 });

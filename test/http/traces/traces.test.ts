@@ -126,6 +126,7 @@ test("a listed trace has every field by its name, with the values derived from i
     httpStatus: 200,
     tokens: { input: 20, output: 7, reasoning: 3, cached: null, total: 27 },
     failed: false,
+    redacted: [],
     failedTests: [],
     spanCount: 3,
     userInput: "Where is my order?",

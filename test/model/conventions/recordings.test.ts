@@ -88,7 +88,7 @@ for (const [name, expected] of recordings) {
   test(`${name}: lists show what the trace in detail does`, () => {
     for (const trace of recordedTraces(name, "protobuf")) {
       const [all, columns] = (["all", "columns"] as const).map(depth =>
-        columnsOf(derive(trace, undefined, readByConventions(trace.spans, ["*"], undefined, depth))),
+        columnsOf(derive(trace, undefined, readByConventions(trace.spans, ["*"], undefined, depth)), []),
       );
       assert.deepEqual(columns, all);
     }

@@ -84,7 +84,7 @@ test("with any rules, lists show what the trace in detail does", () => {
       const stored = mergeBatches([makeBatch(spans)], "otlp");
       const [all, columns] = (["all", "columns"] as const).map(depth => {
         const { trace, reading } = readTraceBy(stored, { conventions, conventionRules }, undefined, depth);
-        return columnsOf(derive(trace, undefined, reading));
+        return columnsOf(derive(trace, undefined, reading), []);
       });
       assert.deepEqual(columns, all);
     }),

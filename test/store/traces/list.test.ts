@@ -41,6 +41,8 @@ type ModelTrace = {
   name: string;
   tools: string[];
   models: string[];
+  /** Null, as nearly all traces have it. */
+  redacted: string[] | null;
   conversation: string | null;
   user: string | null;
   /** After `began`; ids follow these times. */
@@ -67,6 +69,7 @@ const trace: fc.Arbitrary<ModelTrace> = fc.record({
   name: fc.constantFrom("Refund", "parcel", "100%"),
   tools: fc.subarray(["search", "refund"]),
   models: fc.subarray(["m-1", "m-2"]),
+  redacted: fc.constantFrom(null, ["email"], ["email", "order"]),
   conversation: fc.constantFrom(null, "c-1", "c-2"),
   user: fc.constantFrom(null, "u-1", "u-2"),
   // A third of them in one hour, some in adjacent minutes.
@@ -87,6 +90,7 @@ const filter: fc.Arbitrary<TraceFilters> = fc.record({
   testId: optional(fc.constantFrom(...testIds)),
   tool: optional(fc.constantFrom("search", "refund", "absent")),
   model: optional(fc.constantFrom("m-1", "m-2")),
+  redacted: optional(fc.constantFrom("email", "order", "absent")),
   conversationId: optional(fc.constantFrom("c-1", "c-2", "absent")),
   userId: optional(fc.constantFrom("u-1", "u-2")),
   testOutcome: optional(fc.constantFrom(...outcomes)),
@@ -111,6 +115,7 @@ const fewFilters = fc
         "externalId",
         "tool",
         "model",
+        "redacted",
         "conversationId",
         "userId",
         "testId",
@@ -150,8 +155,8 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
     await db.pool.query(
       `insert into traces (id, agent_id, external_id, kind, path, received_at, batch_spans, batch_bytes,
         derived_revision, name, duration_ms, http_status, input_tokens, failed, tools, models, span_count,
-        conversation_id, user_id, turn_at)
-      values ($1, $2, $3, $4, $5, $6, 1, 1, 1, $7, $8, $9, $10, $11, $12, $13, 1, $14, $15, $16)`,
+        conversation_id, user_id, turn_at, redacted)
+      values ($1, $2, $3, $4, $5, $6, 1, 1, 1, $7, $8, $9, $10, $11, $12, $13, 1, $14, $15, $16, $17)`,
       [
         id,
         agentId,
@@ -170,11 +175,13 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
         one.user,
         // Not in the order of arrival.
         one.conversation && (at * 7) % 5,
+        one.redacted,
       ],
     );
     const minute = minuteOfId(id);
     for (const tool of one.tools) await addValue(agentId, "tool", tool, minute);
     for (const model of one.models) await addValue(agentId, "model", model, minute);
+    for (const rule of one.redacted ?? []) await addValue(agentId, "redacted", rule, minute);
     for (const { state, verdict, routing, test, version, outage, waiting } of one.runs) {
       const judged = state === "completed";
       if (judged) {
@@ -240,6 +247,7 @@ function passes(one: Stored, filters: TraceFilters): boolean {
     (filters.tool === undefined || one.tools.includes(filters.tool)) &&
     is(filters.conversationId, one.conversation) &&
     is(filters.userId, one.user) &&
+    (filters.redacted === undefined || one.redacted?.includes(filters.redacted) === true) &&
     (filters.model === undefined || one.models.includes(filters.model)) &&
     (!filters.testIds || (judged !== undefined && filters.testIds.includes(testIds[judged.test]!))) &&
     within(received, filters.receivedFrom?.getTime(), undefined) &&
@@ -305,6 +313,7 @@ it("a list stops scanning when its time is up, and says where", async () => {
     name: "x",
     tools: [],
     models: [],
+    redacted: null,
     conversation: null,
     user: null,
     hour: 0,

@@ -1,8 +1,11 @@
-// Tools and models of traces: kept on the rows and by minute, and gone with the last trace that has them.
+// Tools and models of traces, and rules that redacted in them: kept on the rows and by minute, and gone with the last trace that has them.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
+import { newest } from "../../../src/store/listing.ts";
+import { listTraces } from "../../../src/store/traces/list.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { listStale, updateColumns } from "../../../src/store/traces/stale.ts";
+import type { TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { begun, waiting } from "../locks.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite, type Sender } from "./make-write.ts";
@@ -64,6 +67,54 @@ it("the tools of a merged trace are those of all its batches once its columns ar
   const columns = { ...write.columns, tools: ["lookup"], models: ["m-2"] };
   await updateColumns(db, [{ traceId: stale!.id, revision: stale!.revision, columns }]);
   assert.deepEqual(await valuesOf(sender), ["model m-2", "tool lookup"]);
+});
+
+it("rules that redacted are added with a trace, replaced, filled by a merge, and gone with the last trace", async () => {
+  const sender = await makeSender(db, { judged: false });
+  const { agentId } = sender;
+  const ruled = async () => (await valuesOf(sender)).filter(value => value.startsWith("redacted "));
+  const listed = async (redacted: string) => {
+    const { rows } = await listTraces(db, agentId, { redacted }, { before: newest, rowsMax: 9 });
+    return rows.map(row => [row.externalId, row.redacted]);
+  };
+  const redactedBy = (write: TraceWrite, redacted: string[]) => ({
+    ...write,
+    columns: { ...write.columns, redacted },
+  });
+  await writer.write(redactedBy(call(sender, [], "x"), ["email", "phone"]));
+  await writer.write(redactedBy(call(sender, [], "y"), ["email"]));
+  await writer.write(call(sender, [], "z"));
+  assert.deepEqual(await ruled(), ["redacted email", "redacted phone"]);
+  const both = [
+    ["y", ["email"]],
+    ["x", ["email", "phone"]],
+  ];
+  assert.deepEqual(await listed("email"), both);
+  assert.deepEqual(await listed("phone"), both.slice(1));
+  const { rows: nulls } = await db.pool.query(
+    "select external_id as id from traces where agent_id = $1 and redacted is null",
+    [agentId],
+  );
+  assert.deepEqual(nulls, [{ id: "z" }]);
+
+  await writer.write(redactedBy(call(sender, ["search"], "x"), ["phone"]));
+  await writer.write(call(sender, ["search"], "y"));
+  assert.deepEqual(await ruled(), ["redacted phone"]);
+  assert.deepEqual(await listed("email"), []);
+
+  const first = otlpWrite(sender, { externalId: "merged", spans: ["a"] });
+  await writer.write(redactedBy(first, ["card"]));
+  await writer.write(otlpWrite(sender, { externalId: "merged", spans: ["b"] }));
+  const [stale] = await listStale(db, { agentId, limit: 10 });
+  const columns = { ...first.columns, redacted: ["card", "iban"] };
+  await updateColumns(db, [{ traceId: stale!.id, revision: stale!.revision, columns }]);
+  assert.deepEqual(await listed("iban"), [["merged", ["card", "iban"]]]);
+  assert.deepEqual(await ruled(), ["redacted card", "redacted iban", "redacted phone"]);
+
+  const [x] = (await listTraces(db, agentId, { redacted: "phone" }, { before: newest, rowsMax: 9 })).rows;
+  await deleteTrace(db, x!.id);
+  await deleteTrace(db, stale!.id);
+  assert.deepEqual(await ruled(), []);
 });
 
 it("a name keeps no character that would make it two, and an empty list is known to be empty", async () => {

@@ -42,7 +42,7 @@ function Results({ insights, view, params }: { insights: RedactionInsights; view
           </dl>
           <Patterns />
           {view.form === "chart" && <Chart insights={insights} urlOf={urlOf} />}
-          <RuleTable insights={insights} />
+          <RuleTable insights={insights} urlOf={urlOf} />
         </>
       )}
     </>
@@ -94,7 +94,9 @@ const notes: Partial<Record<string, string>> = {
   unchecked: "texts not stored, because checking them took too long",
 };
 
-function RuleTable({ insights: { series, total, interval } }: { insights: RedactionInsights }) {
+type RuleTableProps = { insights: RedactionInsights; urlOf: CountedUrl };
+
+function RuleTable({ insights: { series, total, interval }, urlOf }: RuleTableProps) {
   const follow = useFollow();
   return (
     <div className="table-wrap" ref={follow}>
@@ -117,7 +119,9 @@ function RuleTable({ insights: { series, total, interval } }: { insights: Redact
             <tr key={rule}>
               <th scope="row">
                 <span>
-                  <code>{rule}</code>
+                  <a href={urlOf({ redacted: rule })}>
+                    <code>{rule}</code>
+                  </a>
                   {notes[rule] && <span className="quiet small"> {notes[rule]}</span>}
                 </span>
               </th>

@@ -97,6 +97,7 @@ export type Counted = {
   outcome?: Outcome;
   routing?: "unavailable";
   model?: string;
+  redacted?: string;
 };
 
 /** The URL of the traces or test results that a number counts; `at` (ms) narrows to one interval. */
@@ -107,7 +108,7 @@ export function countedUrl(
   insights: Pick<Insights, "from" | "to" | "interval">,
 ): CountedUrl {
   const agent = `/projects/${projectId}/agents/${agentId}`;
-  return ({ testId, outcome, routing, model }, at) => {
+  return ({ testId, outcome, routing, model, redacted }, at) => {
     const from = at === undefined ? insights.from : new Date(at).toISOString();
     const to = at === undefined ? insights.to : new Date(at + lengthOf(insights.interval)).toISOString();
     if (testId !== undefined) {
@@ -118,9 +119,11 @@ export function countedUrl(
       ...(outcome && { verdict: outcome }),
       ...(routing && { routing }),
       ...(model && { model }),
+      ...(redacted && { redacted }),
     };
-    // Traces of manual runs are in no rollup.
-    return `${agent}/traces?${new URLSearchParams({ kind: "live", receivedFrom: from, receivedTo: to, ...filters })}`;
+    // Traces of manual runs are in no rollup but that of redactions.
+    const kind = redacted ? {} : { kind: "live" };
+    return `${agent}/traces?${new URLSearchParams({ ...kind, receivedFrom: from, receivedTo: to, ...filters })}`;
   };
 }
 

@@ -190,7 +190,7 @@ function ChosenTrace({ traceId, known }: { traceId: string; known: ListedTrace |
 }
 
 /** A trace in two lines: name, verdict and time; then the user's first words. */
-export function TraceLine({ trace }: { trace: Omit<ListedTrace, "failedTests"> }) {
+export function TraceLine({ trace }: { trace: Omit<ListedTrace, "failedTests" | "redacted"> }) {
   return (
     <span className="stack-tight">
       <span className="line">

@@ -123,7 +123,7 @@ function useCompletions(
   { spanName }: TraceSearch,
   suggested: FilterInput["suggested"],
 ): readonly Completion[] {
-  const isValue = suggested === "tools" || suggested === "models" || suggested === "providers";
+  const isValue = ["tools", "models", "providers", "redacted"].includes(suggested ?? "");
   const values = useQuery({ ...traceValuesQuery(agentId), enabled: isValue });
   const isTerm = suggested === "spans" || suggested === "attributes";
   const { data: vocabulary } = useQuery({ ...vocabularyQuery(agentId), enabled: isTerm });
@@ -133,6 +133,7 @@ function useCompletions(
     case "tools":
     case "models":
     case "providers":
+    case "redacted":
       return (values.data?.[suggested] ?? []).map(value => ({ value }));
     case "spans":
       return spanNames(vocabulary);

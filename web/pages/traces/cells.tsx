@@ -27,7 +27,7 @@ type SubjectProps = {
 
 /** The link to the trace: the user's first words, the name where names differ or nothing was said, and its marks. */
 export function Subject({ row, namesDiffer, params }: SubjectProps) {
-  const { kind, path, failed, revision, name, userInput } = row;
+  const { kind, path, failed, revision, name, userInput, redacted } = row;
   return (
     <>
       <Link to="/projects/$projectId/agents/$agentId/traces/$traceId" params={params} className="trace-link">
@@ -44,6 +44,7 @@ export function Subject({ row, namesDiffer, params }: SubjectProps) {
           <span>Failed span</span>
         </span>
       )}
+      {redacted.length > 0 && <Redacted rules={redacted} />}
       {kind === "test_run" && (
         <span className="mark quiet">
           <span>Test run</span>
@@ -60,6 +61,15 @@ export function Subject({ row, namesDiffer, params }: SubjectProps) {
         </span>
       )}
     </>
+  );
+}
+
+function Redacted({ rules }: { rules: string[] }) {
+  const text = `Redacted: ${rules.join(", ")}`;
+  return (
+    <span className="mark redacted-mark quiet" role="img" aria-label={text} title={text}>
+      <Icon name="redacted" />
+    </span>
   );
 }
 

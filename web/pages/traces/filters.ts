@@ -12,7 +12,7 @@ import {
 type Choice = { value: string; label: string };
 
 /** Where the names come from that an input suggests. */
-export type Suggested = "tools" | "models" | "providers" | "spans" | "attributes";
+export type Suggested = "tools" | "models" | "providers" | "redacted" | "spans" | "attributes";
 
 export type FilterInput = {
   name: TraceSearchName;
@@ -133,6 +133,11 @@ export const filterGroups: readonly Group[] = [
         suggested: "providers",
         maxLength: nameMax,
         hint: "The whole name, as traces send it.",
+      }),
+      input("Redacted", "redacted", {
+        suggested: "redacted",
+        maxLength: 100,
+        hint: "The name of a privacy rule.",
       }),
       choice("Failed spans", "failed", [
         { value: "true", label: "Yes" },

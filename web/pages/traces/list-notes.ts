@@ -32,6 +32,7 @@ const kept = [
   ["tool", "tool"],
   ["model", "model"],
   ["provider", "provider"],
+  ["redacted", "redaction"],
   ["conversationId", "conversation"],
   ["userId", "user"],
   ["testOutcome", "test outcome"],
