@@ -1,14 +1,20 @@
-// Redaction in a running service: canaries in every field of both paths and of log records are stored nowhere.
+// Redaction in a running service: canaries in every field of both paths are stored nowhere, and every text says where.
 import assert from "node:assert/strict";
-import { request } from "node:http";
 import { after, before, test } from "node:test";
-import { begun, waiting } from "../store/locks.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
-import { makeAgent, makeKey, makeTest } from "../support/app.ts";
-import { encodings, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
+import { makeTest } from "../support/app.ts";
+import { encodings, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
-import { columnsWith } from "../support/leftovers.ts";
-import { callSpan, logsOf, questionRecord } from "../support/log-records.ts";
+import {
+  canary,
+  canonicalTrace,
+  exportedTrace,
+  makePrivateProject,
+  order,
+  type PrivateProject,
+  redacted,
+  said,
+} from "../support/private-project.ts";
 import { jsonOf, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -21,76 +27,9 @@ before(async () => {
 });
 after(() => service.stop());
 
-const canary = "canary.zq7@example.com";
-const order = "ZQ-8812345";
-const said = `Write to ${canary} about ${order}.`;
-const redacted = "Write to [email] about [order].";
-const rules = { builtIn: ["*"], rules: [{ name: "order", pattern: "ZQ-\\d{7}" }] };
-
-type Project = { projectId: string; path: string; agentId: string; serviceName: string; key: string };
-
-let projects = 0;
-async function newProject(settings: object | null = rules): Promise<Project> {
-  const { body } = await service.client.post("/api/projects", { name: "Private" }).expect(201);
-  const path = `/api/projects/${body.id}/privacy`;
-  if (settings) await service.client.put(path, settings).expect(200);
-  const serviceName = `private-${++projects}`;
-  const agent = await makeAgent(service.owner, { projectId: body.id, otlpServiceName: serviceName });
-  const { key } = await makeKey({ ...service.owner, projectId: body.id });
-  return { projectId: body.id, path, agentId: agent.id, serviceName, key };
-}
-
-const post = ({ key }: Project, body: object, more: object = {}) =>
+const newProject = (settings?: object | null) => makePrivateProject(service, settings);
+const post = ({ key }: PrivateProject, body: object, more: object = {}) =>
   send({ url: service.url, key }, { body, ...more });
-
-function canonicalTrace(agentId: string, text = said): object {
-  return {
-    platformId: agentId,
-    metadata: { note: text, deep: { list: [text, 7, true, null] } },
-    spans: [
-      {
-        span_id: "root",
-        name: "Answer",
-        start_time_unix_nano: "1700000000000000000",
-        end_time_unix_nano: "1700000001000000000",
-        attributes: {
-          "gen_ai.prompt": text,
-          "gen_ai.response.text": text,
-          "gen_ai.input.messages": JSON.stringify([
-            { role: "user", parts: [{ type: "text", content: text }] },
-          ]),
-          "user.id": canary,
-          nested: { list: [text] },
-          size: 42,
-        },
-        status: { code: 2, message: text },
-        events: [{ name: "exception", attributes: { "exception.message": text } }],
-      },
-    ],
-  };
-}
-
-function exportedTrace(project: Project, traceId: string, text = said): object {
-  const string = (key: string) => ({ key, value: { stringValue: text } });
-  const body: Read = exportOf(
-    [
-      {
-        traceId,
-        spanId: newSpanId(),
-        name: "Answer",
-        startTimeUnixNano: "1700000000000000000",
-        endTimeUnixNano: "1700000001000000000",
-        attributes: [string("gen_ai.prompt"), string("gen_ai.response.text")],
-        events: [{ name: "said", timeUnixNano: "1700000000000000001", attributes: [string("text")] }],
-        status: { code: 2, message: text },
-      },
-    ],
-    project.serviceName,
-  );
-  body.resourceSpans[0].resource.attributes.push(string("host.note"));
-  body.resourceSpans[0].scopeSpans[0].scope = { name: "sdk", attributes: [string("scope.note")] };
-  return body;
-}
 
 /** The text of every row of every table, with what is compressed or encoded left as it is. */
 async function everyRow(): Promise<string> {
@@ -109,7 +48,7 @@ async function readTrace(traceId: string): Promise<Read> {
   return (await service.client.get(`/api/traces/${traceId}`).expect(200)).body;
 }
 
-async function requireGone(project: Project, traceId: string): Promise<void> {
+async function requireGone(project: PrivateProject, traceId: string): Promise<void> {
   const raw = await service.client.get(`/api/traces/${traceId}/raw`).expect(200);
   const list = await service.client.get(`/api/agents/${project.agentId}/traces`).expect(200);
   const shown = JSON.stringify([await readTrace(traceId), raw.body, list.body]);
@@ -330,169 +269,4 @@ test("a manual run stores its reply redacted, and says where", async () => {
   assert.deepEqual(turn.redactions, expected);
   const trace = await readTrace(turn.traceId);
   assert.deepEqual([trace.responseText, trace.responseTextRedactions], [turn.text, expected]);
-});
-
-test("from the moment the settings are answered, nothing is stored by the former ones", async () => {
-  const project = await newProject(null);
-  const sent: Promise<string>[] = [];
-  let stop = false;
-  let saved = false;
-  const later: string[] = [];
-  const sending = (async () => {
-    while (!stop) {
-      const after = saved;
-      const one = post(project, canonicalTrace(project.agentId)).then(answer => jsonOf(answer).traceId);
-      sent.push(one);
-      const id = await one;
-      if (after) later.push(id);
-      if (later.length >= 5) stop = true;
-    }
-  })();
-  await eventually(async () => assert.ok(sent.length > 3));
-  await service.client.put(project.path, rules).expect(200);
-  const { rows } = await service.db.pool.query<{ id: string }>("select id from traces where agent_id = $1", [
-    project.agentId,
-  ]);
-  const known = new Set(rows.map(({ id }) => id));
-  saved = true;
-  await sending;
-  const all = await Promise.all(sent);
-  const unknown = all.filter(id => !known.has(id));
-  assert.ok(unknown.length >= 5);
-  for (const id of unknown) assert.equal((await readTrace(id)).responseText, redacted);
-});
-
-test("a replaced key gives the same person another pseudonym", async () => {
-  const project = await newProject({ pseudonyms: ["user.id"] });
-  const userOf = async () =>
-    (await readTrace(jsonOf(await post(project, canonicalTrace(project.agentId))).traceId)).userId;
-  const first = await userOf();
-  assert.match(first, /^p_/);
-  assert.equal(await userOf(), first);
-  await service.client.post(`${project.path}/pseudonym-key`).expect(200);
-  const second = await userOf();
-  assert.match(second, /^p_/);
-  assert.notEqual(second, first);
-});
-
-/** What the trace says of each of its spans: its response and the texts of its log records. */
-async function textsOf(traceId: string): Promise<Read> {
-  const { spans, revision } = (await service.client.get(`/api/traces/${traceId}/raw`).expect(200)).body;
-  const said = spans.map((span: Read) => span.attributes["gen_ai.response.text"]);
-  const logged = spans.flatMap((span: Read) => (span.log_records ?? []).map((one: Read) => one.body.content));
-  return { said, logged, revision };
-}
-
-test("a trace sent again after its answer was lost, or after a change of rules, is one with each span once", async () => {
-  for (const path of ["canonical", "otlp"]) {
-    const project = await newProject();
-    const headers = { "x-request-id": `twice-${path}` };
-    const sent = (text?: string) =>
-      path === "canonical"
-        ? canonicalTrace(project.agentId, text)
-        : exportedTrace(project, ids.traceId, text);
-    const ids = { traceId: newTraceId() };
-    const body = JSON.stringify(sent());
-    const first = request(`${service.url}/public/traces`, {
-      method: "POST",
-      headers: { ...headers, "x-api-key": project.key, "content-type": "application/json" },
-    });
-    first.on("error", () => {});
-    first.end(body);
-    const rows = () =>
-      service.db.pool.query<{ id: string; revision: number; spans: number }>(
-        "select id, revision, span_count as spans from traces where agent_id = $1",
-        [project.agentId],
-      );
-    const [stored] = await eventually(async () => {
-      const found = await rows();
-      assert.equal(found.rows.length, 1);
-      return found.rows;
-    });
-    first.destroy();
-    await post(project, JSON.parse(body), { headers });
-    assert.deepEqual((await rows()).rows, [stored], path);
-
-    // Other rules: newer content of the same spans, by the rules of now.
-    await service.client.put(project.path, { builtIn: ["*"], rules: [] }).expect(200);
-    await post(project, JSON.parse(body), { headers });
-    const { said: texts } = await textsOf(stored!.id);
-    assert.deepEqual(texts, [`Write to [email] about ${order}.`], path);
-    const [after] = (await rows()).rows;
-    assert.deepEqual([after!.id, after!.spans], [stored!.id, 1]);
-    assert.equal((await readTrace(stored!.id)).revision, stored!.revision + 1);
-  }
-});
-
-test("log records that become alike are as many as were sent, and are not doubled when they are sent again", async () => {
-  const project = await newProject();
-  await service.client.patch(`/api/agents/${project.agentId}`, { conventions: ["*"] }).expect(200);
-  const about = { traceId: newTraceId(), spanId: newSpanId() };
-  const logs = (...texts: string[]) =>
-    send(
-      { url: service.url, key: project.key },
-      {
-        path: "/public/logs",
-        body: logsOf(
-          texts.map(text => questionRecord(about, text)),
-          project.serviceName,
-        ),
-      },
-    );
-  const { body } = { body: exportOf([callSpan(about)], project.serviceName) };
-  const traceId = (await post(project, body)).headers["x-svc-trace-id"] as string;
-  const [one, two] = ["I am jane@example.com", "I am john@example.com"];
-  const loggedAfter = async (...texts: string[]) => {
-    assert.equal((await logs(...texts)).status, 200);
-    return (await textsOf(traceId)).logged;
-  };
-  const alike = "I am [email]";
-  assert.deepEqual(await loggedAfter(one), [alike]);
-  assert.deepEqual(await loggedAfter(one, two), [alike, alike]);
-  assert.deepEqual(await loggedAfter(one, two), [alike, alike]);
-  // Alone, it cannot be told from one that is sent again.
-  assert.deepEqual(await loggedAfter("I am joan@example.com"), [alike, alike]);
-});
-
-test("a batch that waits to be merged while rules or settings change is stored by those of then", async () => {
-  const text = "Write to waited@example.com.";
-  for (const [change, then] of [
-    [
-      (project: Project) => service.client.put(project.path, rules).expect(200),
-      ["Write to [email].", "Write to [email]."],
-    ],
-    [
-      ({ agentId }: Project) =>
-        service.client
-          .patch(`/api/agents/${agentId}`, { attributes: { deny: ["gen_ai.prompt"] } })
-          .expect(200),
-      [undefined, text],
-    ],
-  ] as const) {
-    const project = await newProject(null);
-    const traceId = newTraceId();
-    const answer = await post(project, exportedTrace(project, traceId, "the first"));
-    const stored = answer.headers["x-svc-trace-id"];
-    const merge = await begun(service.db);
-    await merge.query("select from traces where id = $1 for update", [stored]);
-    const merged = post(project, exportedTrace(project, traceId, text));
-    await waiting(service.db, "for update of t for key share of a");
-    await change(project);
-    await merge.commit();
-    assert.equal((await merged).status, 200);
-    const { spans } = (await service.client.get(`/api/traces/${stored}/raw`).expect(200)).body;
-    const texts = spans.map((span: Read) => [
-      span.attributes["gen_ai.prompt"],
-      span.attributes["gen_ai.response.text"],
-    ]);
-    assert.deepEqual(
-      texts.filter(([, said]: Read) => said !== "the first"),
-      [then],
-    );
-    const left = then[1] === text ? ["trace_batches.spans"] : [];
-    assert.deepEqual(
-      (await columnsWith(service.databaseUrl, "waited@example")).filter(place => place.startsWith("trace_")),
-      left,
-    );
-  }
 });
