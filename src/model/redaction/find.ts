@@ -1,7 +1,7 @@
 // Finds what the built-in rules find in one text without JSON: one pass, which stops only at characters that may begin something.
 
 import { ibanAt } from "./cards.ts";
-import { codeAt, isLatin } from "./characters.ts";
+import { codeAt, isDigit, isLatin } from "./characters.ts";
 import { mayGoOn } from "./digit-groups.ts";
 import { emailAt } from "./emails.ts";
 import type { Found } from "./found.ts";
@@ -176,12 +176,17 @@ class Search {
         return email.end;
       }
     }
-    if (this.#ranks.ip !== -1) {
+    if (this.#ranks.ip !== -1 && mayBeIpv4(text, at)) {
       const end = endOfIpv4(text, at);
       if (end !== -1) {
         this.#add("ip", { start: at, end });
         return end;
       }
+    }
+    // Mostly a few digits, and no number goes on after them.
+    const run = endOfShortRun(text, at);
+    if (run !== -1 && !isLatin(previous)) {
+      return this.#ranks.secret !== -1 && isPartOfValue(text, at, run) ? this.#token(at, run) : run;
     }
     // Like one, but with wrong check digits, it is nothing else either: no phone number and no card.
     const iban = isLatin(previous) ? ibanAt(text, at) : null;
@@ -216,6 +221,22 @@ class Search {
     password.lastIndex = start;
     return password.test(text) ? this.#secret.at(password.lastIndex) : null;
   }
+}
+
+/** The end of fewer digits than a number has, after which none goes on; else -1. */
+function endOfShortRun(text: string, start: number): number {
+  let end = start + 1;
+  while (end < start + 7 && isDigit(codeAt(text, end))) end++;
+  return end < start + 7 && !mayGoOn(codeAt(text, end)) ? end : -1;
+}
+
+/** Whether a point follows up to three digits. */
+function mayBeIpv4(text: string, start: number): boolean {
+  for (let at = start + 1; at <= start + 3; at++) {
+    const code = codeAt(text, at);
+    if (!isDigit(code)) return code === 46;
+  }
+  return false;
 }
 
 function isAt(code: number): boolean {

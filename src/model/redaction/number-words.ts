@@ -49,7 +49,7 @@ export class WordsBefore {
    * words since the last value that was found count, or since its placeholder: one phone number is often followed by another.
    */
   at(start: number, since: number, isAfterPhone: boolean): -1 | 0 | 1 {
-    if (!this.#isRead) this.#read(start, Math.max(0, start - reach));
+    if (!this.#isRead) this.#read(start, Math.max(0, start - reach), since);
     let least = Math.max(since, start - reach, 0);
     let isAfter = isAfterPhone && since > start - reach;
     if (this.#close >= least) {
@@ -64,7 +64,8 @@ export class WordsBefore {
     return phone >= other ? 1 : -1;
   }
 
-  #read(start: number, least: number): void {
+  /** Words before `since` count for none of the run; placeholders before it may. */
+  #read(start: number, least: number, since: number): void {
     const text = this.#text;
     this.#isRead = true;
     this.#phoneStart = -1;
@@ -81,7 +82,7 @@ export class WordsBefore {
         const name = this.#open === -1 ? null : placeholder.exec(text.slice(this.#open, from + 1));
         this.#rule = name?.[1] ?? "";
       }
-      if (!words.begins(code)) continue;
+      if (from < since || !words.begins(code)) continue;
       words.at(text, from, start, (to, value) => {
         const isPhone = value === "phone" || (value === "number" && isOfPerson(text, from, least));
         if (isPhone && to >= this.#phoneEnd) {

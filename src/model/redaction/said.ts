@@ -38,11 +38,16 @@ export function wordEndingAt(text: string, end: number, least: number): Word | n
   if (end === least || !words.begins(codeAt(text, end - 1))) return null;
   let start = end;
   let isPassword = false;
-  words.at(text, end, least, (to, value) => {
-    // The shortest come first, and of equally long ones the password.
-    if (to < start) isPassword = value;
-    start = to;
-  });
+  let node = 0;
+  for (let at = end - 1; at >= least; at--) {
+    node = words.next(node, codeAt(text, at));
+    if (node === 0) break;
+    const values = words.valuesOf(node);
+    if (values === undefined) continue;
+    // Of equally long ones the password.
+    isPassword = values[0]!;
+    start = at;
+  }
   return start === end ? null : { start, end, isPassword };
 }
 
@@ -70,12 +75,16 @@ function startOfJoins(text: string, from: number, start: number, least: number, 
   if (from - end > 2 || end === least || !joins.begins(codeAt(text, end - 1))) return -1;
   if (end < start && isLetter(codeAt(text, end))) return -1;
   let best = -1;
-  joins.at(text, end, least, to => {
+  let node = 0;
+  for (let to = end - 1; to >= least; to--) {
+    node = joins.next(node, codeAt(text, to));
+    if (node === 0) break;
+    if (joins.valuesOf(node) === undefined) continue;
     const quotes = startOfQuotes(text, to, least);
     if (best === -1 || quotes < best) best = quotes;
     const further = left > 1 ? startOfJoins(text, to, start, least, left - 1) : -1;
     if (further !== -1 && further < best) best = further;
-  });
+  }
   return best;
 }
 

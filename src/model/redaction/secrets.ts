@@ -52,17 +52,18 @@ export class SecretSearch {
     this.#asked = start;
     const end = this.#endOfValue(start);
     if (end - start < 6 || !isMixed(text, start, Math.min(end, start + valueMax))) return null;
+    const judged = Math.min(end, start + valueMax);
+    if (isStandIn(text, start, judged)) return null;
     const said = saidBefore(text, start);
     if (!said) return null;
     const before = codeAt(text, said.start - 1);
     if (said.start > Math.max(0, start - 48)) {
-      if (isAsciiLetter(before) && !/[_-]/.test(text.slice(said.start, said.end))) return null;
+      if (isAsciiLetter(before) && !hasJoint(text, said.start, said.end)) return null;
       if (before === 91 && codeAt(text, said.end) === 93) return null;
       if (isAfterPlaceholder(text, said.start)) return null;
     }
     // “password reset2024” is no password: without `is` or a colon, the value must look random.
     const isPassword = said.isPassword && (said.isJoined || codeAt(text, said.end - 1) > 0x24f);
-    const judged = Math.min(end, start + valueMax);
     if (this.#isMasked(start, judged) || !looksSecret(text.slice(start, judged), isPassword)) return null;
     this.#foundEnd = end;
     return { start, end };
@@ -189,6 +190,28 @@ export function isPartOfValue(text: string, start: number, end: number): boolean
   const isAttached = start > 0 && before <= 0x24f && !(markOf(before) & openMark);
   if (isAttached && before !== 46 && before !== 45 && before !== 47) return true;
   return end < text.length && after <= 0x24f && !(markOf(after) & (closeMark | numberMark));
+}
+
+/** Whether a word has an underscore or a hyphen. */
+function hasJoint(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const code = codeAt(text, at);
+    if (code === 95 || code === 45) return true;
+  }
+  return false;
+}
+
+const standIn =
+  /(?:[[<{*]|[$%#]\{|your|my|the|change|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\.|p_)/iy;
+const standInBegins = new Uint8Array(128);
+for (const char of "[<{*$%#ymtcerxhsfpYMTCERXHSFP") standInBegins[char.charCodeAt(0)] = 1;
+
+/** Whether a value begins as what stands for a secret does; the rest is left to `looksSecret`. */
+function isStandIn(text: string, start: number, end: number): boolean {
+  const code = codeAt(text, start);
+  if (code >= 128 || standInBegins[code] === 0) return false;
+  standIn.lastIndex = start;
+  return standIn.test(text) && standIn.lastIndex <= end;
 }
 
 /** Not for what stands for a secret: <password>, ${PASSWORD}, your-api-key. */

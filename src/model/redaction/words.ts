@@ -14,6 +14,7 @@ export class WordTree<Value> {
   readonly #children: Int16Array;
   readonly #classCount: number;
   readonly #entries: (Entry<Value>[] | undefined)[] = [undefined];
+  readonly #values: readonly (readonly Value[] | undefined)[];
   readonly #isBackward: boolean;
 
   /** `words`: in the syntax of `expand`; `\b` may begin or end one. `isBackward`: they are looked for from their ends. */
@@ -25,23 +26,15 @@ export class WordTree<Value> {
     const children = new Int16Array(nodesMax * this.#classCount);
     for (const { word, value } of all) this.#add(children, word, value);
     this.#children = children.slice(0, this.#entries.length * this.#classCount);
+    this.#values = this.#entries.map(entries => entries?.map(({ value }) => value));
   }
 
   /**
-   * Reports words that begin at `from` and end at most at `end` (backward: that end at `from` and begin at least at `end`),
-   * the shortest first. There is a boundary at `end`, whatever follows.
+   * Reports words that begin at `from` and end at most at `end`, the shortest first. There is a boundary at `end`, whatever
+   * follows. Not for a backward tree: its words are followed with `next`.
    */
   at(text: string, from: number, end: number, report: (to: number, value: Value) => void): void {
     let node = 0;
-    if (this.#isBackward) {
-      for (let at = from - 1; at >= end; at--) {
-        node = this.#children[node * this.#classCount + this.#classes[codeAt(text, at)]!]!;
-        if (node === 0) return;
-        const entries = this.#entries[node];
-        if (entries) for (const { value } of entries) report(at, value);
-      }
-      return;
-    }
     for (let at = from; at < end; at++) {
       node = this.#children[node * this.#classCount + this.#classes[codeAt(text, at)]!]!;
       if (node === 0) return;
@@ -53,6 +46,16 @@ export class WordTree<Value> {
         report(at + 1, value);
       }
     }
+  }
+
+  /** The node after a unit, from 0 at the beginning (backward: the end) of a word; 0: no word goes on like this. */
+  next(node: number, code: number): number {
+    return this.#children[node * this.#classCount + this.#classes[code]!]!;
+  }
+
+  /** Of the words that are complete at a node, in the order of the lists. */
+  valuesOf(node: number): readonly Value[] | undefined {
+    return this.#values[node];
   }
 
   /** Whether a word may begin (backward: end) with this unit. */
