@@ -28,7 +28,16 @@ const drainMsMax = 180_000;
 const readers = 4;
 
 type TraceRow = { id: string; external_id: string; path: "canonical" | "otlp"; revision: number };
-type RunRow = { id: string; trace_id: string; revision: number; verdict: string | null; detail: Buffer };
+type RunRow = {
+  attempts: number;
+  started_at: Date;
+  created_at: Date;
+  id: string;
+  trace_id: string;
+  revision: number;
+  verdict: string | null;
+  detail: Buffer;
+};
 
 export async function check(input: CheckInput): Promise<CheckReport> {
   const database = new pg.Client({ connectionString: input.databaseUrl });
@@ -143,6 +152,15 @@ function faultOfUnion({ deliveries }: Identity, texts: Texts): string | undefine
 }
 
 /**
+ * Whether it is the first of its revision, or was scheduled by a batch that came after the evaluation before had begun: that
+ * one may have read the batch all the same. A run that was taken over began earlier than it says.
+ */
+function isFurther(run: RunRow, _: number, runsAt: RunRow[]): boolean {
+  const before = runsAt.filter(({ id }) => id < run.id);
+  return before.every(({ attempts, started_at }) => attempts > 1 || started_at <= run.created_at);
+}
+
+/**
  * One completed run for a trace and revision, with one result of each eligible test. OTLP: the newest revision is among them;
  * a canonical trace is evaluated once, and not again when it is replaced.
  */
@@ -158,7 +176,7 @@ async function checkRuns(
   );
   for (const { id, error } of failed) findings.push(`run ${id} ended with an error: ${error}`);
   const { rows: runs } = await database.query<RunRow>(
-    "select id, trace_id, revision, verdict, detail from runs where agent_id = $1 and state = 'completed' and kind = 'passive'",
+    "select id, trace_id, revision, verdict, detail, attempts, started_at, created_at from runs where agent_id = $1 and state = 'completed' and kind = 'passive'",
     [agentId],
   );
   const runsOf = Map.groupBy(runs, run => run.trace_id);
@@ -170,9 +188,9 @@ async function checkRuns(
     }
     if (!own.some(run => run.revision === revision))
       findings.push(`trace ${id} was not evaluated at its revision ${revision}`);
-    const counts = Map.groupBy(own, run => run.revision);
-    for (const [at, { length }] of counts)
-      if (length > 1) findings.push(`trace ${id} was evaluated ${length} times at revision ${at}`);
+    for (const [at, runsAt] of Map.groupBy(own, run => run.revision))
+      if (!runsAt.every(isFurther))
+        findings.push(`trace ${id} was evaluated ${runsAt.length} times at revision ${at}`);
   }
   const listOf = (ids: string[]) => ids.toSorted((a, b) => a.localeCompare(b)).join();
   const expected = listOf(tests.eligible);
@@ -184,7 +202,7 @@ async function checkRuns(
   return runs;
 }
 
-/** The counts by hour equal those of each trace's latest run. */
+/** The counts by hour equal a recount: an agent's count each trace by its latest run, a test's count every run. */
 async function checkCounts(
   database: pg.Client,
   { agentId, tests }: CheckInput,
@@ -194,9 +212,11 @@ async function checkCounts(
   const recounted = new Map<string, number>();
   const add = (key: string) => recounted.set(key, (recounted.get(key) ?? 0) + 1);
   const latest = new Map(runs.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(run => [run.trace_id, run]));
-  for (const { verdict, detail } of latest.values()) {
+  for (const { verdict } of latest.values()) {
     add("runs");
     if (verdict) add(`agent ${verdict}`);
+  }
+  for (const { detail } of runs) {
     for (const { testId, outcome } of decodeDetail(detail).results) add(`${testId} ${outcome}`);
   }
   const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"];

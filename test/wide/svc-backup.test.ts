@@ -22,11 +22,7 @@ import { after, suite, test } from "node:test";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { openDatabase } from "../../src/store/db.ts";
 import { type Member, readTar, tarEnd, tarMember } from "../../src/wire/tar.ts";
-import { childEnv } from "../support/child-env.ts";
-import { emptyDatabase, freshDatabase } from "../support/postgres.ts";
-import { makeScratch } from "../support/postgres-server.ts";
-import { fillRestorable } from "../support/restorable.ts";
-import { startLoad } from "./load.ts";
+import { startLoad } from "../flow/load.ts";
 import {
   bootstrapped,
   type Output,
@@ -34,7 +30,11 @@ import {
   startProcess,
   stopProcess,
   stopProcesses,
-} from "./processes.ts";
+} from "../flow/processes.ts";
+import { childEnv } from "../support/child-env.ts";
+import { emptyDatabase, freshDatabase } from "../support/postgres.ts";
+import { makeScratch } from "../support/postgres-server.ts";
+import { fillRestorable } from "../support/restorable.ts";
 
 const scratch = makeScratch();
 after(async () => {
