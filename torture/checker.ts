@@ -156,7 +156,7 @@ function faultOfUnion({ deliveries }: Identity, texts: Texts): string | undefine
  * one may have read the batch all the same. A run that was taken over began earlier than it says.
  */
 function isFurther(run: RunRow, _: number, runsAt: RunRow[]): boolean {
-  const before = runsAt.filter(({ id }) => id < run.id);
+  const before = runsAt.filter(({ created_at }) => created_at < run.created_at);
   return before.every(({ attempts, started_at }) => attempts > 1 || started_at <= run.created_at);
 }
 
