@@ -124,7 +124,11 @@ export class ResultWriter {
     );
     await updateStale(db, evaluated);
     for (const { run, verdict } of evaluated) {
-      if (!kept.has(run.id)) continue;
+      if (!kept.has(run.id)) {
+        // It may be gone, because its revision was evaluated before.
+        events.publish({ type: "refresh", agentId: run.agentId });
+        continue;
+      }
       const { id: runId, agentId, traceId } = run;
       events.publish({ type: "run", agentId, traceId, runId, state: "completed", verdict: verdict.verdict });
       onEnd?.("completed", verdict.verdict);

@@ -10,9 +10,10 @@ import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
 import { countsToStore, detailOf, encodeDetail, type TraceCounts } from "./detail.ts";
-import { findReplacements } from "./replacements.ts";
+import { findReplacements, lockRunsOf } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 import { addRollups } from "./rollups.ts";
+import { dropSameRevision } from "./same-revision.ts";
 
 export type ClaimedRun = {
   id: string;
@@ -172,7 +173,7 @@ export type CompletedRun = {
 
 /**
  * Stores the results of runs that are still leased by this worker, and returns their ids. Runs that another worker took
- * over, or whose trace was deleted, are neither changed nor counted.
+ * over, or whose trace was deleted, are neither changed nor counted; one whose revision was evaluated before is deleted.
  */
 export async function completeRuns(
   db: Database,
@@ -181,7 +182,7 @@ export async function completeRuns(
 ): Promise<Set<string>> {
   const byId = new Map(completed.map(run => [run.id, run]));
   return transaction(db, async client => {
-    const kept = await storeResults(client, lease, completed);
+    const kept = await withoutSameRevision(client, await storeResults(client, lease, completed));
     if (kept.some(run => run.outageBefore || byId.get(run.id)!.outage)) await closeOutages(client, kept);
     if (kept.length > 0) {
       const replacements = await findReplacements(client, kept);
@@ -198,6 +199,17 @@ export async function completeRuns(
     }
     return new Set(kept.map(run => run.id));
   });
+}
+
+async function withoutSameRevision(client: pg.PoolClient, stored: Kept[]): Promise<Kept[]> {
+  const repeated = stored.filter(({ hasOthers }) => hasOthers);
+  if (repeated.length === 0) return stored;
+  await lockRunsOf(
+    client,
+    repeated.map(({ traceId }) => traceId),
+  );
+  const dropped = await dropSameRevision(client, repeated);
+  return stored.filter(({ id }) => !dropped.has(id));
 }
 
 type Kept = {

@@ -9,7 +9,18 @@ type Completed = { id: string; traceId: string; hasOthers: boolean };
 
 type Replacement = Pick<CountedRun, "isLatest" | "replaces">;
 
-/** By run: whether it is its trace's latest completed one, and what it replaces. */
+/**
+ * Without the locks, two runs of a trace that complete at the same time would not see each other, and both would count. Call
+ * it after they are completed, and before anything is read of other runs.
+ */
+export async function lockRunsOf(client: pg.PoolClient, traceIds: string[]): Promise<void> {
+  await client.query(
+    "select pg_advisory_xact_lock(hashtextextended(id, 27)) from unnest($1::text[]) as trace (id)",
+    [[...new Set(traceIds)].sort()],
+  );
+}
+
+/** By run: whether it is its trace's latest completed one, and what it replaces. Needs `lockRunsOf`. */
 export async function findReplacements(
   client: pg.PoolClient,
   completed: Completed[],
@@ -19,12 +30,7 @@ export async function findReplacements(
   );
   const repeated = completed.filter(({ hasOthers }) => hasOthers);
   if (repeated.length === 0) return found;
-  const traceIds = [...new Set(repeated.map(({ traceId }) => traceId))].sort();
-  // Without the locks, two runs of a trace that complete at the same time would not see each other, and both would count.
-  await client.query(
-    "select pg_advisory_xact_lock(hashtextextended(id, 27)) from unnest($1::text[]) as trace (id)",
-    [traceIds],
-  );
+  const traceIds = [...new Set(repeated.map(({ traceId }) => traceId))];
   type Row = { latestId: string; routing: Routing | null; verdict: Outcome | null; detail: Buffer | null };
   const { rows } = await client.query<Row>({
     name: "find_replacements",

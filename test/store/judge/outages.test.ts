@@ -43,11 +43,17 @@ async function claimAll(): Promise<void> {
   await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 10_000 });
 }
 
+let revision = 0;
+
+/** Each with another revision: a revision is evaluated once. */
 const complete = (outages: Record<string, boolean>, database = db) =>
   completeRuns(
     database,
     lease,
-    Object.entries(outages).map(([id, outage]) => ({ id, revision: 1, verdict, outage, ...unmeasured })),
+    Object.entries(outages).map(([id, outage]) => ({
+      ...{ id, revision: ++revision, verdict, outage },
+      ...unmeasured,
+    })),
   );
 
 /** The agent's traces with checks that the judge could not answer, oldest first. */

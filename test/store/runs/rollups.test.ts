@@ -71,12 +71,15 @@ async function complete(database: Database, judged: Judged, one: Judgement, leas
   await completeRuns(database, lease, [completed(run!.id, judged, one)]);
 }
 
+let revision = 0;
+
+/** Of another revision each time: a revision is evaluated once. */
 function completed(id: string, judged: Judged, one: Judgement) {
   const tokens = { input: one.tokens, output: one.tokens, reasoning: null, cached: null, total: null };
   const verdict = verdictOf(judged, one);
   return {
     id,
-    revision: 1,
+    revision: ++revision,
     verdict,
     outage: false,
     durationMs: one.durationMs,
