@@ -1,6 +1,7 @@
-// Sends many rows as parameters of one statement: an array per column, combined by unnest.
+// Sends many rows as parameters of one statement: a binary array per column, combined by unnest.
+import { binaryArray, isBinary } from "./binary-array.ts";
 
-/** `bytes` columns share one binary parameter; an array of bytea would be sent as hex, twice the size. */
+/** `bytes` columns share one parameter, which is copied once less than an array. */
 type ColumnType = "uuid" | "text" | "int" | "bigint" | "float8" | "date" | "bool" | "bytea" | "bytes";
 
 export type Column<Row> = readonly [type: ColumnType, read: (row: Row, index: number) => unknown];
@@ -39,8 +40,9 @@ export function multiRow<Row, Name extends string = string>(
       const chunks: Uint8Array[] = [];
       // SQL counts from 1.
       let at = 1;
-      const values = entries.flatMap(([, [type, read]]): unknown[][] => {
+      const values = entries.flatMap(([, [type, read]]): unknown[] => {
         const column = rows.map(read);
+        if (isBinary(type)) return [binaryArray(type, column)];
         if (type !== "bytes") return [column];
         const parts = column as Uint8Array[];
         const offsets = parts.map(({ length }) => {
@@ -48,7 +50,8 @@ export function multiRow<Row, Name extends string = string>(
           return at - length;
         });
         chunks.push(...parts);
-        return [offsets, parts.map(({ length }) => length)];
+        const lengths = parts.map(({ length }) => length);
+        return [binaryArray("int", offsets), binaryArray("int", lengths)];
       });
       return hasBytes ? [...values, Buffer.concat(chunks)] : values;
     },
