@@ -407,3 +407,33 @@ test("a judge that stays unavailable is given up at the deadline", async () => {
   );
   assert.match(judged!.reason, /The judge answered with status 503/);
 });
+
+test("a run whose content is forgotten just as it is to be evaluated again is left out", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id } = await awaiting(agentId, 1);
+  await launcher.stop(0);
+  await db.pool.query("update runs set next_try_at = now(), judge_deadline_at = now() where launch_id = $1", [
+    id,
+  ]);
+  const second = startLauncher();
+  const [run] = (await ended(id)).runs;
+  await second.stop(0);
+  // As forgetting does: the trace first, then its runs.
+  const forgets = await db.pool.connect();
+  await forgets.query("begin");
+  await forgets.query("select from traces where id = $1 for update", [run!.traceId]);
+  await forgets.query("select from runs where id = $1 for update", [run!.id]);
+  const again = evaluateManualRunsAgain(db, agentId, { launchId: id }, 900_000);
+  await eventually(async () => {
+    const { rowCount } = await db.pool.query(
+      "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+    );
+    assert.equal(rowCount, 1);
+  });
+  await forgets.query("update traces set content = 'forgotten' where id = $1", [run!.traceId]);
+  await forgets.query("update runs set detail = detail where id = $1", [run!.id]);
+  await forgets.query("commit");
+  forgets.release();
+  assert.deepEqual(await again, []);
+  assert.equal((await listRunsOfLaunch(db, id))[0]?.state, "completed");
+});

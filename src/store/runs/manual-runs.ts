@@ -203,24 +203,39 @@ export async function evaluateManualRunsAgain(
   { runIds, launchId, traceIds }: { runIds?: string[]; launchId?: string; traceIds?: string[] },
   deadlineMs: number,
 ): Promise<EvaluatedAgain[]> {
-  const { rows } = await db.pool.query<EvaluatedAgain>(
-    `update runs set state = 'running', next_try_at = now(), waiting_reason = null, judge_tries = 0, attempts = 0,
-       judge_deadline_at = now() + $5::float8 * interval '1 ms'
-     where agent_id = $1 and kind = 'manual' and state = 'completed' and outage_open
-       and ($2::uuid[] is null or id = any ($2)) and ($3::uuid is null or launch_id = $3)
-       and ($4::uuid[] is null
-         or id = any (array(select u.run_id from run_turns u where u.trace_id = any ($4))))
-       and not exists (
-         select from run_turns u
-         where u.run_id = runs.id and not exists (
-           select from traces t where t.id = u.trace_id and t.content is distinct from 'forgotten'
-         )
+  return transaction(db, async client => {
+    const { rows: asked } = await client.query<{ id: string; traceIds: string[] }>(
+      `select id, array(select u.trace_id from run_turns u where u.run_id = runs.id and u.trace_id is not null) as "traceIds"
+       from runs
+       where agent_id = $1 and kind = 'manual' and state = 'completed' and outage_open
+         and ($2::uuid[] is null or id = any ($2)) and ($3::uuid is null or launch_id = $3)
+         and ($4::uuid[] is null
+           or id = any (array(select u.run_id from run_turns u where u.trace_id = any ($4))))`,
+      [agentId, runIds ?? null, launchId ?? null, traceIds ?? null],
+    );
+    // Traces before runs, as content is forgotten: which ones are forgotten is asked after that has been committed.
+    await client.query("select from traces where id = any ($1::uuid[]) order by id for key share", [
+      asked.flatMap(run => run.traceIds),
+    ]);
+    const { rows } = await client.query<EvaluatedAgain>(
+      `with chosen as materialized (
+         select id from runs where id = any ($1::uuid[]) order by id for update
        )
-     returning id, agent_id as "agentId", launch_id as "launchId",
-       array(select u.trace_id from run_turns u where u.run_id = runs.id and u.trace_id is not null) as "traceIds"`,
-    [agentId, runIds ?? null, launchId ?? null, traceIds ?? null, deadlineMs],
-  );
-  return rows;
+       update runs set state = 'running', next_try_at = now(), waiting_reason = null, judge_tries = 0, attempts = 0,
+         judge_deadline_at = now() + $2::float8 * interval '1 ms'
+       from chosen where runs.id = chosen.id and state = 'completed' and outage_open
+         and not exists (
+           select from run_turns u
+           where u.run_id = runs.id and not exists (
+             select from traces t where t.id = u.trace_id and t.content is distinct from 'forgotten'
+           )
+         )
+       returning runs.id, agent_id as "agentId", launch_id as "launchId",
+         array(select u.trace_id from run_turns u where u.run_id = runs.id and u.trace_id is not null) as "traceIds"`,
+      [asked.map(({ id }) => id), deadlineMs],
+    );
+    return rows;
+  });
 }
 
 async function ending(
