@@ -3,10 +3,13 @@ import type { Logger } from "pino";
 import { ClaimLoop, logFault } from "./claiming.ts";
 import type { ToForget } from "./load/forget.ts";
 import { claimDue, nextDueMs } from "./store/content/deadlines.ts";
+import { findForgettingSettings } from "./store/content/settings.ts";
 import { type Database, isTransient } from "./store/db.ts";
+import type { Vault } from "./store/secrets/vault.ts";
 
 export type ForgetterDeps = {
   db: Database;
+  vault: Vault;
   /** Drops the content of those that are still due, on a thread. */
   forget: (due: ToForget, signal?: AbortSignal) => Promise<{ traces: ForgottenTrace[] }>;
   onForgotten: (trace: ForgottenTrace) => void;
@@ -48,14 +51,16 @@ export class Forgetter {
   }
 
   async #work(): Promise<number> {
-    const { db, forget, onForgotten } = this.#deps;
+    const { db, vault, forget, onForgotten } = this.#deps;
     const { signal } = this.#abort;
     if (signal.aborted) return 0;
     const begun = performance.now();
     const due = await claimDue(db, { rowsMax, leaseMs: this.#leaseMs });
     if (!due) return Math.min(Math.max((await nextDueMs(db)) ?? idleMaxMs, 0), idleMaxMs);
     if (due.traceIds.length + due.runIds.length > 0) {
-      const { traces } = await forget(due, signal);
+      const { agentIds, ...subjects } = due;
+      const settings = await findForgettingSettings(db, vault, agentIds);
+      const { traces } = await forget({ ...subjects, settings }, signal);
       for (const trace of traces) onForgotten(trace);
     }
     // As long a rest as the work took: at most half of a core, and of a connection.

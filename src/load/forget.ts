@@ -1,37 +1,48 @@
 // Forgets traces: opens them, leaves their structure as an agent without content would have stored it, and stores that.
 
 import { type LoadedTrace, openEach } from "../load.ts";
-import { withoutContent } from "../model/content.ts";
+import { attributeFilter, withoutContent } from "../model/content.ts";
 import type { ReadBy } from "../model/conventions/read-by.ts";
 import { readTraceBy } from "../model/conventions/read-by.ts";
+import { redactorOf, type StoringRules } from "../model/privacy.ts";
+import type { Redacted, Redaction } from "../model/redaction.ts";
+import { Refusal } from "../model/refusal.ts";
 import { columnsOf, rulesOf, type TraceColumns } from "../model/trace/columns.ts";
 import { derive } from "../model/trace/derive.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
-import type { Batch, MergedTrace, TracePath } from "../model/trace/trace.ts";
+import type { Batch, TracePath } from "../model/trace/trace.ts";
 import { forgetContent, type StructureBatch, type TraceStructure } from "../store/content/forget.ts";
+import type { ForgettingSettings } from "../store/content/settings.ts";
 import type { Database } from "../store/db.ts";
 import { loadBatches, type StoredBatches } from "../store/traces/read.ts";
 import { spanKeysOf } from "../store/traces/span-keys.ts";
 import { encodeBatch, readBatch, readResource, scan } from "../wire/batch.ts";
-import { encodeRedactions } from "../wire/redactions.ts";
+import { encodeRedactions, readRedactions } from "../wire/redactions.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";
 
 /** Forgotten in one transaction, which takes few statements however many there are. */
 const atOnce = 20;
 const bytesAtOnce = 4 * 1024 * 1024;
 
-export type ToForget = { traceIds: string[]; runIds: string[] };
+/** `settings`: those of the agents, as they are now. */
+export type ToForget = { traceIds: string[]; runIds: string[]; settings: ForgettingSettings[] };
 
-/** Those that were forgotten; the others are not due any more, or changed meanwhile. */
+/** Those that were forgotten; the others are not due any more, or changed meanwhile, or their agents' settings did. */
 export async function forgetTraces(
   db: Database,
   heap: HeapSemaphore,
-  { traceIds, runIds }: ToForget,
+  { traceIds, runIds, settings }: ToForget,
   signal?: AbortSignal,
 ): Promise<{ traces: { traceId: string; agentId: string }[] }> {
+  const byAgent = new Map(settings.map(one => [one.agentId, one]));
   const forgotten: { traceId: string; agentId: string }[] = [];
   let open: TraceStructure[] = [];
   let bytes = 0;
+  const add = (structure: TraceStructure | null) => {
+    if (!structure) return;
+    open.push(structure);
+    bytes += structure.batches.reduce((sum, batch) => sum + batch.bytes.length, 0);
+  };
   const store = async (runs: string[] = []) => {
     if (open.length + runs.length === 0) return;
     const done = new Set((await forgetContent(db, open, runs)).traceIds);
@@ -43,15 +54,15 @@ export async function forgetTraces(
   for await (const outcome of openEach(db, traceIds, heap, signal ? { signal } : {})) {
     if ("missing" in outcome) continue;
     if ("error" in outcome) throw outcome.error;
-    if ("refusal" in outcome) open.push(...(await structureInParts(db, outcome.traceId)));
+    if ("refusal" in outcome) add(await structureInParts(db, outcome.traceId, byAgent));
     else {
       try {
-        open.push(structureOf(outcome.loaded));
+        const by = byAgent.get(outcome.loaded.agentId);
+        add(by ? structureOf(outcome.loaded, by) : null);
       } finally {
         outcome.release();
       }
     }
-    bytes += open.at(-1)?.batches.reduce((sum, batch) => sum + batch.bytes.length, 0) ?? 0;
     if (open.length >= atOnce || bytes >= bytesAtOnce) await store();
   }
   await store();
@@ -60,57 +71,107 @@ export async function forgetTraces(
 
 /**
  * One batch with the structure of the whole trace, as conventions read it now: batch by batch they would read less. Tokens,
- * cost, times and status stay as they are; names, tools and models are those that the structure still has.
+ * cost, times and status stay as they are; names, tools, models and ids are those that the structure still has.
  */
-function structureOf({ traceId, agentId, revision, trace, derived, ...by }: LoadedTrace): TraceStructure {
-  const { path, spans, resource, metadata, redactions = [] } = trace;
-  const left = withoutContent({ spans, resource, metadata }, path, readByOf(by), "forgotten");
-  const kept = redactions.filter(redaction => isLeft(redaction, trace, left));
-  return {
-    traceId,
-    agentId,
-    revision,
-    batches: [encoded(left, kept)],
-    columns: columnsLeft(columnsOf(derived, rulesOf(kept)), left, path, readByOf(by)),
-  };
+function structureOf(
+  { traceId, agentId, revision, trace, derived, ...by }: LoadedTrace,
+  settings: ForgettingSettings,
+): TraceStructure {
+  const { path, spans, resource, metadata, redactions } = trace;
+  const left = leftOf({ spans, resource, metadata, ...(redactions && { redactions }) }, path, by, settings);
+  const columns = columnsLeft(columnsOf(derived, rulesOf(left.redactions)), left, path, by);
+  return { traceId, agentId, revision, settings, batches: [encoded(left)], columns, ids: columns };
 }
+
+/** What an agent without content would store of the batch by the settings of now, with what is redacted in it. */
+function leftOf(
+  batch: Batch,
+  path: TracePath,
+  by: ReadBy,
+  { attributes, storing }: ForgettingSettings,
+): Batch {
+  const { redactions: before = [], ...sent } = batch;
+  const structure = withoutContent(attributeFilter(attributes)(sent), path, readByOf(by), "forgotten");
+  const { value, redactions } = redactedBy(structure, storing);
+  const keyOf = ({ spanId, path }: Redaction) => `${spanId} ${path}`;
+  const changed = new Set(redactions.map(keyOf));
+  const kept = before.filter(one => isLeft(one, sent, structure) && !changed.has(keyOf(one)));
+  return { ...value, redactions: [...kept, ...redactions] };
+}
+
+/** Where the key of pseudonyms cannot be read, content goes all the same, and the ids that would need it, too. */
+function redactedBy(structure: Batch, storing: StoringRules | null): Redacted<Batch> {
+  const redactor = storing && redactorOf(storing);
+  if (!redactor) return { value: structure, redactions: [] };
+  try {
+    return redactor.batch(structure);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return redactor.batch(
+      attributeFilter({ deny: [...idAttributes, ...storing.rules.pseudonyms], allow: null })(structure),
+    );
+  }
+}
+
+const idAttributes = ["user.id", "session.id", "gen_ai.conversation.id"];
 
 function readByOf({ conventions, conventionRules }: ReadBy): ReadBy {
   return { conventions, conventionRules };
 }
 
 function columnsLeft(columns: TraceColumns, left: Batch, path: TracePath, by: ReadBy): TraceColumns {
-  const { trace, reading } = readTraceBy(mergeBatches([left], path), by, undefined, "columns");
-  const { name, tools, models, providers, conversationId, userId } = columnsOf(
-    derive(trace, undefined, reading, "columns"),
-    columns.redacted,
-  );
-  const names = { name, tools, models, providers, conversationId, userId };
+  const names = namesOf(left, path, by);
   return { ...columns, ...names, userInput: null, responseText: null };
 }
 
+type Names = Pick<TraceColumns, "name" | "tools" | "models" | "providers" | "conversationId" | "userId">;
+
+function namesOf(left: Batch, path: TracePath, by: ReadBy): Names {
+  const { trace, reading } = readTraceBy(mergeBatches([left], path), readByOf(by), undefined, "columns");
+  const columns = columnsOf(derive(trace, undefined, reading, "columns"), []);
+  const { name, tools, models, providers, conversationId, userId } = columns;
+  return { name, tools, models, providers, conversationId, userId };
+}
+
 /** Of a trace that is too large to be opened: each of its batches by itself. Log records about its spans go. */
-async function structureInParts(db: Database, traceId: string): Promise<TraceStructure[]> {
+async function structureInParts(
+  db: Database,
+  traceId: string,
+  byAgent: Map<string, ForgettingSettings>,
+): Promise<TraceStructure | null> {
   const stored = (await loadBatches(db, [traceId])).loaded.get(traceId);
-  if (!stored) return [];
+  const settings = stored && byAgent.get(stored.agentId);
+  if (!stored || !settings) return null;
   const { agentId, revision, path } = stored;
   const batches: StructureBatch[] = [];
+  const names: Names[] = [];
   for (const batch of readEach(stored)) {
     if (batch.logRecords) continue;
-    batches.push(encoded(withoutContent(batch, path, readByOf(stored), "forgotten"), []));
+    const left = leftOf(batch, path, stored, settings);
+    batches.push(encoded(left));
+    names.push(namesOf(left, path, stored));
   }
-  return [{ traceId, agentId, revision, batches, columns: null }];
+  const ids = {
+    userId: onlyOne(names.map(({ userId }) => userId)),
+    conversationId: onlyOne(names.map(({ conversationId }) => conversationId)),
+  };
+  return { traceId, agentId, revision, settings, batches, columns: null, ids };
+}
+
+/** An id counts only if all batches that have one agree. */
+function onlyOne(ids: (string | null)[]): string | null {
+  const distinct = new Set(ids.filter(id => id !== null));
+  return distinct.size === 1 ? [...distinct][0]! : null;
 }
 
 function* readEach({ batches }: StoredBatches): Generator<Batch> {
-  for (const { spans, resource } of batches) {
-    yield readBatch(scan(spans), resource ? readResource(scan(resource)) : undefined);
+  for (const { spans, resource, redactions } of batches) {
+    const batch = readBatch(scan(spans), resource ? readResource(scan(resource)) : undefined);
+    yield redactions ? { ...batch, redactions: readRedactions(redactions).redactions } : batch;
   }
 }
 
-type Redactions = NonNullable<MergedTrace["redactions"]>;
-
-function encoded(batch: Batch, redactions: Redactions): StructureBatch {
+function encoded({ redactions = [], ...batch }: Batch): StructureBatch {
   return {
     ...encodeBatch(batch),
     spanCount: batch.spans.length,
@@ -121,7 +182,7 @@ function encoded(batch: Batch, redactions: Redactions): StructureBatch {
 }
 
 /** Whether the redacted text is still there: of an attribute that is no content, such as an ID. */
-function isLeft({ spanId, in: where, path }: Redactions[number], before: Batch, after: Batch): boolean {
+function isLeft({ spanId, in: where, path }: Redaction, before: Batch, after: Batch): boolean {
   if (where !== "attributes" || spanId === null) return false;
   const valueIn = ({ spans }: Batch) => spans.find(({ span_id }) => span_id === spanId)?.attributes[path];
   const value = valueIn(after);

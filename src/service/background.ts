@@ -40,7 +40,7 @@ export function startBackground(
   });
   closing.push(() => retention.stop());
   const forgetter = new Forgetter({
-    ...{ db, log },
+    ...{ db, vault, log },
     forget: work.forget,
     onForgotten: trace => events.publish({ type: "trace", ...trace, change: "forgotten" }),
   });

@@ -6,8 +6,9 @@ import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import { claimDue } from "../../src/store/content/deadlines.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
-import { canonicalSpan, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
+import { exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
+import { bodyWith, dueOf, forgettingOf, pass as passIn } from "../support/forgetting.ts";
 import { startJudgeServer } from "../support/judge-server.ts";
 import { columnsWith } from "../support/leftovers.ts";
 import { callSpan, logsOf, questionRecord, replyRecord } from "../support/log-records.ts";
@@ -18,8 +19,10 @@ import { startTestService, type TestService } from "../support/service.ts";
 type Read = any;
 
 let service: TestService;
+let forgetting: ReturnType<typeof forgettingOf>;
 before(async () => {
   service = await startTestService({ config: { debounceMs: 100, debounceCapMs: 1_000 } });
+  forgetting = forgettingOf(service);
   const judge = await startJudgeServer();
   service.closing.push(() => judge.close());
   const { url } = judge.connection({ provider: "openai_compatible" });
@@ -39,87 +42,14 @@ after(async () => {
   await service.stop();
 });
 
-const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+const read: typeof forgetting.read = path => forgetting.read(path);
+const forgetful: typeof forgetting.forgetful = more => forgetting.forgetful(more);
+const receive: typeof forgetting.receive = (agentId, text) => forgetting.receive(agentId, text);
+const judged: typeof forgetting.judged = traceId => forgetting.judged(traceId);
+const stored: typeof forgetting.stored = traceId => forgetting.stored(traceId);
+const forgotten: typeof forgetting.forgotten = traceId => forgetting.forgotten(traceId);
+const pass = (agentId: string, seconds: number) => passIn(service.db, agentId, seconds);
 const otlpText = (key: string, stringValue: string) => ({ key, value: { stringValue } });
-
-let agents = 0;
-
-async function forgetful(more: object = {}): Promise<Read> {
-  const agent = await makeAgent(service.owner, { otlpServiceName: `forgetful-${++agents}` });
-  const forget = { content: "forget", contentForgetAfterSeconds: 3_600 };
-  await service.client.patch(`/api/agents/${agent.id}`, { ...forget, ...more }).expect(200);
-  return agent;
-}
-
-/** As if everything of the agent had been stored, and its evaluations had ended, this much earlier. */
-async function pass(agentId: string, seconds: number): Promise<void> {
-  const ago = "interval '1 s' * $2::int";
-  const values = [agentId, seconds];
-  const { pool } = service.db;
-  await pool.query(`update traces set updated_at = updated_at - ${ago} where agent_id = $1`, values);
-  await pool.query(`update runs set finished_at = finished_at - ${ago} where agent_id = $1`, values);
-  await pool.query(`update content_deadlines set check_at = check_at - ${ago} where agent_id = $1`, values);
-}
-
-const stored = async (traceId: string): Promise<string | null> =>
-  (await service.db.pool.query("select content from traces where id = $1", [traceId])).rows[0].content;
-
-async function forgotten(traceId: string): Promise<Read> {
-  await eventually(async () => assert.equal(await stored(traceId), "forgotten"));
-  return read(`/api/traces/${traceId}`);
-}
-
-async function judged(traceId: string): Promise<Read> {
-  return eventually(async () => {
-    const trace = await read(`/api/traces/${traceId}`);
-    assert.deepEqual(
-      trace.runs.map((run: Read) => run.state),
-      ["completed"],
-    );
-    return trace;
-  });
-}
-
-/** A trace with the text in every field that may have content. */
-function bodyWith(agentId: string, text: string, name = "look up"): object {
-  return {
-    platformId: agentId,
-    metadata: { note: text, [text]: 1 },
-    spans: [
-      canonicalSpan({
-        start_time_unix_nano: "1000000000",
-        end_time_unix_nano: "3000000000",
-        status: { code: 2, message: text },
-        events: [{ name: text, attributes: { text } }],
-        attributes: {
-          "gen_ai.request.model": "gpt-5.4",
-          "gen_ai.provider.name": "openai",
-          "gen_ai.input.messages": [
-            { role: "user", parts: [{ type: "text", content: `Where is ${text}?` }] },
-          ],
-          "gen_ai.response.text": `It is in ${text}, and arrives on Tuesday.`,
-          "gen_ai.usage.input_tokens": 1200,
-          "gen_ai.usage.output_tokens": 30,
-          "gen_ai.conversation.id": "c-1",
-          "user.id": "u-1",
-          "http.response.status_code": 200,
-          "app.note": text,
-          [text]: true,
-        },
-      }),
-      canonicalSpan({
-        span_id: "tool",
-        parent_span_id: "root",
-        name,
-        attributes: { "gen_ai.tool.name": "lookup", "gen_ai.tool.call.arguments": { id: text } },
-      }),
-    ],
-  };
-}
-
-async function receive(agentId: string, text: string): Promise<string> {
-  return (await jsonOf(await send(service, { body: bodyWith(agentId, text) }))).traceId as string;
-}
 
 const assertions = [
   { type: "response_regex", pattern: "arrives" },
@@ -357,7 +287,7 @@ describe("an agent whose content is forgotten", () => {
     assert.ok(!service.logs.some(line => line.includes("broken off at")));
 
     // The lease of the process that failed still holds; two others have claimed it since.
-    const due = { traceIds: [id], runIds: [] };
+    const due = await dueOf(service.db, agent.id, [id]);
     const both = await Promise.all([1, 2].map(() => forgetTraces(service.db, new HeapSemaphore(), due)));
     assert.deepEqual(both.map(({ traces }) => traces.length).sort(), [0, 1]);
     assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);

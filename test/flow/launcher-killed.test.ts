@@ -176,3 +176,58 @@ it("a run whose worker is killed before its results are stored, of an agent that
   assert.equal(server.requests.length, before + 1);
   assert.deepEqual(await columnsWith(database.url, "kept in memory only"), []);
 });
+
+for (const content of ["none", "forget"] as const) {
+  it(`a run whose worker is killed between its turns ends as an error, and of its replies nothing stays (${content})`, async () => {
+    const said = `said-before-the-kill-${content}`;
+    await owner.client
+      .patch(`/api/agents/${made.agentId}`, {
+        content,
+        ...(content === "forget" && { contentForgetAfterSeconds: 60 }),
+      })
+      .expect(200);
+    for (const one of workers.splice(0)) await stopProcess(one);
+    const before = server.requests.length;
+    const second = Promise.withResolvers<void>();
+    server.script = (_request, response) => {
+      if (server.requests.length === before + 1) sendJson(response, { reply: said });
+      else second.resolve();
+    };
+    const doomed = await start("worker");
+    const test = await makeTest(owner, made.agentId, {
+      turns: [{ input: "One" }, { input: "Two" }],
+      assertions: [{ type: "response_regex", pattern: "said" }],
+    });
+    const { body } = await owner.client
+      .post(`/api/agents/${made.agentId}/launches`, { testIds: [test.id] })
+      .expect(201);
+    await second.promise;
+    doomed.kill("SIGKILL");
+    await doomed.exited;
+
+    server.script = httpAgent;
+    await start("worker");
+    const { runs } = await ended(body.id);
+    assert.deepEqual(
+      [runs[0].state, runs[0].verdict, runs[0].error],
+      ["error", null, reasonText({ code: "worker_stopped" })],
+    );
+    assert.equal(server.requests.length, before + 2, "nothing is sent again");
+    if (content === "forget") {
+      assert.notDeepEqual(await columnsWith(database.url, said), [], "the time has not passed");
+      const hour = "interval '1 hour'";
+      await db.pool.query(`update traces set updated_at = updated_at - ${hour}`);
+      await db.pool.query(`update runs set finished_at = finished_at - ${hour}`);
+      await db.pool.query(`update content_deadlines set check_at = check_at - ${hour}`);
+    }
+    await eventually(async () => assert.deepEqual(await columnsWith(database.url, said), []));
+    const { body: run } = await owner.client.get(`/api/runs/${runs[0].id}`).expect(200);
+    assert.deepEqual(
+      run.turns.map(({ input, text }: { input: string; text: string | null }) => [input, text]),
+      [
+        ["One", null],
+        ["Two", null],
+      ],
+    );
+  });
+}

@@ -47,7 +47,8 @@ export const stateOfDeadlines = `
     ))
   ) ran on true`;
 
-export type DueSubjects = { traceIds: string[]; runIds: string[] };
+/** `agentIds`: whose they are. */
+export type DueSubjects = { traceIds: string[]; runIds: string[]; agentIds: string[] };
 
 /**
  * Claims what is due, and looks again later at what is not: an open run delays it. Returns undefined where nothing was to
@@ -57,7 +58,12 @@ export async function claimDue(
   db: Database,
   { rowsMax, leaseMs }: { rowsMax: number; leaseMs: number },
 ): Promise<DueSubjects | undefined> {
-  const { rows } = await db.pool.query<{ subject_id: string; is_trace: boolean; is_due: boolean }>({
+  const { rows } = await db.pool.query<{
+    subject_id: string;
+    agent_id: string;
+    is_trace: boolean;
+    is_due: boolean;
+  }>({
     name: "claim_due_content",
     text: `with d as materialized (
         select * from content_deadlines where check_at <= now() order by check_at limit $1 for update skip locked
@@ -75,13 +81,14 @@ export async function claimDue(
         where known.agent_id = state.agent_id and known.subject_id = state.subject_id
           and (state.since is not null or state.is_open)
       )
-      select subject_id, is_trace, coalesce(${isDue("state")}, false) as is_due from state`,
+      select subject_id, agent_id, is_trace, coalesce(${isDue("state")}, false) as is_due from state`,
     values: [rowsMax, leaseMs],
   });
   if (rows.length === 0) return undefined;
   const ids = (isTrace: boolean) =>
     rows.filter(row => row.is_due && row.is_trace === isTrace).map(row => row.subject_id);
-  return { traceIds: ids(true), runIds: ids(false) };
+  const agentIds = [...new Set(rows.flatMap(row => (row.is_due ? row.agent_id : [])))];
+  return { traceIds: ids(true), runIds: ids(false), agentIds };
 }
 
 /** Of a row of `stateOfDeadlines`, as SQL. */

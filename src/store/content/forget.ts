@@ -12,6 +12,7 @@ import { addCalls, deleteUnusedCalls } from "../traces/call-values.ts";
 import { derivedAssignments, derivedColumns, keepsNames } from "../traces/derived-columns.ts";
 import { noRedactions } from "../traces/redactions.ts";
 import { isDue, stateOfDeadlines } from "./deadlines.ts";
+import type { ForgettingSettings } from "./settings.ts";
 
 /** What replaces the batches of a trace. `redactions`: of what is left of them, compressed. */
 export type StructureBatch = {
@@ -22,13 +23,18 @@ export type StructureBatch = {
   redactions: Buffer | null;
 };
 
-/** `revision`: of what it was made of. `columns` null: those of the row stay, but for their texts. */
+/**
+ * `revision`: of what it was made of; `settings`: those by which. `columns` null: those of the row stay, but for their texts
+ * and the ids that are not in the structure any more.
+ */
 export type TraceStructure = {
   traceId: string;
   agentId: string;
   revision: number;
+  settings: Pick<ForgettingSettings, "intakeKey" | "privacyRevision">;
   batches: StructureBatch[];
   columns: TraceColumns | null;
+  ids: Pick<TraceColumns, "userId" | "conversationId">;
 };
 
 /**
@@ -61,18 +67,30 @@ export async function forgetContent(
   });
 }
 
-/** In the order of their ids, as merges lock them; those at the revision that was read, and not forgotten yet. */
+/**
+ * In the order of their ids, as merges lock them; those at the revision that was read, and not forgotten yet. What may be
+ * stored of them has not changed since either: a change waits for this commit, or is seen here.
+ */
 async function lockTraces(client: pg.PoolClient, structures: TraceStructure[]): Promise<TraceStructure[]> {
   if (structures.length === 0) return [];
-  const { rows } = await client.query<{ id: string; revision: number; is_forgotten: boolean }>({
+  type Locked = { id: string; revision: number; intakeKey: string; privacyRevision: number };
+  const { rows } = await client.query<Locked & { is_forgotten: boolean }>({
     name: "lock_traces_to_forget",
-    text: `select t.id, t.revision, coalesce(t.content = 'forgotten', false) as is_forgotten
+    text: `select t.id, t.revision, coalesce(t.content = 'forgotten', false) as is_forgotten,
+        a.intake_key as "intakeKey", a.privacy_revision as "privacyRevision"
       from traces t join agents a on a.id = t.agent_id
       where t.id = any ($1::uuid[]) order by t.id for update of t for key share of a`,
     values: [structures.map(({ traceId }) => traceId)],
   });
-  const revisions = new Map(rows.map(row => [row.id, row.is_forgotten ? null : row.revision]));
-  return structures.filter(({ traceId, revision }) => revisions.get(traceId) === revision);
+  const locked = new Map(rows.flatMap(row => (row.is_forgotten ? [] : [[row.id, row]])));
+  return structures.filter(({ traceId, revision, settings }) => {
+    const now = locked.get(traceId);
+    return (
+      now?.revision === revision &&
+      now.intakeKey === settings.intakeKey &&
+      now.privacyRevision === settings.privacyRevision
+    );
+  });
 }
 
 /** `subjectIds`: the traces that its results quote, and itself. */
@@ -150,6 +168,8 @@ const sums = multiRow<TraceStructure>(1, {
   batch_spans: ["int", trace => trace.batches.reduce((sum, { spanCount }) => sum + spanCount, 0)],
   batch_bytes: ["bigint", trace => trace.batches.reduce((sum, { rawLength }) => sum + rawLength, 0)],
   is_read: ["bool", ({ columns }) => columns !== null],
+  user_id: ["text", ({ ids }) => ids.userId],
+  conversation_id: ["text", ({ ids }) => ids.conversationId],
 });
 
 type WithColumns = TraceStructure & { columns: TraceColumns };
@@ -171,7 +191,8 @@ async function replaceColumns(client: pg.PoolClient, traces: TraceStructure[]): 
     name: "mark_forgotten",
     text: `update traces set content = 'forgotten', content_forgotten_at = now(), derived_revision = revision,
         user_input = null, response_text = null, redacted = case when item.is_read then traces.redacted end,
-        batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes
+        user_id = item.user_id, conversation_id = item.conversation_id,
+        turn_at = case when item.conversation_id is not null then traces.turn_at end, batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes
       from ${sums.from} where traces.id = item.id`,
     values: sums.values(traces),
   });
