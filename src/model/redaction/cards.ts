@@ -1,5 +1,6 @@
 // Payment cards and IBANs, by their check digits and lengths.
-import { codeAt, isDigit, isLatinOrDigit } from "./characters.ts";
+import { isDigit, isLatinOrDigit } from "./characters.ts";
+import { codeAt, type Text } from "./units.ts";
 
 /** Whether digits, 0 to 9, are the number of a card: an issuer's beginning and length, and the check digit. */
 export function isCard(digits: Uint8Array): boolean {
@@ -47,7 +48,7 @@ export function isEan13(digits: Uint8Array): boolean {
  * What has the country and the length of an IBAN, and its first digit here; null if there is none. It is an IBAN if its check
  * digits are right.
  */
-export function ibanAt(text: string, digit: number): { start: number; end: number; isValid: boolean } | null {
+export function ibanAt(text: Text, digit: number): { start: number; end: number; isValid: boolean } | null {
   const start = digit - 2;
   if (start < 0 || !isDigit(codeAt(text, digit + 1))) return null;
   const [first, second] = [codeAt(text, start) & 0xffdf, codeAt(text, start + 1) & 0xffdf];

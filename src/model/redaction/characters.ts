@@ -1,9 +1,5 @@
 // Kinds of characters, for finding values without regular expressions over whole texts.
-
-/** The UTF-16 unit at a position; 0 outside of the text. A read out of range makes all later ones of a function slow. */
-export function codeAt(text: string, at: number): number {
-  return at >= 0 && at < text.length ? text.charCodeAt(at) : 0;
-}
+import { codeAt, type Text } from "./units.ts";
 
 export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
@@ -45,16 +41,25 @@ export function isOtherLetter(code: number): boolean {
 }
 
 /** Whether the character is the letter of an escape such as `\n` in JSON that is read as text. */
-export function isEscapeLetter(text: string, at: number): boolean {
-  return codeAt(text, at - 1) === 92 && "nrtbf".includes(text[at]!);
+export function isEscapeLetter(text: Text, at: number): boolean {
+  return codeAt(text, at - 1) === 92 && isTextEscape(codeAt(text, at));
+}
+
+/** The letters of `\n`, `\r` and `\t`. */
+export function isLineEscape(code: number): boolean {
+  return code === 110 || code === 114 || code === 116;
+}
+
+function isTextEscape(code: number): boolean {
+  return isLineEscape(code) || code === 98 || code === 102;
 }
 
 /** The text before a position, for words that say what follows. */
-export function before(text: string, at: number, length: number): string {
+export function before(text: Text, at: number, length: number): string {
   return text.slice(Math.max(0, at - length), at);
 }
 
 /** Whether a placeholder such as `[email]` ends here: what is attached to it began in what was there before. */
-export function isAfterPlaceholder(text: string, at: number): boolean {
+export function isAfterPlaceholder(text: Text, at: number): boolean {
   return codeAt(text, at - 1) === 93 && /\[[a-z0-9_-]{1,32}\]$/.test(text.slice(Math.max(0, at - 34), at));
 }

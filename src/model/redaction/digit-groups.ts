@@ -1,6 +1,7 @@
 // Splits numbers as people write them, such as +49 (30) 123-45 67, into groups of digits with what stands between.
-import { codeAt, digitOf } from "./characters.ts";
+import { digitOf } from "./characters.ts";
 import { type Gap, gapOf, gapOfText } from "./gaps.ts";
+import { codeAt, type Text } from "./units.ts";
 
 const groupsMax = 24;
 /** A longer run of digits is no number that is looked for; it is taken to its end. */
@@ -23,7 +24,7 @@ export class DigitGroups {
   hasBrackets = false;
 
   /** Linear: what it took is not looked at again. */
-  read(text: string, first: number): void {
+  read(text: Text, first: number): void {
     const lead = leadOf(text, first);
     this.count = 0;
     this.hasBrackets = false;
@@ -64,7 +65,7 @@ export class DigitGroups {
 const noGap = gapOfText("");
 
 /** Where + and opening brackets before the first digit begin. */
-function leadOf(text: string, first: number): number {
+function leadOf(text: Text, first: number): number {
   let at = first;
   while (at > 0 && first - at < gapMax) {
     const char = codeAt(text, at - 1);
@@ -79,7 +80,7 @@ function leadOf(text: string, first: number): number {
 const [plus, open] = [43, 40];
 
 /** The position of the next digit, if only up to three separators stand before it; else -1. */
-function endOfGap(text: string, from: number): number {
+function endOfGap(text: Text, from: number): number {
   for (let at = from; at < from + gapMax + 1; at++) {
     const kind = kinds[codeAt(text, at)];
     if (kind === digitKind) return at > from ? at : -1;

@@ -1,11 +1,12 @@
 // Finds the email address around an @.
-import { codeAt, isDigit, isEscapeLetter, isLatin, isLatinOrDigit, isOtherLetter } from "./characters.ts";
+import { isDigit, isEscapeLetter, isLatin, isLatinOrDigit, isOtherLetter } from "./characters.ts";
+import { codeAt, type Text } from "./units.ts";
 
 const localMax = 64;
 const domainMax = 253;
 
 /** Null if there is none. `size`: of the @, which is three characters long in URLs, `%40`. */
-export function emailAt(text: string, at: number, size = 1): { start: number; end: number } | null {
+export function emailAt(text: Text, at: number, size = 1): { start: number; end: number } | null {
   // The domain first: no other address has a part of it, while `%40%40…` may be the local part of many.
   const end = endOfDomain(text, at + size);
   if (end === -1) return null;
@@ -17,7 +18,7 @@ export function emailAt(text: string, at: number, size = 1): { start: number; en
 }
 
 /** People with names in other scripts have addresses in them; a text without blanks, such as Japanese, ends where the script changes. */
-function startOfLocal(text: string, at: number): number {
+function startOfLocal(text: Text, at: number): number {
   const isOther = isOtherLetter(codeAt(text, at - 1));
   let start = at;
   while (start > 0 && at - start < localMax) {
@@ -37,7 +38,7 @@ function startOfLocal(text: string, at: number): number {
 }
 
 /** Of `\njane@…`, in JSON that is read as text, the n is none of the address. */
-function afterEscape(text: string, start: number, at: number): number {
+function afterEscape(text: Text, start: number, at: number): number {
   if (codeAt(text, start - 1) !== 92) return start;
   if (isEscapeLetter(text, start)) return start + 1;
   return /^u[\da-f]{4}/i.test(text.slice(start, start + 5)) && start + 5 <= at ? start + 5 : start;
@@ -47,7 +48,7 @@ function afterEscape(text: string, start: number, at: number): number {
 const localMarks: ReadonlySet<number> = new Set([95, 46, 45, 43, 37, 39, 38]);
 
 /** After the last label that can be a top-level domain; -1 if no domain begins here. */
-function endOfDomain(text: string, from: number): number {
+function endOfDomain(text: Text, from: number): number {
   let end = -1;
   let label = from;
   const most = Math.min(text.length, from + domainMax);

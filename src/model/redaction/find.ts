@@ -1,7 +1,7 @@
 // Finds what the built-in rules find in one text without JSON: one pass, which stops only at characters that may begin something.
 
 import { ibanAt } from "./cards.ts";
-import { codeAt, isDigit, isLatin } from "./characters.ts";
+import { isDigit, isLatin } from "./characters.ts";
 import { mayGoOn } from "./digit-groups.ts";
 import { emailAt } from "./emails.ts";
 import type { Found } from "./found.ts";
@@ -11,6 +11,7 @@ import { NumberSearch } from "./numbers.ts";
 import { type BuiltInRule, type Ranks, ranksOf } from "./rules.ts";
 import { blankMark, leadMark, markOf } from "./secret-marks.ts";
 import { isPartOfValue, SecretSearch, secretIn, urlPasswordAt } from "./secrets.ts";
+import { codeAt, Text, type UnitsOf } from "./units.ts";
 
 /** What a character may begin. */
 const [digit, atSign, colon, equals, hyphen, underscore, keyLetter, jwtLetter, bearerLetter, wordLetter] = [
@@ -48,8 +49,10 @@ export const lengthMin = 3;
 export class BuiltInFinder {
   readonly #kinds: Uint8Array;
   readonly #ranks: Ranks;
+  readonly #unitsOf: UnitsOf | undefined;
 
-  constructor(active: readonly BuiltInRule[]) {
+  constructor(active: readonly BuiltInRule[], unitsOf?: UnitsOf) {
+    this.#unitsOf = unitsOf;
     this.#ranks = ranksOf(active);
     this.#kinds = kindsFor(new Set(active));
   }
@@ -57,13 +60,13 @@ export class BuiltInFinder {
   /** `key`: of the field that the text is in. Linear in the text, whatever it is. */
   find(text: string, key: string): Found[] {
     if (text.length < lengthMin) return [];
-    return new Search(text, this.#kinds, this.#ranks).run(key);
+    return new Search(new Text(text, this.#unitsOf), this.#kinds, this.#ranks).run(key);
   }
 }
 
 /** One pass through one text. */
 class Search {
-  readonly #text: string;
+  readonly #text: Text;
   readonly #kinds: Uint8Array;
   readonly #ranks: Ranks;
   readonly #found: Found[] = [];
@@ -71,7 +74,7 @@ class Search {
   #keys: KeySearch | null = null;
   #numbers: NumberSearch | null = null;
 
-  constructor(text: string, kinds: Uint8Array, ranks: Ranks) {
+  constructor(text: Text, kinds: Uint8Array, ranks: Ranks) {
     this.#text = text;
     this.#kinds = kinds;
     this.#ranks = ranks;
@@ -80,7 +83,7 @@ class Search {
   run(key: string): Found[] {
     const text = this.#text;
     if (key !== "" && this.#ranks.secret !== -1) {
-      const whole = secretIn(text, key);
+      const whole = secretIn(text.string, key);
       if (whole) this.#add("secret", whole);
     }
     const kinds = this.#kinds;
@@ -219,19 +222,19 @@ class Search {
     while (end < at + 9 && isLatin(codeAt(text, end))) end++;
     if (!(markOf(codeAt(text, end)) & (blankMark | leadMark))) return null;
     password.lastIndex = start;
-    return password.test(text) ? this.#secret.at(password.lastIndex) : null;
+    return password.test(text.string) ? this.#secret.at(password.lastIndex) : null;
   }
 }
 
 /** The end of fewer digits than a number has, after which none goes on; else -1. */
-function endOfShortRun(text: string, start: number): number {
+function endOfShortRun(text: Text, start: number): number {
   let end = start + 1;
   while (end < start + 7 && isDigit(codeAt(text, end))) end++;
   return end < start + 7 && !mayGoOn(codeAt(text, end)) ? end : -1;
 }
 
 /** Whether a point follows up to three digits. */
-function mayBeIpv4(text: string, start: number): boolean {
+function mayBeIpv4(text: Text, start: number): boolean {
   for (let at = start + 1; at <= start + 3; at++) {
     const code = codeAt(text, at);
     if (!isDigit(code)) return code === 46;

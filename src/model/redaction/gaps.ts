@@ -1,5 +1,5 @@
 // What stands between groups of digits, such as ") " and " - ": classified once for each of the few that there are.
-import { codeAt } from "./characters.ts";
+import { codeAt, type Text } from "./units.ts";
 
 export type Gap = {
   text: string;
@@ -22,7 +22,7 @@ const known = new Map<string, Gap>();
 const single: (Gap | undefined)[] = [];
 
 /** From `start` to `end`, at most a few separators. */
-export function gapOf(text: string, start: number, end: number): Gap {
+export function gapOf(text: Text, start: number, end: number): Gap {
   if (end === start + 1) {
     const code = codeAt(text, start);
     if (code < 128) {

@@ -1,8 +1,9 @@
 // Finds IP addresses: IPv4 by their first digit, IPv6 by their first colon.
-import { before, codeAt, digitOf, isDigit, isLatinOrDigit, isWordChar } from "./characters.ts";
+import { before, digitOf, isDigit, isLatinOrDigit, isWordChar } from "./characters.ts";
+import { codeAt, type Text } from "./units.ts";
 
 /** The end of the IPv4 address that begins here; -1 if none does. */
-export function endOfIpv4(text: string, start: number): number {
+export function endOfIpv4(text: Text, start: number): number {
   if (start > 0) {
     const code = codeAt(text, start - 1);
     if (isWordChar(code) || code === 46 || code === 45) return -1;
@@ -21,7 +22,7 @@ export function endOfIpv4(text: string, start: number): number {
 const versionWord = /(?:version|ver\.?|release|build|firmware|kapitel|chapter|section|§)\s*:?\s*$/i;
 
 /** Four numbers up to 255 with points between. */
-function endOfFour(text: string, start: number): number {
+function endOfFour(text: Text, start: number): number {
   let at = start;
   for (let part = 0; part < 4; part++) {
     if (part > 0 && codeAt(text, at++) !== 46) return -1;
@@ -40,7 +41,7 @@ const colon = 58;
  * The IPv6 address with its first colon here; null if there is none. `end` is where to look on. Linear: of a run of hex digits,
  * colons and points, only the first colon is followed by a look at the rest.
  */
-export function ipv6At(text: string, at: number): { start: number; end: number } | null {
+export function ipv6At(text: Text, at: number): { start: number; end: number } | null {
   const after = codeAt(text, at + 1);
   if (after !== colon && !isHex(after)) return null;
   let start = at;
@@ -74,7 +75,7 @@ function isPart(code: number): boolean {
 }
 
 /** Eight groups, or fewer around one `::`; the last two may be an IPv4 address. */
-function isIpv6(text: string, start: number, end: number): boolean {
+function isIpv6(text: Text, start: number, end: number): boolean {
   let groups = 0;
   let isShort = false;
   let hasDigit = false;

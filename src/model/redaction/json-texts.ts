@@ -1,5 +1,5 @@
 // Finds the text values of JSON in a text, decoded, with the places of their characters in the text they were found in.
-import { codeAt } from "./characters.ts";
+import { codeAt, Text, type UnitsOf } from "./units.ts";
 
 /** A text value, decoded when it is first read: most are short, and there may be millions. */
 export class JsonText {
@@ -62,10 +62,11 @@ const afterAll = 6;
  * Null if the text is no JSON of a list, an object or a text. Several of them one after the other count as well, and so does
  * JSON that was cut off, if a text was read: then numbers are no longer looked at. Linear, whatever the text is.
  */
-export function jsonTextsIn(outer: string): JsonText[] | null {
-  const first = skipBlanks(outer, 0);
-  const opening = codeAt(outer, first);
+export function jsonTextsIn(outer: string, unitsOf?: UnitsOf): JsonText[] | null {
+  const first = skipBlanks(outer);
+  const opening = first < outer.length ? outer.charCodeAt(first) : 0;
   if (opening !== openBrace && opening !== openBracket && opening !== quote) return null;
+  const read = new Text(outer, unitsOf);
   const texts: JsonText[] = [];
   /** The keys of the open objects and lists; a list has that of its field. */
   const open: { isObject: boolean; key: string }[] = [];
@@ -73,7 +74,7 @@ export function jsonTextsIn(outer: string): JsonText[] | null {
   let state = value;
   let at = first;
   while (at < outer.length) {
-    const code = codeAt(outer, at);
+    const code = codeAt(read, at);
     if (code === space || code === lineFeed || code === carriageReturn || code === tab) {
       at++;
       continue;
@@ -81,7 +82,7 @@ export function jsonTextsIn(outer: string): JsonText[] | null {
     if (code === quote) {
       const isKey = state === keyOrEnd || state === key;
       if (!isKey && state !== value && state !== valueOrEnd) return null;
-      const end = endOfText(outer, at + 1);
+      const end = endOfText(read, at + 1);
       if (end < 0) return null;
       if (isKey) {
         lastKey = outer.slice(at + 1, Math.min(end, at + 1 + keyMax));
@@ -128,7 +129,7 @@ export function jsonTextsIn(outer: string): JsonText[] | null {
       continue;
     }
     if (state !== value && state !== valueOrEnd) return null;
-    const end = endOfWord(outer, at);
+    const end = endOfWord(read, at);
     if (end === at) return null;
     state = open.length === 0 ? afterAll : afterValue;
     at = end;
@@ -139,35 +140,41 @@ export function jsonTextsIn(outer: string): JsonText[] | null {
 /** A longer key says no more. */
 const keyMax = 64;
 
-function skipBlanks(text: string, from: number): number {
-  let at = from;
+function skipBlanks(text: string): number {
+  let at = 0;
   for (; at < text.length; at++) {
-    const code = codeAt(text, at);
+    const code = text.charCodeAt(at);
     if (code !== space && code !== lineFeed && code !== carriageReturn && code !== tab) break;
   }
   return at;
 }
 
 /** The position of the closing quote, or the end of the text; negative if an escape is none of JSON's. */
-function endOfText(text: string, from: number): number {
+function endOfText(text: Text, from: number): number {
   let at = from;
   for (; at < text.length; at++) {
     const code = codeAt(text, at);
     if (code === quote) return at;
     if (code === backslash) {
       at++;
-      if (at < text.length && escapes.indexOf(text[at]!) === -1) return -1;
+      if (at < text.length && !isEscape(codeAt(text, at))) return -1;
     }
   }
   return text.length;
 }
 
+function isEscape(code: number): boolean {
+  return code < 128 && escapeTable[code] === 1;
+}
+
 const escapes = '"\\/bfnrtu';
+const escapeTable = new Uint8Array(128);
+for (const char of escapes) escapeTable[char.charCodeAt(0)] = 1;
 const decoded = '"\\/\b\f\n\r\t';
 
 /** The end of a number, or of true, false or null. */
-function endOfWord(text: string, from: number): number {
-  const word = words[text[from]!];
+function endOfWord(text: Text, from: number): number {
+  const word = words[codeAt(text, from)];
   if (word !== undefined) return text.startsWith(word, from) ? from + word.length : from;
   let at = from;
   for (; at < text.length; at++) {
@@ -178,7 +185,8 @@ function endOfWord(text: string, from: number): number {
   return at;
 }
 
-const words: Record<string, string> = { t: "true", f: "false", n: "null", N: "NaN" };
+/** By the code of their first letter. */
+const words: Record<number, string> = { 116: "true", 102: "false", 110: "null", 78: "NaN" };
 
 /** What an escaped text stands for. */
 function decode(raw: string): { text: string; places: OuterPlaces } {

@@ -1,5 +1,6 @@
 // Finds keys and tokens by their known shapes: sk-…, ghp_…, AKIA…, JWT, PEM private keys, and others.
-import { codeAt, isAfterPlaceholder, isLatinOrDigit } from "./characters.ts";
+import { isAfterPlaceholder, isLatinOrDigit, isLineEscape } from "./characters.ts";
+import { codeAt, type Text } from "./units.ts";
 
 type Place = { start: number; end: number };
 
@@ -42,13 +43,13 @@ for (const { prefix } of shapes) lastLetters[prefix.charCodeAt(prefix.length - 2
 
 /** The keys of one text; remembers what lies ahead, so that all questions together read the text a few times. */
 export class KeySearch {
-  readonly #text: string;
+  readonly #text: Text;
   #digitFrom = 0;
   #digit = -1;
   #endFrom = 0;
   #end = -2;
 
-  constructor(text: string) {
+  constructor(text: Text) {
     this.#text = text;
   }
 
@@ -61,7 +62,7 @@ export class KeySearch {
       if (start < 0 || !text.startsWith(prefix, start) || !isStart(text, start)) continue;
       if (prefix === "sk-" && this.#digitAfter(mark + 1) > mark + 81) continue;
       rest.lastIndex = mark + 1;
-      if (rest.test(text)) return { start, end: rest.lastIndex };
+      if (rest.test(text.string)) return { start, end: rest.lastIndex };
     }
     return null;
   }
@@ -71,7 +72,7 @@ export class KeySearch {
     return pemAt(this.#text, start, from => {
       if (this.#end !== -1 && (from < this.#endFrom || from > this.#end)) {
         this.#endFrom = from;
-        this.#end = this.#text.indexOf("-----END ", from);
+        this.#end = this.#text.string.indexOf("-----END ", from);
       }
       return this.#end;
     });
@@ -97,7 +98,7 @@ function isKeyLetter(code: number): boolean {
 }
 
 /** AKIA… and ASIA… of AWS, AIza… of Google: `letter` is the second or third of them. */
-export function cloudKeyAt(text: string, letter: number): Place | null {
+export function cloudKeyAt(text: Text, letter: number): Place | null {
   const aws = letter - 1;
   if (/^A[KS]IA/.test(text.slice(aws, aws + 4)) && isStart(text, aws)) {
     const end = aws + 20;
@@ -113,24 +114,24 @@ export function cloudKeyAt(text: string, letter: number): Place | null {
 const jwt = /eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3}/y;
 
 /** The JSON web token of whose `eyJ` the J is here. */
-export function jwtAt(text: string, letter: number): Place | null {
+export function jwtAt(text: Text, letter: number): Place | null {
   const start = letter - 2;
   if (start < 0 || !isStart(text, start) || codeAt(text, start - 1) === 45) return null;
   jwt.lastIndex = start;
-  return jwt.test(text) ? { start, end: jwt.lastIndex } : null;
+  return jwt.test(text.string) ? { start, end: jwt.lastIndex } : null;
 }
 
 const scheme = /(?:bearer|basic)["':]{0,2}\s{1,3}["']?/iy;
 const token = /[\w.~+/-]{8,4000}={0,2}/y;
 
 /** What follows `Bearer`, or `Basic` where a header says so. */
-export function bearerAt(text: string, start: number): Place | null {
+export function bearerAt(text: Text, start: number): Place | null {
   const second = codeAt(text, start + 1) | 32;
   if (second !== 101 && second !== 97) return null;
   scheme.lastIndex = start;
-  if (!isStart(text, start) || !scheme.test(text)) return null;
+  if (!isStart(text, start) || !scheme.test(text.string)) return null;
   token.lastIndex = scheme.lastIndex;
-  if (!token.test(text)) return null;
+  if (!token.test(text.string)) return null;
   const place = { start: scheme.lastIndex, end: token.lastIndex };
   while (codeAt(text, place.end - 1) === 46) place.end--;
   const value = text.slice(place.start, place.end);
@@ -145,9 +146,9 @@ export function bearerAt(text: string, start: number): Place | null {
 const pemBegin = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----/y;
 
 /** A PEM private key, as far as there is of it. */
-function pemAt(text: string, start: number, endFrom: (from: number) => number): Place | null {
+function pemAt(text: Text, start: number, endFrom: (from: number) => number): Place | null {
   pemBegin.lastIndex = start;
-  if (!pemBegin.test(text)) return null;
+  if (!pemBegin.test(text.string)) return null;
   const from = pemBegin.lastIndex;
   const ending = endFrom(from);
   if (ending !== -1 && ending - from <= pemMax) {
@@ -171,9 +172,9 @@ for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
   inPem[char.charCodeAt(0)] = 1;
 
 /** After anything that is no letter or digit, or after an escape such as `\n`. */
-function isStart(text: string, start: number): boolean {
+function isStart(text: Text, start: number): boolean {
   if (start === 0) return true;
   const previous = codeAt(text, start - 1);
   if (!isLatinOrDigit(previous) && previous !== 95) return !isAfterPlaceholder(text, start);
-  return codeAt(text, start - 2) === 92 && "nrt".includes(text[start - 1]!);
+  return codeAt(text, start - 2) === 92 && isLineEscape(codeAt(text, start - 1));
 }

@@ -1,6 +1,6 @@
 // Words before a number that say what it is: a phone number, or something that only looks like one.
-import { codeAt } from "./characters.ts";
 import { builtInRules } from "./rules.ts";
+import { codeAt, type Text } from "./units.ts";
 import { WordTree } from "./words.ts";
 
 const phoneWords =
@@ -23,7 +23,7 @@ const reach = 36;
  * only those within reach of each number count.
  */
 export class WordsBefore {
-  readonly #text: string;
+  readonly #text: Text;
   /** The last word that says a phone number, and the last that says anything else. */
   #phoneStart = -1;
   #phoneEnd = -1;
@@ -35,7 +35,7 @@ export class WordsBefore {
   #rule = "";
   #isRead = false;
 
-  constructor(text: string) {
+  constructor(text: Text) {
     this.#text = text;
   }
 
@@ -105,22 +105,22 @@ function isBuiltIn(name: string): boolean {
 }
 
 /** `my number`, `your new number`. */
-function isOfPerson(text: string, start: number, least: number): boolean {
+function isOfPerson(text: Text, start: number, least: number): boolean {
   return /(?:my|your|our|his|her|new|contact) (?:\w+ )?$/iu.test(text.slice(least, start));
 }
 
-export function saysSsn(text: string, start: number, since: number): boolean {
+export function saysSsn(text: Text, start: number, since: number): boolean {
   return /\bssn\b|social|\bss ?#|taxpayer|\btin\b/i.test(saidBefore(text, start, since));
 }
 
 /** Whether words before say that a number is a card. */
-export function saysCard(text: string, start: number, since: number): boolean {
+export function saysCard(text: Text, start: number, since: number): boolean {
   return cardWords.test(saidBefore(text, start, since));
 }
 
 const cardWords = /card|karte|tarjeta|carte|carta|kaart|visa|master|amex|cartão|kart|карт|卡|カード|카드/i;
 
-function saidBefore(text: string, start: number, since: number): string {
+function saidBefore(text: Text, start: number, since: number): string {
   const said = text.slice(Math.max(since, start - reach, 0), start);
   return said.slice(said.lastIndexOf("]") + 1);
 }

@@ -1,12 +1,13 @@
 // Finds payment cards, US social security numbers and phone numbers in groups of digits.
 
 import { isCard, isEan13 } from "./cards.ts";
-import { codeAt, isDigit, isLatin, isLatinOrDigit } from "./characters.ts";
+import { isDigit, isLatin, isLatinOrDigit, isLineEscape } from "./characters.ts";
 import { DigitGroups } from "./digit-groups.ts";
 import type { Found } from "./found.ts";
 import { saysCard, saysSsn, WordsBefore } from "./number-words.ts";
 import { formOf, phoneForm } from "./phones.ts";
 import type { BuiltInRule, Ranks } from "./rules.ts";
+import { codeAt, type Text } from "./units.ts";
 
 type NumberKind = Extract<BuiltInRule, "card" | "phone" | "ssn">;
 
@@ -19,7 +20,7 @@ type Last = { end: number; isPhone: boolean };
 
 /** The numbers of one text, asked for by increasing positions. */
 export class NumberSearch {
-  readonly #text: string;
+  readonly #text: Text;
   readonly #groups = new DigitGroups();
   readonly #words: WordsBefore;
   readonly #ranks: Ranks;
@@ -27,7 +28,7 @@ export class NumberSearch {
   readonly #last: Last = { end: 0, isPhone: false };
 
   /** `ranks`: of the rules that are active. */
-  constructor(text: string, ranks: Ranks) {
+  constructor(text: Text, ranks: Ranks) {
     this.#text = text;
     this.#words = new WordsBefore(text);
     this.#ranks = ranks;
@@ -96,7 +97,7 @@ export class NumberSearch {
     const previous = codeAt(text, at - 1);
     if (at === 0) return true;
     if (previous === 95 || isDigit(previous)) return false;
-    if (isLatin(previous)) return codeAt(text, at - 2) === 92 && "nrt".includes(text[at - 1]!);
+    if (isLatin(previous)) return codeAt(text, at - 2) === 92 && isLineEscape(previous);
     if (previous === 36 || previous === 0x20ac || previous === 0xa3 || previous === 37) return false;
     // Attached to a name or a number: 550e8400-e29b, v-12, 0.5
     const isMark = previous === 45 || previous === 46 || previous === 47 || previous === 44;
@@ -218,7 +219,7 @@ const moneyBegins: ReadonlySet<number> = new Set(
   Array.from("€$£¥EUGCPzр₽元円원%kMKmbt", char => char.charCodeAt(0)),
 );
 
-function isMoney(text: string, end: number): boolean {
+function isMoney(text: Text, end: number): boolean {
   const next = codeAt(text, end);
   const isBlank = next <= 32 || next === 0xa0 || next === 0x202f || next === 0x2009;
   if (!moneyBegins.has(isBlank ? codeAt(text, end + 1) : next)) return false;
@@ -231,7 +232,7 @@ const extensionBegins: ReadonlySet<number> = new Set(
 );
 
 /** With ` ext. 12` or ` x12`. */
-function endWithExtension(text: string, end: number): number {
+function endWithExtension(text: Text, end: number): number {
   let at = end;
   if (codeAt(text, at) === 44) at++;
   if (codeAt(text, at) === 32) at++;

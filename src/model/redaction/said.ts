@@ -1,6 +1,6 @@
 // The word before a value, such as password or api_key, that says it is a secret, and what stands between the two.
-import { codeAt } from "./characters.ts";
 import { blankMark, gapMark, markOf, openerMark, quoteMark } from "./secret-marks.ts";
+import { codeAt, type Text } from "./units.ts";
 import { WordTree } from "./words.ts";
 
 /** Said of what people choose: any value with two kinds of characters counts. */
@@ -34,7 +34,7 @@ const reach = 48;
 type Word = { start: number; end: number; isPassword: boolean };
 
 /** The longest of the words that end here and begin at least at `least`. */
-export function wordEndingAt(text: string, end: number, least: number): Word | null {
+export function wordEndingAt(text: Text, end: number, least: number): Word | null {
   if (end === least || !words.begins(codeAt(text, end - 1))) return null;
   let start = end;
   let isPassword = false;
@@ -52,7 +52,7 @@ export function wordEndingAt(text: string, end: number, least: number): Word | n
 }
 
 /** What is said before the value that begins at `start`; `isJoined`: by `is`, a colon and the like. */
-export function saidBefore(text: string, start: number): (Word & { isJoined: boolean }) | null {
+export function saidBefore(text: Text, start: number): (Word & { isJoined: boolean }) | null {
   const least = Math.max(0, start - reach);
   const join = startOfJoin(text, start, least);
   let end = join === -1 ? start : join;
@@ -63,13 +63,13 @@ export function saidBefore(text: string, start: number): (Word & { isJoined: boo
 }
 
 /** Where quotes, up to two of `is`, colons and the like, and opening marks before the value begin; -1 if there are none. */
-function startOfJoin(text: string, start: number, least: number): number {
+function startOfJoin(text: Text, start: number, least: number): number {
   let at = start;
   while (at > least && markOf(codeAt(text, at - 1)) & openerMark) at--;
   return start - at > 3 ? -1 : startOfJoins(text, at, start, least, 2);
 }
 
-function startOfJoins(text: string, from: number, start: number, least: number, left: number): number {
+function startOfJoins(text: Text, from: number, start: number, least: number, left: number): number {
   let end = from;
   while (end > least && markOf(codeAt(text, end - 1)) & blankMark) end--;
   if (from - end > 2 || end === least || !joins.begins(codeAt(text, end - 1))) return -1;
@@ -89,7 +89,7 @@ function startOfJoins(text: string, from: number, start: number, least: number, 
 }
 
 /** Up to two blanks, and up to three quotes and brackets before them. */
-function startOfQuotes(text: string, end: number, least: number): number {
+function startOfQuotes(text: Text, end: number, least: number): number {
   let at = end;
   while (at > least && end - at < 2 && markOf(codeAt(text, at - 1)) & blankMark) at--;
   const blanks = at;

@@ -1,6 +1,6 @@
 // Finds secrets by the words before them, such as password and api_key, in prose, settings, URLs and keys of fields.
 
-import { codeAt, isAfterPlaceholder } from "./characters.ts";
+import { isAfterPlaceholder } from "./characters.ts";
 import { saidBefore, wordEndingAt } from "./said.ts";
 import {
   closeMark,
@@ -11,6 +11,7 @@ import {
   openMark,
   trailingMark,
 } from "./secret-marks.ts";
+import { codeAt, ownUnitsOf, Text } from "./units.ts";
 
 type Place = { start: number; end: number };
 
@@ -24,7 +25,7 @@ const tokenMax = 64;
  * because every colon in `a:b:c:…` may be the beginning of one: so all questions together read the text a few times.
  */
 export class SecretSearch {
-  readonly #text: string;
+  readonly #text: Text;
   /** Of the last value that was found: what begins in it is part of it. */
   #foundEnd = 0;
   /** There is no end of a value from here … */
@@ -41,7 +42,7 @@ export class SecretSearch {
   #tokenStart = -1;
   #asked = -1;
 
-  constructor(text: string) {
+  constructor(text: Text) {
     this.#text = text;
   }
 
@@ -112,13 +113,13 @@ export class SecretSearch {
   }
 }
 
-function trimmedEnd(text: string, start: number, from: number): number {
+function trimmedEnd(text: Text, start: number, from: number): number {
   let end = from;
   while (end > start && markOf(codeAt(text, end - 1)) & trailingMark) end--;
   return end;
 }
 
-function isMask(text: string, at: number): boolean {
+function isMask(text: Text, at: number): boolean {
   const code = codeAt(text, at);
   if (code === 0x2026) return true;
   return (code === 42 || code === 46) && codeAt(text, at + 1) === code && codeAt(text, at + 2) === code;
@@ -135,7 +136,7 @@ function saidByKey(key: string): Said {
   let known = knownKeys.get(key);
   if (known === undefined) {
     const said = key.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase();
-    const word = wordEndingAt(said, said.length, 0);
+    const word = wordEndingAt(new Text(said, ownUnitsOf), said.length, 0);
     const counts = /(?:max|min|num|count|input|output|total|prompt)[._-]?tokens?$/.test(said);
     known = word && !counts ? { isPassword: word.isPassword } : null;
     if (knownKeys.size >= knownKeysMax) knownKeys.clear();
@@ -161,7 +162,7 @@ export function secretIn(text: string, key: string): Place | null {
 }
 
 /** Whether the last letter before the value is that of such a word; most are not. */
-function mayBeSaid(text: string, start: number): boolean {
+function mayBeSaid(text: Text, start: number): boolean {
   let at = start - 1;
   const least = Math.max(0, start - 8);
   while (at >= least && markOf(codeAt(text, at)) & jointMark) at--;
@@ -171,7 +172,7 @@ function mayBeSaid(text: string, start: number): boolean {
 }
 
 /** Whether there is more than letters of one case: no word of a language is a secret. */
-function isMixed(text: string, start: number, end: number): boolean {
+function isMixed(text: Text, start: number, end: number): boolean {
   for (let at = start + 1; at < end; at++) {
     const code = codeAt(text, at);
     if (code < 97 || (code > 122 && code < 128)) return true;
@@ -185,7 +186,7 @@ function isAsciiLetter(code: number): boolean {
 }
 
 /** Whether a run of digits is only a part of a value: something other than a blank or a quote is at one of its ends. */
-export function isPartOfValue(text: string, start: number, end: number): boolean {
+export function isPartOfValue(text: Text, start: number, end: number): boolean {
   const [before, after] = [codeAt(text, start - 1), codeAt(text, end)];
   const isAttached = start > 0 && before <= 0x24f && !(markOf(before) & openMark);
   if (isAttached && before !== 46 && before !== 45 && before !== 47) return true;
@@ -193,7 +194,7 @@ export function isPartOfValue(text: string, start: number, end: number): boolean
 }
 
 /** Whether a word has an underscore or a hyphen. */
-function hasJoint(text: string, start: number, end: number): boolean {
+function hasJoint(text: Text, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const code = codeAt(text, at);
     if (code === 95 || code === 45) return true;
@@ -207,11 +208,11 @@ const standInBegins = new Uint8Array(128);
 for (const char of "[<{*$%#ymtcerxhsfpYMTCERXHSFP") standInBegins[char.charCodeAt(0)] = 1;
 
 /** Whether a value begins as what stands for a secret does; the rest is left to `looksSecret`. */
-function isStandIn(text: string, start: number, end: number): boolean {
+function isStandIn(text: Text, start: number, end: number): boolean {
   const code = codeAt(text, start);
   if (code >= 128 || standInBegins[code] === 0) return false;
   standIn.lastIndex = start;
-  return standIn.test(text) && standIn.lastIndex <= end;
+  return standIn.test(text.string) && standIn.lastIndex <= end;
 }
 
 /** Not for what stands for a secret: <password>, ${PASSWORD}, your-api-key. */
@@ -267,7 +268,7 @@ function entropy(value: string): number {
 }
 
 /** The password in a URL such as `postgres://app:password@host`, whose @ is here. */
-export function urlPasswordAt(text: string, at: number): Place | null {
+export function urlPasswordAt(text: Text, at: number): Place | null {
   let colon = -1;
   for (let start = at - 1; start >= 0 && at - start < 200; start--) {
     const code = codeAt(text, start);

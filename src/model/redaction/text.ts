@@ -5,6 +5,7 @@ import { type Found, withoutOverlaps } from "./found.ts";
 import { type JsonText, jsonTextsIn } from "./json-texts.ts";
 import type { OwnRules } from "./own-rules.ts";
 import { type BuiltInRule, builtInRules, uncheckedRule, uncheckedText } from "./rules.ts";
+import type { UnitsOf } from "./units.ts";
 import type { Work } from "./work.ts";
 
 /** JSON in JSON is followed this deep, and is text below that. */
@@ -28,10 +29,12 @@ export class TextRedaction {
   /** Shorter texts have nothing that any rule finds. */
   readonly #lengthMin: number;
   readonly #placeholders: RegExp;
+  readonly #unitsOf: UnitsOf | undefined;
 
-  constructor(builtIn: readonly BuiltInRule[], own: OwnRules) {
+  constructor(builtIn: readonly BuiltInRule[], own: OwnRules, unitsOf?: UnitsOf) {
+    this.#unitsOf = unitsOf;
     this.names = [...builtIn, ...own.names];
-    this.#builtIn = builtIn.length > 0 ? new BuiltInFinder(builtIn) : null;
+    this.#builtIn = builtIn.length > 0 ? new BuiltInFinder(builtIn, unitsOf) : null;
     this.#ownFrom = builtIn.length;
     this.#own = own;
     this.#units = builtIn.length + own.units;
@@ -85,7 +88,7 @@ export class TextRedaction {
   }
 
   #findIn(text: string, key: string, work: Work, levels: number): Found[] {
-    const inner = levels > 0 ? jsonTextsIn(text) : null;
+    const inner = levels > 0 ? jsonTextsIn(text, this.#unitsOf) : null;
     if (!inner) return this.#findPlain(text, key, work);
     const found: Found[] = [];
     for (const one of inner)

@@ -1,5 +1,5 @@
 // Finds words of a list in a text, forward or backward from a position, without regular expressions: a few steps each.
-import { codeAt } from "./characters.ts";
+import { codeAt, type Text } from "./units.ts";
 
 /** What a list says of one of its words. */
 type Entry<Value> = { value: Value; isAfterBoundary: boolean; isBeforeBoundary: boolean };
@@ -33,7 +33,7 @@ export class WordTree<Value> {
    * Reports words that begin at `from` and end at most at `end`, the shortest first. There is a boundary at `end`, whatever
    * follows. Not for a backward tree: its words are followed with `next`.
    */
-  at(text: string, from: number, end: number, report: (to: number, value: Value) => void): void {
+  at(text: Text, from: number, end: number, report: (to: number, value: Value) => void): void {
     let node = 0;
     for (let at = from; at < end; at++) {
       node = this.#children[node * this.#classCount + this.#classes[codeAt(text, at)]!]!;
