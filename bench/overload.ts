@@ -17,7 +17,9 @@ export type Overloaded = {
   /** Of the healthy agent during the load: 99th percentile, and how often each status. */
   healthyP99Ms: number;
   healthy: Record<string, number>;
-  /** From the end of the load until the agent's requests take less than a second for a second. */
+  /** The same 99th percentile at a bare server that commits to the same PostgreSQL: what the machine takes just then. */
+  floorP99Ms: number;
+  /** From the end of the load to the end of the agent's last slow or failed request. */
   recoveredMs: number;
   /** Of the service, since it started. */
   peakMb: number;
@@ -34,47 +36,72 @@ export async function measureOverload(
   const calm = await makeProject(databaseUrl, { serviceName: `healthy-${crypto.randomUUID()}`, tests: 0 });
   const to = `${url}/public/traces`;
   const sender = { key: made.apiKey, agentId: made.agentId, url: to };
+  const floor = start("./overload-floor.ts", [databaseUrl]);
+  const floorUrl = await floor.nextLine();
   const results: Overloaded[] = [];
   for (const [load, run] of Object.entries(loads)) {
-    const input = { url: to, key: calm.apiKey, agentId: calm.agentId };
-    const probe = start("./probe.ts", [JSON.stringify(input)]);
-    await probe.nextLine();
+    const input = { key: calm.apiKey, agentId: calm.agentId };
+    const probes = await Promise.all([to, floorUrl].map(url => startProbe({ ...input, url })));
     await sleep(1_000);
     const statuses: Record<string, number> = {};
     const began = Date.now();
     await run(sender, status => (statuses[status] = (statuses[status] ?? 0) + 1), seconds);
     const ended = Date.now();
     await sleep(recoveryMs);
-    probe.process.kill("SIGTERM");
-    const probed = JSON.parse(await probe.nextLine()) as Probed[];
-    const during = probed.filter(([at]) => at >= began && at <= ended);
-    const healthy: Record<string, number> = {};
-    for (const [, , status] of during) healthy[status] = (healthy[status] ?? 0) + 1;
+    const [probed, floorProbed] = await Promise.all(probes.map(probe => probe.stop()));
+    const during = (of: Probed[]) => of.filter(([at]) => at >= began && at <= ended);
+    const floorP99Ms = p99(during(floorProbed!));
     const result = {
       load,
       statuses,
-      healthyP99Ms: p99(during.map(([, ms]) => ms)),
-      healthy,
-      recoveredMs: recoveredAfter(probed, ended),
+      healthyP99Ms: p99(during(probed!)),
+      healthy: countBy(during(probed!), ([, , status]) => status),
+      floorP99Ms,
+      recoveredMs: recoveredAfter(probed!, ended, slowMs(floorP99Ms)),
       peakMb: peakMb(pid),
     };
     results.push(result);
     onLoad(result);
   }
+  await floor.stop();
   return results;
+}
+
+/** Sends as a healthy agent does until it is stopped, which returns every request. */
+async function startProbe(input: { url: string; key: string; agentId: string }) {
+  const probe = start("./probe.ts", [JSON.stringify(input)]);
+  await probe.nextLine();
+  return {
+    async stop(): Promise<Probed[]> {
+      probe.process.kill("SIGTERM");
+      return JSON.parse(await probe.nextLine()) as Probed[];
+    },
+  };
+}
+
+function countBy<T>(items: T[], keyOf: (item: T) => number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[keyOf(item)] = (counts[keyOf(item)] ?? 0) + 1;
+  return counts;
 }
 
 /** Within this time after a load, the service must be as before. */
 export const recoveryMs = 10_000;
 
-function p99(times: number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
+/** From when on a request of the healthy agent is slow: a second, or ten times the floor on a machine too slow for that. */
+export function slowMs(floorP99Ms: number): number {
+  return Math.max(1_000, 10 * floorP99Ms);
+}
+
+function p99(probed: Probed[]): number {
+  const times = probed.map(([, ms]) => ms).sort((a, b) => a - b);
+  return times[Math.floor(times.length * 0.99)] ?? 0;
 }
 
 /** The end of the last slow or failed request after the load, in ms since its end; 0 if there was none. */
-function recoveredAfter(probed: Probed[], ended: number): number {
+function recoveredAfter(probed: Probed[], ended: number, slow: number): number {
   const bad = probed.filter(
-    ([at, ms, status]) => at + ms > ended && (ms > 1_000 || status >= 400 || status === 0),
+    ([at, ms, status]) => at + ms > ended && (ms > slow || status >= 400 || status === 0),
   );
   return Math.max(0, ...bad.map(([at, ms]) => at + ms - ended));
 }

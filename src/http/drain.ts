@@ -33,7 +33,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 async function discarded(request: IncomingMessage): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, drainMs);
-  request.once("end", resolve).once("close", resolve).resume();
+  request.once("end", resolve).once("close", resolve);
+  discard(request);
   await promise;
   clearTimeout(timer);
   request.off("end", resolve).off("close", resolve);
@@ -51,6 +52,23 @@ function whileDiscarding(request: IncomingMessage, payload: string | Buffer): Re
     clearTimeout(timer);
     answer.end();
   });
-  request.resume();
+  discard(request);
   return answer;
+}
+
+const discarding = new WeakSet<IncomingMessage>();
+
+/**
+ * Reads on in small steps, one in each turn of the event loop. libuv reads up to 2 MB at once from a socket whose client is
+ * fast: with 60 such clients a turn took a tenth of a second, and other requests, which need about ten turns, a second.
+ */
+function discard(request: IncomingMessage): void {
+  if (!discarding.has(request)) {
+    discarding.add(request);
+    request.on("data", () => {
+      request.pause();
+      setImmediate(() => request.resume());
+    });
+  }
+  request.resume();
 }

@@ -1,7 +1,7 @@
 // Hostile requests, and too many: documented statuses only, bounded memory, and a healthy agent that goes on.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { measureOverload, type Overloaded, recoveryMs } from "../../bench/overload.ts";
+import { measureOverload, type Overloaded, recoveryMs, slowMs } from "../../bench/overload.ts";
 import { type ServiceProcess, startProcess, stopProcess } from "../flow/processes.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
@@ -38,10 +38,11 @@ test("the process stays below 1 GB", () => {
   for (const { load, peakMb } of results) assert.ok(peakMb < 1_024, `${load}: ${peakMb} MB`);
 });
 
-test("a healthy agent's traces are stored all the time, within a second, and as before 10 s later", () => {
-  for (const { load, healthy, healthyP99Ms, recoveredMs } of results) {
+test("a healthy agent's traces are stored all the time, without long waits, and as before 10 s later", () => {
+  for (const { load, healthy, healthyP99Ms, floorP99Ms, recoveredMs } of results) {
     assert.deepEqual([load, Object.keys(healthy)], [load, ["201"]]);
-    assert.ok(healthyP99Ms < 1_000, `${load}: p99 ${healthyP99Ms} ms`);
+    const waits = `${load}: p99 ${healthyP99Ms} ms, ${floorP99Ms} ms at a bare server that commits`;
+    assert.ok(healthyP99Ms < slowMs(floorP99Ms), waits);
     assert.ok(recoveredMs < recoveryMs, `${load}: recovered after ${recoveredMs} ms`);
   }
 });
