@@ -6,10 +6,10 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openDatabase } from "../../src/store/db.ts";
+import { startLoad } from "../flow/load.ts";
+import { bootstrapped, signedIn, startProcess, stopProcess, stopProcesses } from "../flow/processes.ts";
 import { makeScratch } from "../support/postgres-server.ts";
 import { commandsWith, fillRestorable } from "../support/restorable.ts";
-import { startLoad } from "./load.ts";
-import { bootstrapped, signedIn, startProcess, stopProcess, stopProcesses } from "./processes.ts";
 
 const scratch = makeScratch();
 after(async () => {
