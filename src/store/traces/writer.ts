@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../model/refusal.ts";
 import { FairQueue, type Owners } from "../../threads/fair-queue.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
+import type { Places } from "../scale/places.ts";
 import { insertTraces } from "./insert.ts";
 import { joinWaiting } from "./join-records.ts";
 import { nameOf } from "./otlp-ids.ts";
@@ -14,6 +15,8 @@ export type WriterOptions = MergeLimits & {
   flushesMax?: number;
   /** How long a write is retried while the database is unavailable, in ms. */
   retryMs?: number;
+  /** Where the traces of agents are; absent: all in the one database. */
+  places?: Places;
 };
 
 const writesMax = 128;
@@ -83,7 +86,7 @@ export class TraceWriter {
     const named = stored.flatMap(write => (write.readBy?.conventions.length ? (nameOf(write) ?? []) : []));
     if (named.length === 0) return;
     // The traces are committed. Records that cannot be joined now are joined before they are dropped.
-    await joinWaiting(this.#db, named, this.#options).catch(() => {});
+    await this.#byPlace(named, (db, part) => joinWaiting(db, part, this.#options)).catch(() => {});
   }
 
   #take(): Waiting[] {
@@ -127,26 +130,28 @@ export class TraceWriter {
     }
   }
 
-  /** New traces in one statement; existing ones in a second transaction that locks them. */
+  /** In each place at the same time. What is committed in one place when another fails is recognized when it comes again. */
   async #storeTogether(writes: TraceWrite[]): Promise<(Stored | Error)[]> {
-    const outcomes: WriteOutcome[] = await insertTraces(this.#db, writes, this.#options.debounceMs);
-    for (;;) {
-      const open = outcomes.flatMap((outcome, index) => (outcome === undefined ? [index] : []));
-      if (open.length === 0) return outcomes as (Stored | Error)[];
-      const known = open.map(index => writes[index]!);
-      const updated = await updateTraces(this.#db, known, this.#options);
-      // Deleted between the two statements, so new again.
-      const vanished = open.filter((_, position) => updated[position] === undefined);
-      open.forEach((index, position) => {
-        outcomes[index] = updated[position];
+    const outcomes = new Map<TraceWrite, Stored | Error>();
+    await this.#byPlace(writes, async (db, part) => {
+      const stored = await storeIn(db, part, this.#options);
+      part.forEach((write, index) => {
+        outcomes.set(write, stored[index]!);
       });
-      if (vanished.length === 0) continue;
-      const again = vanished.map(index => writes[index]!);
-      const inserted = await insertTraces(this.#db, again, this.#options.debounceMs);
-      vanished.forEach((index, position) => {
-        outcomes[index] = inserted[position];
-      });
-    }
+    });
+    return writes.map(write => outcomes.get(write)!);
+  }
+
+  async #byPlace<T extends { agentId: string }>(
+    items: T[],
+    work: (db: Database, part: T[]) => Promise<unknown>,
+  ): Promise<void> {
+    const { places } = this.#options;
+    if (!places) return void (await work(this.#db, items));
+    const found = await places.of(items.map(({ agentId }) => agentId));
+    const parts = Map.groupBy(items, ({ agentId }) => found.get(agentId)!);
+    const ended = await Promise.allSettled([...parts].map(([db, part]) => work(db, part)));
+    for (const part of ended) if (part.status === "rejected") throw part.reason;
   }
 
   #refusal(error: unknown, write: TraceWrite): Error {
@@ -157,5 +162,31 @@ export class TraceWriter {
         : new Refusal("CUSTOM_API_PLATFORM_NOT_FOUND");
     }
     return asUnavailable(error) as Error;
+  }
+}
+
+/** New traces in one statement; existing ones in a second transaction that locks them. */
+async function storeIn(
+  db: Database,
+  writes: TraceWrite[],
+  options: WriterOptions,
+): Promise<(Stored | Error)[]> {
+  const outcomes: WriteOutcome[] = await insertTraces(db, writes, options.debounceMs);
+  for (;;) {
+    const open = outcomes.flatMap((outcome, index) => (outcome === undefined ? [index] : []));
+    if (open.length === 0) return outcomes as (Stored | Error)[];
+    const known = open.map(index => writes[index]!);
+    const updated = await updateTraces(db, known, options);
+    // Deleted between the two statements, so new again.
+    const vanished = open.filter((_, position) => updated[position] === undefined);
+    open.forEach((index, position) => {
+      outcomes[index] = updated[position];
+    });
+    if (vanished.length === 0) continue;
+    const again = vanished.map(index => writes[index]!);
+    const inserted = await insertTraces(db, again, options.debounceMs);
+    vanished.forEach((index, position) => {
+      outcomes[index] = inserted[position];
+    });
   }
 }

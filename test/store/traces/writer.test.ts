@@ -218,6 +218,61 @@ describe("two processes", () => {
   });
 });
 
+describe("writes of agents in several places", () => {
+  it("are stored in each, and answered in their order", async () => {
+    const elsewhere = await openTwice();
+    try {
+      const senders = [sender, await makeSender(elsewhere.db)];
+      const homes = new Map([
+        [senders[0]!.agentId, db],
+        [senders[1]!.agentId, elsewhere.db],
+      ]);
+      const places = { of: async () => homes };
+      const spread = new TraceWriter(db, { ...limits, places });
+      const writes = [0, 1, 0, 1, 1].map(at => otlpWrite(senders[at]!));
+      const stored = await store(writes, spread);
+      assert.deepEqual(
+        stored.map(({ traceId }) => traceId),
+        writes.map(({ traceId }) => traceId),
+      );
+      const { rows } = await elsewhere.db.pool.query("select id from traces order by id");
+      assert.deepEqual(
+        rows.map(({ id }) => id),
+        [1, 3, 4].map(at => writes[at]!.traceId),
+      );
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
+  it("are stored once in one place, while another cannot be reached for a moment", async () => {
+    const away = await makeSender(db);
+    const proxy = await startCuttingProxy(url);
+    const proxied = openDatabase(proxy.url);
+    try {
+      await proxied.pool.query("select");
+      proxy.loseAnswerTo("insert_traces");
+      const homes = new Map([
+        [sender.agentId, other],
+        [away.agentId, proxied],
+      ]);
+      const spread = new TraceWriter(db, { ...limits, places: { of: async () => homes } });
+      const writes = [otlpWrite(sender), otlpWrite(away)];
+      assert.deepEqual(
+        (await store(writes, spread)).map(({ state, revision }) => `${state} ${revision}`),
+        ["created 1", "created 1"],
+      );
+      assert.equal(proxy.lost, 1);
+      for (const { traceId, runId } of writes) {
+        assert.deepEqual(await runsOf(traceId), [{ id: runId, state: "pending" }]);
+      }
+    } finally {
+      await proxied.close();
+      await proxy.close();
+    }
+  });
+});
+
 describe("when the database's answer is lost", () => {
   async function throughProxy(statement: string, work: (proxied: TraceWriter) => Promise<void>) {
     const proxy = await startCuttingProxy(url);

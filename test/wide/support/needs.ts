@@ -25,6 +25,7 @@ export type Need =
   | "apache"
   | "pgbouncer"
   | "postgresql"
+  | "citus"
   | "firefox"
   | "webkitgtk";
 
@@ -107,6 +108,9 @@ const checks: Record<Need, () => true | string | Promise<true | string>> = {
   pgbouncer: () => succeeds("pgbouncer", "--version") || "needs PgBouncer (apt-get install pgbouncer)",
   postgresql: () =>
     debianPostgresql() !== undefined || "needs Debian's PostgreSQL, 15 or newer (apt-get install postgresql)",
+  citus: () =>
+    process.env["SVC_TEST_CITUS_URL"] !== undefined ||
+    "needs a Citus cluster: SVC_TEST_CITUS_URL names its coordinator (CONTRIBUTING.md)",
   firefox: () => succeeds("firefox-esr", "--version") || "needs Firefox ESR (apt-get install firefox-esr)",
   webkitgtk: () =>
     succeeds("sh", "-c", "command -v WebKitWebDriver Xvfb") ||

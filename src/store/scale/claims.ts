@@ -1,0 +1,38 @@
+// Claims due runs on a cluster: asks all shards once whose are due, then claims where those agents are.
+import type { Database } from "../db.ts";
+import { type Claim, claimRuns } from "../runs/claims.ts";
+import type { Places } from "./places.ts";
+
+/**
+ * As `claimRuns`, over all agents. `db`: the coordinator's. The agent whose run has waited longest comes first, with the others
+ * in its place.
+ */
+export async function claimRunsOf(
+  db: Database,
+  places: Places,
+  options: Parameters<typeof claimRuns>[1],
+): Promise<Claim> {
+  const { runsMax, inHand = [], fullAgents = [] } = options;
+  const { rows } = await db.pool.query<{ agentId: string }>({
+    name: "agents_with_due_runs",
+    // A crashed worker's run is claimed whatever else its agent has under way.
+    text: `select agent_id as "agentId", min(due_at) as due_at from (
+        select agent_id, due_at from runs where kind <> 'manual' and state = 'pending' and due_at <= now()
+          and agent_id <> all ($3::uuid[])
+        union all select agent_id, next_try_at from runs where kind <> 'manual' and next_try_at <= now()
+          and id <> all ($2::uuid[]) and agent_id <> all ($3::uuid[])
+        union all select agent_id, lease_until from runs where kind <> 'manual' and lease_until < now()
+          and id <> all ($2::uuid[])
+      ) due group by agent_id order by due_at limit $1`,
+    values: [runsMax, inHand, fullAgents],
+  });
+  const claim: Claim = { runs: [], ended: [] };
+  const found = await places.of(rows.map(({ agentId }) => agentId));
+  for (const place of new Set(found.values())) {
+    const { runs, ended } = await claimRuns(place, { ...options, runsMax: runsMax - claim.runs.length });
+    claim.runs.push(...runs);
+    claim.ended.push(...ended);
+    if (claim.runs.length >= runsMax) break;
+  }
+  return claim;
+}

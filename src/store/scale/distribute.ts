@@ -1,0 +1,116 @@
+// Distributes a database over the nodes of a Citus cluster: the tables that grow with traffic by agent, what they refer to on every node.
+import { readFile } from "node:fs/promises";
+import type pg from "pg";
+import { newClient, noTimeouts } from "../connect.ts";
+
+/** Copied to every node: what statements about traces read or refer to. In the order of their foreign keys. */
+const references = ["accounts", "projects", "agents", "keys", "test_cases"];
+
+/** By agent, together. Others stay on the coordinator. */
+const growing = [
+  "traces",
+  "trace_batches",
+  "runs",
+  "trace_values",
+  "trace_otlp_ids",
+  "waiting_records",
+  "shared_resources",
+  "expected_traces",
+  "content_deadlines",
+  "result_states",
+  "redaction_hours",
+  "agent_hours",
+  "model_hours",
+];
+
+/** Why this database cannot be distributed. */
+export class UnfitForCitusError extends Error {
+  override name = "UnfitForCitusError";
+}
+
+export type Distributed = { reference: string[]; distributed: string[] };
+
+/**
+ * Everything or nothing, in one transaction, and nothing that is done already. Nothing may write to the database meanwhile.
+ * `shards`: groups of shards, so the most nodes that the tables can be spread over. Throws UnfitForCitusError.
+ */
+export async function distribute(
+  url: string,
+  { shards = 32 }: { shards?: number } = {},
+): Promise<Distributed> {
+  const client = newClient(url, { options: noTimeouts });
+  await client.connect();
+  try {
+    await requireFit(client);
+    await client.query("begin");
+    // Foreign keys to reference tables need everything to happen on one connection to each node.
+    await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
+    await client.query(`set local citus.shard_count = ${shards}`);
+    const done = await distributeTables(client);
+    await client.query(await readFile(new URL("shard-names.sql", import.meta.url), "utf8"));
+    await shareFunctions(client);
+    await client.query("commit");
+    return done;
+  } finally {
+    await client.end();
+  }
+}
+
+async function requireFit(client: pg.Client): Promise<void> {
+  const { rows: extension } = await client.query("select from pg_extension where extname = 'citus'");
+  if (extension.length === 0) {
+    throw new UnfitForCitusError(
+      "The database has no extension citus. Create it on every node, and add the nodes.",
+    );
+  }
+  const { rows: triggers } = await client.query<{ names: string | null }>(
+    `select string_agg(distinct tgrelid::regclass::text, ', ') as names from pg_trigger
+      where not tgisinternal and tgrelid::regclass::text = any ($1)`,
+    [[...references, ...growing]],
+  );
+  if (triggers[0]!.names) throw new UnfitForCitusError(`These tables have triggers: ${triggers[0]!.names}.`);
+  const { rows: keys } = await client.query<{ names: string | null }>(
+    `select string_agg(distinct i.indrelid::regclass::text, ', ') as names from pg_index i
+      where i.indisunique and i.indrelid::regclass::text = any ($1)
+        and not exists (
+          select from pg_attribute a
+          where a.attrelid = i.indrelid and a.attname = 'agent_id' and a.attnum = any (i.indkey) and not a.attisdropped
+        )`,
+    [growing],
+  );
+  if (keys[0]!.names)
+    throw new UnfitForCitusError(`The keys of these tables lack the agent: ${keys[0]!.names}.`);
+}
+
+async function distributeTables(client: pg.Client): Promise<Distributed> {
+  const { rows } = await client.query<{ name: string }>(
+    "select logicalrelid::text as name from pg_dist_partition where logicalrelid::text = any ($1)",
+    [[...references, ...growing]],
+  );
+  const before = new Set(rows.map(({ name }) => name));
+  const reference = references.filter(name => !before.has(name));
+  const distributed = growing.filter(name => !before.has(name));
+  for (const name of reference) await client.query("select create_reference_table($1)", [name]);
+  for (const name of distributed) {
+    const together = name === "traces" ? "none" : "traces";
+    await client.query("select create_distributed_table($1, 'agent_id', colocate_with => $2)", [
+      name,
+      together,
+    ]);
+    await client.query("select truncate_local_data_after_distributing_table($1::regclass)", [name]);
+  }
+  return { reference, distributed };
+}
+
+/** Every node has the functions that statements call. */
+async function shareFunctions(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ signature: string }>(
+    `select f.oid::regprocedure::text as signature from pg_proc f join pg_language l on l.oid = f.prolang
+      where f.pronamespace = 'public'::regnamespace and f.prorettype <> 'trigger'::regtype
+        and l.lanname in ('sql', 'plpgsql')
+        and not exists (select from pg_depend d where d.objid = f.oid and d.deptype = 'e')
+      -- Functions in SQL first, which others may call.
+      order by l.lanname desc`,
+  );
+  for (const { signature } of rows) await client.query("select create_distributed_function($1)", [signature]);
+}

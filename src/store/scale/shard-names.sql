@@ -1,0 +1,64 @@
+-- What a Citus node needs so that statements for one server work on a group of shards (shards.ts). Every node has these
+-- functions; a group's schema is created on its node by the first transaction that enters the group, and goes with its shards.
+
+-- A schema with the shards of the group `of`, a shard of `traces`, under the names of their tables, and the node's copies of
+-- the reference tables: views, which can be written to. Also the functions, so that each group has plans of its own. Made
+-- again after a migration: `version` is the last one.
+create or replace function name_shards(of bigint, version text) returns void language plpgsql
+set citus.enable_ddl_propagation = off set client_min_messages = warning as $$
+declare
+  named text := 'shards_' || of;
+  part record;
+begin
+  perform pg_advisory_xact_lock(hashtextextended(named, 12));
+  if obj_description(to_regnamespace(named), 'pg_namespace') = version and to_regclass(named || '.traces') is not null then
+    return;
+  end if;
+  execute format('drop schema if exists %I cascade', named);
+  execute format('create schema %I', named);
+  for part in
+    select c.relname as name, s.shardid as shard
+      from pg_dist_shard first
+      join pg_dist_partition p on p.logicalrelid = first.logicalrelid
+      join pg_dist_partition together on together.colocationid = p.colocationid
+      join pg_dist_shard s on s.logicalrelid = together.logicalrelid and s.shardminvalue = first.shardminvalue
+      join pg_class c on c.oid = s.logicalrelid
+      where first.shardid = of
+    union all
+    -- Reference tables.
+    select c.relname, s.shardid from pg_dist_shard s join pg_dist_partition p using (logicalrelid)
+      join pg_class c on c.oid = s.logicalrelid where p.partmethod = 'n' and p.repmodel = 't'
+  loop
+    execute format('create view %I.%I as select * from public.%I', named, part.name, part.name || '_' || part.shard);
+  end loop;
+  -- Written in SQL first: those are read when they are created.
+  for part in
+    select pg_get_functiondef(f.oid) as definition from pg_proc f join pg_language l on l.oid = f.prolang
+      where f.pronamespace = 'public'::regnamespace and l.lanname in ('sql', 'plpgsql')
+        and f.prorettype <> 'trigger'::regtype and f.proname not in ('name_shards', 'enter_shards')
+        and not exists (select from pg_depend d where d.objid = f.oid and d.deptype = 'e')
+      order by l.lanname desc, f.oid
+  loop
+    execute replace(part.definition, 'FUNCTION public.', format('FUNCTION %I.', named));
+  end loop;
+  execute format('comment on schema %I is %L', named, version);
+end
+$$;
+
+-- Until the end of the transaction, names mean the shards of this group and nothing else, and the group is not moved.
+create or replace function enter_shards(of bigint, version text) returns void language plpgsql as $$
+begin
+  -- A share lock, as every transaction of Citus takes that writes to a shard. Moves lock exclusively.
+  perform lock_shard_metadata(5, array[of]);
+  if not exists (
+    select from pg_dist_placement p join pg_dist_local_group l on l.groupid = p.groupid where p.shardid = of
+  ) then
+    raise exception 'The shards were moved to another node.' using errcode = 'serialization_failure';
+  end if;
+  if obj_description(to_regnamespace('shards_' || of), 'pg_namespace') is distinct from version
+    or to_regclass('shards_' || of || '.traces') is null then
+    perform name_shards(of, version);
+  end if;
+  perform set_config('search_path', 'shards_' || of, true);
+end
+$$;

@@ -1,0 +1,167 @@
+// Reaches the shards of agents on a Citus cluster: a Database for each group of shards, in which the names of tables mean the shards.
+import type pg from "pg";
+import { readDatabaseUrl } from "../database-url.ts";
+import { type Database, isTransient, openDatabase } from "../db.ts";
+import { knownMigrations } from "../migrate.ts";
+import type { Places } from "./places.ts";
+
+export type ShardsOptions = {
+  /** The coordinator's database, and its URL, from which those of the workers are made. */
+  db: Database;
+  url: string;
+  /** Connections to each worker. */
+  connectionsMax?: number;
+};
+
+/**
+ * Every agent is in one group of shards: those of all tables with one range of hashes, which Citus keeps on one node. A
+ * transaction there takes the group's lock, as Citus's own transactions do, so that a move waits for it; it fails with a
+ * transient error if the group has been moved since this process looked, and the next one looks again.
+ */
+export class Shards implements Places {
+  readonly #options: ShardsOptions;
+  readonly #version: Promise<string>;
+  /** By host and port. */
+  readonly #nodes = new Map<string, Database>();
+  #groups: Promise<Map<string, Database>> | undefined;
+  /** The group of each agent. It stays until a group is split. */
+  #known = new Map<string, string>();
+
+  constructor(options: ShardsOptions) {
+    this.#options = options;
+    this.#version = knownMigrations().then(names => names.at(-1)!);
+  }
+
+  async of(agentIds: Iterable<string>): Promise<Map<string, Database>> {
+    const ids = [...new Set(agentIds)];
+    const known = this.#known;
+    const unknown = ids.filter(id => !known.has(id));
+    if (unknown.length > 0) for (const [id, group] of await this.#look(unknown)) known.set(id, group);
+    const groups = await this.groups();
+    const found = new Map(ids.map(id => [id, groups.get(known.get(id)!)]));
+    if (![...found.values()].includes(undefined)) return found as Map<string, Database>;
+    // A group was split.
+    this.#forget();
+    return this.of(ids);
+  }
+
+  /** All databases, by the ids of their shards of `traces`. */
+  groups(): Promise<Map<string, Database>> {
+    this.#groups ??= this.#readGroups().catch(error => {
+      this.#groups = undefined;
+      throw error;
+    });
+    return this.#groups;
+  }
+
+  /** Agents may be elsewhere now. */
+  #forget(): void {
+    this.#groups = undefined;
+    this.#known = new Map();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#nodes.values()].map(node => node.close()));
+  }
+
+  async #look(agentIds: string[]): Promise<[id: string, group: string][]> {
+    const { rows } = await this.#options.db.pool.query<{ id: string; shard: number }>({
+      name: "groups_of_agents",
+      text: "select id, get_shard_id_for_distribution_column('traces', id) as shard from unnest($1::uuid[]) as agent (id)",
+      values: [agentIds],
+    });
+    return rows.map(({ id, shard }) => [id, String(shard)]);
+  }
+
+  async #readGroups(): Promise<Map<string, Database>> {
+    const { rows } = await this.#options.db.pool.query<{ shard: number; host: string; port: number }>(
+      `select s.shardid as shard, n.nodename as host, n.nodeport as port
+      from pg_dist_shard s join pg_dist_placement p using (shardid)
+      join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'
+      where s.logicalrelid = 'traces'::regclass order by s.shardid`,
+    );
+    const version = await this.#version;
+    return new Map(
+      rows.map(({ shard, host, port }) => {
+        const group = String(shard);
+        return [group, databaseOf(this.#node(host, port), { group, version, moved: () => this.#forget() })];
+      }),
+    );
+  }
+
+  #node(host: string, port: number): Database {
+    const address = `${host}:${port}`;
+    const known = this.#nodes.get(address);
+    if (known) return known;
+    const url = new URL(readDatabaseUrl(this.#options.url)!.servers[0]!);
+    url.hostname = host;
+    url.port = String(port);
+    const node = openDatabase(url.href, this.#options.connectionsMax);
+    this.#nodes.set(address, node);
+    return node;
+  }
+}
+
+type Group = { group: string; version: string; moved: () => void };
+
+/** What the functions of the store use of a pool and a connection. */
+type Queries = { query(config: pg.QueryConfig | string, values?: unknown[]): Promise<unknown> };
+type Connection = Queries & { release(error?: Error | boolean): void };
+type Pool = Queries & { connect(): Promise<Connection> };
+
+/** The group as a database: every transaction, and every statement without one, begins by entering it. */
+function databaseOf(node: Database, group: Group): Database {
+  const pool: Pool = {
+    async connect() {
+      return connectionTo(await node.pool.connect(), group);
+    },
+    async query(config, values) {
+      const connection = await pool.connect();
+      let broken: Error | undefined;
+      try {
+        await connection.query("begin");
+        const result = await connection.query(config, values);
+        await connection.query("commit");
+        return result;
+      } catch (error) {
+        await connection.query("rollback").catch((rollbackError: Error) => {
+          broken = rollbackError;
+        });
+        throw error;
+      } finally {
+        connection.release(broken);
+      }
+    },
+  };
+  // The node stays open for the other groups.
+  return { pool: pool as unknown as pg.Pool, close: async () => {} };
+}
+
+function connectionTo(client: pg.PoolClient, { group, version, moved }: Group): Connection {
+  return {
+    async query(config, values) {
+      try {
+        return await client.query(withinGroup(config) as pg.QueryConfig, values);
+      } catch (error) {
+        if (isTransient(error)) moved();
+        throw withNameOfTable(error);
+      }
+    },
+    release: error => client.release(error),
+  };
+
+  function withinGroup(config: pg.QueryConfig | string): pg.QueryConfig | string {
+    // One round trip for both.
+    if (config === "begin") return `begin; select enter_shards(${group}, '${version}')`;
+    // A prepared statement means the tables that its names meant first.
+    if (typeof config !== "string" && config.name) return { ...config, name: `${config.name}@${group}` };
+    return config;
+  }
+}
+
+/** Constraints of a shard have its number after their name. */
+function withNameOfTable(error: unknown): unknown {
+  const { constraint } = error as { constraint?: string };
+  if (constraint) (error as { constraint: string }).constraint = constraint.replace(/_\d+$/, "");
+  return error;
+}

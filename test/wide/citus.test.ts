@@ -1,0 +1,334 @@
+// On a Citus cluster of three nodes: tables distributed by agent, statements of ingestion that stay on one node, and moves of shards while traces are stored.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type pg from "pg";
+import { deleteKey } from "../../src/store/accounts/keys.ts";
+import { type Database, openDatabase } from "../../src/store/db.ts";
+import { newId } from "../../src/store/new-id.ts";
+import { claimRunsOf } from "../../src/store/scale/claims.ts";
+import { distribute, UnfitForCitusError } from "../../src/store/scale/distribute.ts";
+import type { Places } from "../../src/store/scale/places.ts";
+import { Shards } from "../../src/store/scale/shards.ts";
+import { storeRecords } from "../../src/store/traces/records.ts";
+import type { TraceWrite } from "../../src/store/traces/write.ts";
+import { TraceWriter } from "../../src/store/traces/writer.ts";
+import {
+  canonicalWrite,
+  limits,
+  makeSender,
+  otlpWrite,
+  questions,
+  type Sender,
+} from "../store/traces/make-write.ts";
+import { eventually } from "../support/eventually.ts";
+import { loadTrace } from "../support/loaded-trace.ts";
+import { type CitusDatabase, completeKeys, freshCitusDatabase } from "./support/citus.ts";
+import { leftOut } from "./support/needs.ts";
+
+const skip = await leftOut("citus");
+
+describe("on a Citus cluster", { skip }, () => {
+  let cluster: CitusDatabase;
+  /** The coordinator, whose statements Citus plans. */
+  let db: Database;
+  /** As two processes have them. */
+  let shards: Shards;
+  let otherShards: Shards;
+  let senders: Sender[];
+
+  before(async () => {
+    cluster = await freshCitusDatabase();
+    db = openDatabase(cluster.url, 10, { answerMs: 120_000 });
+    [shards, otherShards] = [new Shards({ db, url: cluster.url }), new Shards({ db, url: cluster.url })];
+  });
+  after(async () => {
+    await Promise.all([shards.close(), otherShards.close(), db.close()]);
+    await cluster.drop();
+  });
+
+  const writerTo = (places: Places) => new TraceWriter(db, { ...limits, places });
+
+  async function tracesOf({ agentId }: Sender): Promise<{ id: string; externalId: string }[]> {
+    const { rows } = await db.pool.query(
+      `select id, external_id as "externalId" from traces where agent_id = $1 order by id`,
+      [agentId],
+    );
+    return rows;
+  }
+
+  it("a database is not distributed before the keys of its tables have the agent", async () => {
+    const isRefused = (reason: RegExp) => (error: unknown) =>
+      error instanceof UnfitForCitusError && reason.test(error.message);
+    await assert.rejects(distribute(cluster.url), isRefused(/^These tables have triggers: .*\btraces\b/));
+    const { rows } = await db.pool.query("select from pg_dist_partition");
+    assert.deepEqual(rows, []);
+    await completeKeys(cluster.url);
+    await db.pool.query("alter table runs drop constraint runs_pkey, add primary key (id)");
+    await assert.rejects(
+      distribute(cluster.url),
+      isRefused(/^The keys of these tables lack the agent: runs\.$/),
+    );
+    await db.pool.query("alter table runs drop constraint runs_pkey, add primary key (agent_id, id)");
+  });
+
+  it("a database with traces is distributed by agent, with its rows, and once", async () => {
+    senders = [await makeSender(db), await makeSender(db)];
+    const early = await Promise.all(
+      senders.map(sender => new TraceWriter(db, limits).write(canonicalWrite(sender))),
+    );
+    const { distributed } = await distribute(cluster.url, { shards: 8 });
+    assert.ok(distributed.includes("traces") && distributed.includes("trace_batches"));
+    assert.deepEqual(await distribute(cluster.url), { reference: [], distributed: [] });
+    const { rows } = await db.pool.query(
+      `select citus_table_type as type, count(*)::int as tables, count(distinct colocation_id)::int as groups,
+        min(distribution_column) as column from citus_tables where citus_table_type in ('distributed', 'reference')
+      group by 1 order by 1`,
+    );
+    assert.deepEqual(rows, [
+      { type: "distributed", tables: distributed.length, groups: 1, column: "agent_id" },
+      { type: "reference", tables: 5, groups: 1, column: "<none>" },
+    ]);
+    for (const [at, sender] of senders.entries()) {
+      assert.deepEqual(
+        (await tracesOf(sender)).map(({ id }) => id),
+        [early[at]!.traceId],
+      );
+    }
+  });
+
+  it("new traces, merges, replacements and refusals are as on one server, whatever agents a flush has", async () => {
+    // One after the other: two transactions that lock rows of reference tables and insert others deadlock.
+    senders = [];
+    while (senders.length < 24) senders.push(await makeSender(db));
+    const [gone, revoked] = [await makeSender(db), await makeSender(db)];
+    await deleteAgentRow(gone);
+    await deleteKey(db, revoked.keyId);
+    const writer = writerTo(shards);
+    const outcomeOf = (write: TraceWrite) =>
+      writer.write(write).then(
+        ({ state, revision, evaluation }) => `${state} ${revision} ${evaluation}`,
+        error => error.code,
+      );
+    const first = senders.map(sender => otlpWrite(sender, { externalId: "merged", spans: ["a"] }));
+    const whole = senders.map(sender => canonicalWrite(sender, { externalId: "replaced", text: "before" }));
+    assert.deepEqual(
+      new Set(await Promise.all([...first, ...whole].map(outcomeOf))),
+      new Set(["created 1 scheduled"]),
+    );
+    const merges = senders.map(sender => otlpWrite(sender, { externalId: "merged", spans: ["b"] }));
+    const again = senders.map(sender => canonicalWrite(sender, { externalId: "replaced", text: "after" }));
+    const refused = [otlpWrite(gone), canonicalWrite(revoked)];
+    const outcomes = await Promise.all([...merges, ...again, ...refused].map(outcomeOf));
+    assert.deepEqual(new Set(outcomes.slice(0, 24)), new Set(["merged 2 scheduled"]));
+    assert.deepEqual(new Set(outcomes.slice(24, 48)), new Set(["replaced 2 none"]));
+    assert.deepEqual(outcomes.slice(48), ["OTLP_PLATFORM_NOT_FOUND", "UNAUTHORIZED"]);
+    const places = await shards.of(senders.map(({ agentId }) => agentId));
+    assert.equal(new Set(places.values()).size > 4, true, "agents are in several groups");
+    for (const [at, { agentId }] of senders.entries()) {
+      const loaded = await loadTrace(places.get(agentId)!, first[at]!.traceId);
+      assert.equal(loaded.trace.spans.length, 2);
+      const { derived } = await loadTrace(places.get(agentId)!, whole[at]!.traceId);
+      assert.equal(derived.responseText?.text, "after");
+    }
+  });
+
+  it("statements of ingestion read and write their own shards only, and nothing of theirs is planned by Citus", async () => {
+    const [sender] = senders as [Sender];
+    const place = (await shards.of([sender.agentId])).get(sender.agentId)!;
+    const recorded = recordStatements(place);
+    const places: Places = { of: async ids => new Map(Array.from(ids, id => [id, recorded.db])) };
+    const writer = writerTo(places);
+    const traceId = "5".repeat(32);
+    const withTools = canonicalWrite(sender, { externalId: "with tools" });
+    withTools.columns.tools.push("search");
+    await writer.write(withTools);
+    await writer.write({ ...canonicalWrite(sender, { externalId: "with tools", text: "without" }) });
+    const limited = new TraceWriter(db, { ...limits, places, traceSpansMax: 2 });
+    const batch = (spans: string[]) => ({
+      ...otlpWrite(sender, { externalId: "x-request-id", spans }),
+      otlpTraceId: traceId,
+      resource: { id: "0190b3b4-0000-7000-8000-000000000001", bytes: Buffer.from("resource") },
+      redactions: { bytes: Buffer.from("redactions"), counts: { email: 1 } },
+      readBy: { conventions: ["*"], conventionRules: [] },
+    });
+    for (const spans of [["a"], ["b"], ["b"], ["a", "b"]]) await limited.write(batch(spans));
+    await storeRecords(recorded.db, questions(sender, traceId, "a", "Why?"), limits);
+    const names = recorded.statements.flatMap(({ name }) => name ?? []);
+    for (const name of [
+      "insert_traces",
+      "lock_traces",
+      "append_batches",
+      "replace_trace",
+      "store_otlp_ids",
+      "move_runs",
+    ]) {
+      assert.ok(names.includes(name), `${name} was sent`);
+    }
+    const client = await place.pool.connect();
+    try {
+      for (const { text, values } of recorded.statements) {
+        await client.query("begin");
+        const { rows } = await client.query<{ "QUERY PLAN": string }>(`explain (verbose) ${text}`, values);
+        const plan = rows.map(row => row["QUERY PLAN"]).join("\n");
+        assert.doesNotMatch(plan, /Citus|Distributed/i, plan);
+        // Names of shards and of copies of reference tables, which have numbers.
+        for (const [, table] of plan.matchAll(/\bon public\.(\w+)/g)) assert.match(table!, /_\d+$/, plan);
+        await client.query("rollback");
+      }
+    } finally {
+      client.release();
+    }
+  });
+
+  it("a key is revoked once the transactions that store its traces have ended, whatever node they are on", async () => {
+    const sender = await makeSender(db);
+    const place = (await shards.of([sender.agentId])).get(sender.agentId)!;
+    const storing = await place.pool.connect();
+    await storing.query("begin");
+    await storing.query("select from keys where id = $1 for key share", [sender.keyId]);
+    let isRevoked = false;
+    const revoked = deleteKey(db, sender.keyId).then(() => {
+      isRevoked = true;
+    });
+    await eventually(async () => {
+      const { rows } = await db.pool.query("select from citus_lock_waits");
+      assert.equal(rows.length, 1);
+    });
+    assert.equal(isRevoked, false);
+    await storing.query("commit");
+    storing.release();
+    await revoked;
+    await assert.rejects(writerTo(shards).write(otlpWrite(sender)), { code: "UNAUTHORIZED" });
+  });
+
+  it("a column that a migration adds is known in every group afterwards", async () => {
+    const [{ agentId }] = senders as [Sender];
+    const place = (await shards.of([agentId])).get(agentId)!;
+    await db.pool.query("alter table traces add column added integer");
+    const client = await place.pool.connect();
+    await client.query("begin");
+    const { rows } = await client.query<{ group: string }>("select current_schema() as group");
+    // As before the migration.
+    await client.query(`comment on schema ${rows[0]!.group} is '000_earlier.sql'`);
+    await client.query("commit");
+    client.release();
+    const { rowCount } = await place.pool.query("select added from traces where agent_id = $1", [agentId]);
+    assert.ok(rowCount! > 0);
+  });
+
+  it("due runs of agents in all groups are claimed once, by several workers", async () => {
+    await db.pool.query("update runs set due_at = now() where state = 'pending'");
+    const { rows } = await db.pool.query<{ count: number }>(
+      "select count(*) from runs where state = 'pending'",
+    );
+    const claimed: string[] = [];
+    const work = async (places: Shards, lease: string) => {
+      for (;;) {
+        const { runs } = await claimRunsOf(db, places, { lease, leaseMs: 60_000, runsMax: 10 });
+        if (runs.length === 0) return;
+        claimed.push(...runs.map(({ id }) => id));
+      }
+    };
+    await Promise.all([work(shards, newId()), work(otherShards, newId())]);
+    assert.equal(rows[0]!.count > 24, true);
+    assert.equal(claimed.length, rows[0]!.count);
+    assert.equal(new Set(claimed).size, claimed.length);
+  });
+
+  it("groups are moved between nodes while traces are stored, and what was acknowledged is stored once", async t => {
+    const writers = [writerTo(shards), writerTo(otherShards)] as const;
+    const acknowledged = new Map<string, string>();
+    let isMoving = true;
+    let slowest = 0;
+    const send = async (client: number) => {
+      for (let turn = 0; isMoving; turn++) {
+        const sender = senders[(client + turn * 5) % senders.length]!;
+        const externalId = `client ${client} turn ${turn}`;
+        const since = performance.now();
+        const { traceId } = await writers[turn % 2]!.write(otlpWrite(sender, { externalId, spans: ["a"] }));
+        await writers[(turn + 1) % 2]!.write(otlpWrite(sender, { externalId, spans: ["b"] }));
+        acknowledged.set(`${sender.agentId} ${externalId}`, traceId);
+        slowest = Math.max(slowest, performance.now() - since);
+      }
+    };
+    const sending = Promise.all(Array.from({ length: 16 }, (_, client) => send(client)));
+    const group = await groupOf(senders[0]!);
+    for (const _ of ["away", "and back"]) {
+      await move(group);
+      const sent = acknowledged.size;
+      await eventually(() => assert.ok(acknowledged.size > sent + 50));
+    }
+    isMoving = false;
+    await sending;
+    const { rows } = await db.pool.query<{ key: string; id: string; batches: number; runs: number }>(
+      `select t.agent_id || ' ' || t.external_id as key, t.id,
+        (select count(*) from trace_batches b where b.agent_id = t.agent_id and b.trace_id = t.id) as batches,
+        (select count(*) from runs r where r.agent_id = t.agent_id and r.trace_id = t.id) as runs
+      from traces t where t.external_id like 'client %'`,
+    );
+    const stored = new Map(rows.map(({ key, ...row }) => [key, row]));
+    assert.equal(rows.length, stored.size);
+    for (const [key, id] of acknowledged) {
+      assert.deepEqual(stored.get(key), { id, batches: 2, runs: 1 }, key);
+    }
+    t.diagnostic(`${acknowledged.size} traces in two batches, the slowest in ${slowest.toFixed(0)} ms`);
+  });
+
+  async function groupOf({ agentId }: Sender): Promise<number> {
+    const { rows } = await db.pool.query(
+      "select get_shard_id_for_distribution_column('traces', $1::uuid) as id",
+      [agentId],
+    );
+    return rows[0].id;
+  }
+
+  /** To the other worker, as a rebalance does. */
+  async function move(group: number): Promise<void> {
+    const { rows } = await db.pool.query<{ host: string; port: number }>(
+      "select nodename as host, nodeport as port from citus_shards where shardid = $1",
+      [group],
+    );
+    const from = rows[0]!;
+    const to = cluster.workers.find(({ port, host }) => port !== from.port || host !== from.host)!;
+    await db.pool.query("select citus_move_shard_placement($1, $2, $3, $4, $5, 'force_logical')", [
+      ...[group, from.host, from.port, to.host, to.port],
+    ]);
+  }
+
+  async function deleteAgentRow({ agentId }: Sender): Promise<void> {
+    await db.pool.query("delete from agents where id = $1", [agentId]);
+  }
+});
+
+type Statement = { name?: string | undefined; text: string; values: unknown[] };
+
+/** The same database, and what is sent to it, each statement once. */
+function recordStatements(db: Database): { db: Database; statements: Statement[] } {
+  const known = new Map<string, Statement>();
+  const record = (config: pg.QueryConfig | string, values: unknown[] = []) => {
+    const statement = typeof config === "string" ? { text: config, values } : { values: [], ...config };
+    if (!/^(begin|commit|rollback)$/.test(statement.text)) known.set(statement.text, statement as Statement);
+  };
+  const pool = {
+    async query(config: pg.QueryConfig, values?: unknown[]) {
+      record(config, values);
+      return db.pool.query(config, values);
+    },
+    async connect() {
+      const client = await db.pool.connect();
+      return {
+        query(config: pg.QueryConfig, values?: unknown[]) {
+          record(config, values);
+          return client.query(config, values);
+        },
+        release: (error?: Error) => client.release(error),
+      };
+    },
+  };
+  return {
+    db: { pool: pool as unknown as pg.Pool, close: async () => {} },
+    get statements() {
+      return [...known.values()];
+    },
+  };
+}
