@@ -6,9 +6,10 @@ import { translateSpans } from "./model/conventions/translate.ts";
 import { ValueAllowance } from "./model/json-text.ts";
 import { markTrace } from "./model/redaction/marks.ts";
 import { Refusal } from "./model/refusal.ts";
-import { columnsOf, rulesOf } from "./model/trace/columns.ts";
+import { columnsOf, rulesOf, type TraceColumns } from "./model/trace/columns.ts";
 import { derive } from "./model/trace/derive.ts";
 import { mergeBatches } from "./model/trace/merge.ts";
+import { mayBeRedacted } from "./model/trace/text-redactions.ts";
 import type { Attributes, Batch, Derived, MergedTrace } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/read.ts";
@@ -137,7 +138,7 @@ export async function refreshStale(
       derived.push({
         traceId,
         revision: outcome.loaded.revision,
-        columns: columnsOf(outcome.loaded.derived, rulesOf(outcome.loaded.trace.redactions)),
+        columns: columnsOfLoaded(outcome.loaded),
       });
       outcome.release();
     } else if ("error" in outcome) throw outcome.error;
@@ -283,6 +284,12 @@ function read(stored: MergedTrace, by: ReadBy) {
   const derived = derive(trace, allowance, reading);
   const read = reading ? { ...trace, spans: translateSpans(trace.spans, reading) } : trace;
   return { reading, read, derived, keptBytes: keptValuesBytes(allowance.used) };
+}
+
+export function columnsOfLoaded(loaded: LoadedTrace): TraceColumns {
+  const { derived, trace } = loaded;
+  const rules = rulesOf(trace.redactions);
+  return columnsOf(derived, rules, mayBeRedacted(rules, derived) ? readMarked(loaded)?.derived : null);
 }
 
 function tooManyValues(): Refusal {

@@ -3,6 +3,7 @@ import type { JudgeConnection } from "../model/judge/call.ts";
 import type { Judge, JudgeOf } from "../model/judge/judge.ts";
 import { agrees, type JudgedAnswer, judgedCheck, type LabelAnswer } from "../model/judge/label.ts";
 import type { Unanswered } from "../model/judge/outcome.ts";
+import type { PlacesOfRule } from "../model/redaction.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
@@ -28,6 +29,7 @@ export type TriedLabel = {
   testId: string;
   testName: string;
   userInput: string | null;
+  userInputRedactions: PlacesOfRule[];
   traceId: string;
   runId: string;
   checkId: string | null;
@@ -131,10 +133,12 @@ function isUnavailable({ code, detail }: Unanswered): boolean {
 }
 
 function triedLabel(label: LabelWithQuestion, given: JudgedAnswer | Unanswered): TriedLabel {
-  const { id, agentId, testId, testName, userInput, traceId, runId, checkId, judged, answer } = label;
+  const { id, agentId, testId, testName, traceId, runId, checkId, judged, answer } = label;
+  const { userInput, userInputRedactions } = label;
   const now = typeof given === "string" ? given : null;
   return {
-    ...{ id, agentId, testId, testName, userInput, traceId, runId, checkId, judged, answer, now },
+    ...{ id, agentId, testId, testName, userInput, userInputRedactions, traceId, runId, checkId },
+    ...{ judged, answer, now },
     reason: typeof given === "string" ? null : reasonText(given.detail),
     changed: now !== null && agrees(now, answer) !== agrees(judged, answer),
   };

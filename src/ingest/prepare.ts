@@ -3,10 +3,12 @@ import type { AgentConventions } from "../model/agent/agent.ts";
 import type { ContentGone, Intake } from "../model/content.ts";
 import { type ReadBy, readByNothing, readTraceBy } from "../model/conventions/read-by.ts";
 import type { StoringRules } from "../model/privacy.ts";
+import { markBatch } from "../model/redaction/marks.ts";
 import { Refusal } from "../model/refusal.ts";
 import { columnsOf, type TraceColumns } from "../model/trace/columns.ts";
 import { derive } from "../model/trace/derive.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
+import { mayBeRedacted } from "../model/trace/text-redactions.ts";
 import type { Attributes, Batch, TracePath } from "../model/trace/trace.ts";
 import { spanKeysOf } from "../store/traces/span-keys.ts";
 import type { StoredRedactions } from "../store/traces/write.ts";
@@ -23,7 +25,7 @@ import { type DecodeLimits, decodeBody, type PlatformHint } from "../wire/body.t
 import type { MediaType } from "../wire/media-type.ts";
 import type { OtlpGroup } from "../wire/otlp-groups.ts";
 import { type IntakeBy, takerOf } from "./intake.ts";
-import { BodyRedaction, type RedactedBatch } from "./redaction.ts";
+import { BodyRedaction, kept, type RedactedBatch } from "./redaction.ts";
 
 /** A batch as it is stored, and the columns of its trace as derived from this batch alone. */
 export type PreparedBatch = {
@@ -111,7 +113,7 @@ export function redactedBy(
   by: IntakeBy,
   before?: StoredRedactions,
 ): RedactedBatch {
-  return redaction ? redaction.redact(batch, by, before) : { batch, redactions: before };
+  return redaction ? redaction.redact(batch, by, before) : { batch, ...kept(before) };
 }
 
 /** A batch that was prepared by other settings than its agent has now, or whose trace has been forgotten. */
@@ -149,20 +151,29 @@ export function prepareAgain({
 }
 
 function prepared(
-  { batch, redactions }: RedactedBatch,
+  { batch, redactions, found }: RedactedBatch,
   path: TracePath,
   { bytes, rawLength }: Encoded,
   by: IntakeBy,
 ): PreparedBatch {
   const { conventions, conventionRules, intake } = by;
   const readBy = { conventions, conventionRules };
-  const { trace, reading } = readTraceBy(mergeBatches([batch], path), readBy, undefined, "columns");
+  const read = (redacted: Batch) => {
+    const { trace, reading } = readTraceBy(mergeBatches([redacted], path), readBy, undefined, "columns");
+    return derive(trace, undefined, reading, "columns");
+  };
+  const derived = read(batch);
+  const rules = Object.keys(redactions?.counts ?? {});
   return {
     spanCount: batch.spans.length,
     spanKeys: spanKeysOf(batch.spans),
     bytes,
     rawLength,
-    columns: columnsOf(derive(trace, undefined, reading, "columns"), Object.keys(redactions?.counts ?? {})),
+    columns: columnsOf(
+      derived,
+      rules,
+      found && mayBeRedacted(rules, derived) ? read(markBatch(batch, found)) : null,
+    ),
     readBy,
     ...(intake && { intake }),
     ...(batch.content && { content: batch.content }),

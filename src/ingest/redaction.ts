@@ -8,7 +8,17 @@ import type { Attributes, Batch } from "../model/trace/trace.ts";
 import type { StoredRedactions } from "../store/traces/write.ts";
 import { encodeRedactions, readRedactions } from "../wire/redactions.ts";
 
-export type RedactedBatch = { batch: Batch; redactions?: StoredRedactions | undefined };
+/** `found`: the same as in `redactions`. */
+export type RedactedBatch = {
+  batch: Batch;
+  redactions?: StoredRedactions | undefined;
+  found?: Redaction[] | undefined;
+};
+
+/** What was redacted before. */
+export function kept(before: StoredRedactions | undefined): Pick<RedactedBatch, "redactions" | "found"> {
+  return before ? { redactions: before, found: readRedactions(before.bytes).redactions } : {};
+}
 
 /** All batches of a body share what redaction may cost, and their resources, each of which is redacted once. */
 export class BodyRedaction {
@@ -41,10 +51,12 @@ export class BodyRedaction {
     const options = { work: this.#work, ...(ids && { ids }) };
     const { value, redactions } = this.#redactor.batch({ ...batch, resource: null }, options);
     const all = own ? [...own.redactions, ...redactions] : redactions;
-    if (all.length === 0) return { batch, redactions: before };
+    if (all.length === 0) return { batch, ...kept(before) };
+    const found = before ? joined(before, all) : all;
     return {
       batch: { ...value, resource: own ? own.value : resource },
-      redactions: encodeRedactions(this.#revision, before ? joined(before, all) : all),
+      redactions: encodeRedactions(this.#revision, found),
+      found,
     };
   }
 

@@ -1,7 +1,6 @@
 // Fills, in the background, what old traces lack: what lists find them by (tools, models, results of tests), and the agents
 // of their batches.
-import { openEach } from "../load.ts";
-import { columnsOf, rulesOf } from "../model/trace/columns.ts";
+import { columnsOfLoaded, openEach } from "../load.ts";
 import { claimBackfill, moveBackfill } from "../store/backfills.ts";
 import type { Database } from "../store/db.ts";
 import { backfillResults } from "../store/runs/result-backfill.ts";
@@ -29,8 +28,8 @@ export async function backfillTraces(
   for await (const outcome of openEach(db, [...revisions.keys()], heap, { signal })) {
     const { traceId } = outcome;
     if ("loaded" in outcome) {
-      const { revision, trace, derived: values } = outcome.loaded;
-      derived.push({ traceId, revision, columns: columnsOf(values, rulesOf(trace.redactions)) });
+      const { revision } = outcome.loaded;
+      derived.push({ traceId, revision, columns: columnsOfLoaded(outcome.loaded) });
       outcome.release();
     } else if ("error" in outcome) throw outcome.error;
     else if ("refusal" in outcome) await skipRevisions(db, [{ traceId, revision: revisions.get(traceId)! }]);

@@ -121,7 +121,7 @@ function readByOf({ conventions, conventionRules }: ReadBy): ReadBy {
 
 function columnsLeft(columns: TraceColumns, left: Batch, path: TracePath, by: ReadBy): TraceColumns {
   const names = namesOf(left, path, by);
-  return { ...columns, ...names, userInput: null, responseText: null };
+  return { ...columns, ...names, userInput: null, responseText: null, textRedactions: null };
 }
 
 type Names = Pick<TraceColumns, "name" | "tools" | "models" | "providers" | "conversationId" | "userId">;

@@ -3,6 +3,7 @@ import { type LoadedTrace, readMarked } from "../load.ts";
 import { redactionsIn } from "../model/redaction/marks.ts";
 import type { PlacesOfRule } from "../model/redaction.ts";
 import { roleOf } from "../model/trace/span-role.ts";
+import { placesWithin } from "../model/trace/text-redactions.ts";
 
 export type TurnPart = {
   userInput: string | null;
@@ -56,16 +57,7 @@ export function redactionsOf(
   const marked = readMarked(loaded)?.derived;
   const places = (name: "userInput" | "responseText") => {
     const text = loaded.derived[name]?.text;
-    return text === undefined ? [] : within(redactionsIn(text, marked?.[name]?.text), max);
+    return text === undefined ? [] : placesWithin(redactionsIn(text, marked?.[name]?.text), max);
   };
   return { userInput: places("userInput"), responseText: places("responseText") };
-}
-
-/** Without places that end behind the first `max` characters. */
-function within(redactions: PlacesOfRule[], max: number): PlacesOfRule[] {
-  const inside = redactions.map(({ rule, places }) => ({
-    rule,
-    places: places.filter(([, end]) => end <= max),
-  }));
-  return inside.filter(({ places }) => places.length > 0);
 }

@@ -3,9 +3,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { logFault } from "../claiming.ts";
+import { columnsOfLoaded } from "../load.ts";
 import { usageOf } from "../model/price/usage.ts";
 import type { RunState } from "../model/run/run.ts";
-import { columnsOf, rulesOf } from "../model/trace/columns.ts";
 import type { EvaluatedRun, PartialRun } from "../run.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import type { EventPublisher } from "../store/events.ts";
@@ -142,10 +142,10 @@ async function updateStale(db: Database, evaluated: EvaluatedRun[]): Promise<voi
   if (stale.length === 0) return;
   await updateColumns(
     db,
-    stale.map(({ loaded: { traceId, revision, trace, derived } }) => ({
-      traceId,
-      revision,
-      columns: columnsOf(derived, rulesOf(trace.redactions)),
+    stale.map(({ loaded }) => ({
+      traceId: loaded.traceId,
+      revision: loaded.revision,
+      columns: columnsOfLoaded(loaded),
     })),
   );
 }

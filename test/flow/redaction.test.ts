@@ -188,6 +188,61 @@ test("lists find traces by the rules that redacted in them, also after a merge, 
   await requireExact();
 });
 
+test("the texts of lists say where they were redacted, a typed placeholder apart, also once old ones are filled", async () => {
+  const project = await newProject();
+  const { agentId } = project;
+  const agentPath = `/api/agents/${agentId}`;
+  const typed = `[email] is ${said}`;
+  const body: Read = canonicalTrace(agentId, typed);
+  Object.assign(body.spans[0].attributes, {
+    "gen_ai.conversation.id": "c-1",
+    "http.response.status_code": 200,
+  });
+  const { traceId } = jsonOf(await post(project, body));
+  const merged = newTraceId();
+  const long = `${"x".repeat(470)} ${typed}`;
+  await post(project, exportedTrace(project, merged, long));
+  const mergedId = (await post(project, exportedTrace(project, merged, long))).headers["x-svc-trace-id"];
+  const places = [
+    { rule: "email", places: [[20, 27]] },
+    { rule: "order", places: [[34, 41]] },
+  ];
+  // Of a text that is cut, the places within what is left of it.
+  const cut = [{ rule: "email", places: [[491, 498]] }];
+  const requireExact = async () => {
+    const { items } = (await service.client.get(`${agentPath}/traces`).expect(200)).body;
+    for (const [id, expected] of [
+      [traceId, places],
+      [mergedId, cut],
+    ]) {
+      const row = items.find((one: Read) => one.id === id);
+      assert.deepEqual([row.userInputRedactions, row.responseTextRedactions], [expected, expected]);
+    }
+    const conversations = await service.client.get(`${agentPath}/conversations`).expect(200);
+    const [conversation] = conversations.body.items;
+    assert.deepEqual(
+      [conversation.userInputRedactions, conversation.responseTextRedactions],
+      [places, places],
+    );
+    const overview = (await service.client.get(`${agentPath}/overview`).expect(200)).body;
+    const slow = overview.slowest.traces.find((one: Read) => one.id === traceId);
+    assert.deepEqual(slow.userInputRedactions, places);
+  };
+  await requireExact();
+
+  // As the version before left them.
+  const { pool } = service.db;
+  await pool.query("update traces set text_redactions = null where agent_id = $1", [agentId]);
+  await pool.query(
+    "insert into backfills (name, below) values ('trace_values', id_at(now() + interval '10 minutes'))",
+  );
+  await eventually(async () => {
+    const { rows } = await pool.query("select from backfills where name = 'trace_values'");
+    assert.equal(rows.length, 0);
+  });
+  await requireExact();
+});
+
 test("a trace whose content is forgotten is listed by the rules of what is left alone", async () => {
   const project = await newProject();
   const { agentId } = project;

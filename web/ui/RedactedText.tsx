@@ -1,10 +1,16 @@
 // A text with marks of redacted places, each shown as a chip. Copied, the text is what is stored.
 import { type ReactNode, useMemo } from "react";
-import { partsOf } from "../redaction-marks.ts";
+import type { PlacesOfRule } from "../../src/model/redaction.ts";
+import { markText, partsOf } from "../redaction-marks.ts";
 
 export function RedactedText({ text }: { text: string }): ReactNode {
   const parts = useMemo(() => partsOf(text), [text]);
   return parts.map(({ text, redacted }, at) => (redacted ? <Chip key={at} text={text} /> : text));
+}
+
+/** A text with what privacy rules changed in it. */
+export function MarkedText({ text, redactions }: { text: string; redactions: readonly PlacesOfRule[] }) {
+  return <RedactedText text={markText(text, redactions)} />;
 }
 
 function Chip({ text }: { text: string }) {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ifThen } from "../../model/if-then.ts";
 import { judgeProviders } from "../../model/judge/call.ts";
 import { judgedAnswers, type LabelQuestion, labelAnswers } from "../../model/judge/label.ts";
+import { TextRedactions } from "../projects/privacy-schemas.ts";
 import { Id, Note, Time, typed } from "../schemas.ts";
 import { estimatedCalls } from "./schemas.ts";
 
@@ -61,9 +62,12 @@ export const LabelBody = z
 export const Label = z.object(label).meta({ id: "Label" });
 export type Label = z.output<typeof Label>;
 
-export const ListedLabel = z
-  .object({ ...label, testName: z.string(), userInput: z.string().nullable() })
-  .meta({ id: "ListedLabel" });
+const input = {
+  userInput: z.string().nullable(),
+  userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
+};
+
+export const ListedLabel = z.object({ ...label, testName: z.string(), ...input }).meta({ id: "ListedLabel" });
 export type ListedLabel = z.output<typeof ListedLabel>;
 
 const agreement = {
@@ -127,7 +131,7 @@ const TriedLabel = z.object({
   agentId: Id,
   testId: Id,
   testName: z.string(),
-  userInput: z.string().nullable(),
+  ...input,
   traceId: Id,
   runId: Id,
   checkId: z.string().nullable(),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Failing } from "../alerts/schemas.ts";
 import { Id, Time } from "../schemas.ts";
 import { Counts } from "../traces/result-schemas.ts";
+import { TextRedactions } from "./privacy-schemas.ts";
 
 const whole = z.number().int().min(0);
 
@@ -36,6 +37,7 @@ const TraceBrief = z.object({
   id: Id,
   name: z.string(),
   userInput: z.string().nullable().describe("The first 200 characters."),
+  userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
   receivedAt: Time,
   durationMs: z.number().nullable(),
 });

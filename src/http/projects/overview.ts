@@ -1,6 +1,7 @@
 // /api/agents/:id/overview: the last 24 hours of an agent against the same hours a week before, and what to look at.
 import { z } from "zod";
 import { type Counts, scoreOf } from "../../model/run/run.ts";
+import { placesWithin, readTextRedactions } from "../../model/trace/text-redactions.ts";
 import { listFailing } from "../../store/alerts/test-states.ts";
 import type { Database } from "../../store/db.ts";
 import { hourMs, newest } from "../../store/listing.ts";
@@ -137,13 +138,17 @@ async function listFailures(db: Database, agentId: string, { from, to }: Within)
   }));
 }
 
-type Brief = Omit<TraceBrief, "receivedAt"> & { receivedAt: Date };
+type Brief = Omit<TraceBrief, "receivedAt" | "userInputRedactions"> & {
+  receivedAt: Date;
+  textRedactions: string | null;
+};
 
-function briefView({ id, name, userInput, receivedAt, durationMs }: Brief): TraceBrief {
+function briefView({ id, name, userInput, textRedactions, receivedAt, durationMs }: Brief): TraceBrief {
   return {
     id,
     name,
     userInput: userInput?.slice(0, inputMax).toWellFormed() ?? null,
+    userInputRedactions: placesWithin(readTextRedactions(textRedactions).userInputRedactions, inputMax),
     receivedAt: receivedAt.toISOString(),
     durationMs,
   };

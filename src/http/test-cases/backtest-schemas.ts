@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { backtestChanges } from "../../model/run/backtest.ts";
 import { estimatedCalls } from "../judge/schemas.ts";
+import { TextRedactions } from "../projects/privacy-schemas.ts";
 import { Id, Time } from "../schemas.ts";
 import { Counts, Outcome } from "../traces/result-schemas.ts";
 import { TestDocument } from "./schemas.ts";
@@ -74,6 +75,7 @@ export const BacktestResult = z
     traceId: Id,
     receivedAt: Time,
     userInput: z.string().nullable().describe("Shortened."),
+    userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
     before: Outcome.nullable(),
     beforeVersion: z.number().nullable().describe("The test version of the earlier result."),
     after: Outcome.nullable(),

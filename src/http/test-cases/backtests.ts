@@ -7,6 +7,7 @@ import { Refusal } from "../../model/refusal.ts";
 import { backtestTracesMax } from "../../model/run/backtest.ts";
 import { scoreOf } from "../../model/run/run.ts";
 import { evaluatedDocumentOf, type TestCaseDocument } from "../../model/test-case/test-case.ts";
+import { readTextRedactions } from "../../model/trace/text-redactions.ts";
 import type { Database } from "../../store/db.ts";
 import {
   listBacktestResults,
@@ -288,6 +289,7 @@ function detailView(backtest: StoredBacktest): BacktestDetail {
   return { ...view(backtest), test: backtest.test };
 }
 
-function resultView({ id, receivedAt, ...result }: StoredResult): BacktestResult {
-  return { traceId: id, receivedAt: receivedAt.toISOString(), ...result };
+function resultView({ id, receivedAt, textRedactions, ...result }: StoredResult): BacktestResult {
+  const { userInputRedactions } = readTextRedactions(textRedactions);
+  return { traceId: id, receivedAt: receivedAt.toISOString(), ...result, userInputRedactions };
 }

@@ -1,5 +1,6 @@
 // Maps conversations and their turns to API responses.
 import type { Outcome } from "../../model/run/run.ts";
+import { readTextRedactions } from "../../model/trace/text-redactions.ts";
 import type { ConversationRow, TurnRow } from "../../store/traces/conversations.ts";
 import type { TurnPart } from "../../trace-reader/turn.ts";
 import type { ConversationSummary } from "./conversations-schemas.ts";
@@ -14,6 +15,8 @@ export function conversationView(
   tracesMax: number,
 ): ConversationSummary {
   const { conversationId, kind, firstTraceId, lastTraceId, userInput, responseText, userId, verdicts } = row;
+  const { userInputRedactions } = readTextRedactions(row.inputRedactions);
+  const { responseTextRedactions } = readTextRedactions(row.replyRedactions);
   return {
     ...{
       conversationId,
@@ -23,6 +26,8 @@ export function conversationView(
       lastTraceId,
       userInput,
       responseText,
+      userInputRedactions,
+      responseTextRedactions,
       userId,
       verdicts,
     },
@@ -39,8 +44,8 @@ export function turnPartView(listed: ListedTrace, { turnAt }: TurnRow, part: Tur
     startedAt: timeOf(turnAt),
     userInput: part ? part.userInput : listed.userInput,
     responseText: part ? part.reply : listed.responseText,
-    userInputRedactions: part?.userInputRedactions ?? [],
-    responseTextRedactions: part?.replyRedactions ?? [],
+    userInputRedactions: part ? part.userInputRedactions : listed.userInputRedactions,
+    responseTextRedactions: part ? part.replyRedactions : listed.responseTextRedactions,
     shortened: part?.shortened ?? true,
     toolCalls: part?.calls ?? [],
     toolCallCount: part?.callCount ?? null,

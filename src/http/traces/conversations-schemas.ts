@@ -3,7 +3,7 @@ import { z } from "zod";
 import { TextRedactions } from "../projects/privacy-schemas.ts";
 import { Id, pageSchema, Time } from "../schemas.ts";
 import { Outcome } from "./result-schemas.ts";
-import { ListedTrace, longIds } from "./schemas.ts";
+import { ListedTrace, listedRedactions, longIds } from "./schemas.ts";
 
 export const ConversationSummary = z
   .object({
@@ -20,6 +20,7 @@ export const ConversationSummary = z
     lastTraceId: Id,
     userInput: z.string().nullable().describe("Of the first turn, shortened."),
     responseText: z.string().nullable().describe("Of the last turn, shortened."),
+    ...listedRedactions,
     userId: z.string().nullable().describe(longIds),
     verdict: Outcome.nullable().describe(
       "The worst of the last 100 turns: failed, missing, skipped, passed.",

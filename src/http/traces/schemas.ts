@@ -59,9 +59,16 @@ export const ResultStateView = z
   .meta({ id: "ResultState" });
 export type ResultStateView = z.output<typeof ResultStateView>;
 
+/** Of texts as lists have them. */
+export const listedRedactions = {
+  userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
+  responseTextRedactions: TextRedactions.describe("What privacy rules changed in `responseText`."),
+};
+
 export const ListedTrace = z
   .object({
     ...trace,
+    ...listedRedactions,
     redacted: z.array(z.string()).describe("Names of the privacy rules that redacted something in it."),
     failedTests: z
       .array(z.object({ id: Id, name: z.string() }))
@@ -203,8 +210,7 @@ const whole = {
     .array(typed<ShownSwitch>()(ContentSwitch))
     .describe("For a trace with neither an input nor a reply: how what wrote it is told to write them."),
   redactions: Redactions.describe("What privacy rules changed before the trace was stored."),
-  userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),
-  responseTextRedactions: TextRedactions.describe("What privacy rules changed in `responseText`."),
+  ...listedRedactions,
   runs: z.array(RunDetail),
   tests: z
     .array(typed<TestOnTrace>()(z.object({ testId: Id, name: z.string(), ...applicability })))

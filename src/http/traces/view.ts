@@ -4,6 +4,7 @@ import { costOfUsage, costView, decodeUsage, priceDayOf } from "../../model/pric
 import type { Counts, Waiting } from "../../model/run/run.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
+import { readTextRedactions } from "../../model/trace/text-redactions.ts";
 import type { Notice, TraceKind } from "../../model/trace/trace.ts";
 import { decodeDetail, readByOf } from "../../store/runs/detail.ts";
 import type { RunOfTrace, RunRow, RunWithDetail } from "../../store/runs/read.ts";
@@ -109,6 +110,7 @@ export function listedTraceView(
     ...traceColumnsView(trace),
     ...costView(cost),
     redacted: trace.redacted ?? [],
+    ...readTextRedactions(trace.textRedactions),
     run: run && runView(run),
     failedTests,
   };

@@ -2,7 +2,7 @@
 import { step } from "../path.ts";
 import { isRecord } from "../record.ts";
 import type { Place, PlacesOfRule, Redaction } from "../redaction.ts";
-import type { Attributes, LogRecord, MergedTrace, Span } from "../trace/trace.ts";
+import type { Attributes, Batch, LogRecord, MergedTrace, Span } from "../trace/trace.ts";
 import { pseudonymRule } from "./rules.ts";
 
 // Noncharacters: JSON writes them as they are, on every level, and no text should have them. If one has, what is derived
@@ -12,15 +12,25 @@ const marked = /\uFDD0([^\uFDD0\uFDD1]*)\uFDD1/g;
 
 /** Null if nothing in the spans was redacted at a known place. Shares what has no marks with the trace. */
 export function markTrace(trace: MergedTrace): MergedTrace | null {
-  const bySpan = Map.groupBy(trace.redactions ?? [], ({ spanId }) => spanId);
+  const spans = markSpans(trace.spans, trace.redactions ?? []);
+  return spans === trace.spans ? null : { ...trace, spans };
+}
+
+export function markBatch(batch: Batch, redactions: readonly Redaction[]): Batch {
+  return { ...batch, spans: markSpans(batch.spans, redactions) };
+}
+
+/** The same list if nothing in the spans was redacted at a known place. */
+function markSpans(all: Span[], redactions: readonly Redaction[]): Span[] {
+  const bySpan = Map.groupBy(redactions, ({ spanId }) => spanId);
   let changed = false;
-  const spans = trace.spans.map(span => {
-    const redactions = bySpan.get(span.span_id);
-    const copy = redactions ? markSpan(span, redactions) : span;
+  const spans = all.map(span => {
+    const ofSpan = bySpan.get(span.span_id);
+    const copy = ofSpan ? markSpan(span, ofSpan) : span;
     changed ||= copy !== span;
     return copy;
   });
-  return changed ? { ...trace, spans } : null;
+  return changed ? spans : all;
 }
 
 /** `redactions`: of the span. */

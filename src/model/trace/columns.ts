@@ -3,6 +3,7 @@ import { encodeUsage, usageOf } from "../price/usage.ts";
 import type { Redaction } from "../redaction.ts";
 import { boundedId } from "./identity.ts";
 import { storable, storableName } from "./storable.ts";
+import { encodeTextRedactions } from "./text-redactions.ts";
 import type { Derived } from "./trace.ts";
 
 export type TraceColumns = {
@@ -26,6 +27,8 @@ export type TraceColumns = {
   providers: string[];
   /** The rules that redacted something in it, each once, sorted. */
   redacted: string[];
+  /** Where, in `userInput` and `responseText`: see encodeTextRedactions. */
+  textRedactions: string | null;
   /** The tokens of each model: see encodeUsage. */
   usage: string;
   /** As `boundedId` writes them. */
@@ -37,8 +40,15 @@ export type TraceColumns = {
 
 const namesMax = 50;
 
-/** The columns of a trace's row. Valid for PostgreSQL whatever the spans contain. `rules`: those that redacted something. */
-export function columnsOf(derived: Derived, rules: readonly string[]): TraceColumns {
+/**
+ * The columns of a trace's row. Valid for PostgreSQL whatever the spans contain. `rules`: those that redacted something;
+ * `marked`: the same, derived from the trace with marks around redacted places.
+ */
+export function columnsOf(
+  derived: Derived,
+  rules: readonly string[],
+  marked?: Pick<Derived, "userInput" | "responseText"> | null,
+): TraceColumns {
   return {
     name: storable(derived.name),
     durationMs: derived.durationMs,
@@ -55,6 +65,7 @@ export function columnsOf(derived: Derived, rules: readonly string[]): TraceColu
     models: names(derived.models),
     providers: names(derived.modelCalls.flatMap(({ provider }) => provider ?? [])),
     redacted: [...rules].sort(),
+    textRedactions: encodeTextRedactions(rules, derived, marked),
     usage: encodeUsage(usageOf(derived.modelCalls)),
     conversationId: derived.conversationId && boundedId(derived.conversationId),
     userId: derived.userId && boundedId(derived.userId),

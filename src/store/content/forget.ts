@@ -190,7 +190,7 @@ async function replaceColumns(client: pg.PoolClient, traces: TraceStructure[]): 
   await client.query({
     name: "mark_forgotten",
     text: `update traces set content = 'forgotten', content_forgotten_at = now(), derived_revision = revision,
-        user_input = null, response_text = null, redacted = case when item.is_read then traces.redacted end,
+        user_input = null, response_text = null, text_redactions = null, redacted = case when item.is_read then traces.redacted end,
         user_id = item.user_id, conversation_id = item.conversation_id,
         turn_at = case when item.conversation_id is not null then traces.turn_at end, batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes
       from ${sums.from} where traces.id = item.id`,

@@ -7,6 +7,8 @@ import type {
   LabelJudge,
   LabelQuestion,
 } from "../../model/judge/label.ts";
+import type { PlacesOfRule } from "../../model/redaction.ts";
+import { placesWithin, readTextRedactions } from "../../model/trace/text-redactions.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
@@ -31,8 +33,12 @@ export type LabelRow = {
   updatedAt: Date;
 } & LabelJudge;
 
-/** `testName` and `userInput` as they are now; the input is shortened. */
-export type ListedLabel = LabelRow & { testName: string; userInput: string | null };
+/** `testName` and `userInput` as they are now; the input is shortened, and so are the places in it. */
+export type ListedLabel = LabelRow & {
+  testName: string;
+  userInput: string | null;
+  userInputRedactions: PlacesOfRule[];
+};
 
 export type NewLabel = Omit<LabelRow, "id" | "repeatable" | "createdAt" | "updatedAt"> & {
   question: LabelQuestion | null;
@@ -122,15 +128,20 @@ export async function listLabels(
   filters: LabelFilters,
   { before, rowsMax }: Listing,
 ): Promise<ListedLabel[]> {
-  const { rows } = await db.pool.query<ListedLabel>({
+  type Row = Omit<ListedLabel, "userInputRedactions"> & { textRedactions: string | null };
+  const { rows } = await db.pool.query<Row>({
     name: "labels",
-    text: `select ${columns}, c.name as "testName", left(t.user_input, ${inputMax}) as "userInput"
+    text: `select ${columns}, c.name as "testName", left(t.user_input, ${inputMax}) as "userInput",
+        t.text_redactions as "textRedactions"
       from labels l join agents a on a.id = l.agent_id join test_cases c on c.id = l.test_id
       join traces t on t.id = l.trace_id
       where ${filtered} and l.id < $6 order by l.id desc limit $7`,
     values: [...valuesOf(filters), before, rowsMax],
   });
-  return rows;
+  return rows.map(({ textRedactions, ...label }) => ({
+    ...label,
+    userInputRedactions: placesWithin(readTextRedactions(textRedactions).userInputRedactions, inputMax),
+  }));
 }
 
 export type LabelWithQuestion = ListedLabel & { question: LabelQuestion };

@@ -121,6 +121,7 @@ export type BacktestResult = {
   id: string;
   receivedAt: Date;
   userInput: string | null;
+  textRedactions: string | null;
   before: Outcome | null;
   beforeVersion: number | null;
   after: Outcome | null;
@@ -145,7 +146,8 @@ export async function listBacktestResults(
   listing: Listing,
 ): Promise<BacktestResult[]> {
   const { rows } = await db.pool.query<BacktestResult>(
-    `select r.trace_id as id, t.received_at as "receivedAt", t.user_input as "userInput", r.before,
+    `select r.trace_id as id, t.received_at as "receivedAt", t.user_input as "userInput",
+       t.text_redactions as "textRedactions", r.before,
        r.before_version as "beforeVersion", r.after, r.change, r.reason, r.check_id as "checkId",
        r.check_type as "checkType"
      from backtest_results r join traces t on t.id = r.trace_id

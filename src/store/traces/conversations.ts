@@ -21,6 +21,9 @@ export type ConversationRow = {
   lastTraceId: string;
   userInput: string | null;
   responseText: string | null;
+  /** Of the traces that have these texts: see encodeTextRedactions. */
+  inputRedactions: string | null;
+  replyRedactions: string | null;
   userId: string | null;
   /** Of the last turns, as many as `verdictsMax`. */
   verdicts: Record<Outcome | "none", number>;
@@ -121,7 +124,8 @@ const described = "c.conversation_id";
 const description = `
   select c.conversation_id as "conversationId", last.kind, counted.traces, first.turn_at as "firstAt",
     last.turn_at as "lastAt", first.id as "firstTraceId", last.id as "lastTraceId",
-    first.user_input as "userInput", last.response_text as "responseText",
+    first.user_input as "userInput", first.text_redactions as "inputRedactions",
+    last.response_text as "responseText", last.text_redactions as "replyRedactions",
     coalesce(last.user_id, first.user_id) as "userId", judged.verdicts
   from unnest($2::text[]) as c (conversation_id)
   cross join lateral (select * from ${turnsOf(described)} ${inOrder} limit 1) first

@@ -33,7 +33,7 @@ export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "ex
   t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.cached_tokens as "cachedTokens", t.usage, t.failed,
   t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText",
   t.conversation_id as "conversationId", t.user_id as "userId", t.content_forgotten_at as "contentForgottenAt",
-  t.redacted`;
+  t.redacted, t.text_redactions as "textRedactions"`;
 
 /** Does not check the owner. */
 export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {
@@ -70,7 +70,7 @@ export async function findTraceSizes(db: Database, ids: string[]): Promise<Map<s
   return new Map(rows.map(({ id, bytes }) => [id, bytes]));
 }
 
-/** The newest traces of all agents below this id; `filled`: tools, models, usage and rules are known. */
+/** The newest traces of all agents below this id; `filled`: tools, models, usage, rules and their places are known. */
 export async function listUnfilled(
   db: Database,
   below: string,
@@ -79,9 +79,11 @@ export async function listUnfilled(
   const { rows } = await db.pool.query<{ id: string; revision: number; filled: boolean }>({
     name: "list_unfilled",
     text: `select id, revision,
-        usage is not null and (redacted is not null or not exists (
-          select from trace_batches b where b.trace_id = traces.id and b.redactions is not null
-        )) as filled
+        usage is not null and (
+          redacted is not null and text_redactions is not null or content = 'forgotten' or not exists (
+            select from trace_batches b where b.trace_id = traces.id and b.redactions is not null
+          )
+        ) as filled
       from traces where id < $1 order by id desc limit $2`,
     values: [below, rowsMax],
   });

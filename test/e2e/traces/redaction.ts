@@ -32,6 +32,7 @@ const spans = [
       "gen_ai.input.messages": messages("user", asked),
       "gen_ai.output.messages": messages("assistant", answered),
       "user.id": "ann@shop.example",
+      "gen_ai.conversation.id": "c-1",
       note: { list: ["[email]", "ann@shop.example"], unchanged: "none" },
     },
   }),
@@ -132,9 +133,30 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   await page.goto(`${agentPath}/traces`);
   await page.getByRole("row", { name: /plain/ }).waitFor();
   await mark.waitFor();
+  // Of the input, what the user typed is no chip.
+  const input = page.locator(".trace-input", { hasText: "what I typed" });
+  assert.equal(await chips(page).and(input.locator("*")).count(), 1);
+  assert.equal(
+    (await input.innerText()).trim(),
+    asked.replace("ann@shop.example", "[email]").replace("ZQ-8812345", "[order]"),
+  );
   await assertReflows(page);
   await shoot(page, "redaction-5-list-narrow");
+  await page.goto(`${agentPath}/traces/conversations`);
+  const conversation = page.getByRole("row", { name: /c-1/ });
+  await conversation.waitFor();
+  // One in the input, one in the reply.
+  assert.equal(await chips(page).and(conversation.locator("*")).count(), 2);
+  await assertReflows(page);
+  await shoot(page, "redaction-7-conversations-narrow");
   await page.setViewportSize(viewport);
+  await shoot(page, "redaction-8-conversations");
+  await page.goto(`${agentPath}/overview`);
+  const slow = page.getByRole("link", { name: /what I typed/ });
+  await slow.waitFor();
+  assert.equal(await chips(page).and(slow.locator("*")).count(), 1);
+  await assertAccessible(page);
+  await shoot(page, "redaction-9-overview");
   await page.goto(`${agentPath}/insights?by=redaction`);
   await page.getByRole("link", { name: "email", exact: true }).click();
   await page.getByText("Redacted: email", { exact: true }).first().waitFor();

@@ -11,6 +11,7 @@ import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { MarkedText } from "../../ui/RedactedText.tsx";
 import { Loaded, MorePages } from "../../ui/State.tsx";
 import { Title } from "../../ui/Title.tsx";
 import { ChatTurn } from "./ChatTurn.tsx";
@@ -81,7 +82,7 @@ function useTurnKeys(): void {
 type HeaderProps = { conversation: ConversationSummary; params: { projectId: string; agentId: string } };
 
 function ChatHeader({ conversation, params }: HeaderProps) {
-  const { conversationId, userId, traces, userInput } = conversation;
+  const { conversationId, userId, traces, userInput, userInputRedactions } = conversation;
   const title = userInput?.trim().replace(/\s+/g, " ") || "Conversation";
   const verdicts = verdictsText(conversation);
   return (
@@ -95,7 +96,9 @@ function ChatHeader({ conversation, params }: HeaderProps) {
         Conversations
       </Link>
       <h1 title={title}>
-        <bdi>{title}</bdi>
+        <bdi>
+          {userInput?.trim() ? <MarkedText text={userInput} redactions={userInputRedactions} /> : title}
+        </bdi>
       </h1>
       <div className="chat-facts small">
         <span>

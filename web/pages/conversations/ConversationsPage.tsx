@@ -11,6 +11,7 @@ import { useRefresh } from "../../refreshing.ts";
 import { useRowKeys } from "../../shell/row-keys.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Page } from "../../ui/Page.tsx";
+import { MarkedText } from "../../ui/RedactedText.tsx";
 import { EmptyState, Loaded, MorePages, Skeleton } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { TracesOrConversations } from "./TracesOrConversations.tsx";
@@ -107,9 +108,19 @@ function ConversationTable({ conversations, params }: TableProps) {
                     search={{ id: one.conversationId }}
                     className="conversations-input"
                   >
-                    <bdi>{one.userInput?.trim() || "No input"}</bdi>
+                    <bdi>
+                      {one.userInput?.trim() ? (
+                        <MarkedText text={one.userInput} redactions={one.userInputRedactions} />
+                      ) : (
+                        "No input"
+                      )}
+                    </bdi>
                   </Link>
-                  {one.responseText && <bdi className="conversations-reply quiet">{one.responseText}</bdi>}
+                  {one.responseText && (
+                    <bdi className="conversations-reply quiet">
+                      <MarkedText text={one.responseText} redactions={one.responseTextRedactions} />
+                    </bdi>
+                  )}
                   <span className="conversations-ids quiet small">
                     <bdi className="mono" title={one.conversationId}>
                       {one.conversationId}

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { TraceBrief } from "../../../src/http/projects/overview-schemas.ts";
 import { durationText, numberText } from "../../format.ts";
+import { MarkedText } from "../../ui/RedactedText.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { tracesOf } from "./lists.ts";
 import { CountLink, type Params, Section, type SectionProps } from "./parts.tsx";
@@ -78,7 +79,13 @@ function TraceRow({ trace, params, end, children }: TraceRowProps) {
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
           params={{ ...params, traceId: trace.id }}
         >
-          <bdi>{title}</bdi>
+          <bdi>
+            {trace.userInput?.trim() ? (
+              <MarkedText text={trace.userInput} redactions={trace.userInputRedactions} />
+            ) : (
+              title
+            )}
+          </bdi>
         </Link>
         <span className="overview-number quiet small">{end}</span>
       </div>

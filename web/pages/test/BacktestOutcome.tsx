@@ -12,6 +12,7 @@ import { backtestQuery, backtestResultsQuery, backtestsQuery } from "../../queri
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { MarkedText } from "../../ui/RedactedText.tsx";
 import { Loaded, MorePages } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { groupsOf, type ShownGroup, summaryText } from "./backtest-groups.ts";
@@ -187,7 +188,13 @@ function ResultItem({ result }: { result: BacktestResult }) {
           Trace
         </Link>
       </div>
-      <p className="editor-words">{userInput ?? <span className="quiet">No user input</span>}</p>
+      <p className="editor-words">
+        {userInput === null ? (
+          <span className="quiet">No user input</span>
+        ) : (
+          <MarkedText text={userInput} redactions={result.userInputRedactions} />
+        )}
+      </p>
       <p className="quiet small break">
         {type && `${type}: `}
         {reason}

@@ -13,6 +13,7 @@ import { Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Keys } from "../../ui/Keys.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { MarkedText } from "../../ui/RedactedText.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { ChooseTrace } from "./ChooseTrace.tsx";
 import { DryRunResult } from "./DryRunResult.tsx";
@@ -190,7 +191,11 @@ function ChosenTrace({ traceId, known }: { traceId: string; known: ListedTrace |
 }
 
 /** A trace in two lines: name, verdict and time; then the user's first words. */
-export function TraceLine({ trace }: { trace: Omit<ListedTrace, "failedTests" | "redacted"> }) {
+export function TraceLine({
+  trace,
+}: {
+  trace: Omit<ListedTrace, "failedTests" | "redacted" | "responseTextRedactions">;
+}) {
   return (
     <span className="stack-tight">
       <span className="line">
@@ -200,7 +205,13 @@ export function TraceLine({ trace }: { trace: Omit<ListedTrace, "failedTests" | 
           <RelativeTime at={trace.receivedAt} />
         </span>
       </span>
-      <span className="quiet editor-words">{trace.userInput ?? "No user input"}</span>
+      <span className="quiet editor-words">
+        {trace.userInput === null ? (
+          "No user input"
+        ) : (
+          <MarkedText text={trace.userInput} redactions={trace.userInputRedactions} />
+        )}
+      </span>
     </span>
   );
 }

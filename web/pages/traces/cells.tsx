@@ -8,6 +8,7 @@ import type { TraceRow } from "../../queries/use-trace-list.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/now.ts";
+import { MarkedText } from "../../ui/RedactedText.tsx";
 import { NextTry, RelativeTime, remainingText } from "../../ui/Time.tsx";
 import type { TimeStyle } from "./display.ts";
 import { durationShare } from "./duration-share.ts";
@@ -33,7 +34,7 @@ export function Subject({ row, namesDiffer, params }: SubjectProps) {
       <Link to="/projects/$projectId/agents/$agentId/traces/$traceId" params={params} className="trace-link">
         {userInput && (
           <bdi className="trace-input" title={userInput}>
-            {userInput}
+            <MarkedText text={userInput} redactions={row.userInputRedactions} />
           </bdi>
         )}{" "}
         {(namesDiffer || !userInput) && <bdi className="trace-name">{name || "Unnamed"}</bdi>}

@@ -10,6 +10,7 @@ import { Verdict } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { FailureNotice, Notice } from "../../../ui/Notice.tsx";
+import { MarkedText } from "../../../ui/RedactedText.tsx";
 import { Loaded, MorePages } from "../../../ui/State.tsx";
 import { RelativeTime } from "../../../ui/Time.tsx";
 import { useDebounced } from "../debounced.ts";
@@ -128,7 +129,7 @@ function TraceChoices({ traces, chosen, onChoose, isSearch }: TraceChoicesProps)
               />
               <span className="stack-tight">
                 <span className="editor-words" dir="auto">
-                  {trace.userInput}
+                  <MarkedText text={trace.userInput ?? ""} redactions={trace.userInputRedactions} />
                 </span>
                 <span className="line quiet small">
                   <Verdict run={trace.run} />
