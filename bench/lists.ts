@@ -212,7 +212,7 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
   await database.query(
     `insert into test_hours
     select tested.id, date_trunc('hour', created_at, 'UTC'), count(*) filter (where tested.id = $2), 0, 0,
-      count(*) filter (where tested.id <> $2), max(created_at), 'passed'
+      count(*) filter (where tested.id <> $2), max(created_at), 'passed', $1
     from runs, unnest(test_ids) as tested (id) where agent_id = $1 group by 1, 2`,
     [agentId, dense],
   );

@@ -85,7 +85,7 @@ export class Judges {
     },
     knownClasses: async criteria => {
       const access = await this.#admit(context, admit);
-      return "code" in access ? [] : findClasses(this.#deps.db, access, criteria);
+      return "code" in access ? [] : findClasses(this.#deps.db, { context, access }, criteria);
     },
     ask: async (questions, signal) => {
       const access = await this.#admit(context, admit);
@@ -177,7 +177,7 @@ export class Judges {
     const { context } = asker;
     const answers: Answers<V> = new Map();
     const keys = questions.map(({ key }) => key);
-    const cached = await findJudgeAnswers(this.#deps.db, keys);
+    const cached = await findJudgeAnswers(this.#deps.db, context.agentId, keys);
     // A resumed run asks again for answers that it already had.
     if (context.tries === 0 && !context.cachedOnly) this.#ledger.countCached(context.agentId, cached.size);
     for (const key of keys) {

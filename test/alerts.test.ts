@@ -126,8 +126,8 @@ describe("a message", () => {
     await addWebhook();
     await addInTurn(db, test, "PFFF");
     await db.pool.query(
-      `insert into test_hours (test_id, hour, passed, failed, skipped, missing_instrumentation, last_run_at, last_outcome)
-        values ($1, date_trunc('hour', now()), 1, 3, 2, 0, now(), 'failed')`,
+      `insert into test_hours (agent_id, test_id, hour, passed, failed, skipped, missing_instrumentation, last_run_at, last_outcome)
+        values ((select agent_id from test_cases where id = $1), $1, date_trunc('hour', now()), 1, 3, 2, 0, now(), 'failed')`,
       [test.testId],
     );
     await db.pool.query(

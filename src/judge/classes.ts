@@ -6,7 +6,6 @@ import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
 import { classifyRequest } from "../remote/judge/client.ts";
 import type { Database } from "../store/db.ts";
 import { findJudgeAnswers } from "../store/judge/answers.ts";
-import type { JudgeAccess } from "./admission.ts";
 import { evenly } from "./batches.ts";
 import { identityOf, keysFor } from "./keys.ts";
 import { type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
@@ -14,13 +13,14 @@ import { type Asker, byKey, type Question, type QuestionKind } from "./question.
 /** The cached classes; criteria without one are omitted. */
 export async function findClasses(
   db: Database,
-  access: JudgeAccess,
+  { context, access }: Asker,
   criteria: string[],
 ): Promise<KnownClass[]> {
   const { ofClass } = keysFor(identityOf(access));
   const keyed = [...new Set(criteria)].map(criterion => ({ criterion, key: ofClass(criterion) }));
   const answers = await findJudgeAnswers(
     db,
+    context.agentId,
     keyed.map(({ key }) => key),
   );
   return keyed.flatMap(({ criterion, key }) => {

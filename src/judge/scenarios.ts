@@ -108,7 +108,8 @@ export async function estimateScenarios(
   const keys = keysFor(identity);
   const open = new Map(scenarios.map(({ scenario }) => [keys.ofScenario({ scenario, ...input }), scenario]));
   try {
-    for (const key of (await findJudgeAnswers(db, [...open.keys()])).keys()) open.delete(key);
+    for (const key of (await findJudgeAnswers(db, context.agentId, [...open.keys()])).keys())
+      open.delete(key);
     const denied = open.size === 0 ? undefined : await overBudget(db, context.agentId, access);
     if (denied) return denied;
   } catch (error) {

@@ -47,7 +47,7 @@ export type CopiesRequest = {
   cursor: string | null;
 };
 
-const stages = ["launches", "traces", "agent"] as const;
+const stages = ["launches", "traces", "agent", "answers"] as const;
 const tracesMax = 200;
 const launchesMax = 10;
 const rowsMax = 50;
@@ -60,7 +60,10 @@ export async function eraseCopies(db: Database, request: CopiesRequest): Promise
   if (!text) return null;
   const agents = await listAgentsToScan(db, projectId);
   const [from = "", at = "0", after = ""] = cursor?.split(" ") ?? [];
-  if (from === "project") return eraseOfProject(db, projectId, text, after);
+  if (from === "project") {
+    if (!text.wholeWords) await forgetNames(db, projectId, text.values);
+    return null;
+  }
   const agent = agents.find(({ id }) => id >= from);
   if (!agent) return "project 0 ";
   const isSame = agent.id === from;
@@ -85,27 +88,34 @@ async function eraseOfAgent(
     for (const row of await listInputsOfLaunches(db, ids)) {
       if (excerptInJson(JSON.parse(row.input), text, true) !== null) await deleteRunsOfInput(db, row);
     }
-    for (const place of placesOfLaunches) await eraseAll(db, place, ids, text);
+    for (const place of placesOfLaunches) await eraseAll(db, place, agentId, ids, text);
     return ids.length === launchesMax ? ids.at(-1)! : null;
   }
   if (stage === "traces") {
     const range = { agentId, after: after || oldest, through: newest, since: null };
     const ids = (await listTracesToScan(db, range, tracesMax)).map(({ id }) => id);
-    for (const place of placesOfTraces) await eraseAll(db, place, ids, text);
+    for (const place of placesOfTraces) await eraseAll(db, place, agentId, ids, text);
     return ids.length === tracesMax ? ids.at(-1)! : null;
   }
+  if (stage === "answers") return eraseAnswers(db, agentId, text, after);
   const [at = "0", key] = after.split(",");
   const place = placesOfAgents[Number(at)];
   if (!place) return null;
-  const last = await erasePage(db, place, [agentId], text, key ? [key] : null);
+  const last = await erasePage(db, place, { agentId, owners: [agentId] }, text, key ? [key] : null);
   return last ? `${at},${last[0]}` : `${Number(at) + 1}`;
 }
 
 /** All pages of the rows of these owners. */
-async function eraseAll(db: Database, place: CopyPlace, owners: string[], text: TextSearch): Promise<void> {
+async function eraseAll(
+  db: Database,
+  place: CopyPlace,
+  agentId: string,
+  owners: string[],
+  text: TextSearch,
+): Promise<void> {
   if (owners.length === 0) return;
   let after: string[] | null = null;
-  do after = await erasePage(db, place, owners, text, after);
+  do after = await erasePage(db, place, { agentId, owners }, text, after);
   while (after);
 }
 
@@ -113,16 +123,16 @@ async function eraseAll(db: Database, place: CopyPlace, owners: string[], text: 
 async function erasePage(
   db: Database,
   place: CopyPlace,
-  owners: string[],
+  { agentId, owners }: { agentId: string; owners: string[] },
   text: TextSearch,
   after: string[] | null,
 ): Promise<string[] | null> {
-  const rows = await listCopies(db, place, owners, after, rowsMax);
+  const rows = await listCopies(db, place, agentId, owners, after, rowsMax);
   const probe = new JsonProbe(text.values);
   for (const row of rows) {
     const changed = changesOf(place, row, text, probe);
     // A row that changed meanwhile is read again with its page.
-    if (changed && !(await rewriteCopy(db, place, row, changed))) return after ?? firstKeys(place);
+    if (changed && !(await rewriteCopy(db, place, agentId, row, changed))) return after ?? firstKeys(place);
   }
   return rows.length === rowsMax ? rows.at(-1)!.keys : null;
 }
@@ -175,21 +185,21 @@ async function eraseWaitingOf(db: Database, agent: ScannedAgent, { kind, values 
   if (found.length > 0) await deleteWaitingRows(db, agent.id, found);
 }
 
-async function eraseOfProject(
+async function eraseAnswers(
   db: Database,
-  projectId: string,
+  agentId: string,
   text: TextSearch,
   after: string,
 ): Promise<string | null> {
-  if (after === "" && !text.wholeWords) await forgetNames(db, projectId, text.values);
-  const answers = await listAnswers(db, projectId, after, answersMax);
+  const answers = await listAnswers(db, agentId, after, answersMax);
   const found = answers.filter(({ answer }) => excerptInJson(jsonOf(answer), text, true) !== null);
   if (found.length > 0)
     await deleteAnswers(
       db,
+      agentId,
       found.map(({ key }) => key),
     );
-  return answers.length === answersMax ? `project 0 ${answers.at(-1)!.key}` : null;
+  return answers.length === answersMax ? answers.at(-1)!.key : null;
 }
 
 function jsonOf(text: string): unknown {

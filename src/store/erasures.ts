@@ -137,8 +137,8 @@ export async function insertErasure(
     const since = new Date(dryRun.createdAt.getTime() - sinceSlackMs);
     await client.query(insertSql, [...valuesOf(vault, id, erasure), "waiting", false, confirmed, since]);
     await client.query(
-      `insert into erasure_matches (erasure_id, trace_id)
-       select $1, trace_id from erasure_matches where erasure_id = $2`,
+      `insert into erasure_matches (agent_id, erasure_id, trace_id)
+       select agent_id, $1, trace_id from erasure_matches where erasure_id = $2`,
       [id, dryRun.id],
     );
     await countMatches(client, id);
@@ -158,7 +158,10 @@ export async function countMatches(client: pg.PoolClient, id: string): Promise<n
 }
 
 export async function deleteErasure(db: Database, id: string): Promise<void> {
-  await db.pool.query("delete from erasures where id = $1", [id]);
+  await transaction(db, async client => {
+    await client.query("delete from erasure_matches where erasure_id = $1", [id]);
+    await client.query("delete from erasures where id = $1", [id]);
+  });
 }
 
 export type FoundMatch = ErasurePlace & { traceId: string; agentId: string };
@@ -167,7 +170,7 @@ export type FoundMatch = ErasurePlace & { traceId: string; agentId: string };
 export async function listMatches(db: Database, vault: Vault, id: string): Promise<FoundMatch[]> {
   const { rows } = await db.pool.query<{ traceId: string; agentId: string; place: Buffer }>(
     `select m.trace_id as "traceId", t.agent_id as "agentId", m.place
-     from erasure_matches m join traces t on t.id = m.trace_id
+     from erasure_matches m join traces t on t.agent_id = m.agent_id and t.id = m.trace_id
      where m.erasure_id = $1 and m.place is not null order by m.trace_id`,
     [id],
   );

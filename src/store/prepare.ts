@@ -1,8 +1,10 @@
-// Prepares the database at start: checks the connection, then migrates, waiting for a database that is still starting.
+// Prepares the database at start: checks the connection, migrates, and gives small tables their keys. Waits for a database
+// that is still starting.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { readDatabaseUrl } from "./database-url.ts";
 import { type Addresses, isTransient } from "./db.ts";
+import { settleSmallKeys } from "./keys.ts";
 import { migrate, UnfitDatabaseError } from "./migrate.ts";
 import { checkSessions } from "./session-check.ts";
 
@@ -22,6 +24,7 @@ export async function prepareDatabase(
       await checkSessions(addresses, log);
       const applied = await migrate(addresses.directUrl);
       if (applied.length > 0) log.info({ migrations: applied }, "Database migrated");
+      await settleSmallKeys(addresses.directUrl, log);
       return;
     } catch (error) {
       if (!isTransient(error)) throw error;

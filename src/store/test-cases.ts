@@ -188,7 +188,7 @@ async function rewrite(
     [id, ...columnsOf(document)],
   );
   // Nothing would end its state; once it evaluates live traffic again, its results are counted from there.
-  if (whyNotEligible(document) !== null) await forgetTestState(client, id);
+  if (whyNotEligible(document) !== null) await forgetTestState(client, { agentId, id });
   return { id, agentId, version: version + 1, ...document };
 }
 

@@ -42,10 +42,12 @@ export async function countResults(
 ): Promise<void> {
   const at = new Date(now - ago * hourMs);
   const counts = [passed, failed, skipped, missing];
-  await db.pool.query("insert into test_hours values ($1, $2, $3, $4, $5, $6, now(), 'passed')", [
-    ...[testId, at, ...counts],
-  ]);
-  await db.pool.query("insert into check_hours values ($1, $2, $3, $4, $5, $6, $7)", [
-    ...[testId, checkId, at, ...counts],
-  ]);
+  await db.pool.query(
+    "insert into test_hours values ($1, $2, $3, $4, $5, $6, now(), 'passed', (select agent_id from test_cases where id = $1))",
+    [...[testId, at, ...counts]],
+  );
+  await db.pool.query(
+    "insert into check_hours values ($1, $2, $3, $4, $5, $6, $7, (select agent_id from test_cases where id = $1))",
+    [...[testId, checkId, at, ...counts]],
+  );
 }

@@ -41,9 +41,9 @@ export async function addTestResults(client: pg.PoolClient, runs: TrafficRun[]):
   const ordered = [...tests].sort(([one], [other]) => (one < other ? 1 : -1));
   const { rows } = await client.query<{ changes: number }>({
     name: "add_test_results",
-    text: `select add_test_results(test_id, traces, runs, failures) as changes
-      from json_to_recordset($1) as item (test_id uuid, traces uuid[], runs uuid[], failures boolean[])`,
-    values: [JSON.stringify(ordered.map(([testId, { items }]) => rowOf(testId, items)))],
+    text: `select add_test_results(agent_id, test_id, traces, runs, failures) as changes
+      from json_to_recordset($1) as item (agent_id uuid, test_id uuid, traces uuid[], runs uuid[], failures boolean[])`,
+    values: [JSON.stringify(ordered.map(([testId, added]) => rowOf(testId, added)))],
   });
   const changed = new Set(ordered.filter((_, at) => rows[at]!.changes > 0).map(([, { agentId }]) => agentId));
   if (changed.size > 0) await scheduleAlerts(client, [...changed].sort());
@@ -53,9 +53,10 @@ function failedOf(outcome: Outcome): boolean | null {
   return outcome === "failed" || outcome === "passed" ? outcome === "failed" : null;
 }
 
-function rowOf(testId: string, items: Added["items"]) {
+function rowOf(testId: string, { agentId, items }: Added) {
   const sorted = items.toSorted((a, b) => (`${a.traceId} ${a.runId}` < `${b.traceId} ${b.runId}` ? -1 : 1));
   return {
+    agent_id: agentId,
     test_id: testId,
     traces: sorted.map(({ traceId }) => traceId),
     runs: sorted.map(({ runId }) => runId),
@@ -75,8 +76,11 @@ async function scheduleAlerts(client: pg.PoolClient, agentIds: string[]): Promis
 }
 
 /** Forgets the state of a test that evaluates no live traffic any more, and changes that were not told yet. */
-export async function forgetTestState(client: pg.PoolClient, testId: string): Promise<void> {
-  await client.query("delete from test_states where test_id = $1", [testId]);
+export async function forgetTestState(
+  client: pg.PoolClient,
+  { agentId, id: testId }: { agentId: string; id: string },
+): Promise<void> {
+  await client.query("delete from test_states where agent_id = $1 and test_id = $2", [agentId, testId]);
   await client.query("delete from test_state_changes where test_id = $1", [testId]);
 }
 
@@ -87,9 +91,10 @@ export type Failing = { since: Date; traceId: string | null };
 export async function findFailing(db: Database, testIds: string[]): Promise<Map<string, Failing>> {
   const { rows } = await db.pool.query<Failing & { id: string }>({
     name: "find_failing",
-    text: `select s.test_id as id, s.since, t.id as "traceId" from test_states s
-      left join traces t on t.id = s.first_trace_id
-      where s.test_id = any ($1::uuid[]) and s.state = $2`,
+    text: `select s.test_id as id, s.since, t.id as "traceId" from test_cases c
+      join test_states s on s.agent_id = c.agent_id and s.test_id = c.id
+      left join traces t on t.agent_id = s.agent_id and t.id = s.first_trace_id
+      where c.id = any ($1::uuid[]) and s.state = $2`,
     values: [testIds, "failing" satisfies TestState],
   });
   return new Map(rows.map(({ id, ...failing }) => [id, failing]));
@@ -109,15 +114,16 @@ export async function listFailing(
     name: "list_failing",
     text: `with failing as (
         select c.id, c.name, s.since, s.first_trace_id, count(*) over ()::int as total
-        from test_cases c join test_states s on s.test_id = c.id
+        from test_cases c join test_states s on s.agent_id = c.agent_id and s.test_id = c.id
         where c.agent_id = $1 and s.state = $2
         order by s.since desc, c.id desc limit $5
       )
       select f.id as "testId", f.name, f.since, f.total, t.id as "traceId",
         coalesce((
-          select sum(failed) from test_hours where test_id = f.id and hour >= $3 and hour < $4
+          select sum(failed) from test_hours
+          where agent_id = $1 and test_id = f.id and hour >= $3 and hour < $4
         ), 0)::int as failures
-      from failing f left join traces t on t.id = f.first_trace_id
+      from failing f left join traces t on t.agent_id = $1 and t.id = f.first_trace_id
       order by f.since desc, f.id desc`,
     values: [agentId, "failing" satisfies TestState, from, to, rowsMax],
   });

@@ -41,7 +41,7 @@ export const stateOfDeadlines = `
     select bool_or(r.state in ('pending', 'running')) as is_open, max(coalesce(r.finished_at, r.created_at)) as ended_at
     from runs r where r.id = any (array(
       select id from runs where trace_id = d.subject_id
-      union all select run_id from run_turns where trace_id = d.subject_id
+      union all select run_id from run_turns where agent_id = d.agent_id and trace_id = d.subject_id
       union all select run_id from expected_traces e where e.agent_id = t.agent_id and e.external_id = t.external_id
       union all select d.subject_id
     ))

@@ -101,7 +101,10 @@ async function lockRuns(client: pg.PoolClient, subjectIds: string[]): Promise<Qu
   const { rows } = await client.query<QuotingRun>({
     name: "lock_runs_to_forget",
     text: `select id, kind, detail,
-        array(select u.trace_id from run_turns u where u.run_id = runs.id and u.trace_id is not null)
+        array(
+          select u.trace_id from run_turns u
+          where u.agent_id = runs.agent_id and u.run_id = runs.id and u.trace_id is not null
+        )
           || coalesce(trace_id, id) || id as "subjectIds"
       from runs where id = any (array(
         select id from runs where trace_id = any ($1::uuid[])
@@ -220,9 +223,10 @@ async function dropResults(client: pg.PoolClient, runs: QuotingRun[]): Promise<v
   });
 }
 
-type TurnRow = { run_id: string; turn: number; document: string };
+type TurnRow = { agent_id: string; run_id: string; turn: number; document: string };
 
 const turnRows = multiRow<TurnRow>(1, {
+  agent_id: ["uuid", row => row.agent_id],
   run_id: ["uuid", row => row.run_id],
   turn: ["int", row => row.turn],
   document: ["text", row => row.document],
@@ -232,7 +236,8 @@ async function dropTurns(client: pg.PoolClient, runIds: string[]): Promise<void>
   if (runIds.length === 0) return;
   const { rows } = await client.query<TurnRow>({
     name: "turns_to_forget",
-    text: "select run_id, turn, document from run_turns where run_id = any ($1::uuid[])",
+    text: `select u.agent_id, u.run_id, u.turn, u.document
+      from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id where r.id = any ($1::uuid[])`,
     values: [runIds],
   });
   const left = rows.map(row => {
@@ -242,7 +247,8 @@ async function dropTurns(client: pg.PoolClient, runIds: string[]): Promise<void>
   await client.query({
     name: "drop_turns",
     text: `update run_turns u set document = item.document, reply = null
-      from ${turnRows.from} where u.run_id = item.run_id and u.turn = item.turn`,
+      from ${turnRows.from}
+      where u.agent_id = item.agent_id and u.run_id = item.run_id and u.turn = item.turn`,
     values: turnRows.values(left),
   });
 }
@@ -260,7 +266,8 @@ async function dropCopies(
     name: "drop_copies_of_content",
     text: `with quoted as materialized (
         select unnest($1::uuid[]) as id
-        union select trace_id from run_turns where run_id = any ($2::uuid[]) and trace_id is not null
+        union select u.trace_id from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
+          where r.id = any ($2::uuid[]) and u.trace_id is not null
       ), calls as (
         update judge_calls set detail = $4 where id = any (array(
           select id from judge_calls where trace_id = any ($1::uuid[])

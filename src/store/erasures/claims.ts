@@ -72,10 +72,10 @@ export async function moveErasure(
     );
     // Locked, so that a deletion of a trace waits and then deletes its row here too.
     await client.query(
-      `insert into erasure_matches (erasure_id, trace_id, place)
-       select $1, t.id, found.place from unnest($2::uuid[], $3::bytea[]) as found (id, place)
+      `insert into erasure_matches (agent_id, erasure_id, trace_id, place)
+       select t.agent_id, $1, t.id, found.place from unnest($2::uuid[], $3::bytea[]) as found (id, place)
          join traces t on t.id = found.id
-       where not exists (select from erasure_matches m where m.erasure_id = $1 and m.trace_id = t.id)
+       where not exists (select from erasure_matches m where m.agent_id = t.agent_id and m.erasure_id = $1 and m.trace_id = t.id)
        order by t.id for key share of t
        on conflict do nothing`,
       [id, matches.map(({ traceId }) => traceId), places],
@@ -135,10 +135,16 @@ export async function releaseErasure(db: Database, { id, lease }: Holder): Promi
 }
 
 export async function deleteOldDryRuns(db: Database): Promise<void> {
-  await db.pool.query(
-    "delete from erasures where dry_run and finished_at < now() - $1::float8 * interval '1 ms'",
-    [dryRunMs],
-  );
+  await transaction(db, async client => {
+    const { rows } = await client.query<{ id: string }>(
+      "delete from erasures where dry_run and finished_at < now() - $1::float8 * interval '1 ms' returning id",
+      [dryRunMs],
+    );
+    if (rows.length === 0) return;
+    await client.query("delete from erasure_matches where erasure_id = any ($1::uuid[])", [
+      rows.map(({ id }) => id),
+    ]);
+  });
 }
 
 const erasedAtOnce = 50;

@@ -60,21 +60,22 @@ export const placesOfAgents: CopyPlace[] = [
 
 export type CopyRow = { keys: string[]; stored: Record<string, string | Buffer | null> };
 
-/** The next rows of these owners, in the order of their keys. */
+/** The next rows of these owners of the agent, in the order of their keys. */
 export async function listCopies(
   db: Database,
   { table, keys, owner, columns }: CopyPlace,
+  agentId: string,
   owners: string[],
   after: string[] | null,
   rowsMax: number,
 ): Promise<CopyRow[]> {
   const names = keys.map(([name]) => name);
-  const bounds = keys.map(([, type], at) => `$${at + 3}::${type}`).join(", ");
+  const bounds = keys.map(([, type], at) => `$${at + 4}::${type}`).join(", ");
   const { rows } = await db.pool.query<Record<string, string | Buffer | null>>(
     `select ${[...names.map(name => `${name}::text as "key_${name}"`), ...Object.keys(columns)].join(", ")}
-     from ${table} where ${owner} = any ($1::uuid[])${after ? ` and (${names.join(", ")}) > (${bounds})` : ""}
+     from ${table} where agent_id = $3 and ${owner} = any ($1::uuid[])${after ? ` and (${names.join(", ")}) > (${bounds})` : ""}
      order by ${names.join(", ")} limit $2`,
-    [owners, rowsMax, ...(after ?? [])],
+    [owners, rowsMax, agentId, ...(after ?? [])],
   );
   return rows.map(row => ({
     keys: names.map(name => row[`key_${name}`] as string),
@@ -93,6 +94,7 @@ export function readCopy(kind: ColumnKind, stored: string | Buffer | null): Buff
 export async function rewriteCopy(
   db: Database,
   { table, keys, columns }: CopyPlace,
+  agentId: string,
   row: CopyRow,
   changed: Record<string, unknown>,
 ): Promise<boolean> {
@@ -103,12 +105,12 @@ export async function rewriteCopy(
     const json = JSON.stringify(value);
     return columns[name] === "zstd" ? zstdCompressSync(json) : json;
   });
-  const found = keys.map(([name, type], at) => `${name} = $${at + 1}::${type}`);
-  const same = names.map((name, at) => `${name} = $${keys.length + names.length + at + 1}`);
+  const found = keys.map(([name, type], at) => `${name} = $${at + 2}::${type}`);
+  const same = names.map((name, at) => `${name} = $${keys.length + names.length + at + 2}`);
   const { rowCount } = await db.pool.query(
-    `update ${table} set ${names.map((name, at) => `${name} = $${keys.length + at + 1}`).join(", ")}
-     where ${[...found, ...same].join(" and ")}`,
-    [...row.keys, ...values, ...names.map(name => row.stored[name])],
+    `update ${table} set ${names.map((name, at) => `${name} = $${keys.length + at + 2}`).join(", ")}
+     where ${["agent_id = $1", ...found, ...same].join(" and ")}`,
+    [agentId, ...row.keys, ...values, ...names.map(name => row.stored[name])],
   );
   return rowCount === 1;
 }
@@ -131,48 +133,55 @@ export async function deleteWaitingRows(db: Database, agentId: string, rows: Wai
   );
 }
 
-export type InputRow = { launchId: string; testId: string; row: number; input: string };
+export type InputRow = { agentId: string; launchId: string; testId: string; row: number; input: string };
 
 export async function listInputsOfLaunches(db: Database, launchIds: string[]): Promise<InputRow[]> {
   const { rows } = await db.pool.query<InputRow>(
-    `select launch_id as "launchId", test_id as "testId", row, input from launch_inputs
-     where launch_id = any ($1::uuid[])`,
+    `select i.agent_id as "agentId", i.launch_id as "launchId", i.test_id as "testId", i.row, i.input
+     from launches l join launch_inputs i on i.agent_id = l.agent_id and i.launch_id = l.id
+     where l.id = any ($1::uuid[])`,
     [launchIds],
   );
   return rows;
 }
 
 /** Deletes the runs that send this input, and with the last of them the input. */
-export async function deleteRunsOfInput(db: Database, { launchId, testId, row }: InputRow): Promise<void> {
-  const values = [launchId, testId, row];
+export async function deleteRunsOfInput(
+  db: Database,
+  { agentId, launchId, testId, row }: InputRow,
+): Promise<void> {
+  const values = [agentId, launchId, testId, row];
   await db.pool.query(
-    "delete from runs where launch_id = $1 and test_id = $2 and test_row = $3 and kind = 'manual'",
+    "delete from runs where agent_id = $1 and launch_id = $2 and test_id = $3 and test_row = $4 and kind = 'manual'",
     values,
   );
-  await db.pool.query("delete from launch_inputs where launch_id = $1 and test_id = $2 and row = $3", values);
+  await db.pool.query(
+    "delete from launch_inputs where agent_id = $1 and launch_id = $2 and test_id = $3 and row = $4",
+    values,
+  );
 }
 
 export type AnswerRow = { key: string; answer: string };
 
-/** Cached answers of the judge, in the order of their keys. */
+/** Cached answers of the judge for an agent, in the order of their keys. */
 export async function listAnswers(
   db: Database,
-  projectId: string,
+  agentId: string,
   after: string,
   rowsMax: number,
 ): Promise<AnswerRow[]> {
   const { rows } = await db.pool.query<AnswerRow>(
     `select encode(key, 'hex') as key, answer from judge_answers
-     where project_id = $1 and key > decode($2, 'hex') order by key limit $3`,
-    [projectId, after, rowsMax],
+     where agent_id = $1 and key > decode($2, 'hex') order by key limit $3`,
+    [agentId, after, rowsMax],
   );
   return rows;
 }
 
-export async function deleteAnswers(db: Database, keys: string[]): Promise<void> {
+export async function deleteAnswers(db: Database, agentId: string, keys: string[]): Promise<void> {
   await db.pool.query(
-    "delete from judge_answers where key in (select decode(k, 'hex') from unnest($1::text[]) as keys (k))",
-    [keys],
+    "delete from judge_answers where agent_id = $1 and key in (select decode(k, 'hex') from unnest($2::text[]) as keys (k))",
+    [agentId, keys],
   );
 }
 

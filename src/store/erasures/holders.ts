@@ -54,7 +54,9 @@ export async function listNotesToSearch(
          where agent_id = $2::uuid and note <> ''
      ) n
      join test_cases c on c.id = n.test_id
-     where not exists (select from erasure_matches m where m.erasure_id = $1 and m.trace_id = n.trace_id)
+     where not exists (
+       select from erasure_matches m where m.agent_id = $2::uuid and m.erasure_id = $1 and m.trace_id = n.trace_id
+     )
      order by 1`,
     [erasureId, agentId],
   );

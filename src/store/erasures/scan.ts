@@ -96,7 +96,7 @@ export async function listTurnsToScan(
 ): Promise<ScannedTurn[]> {
   const { rows } = await db.pool.query<ScannedTurn>(
     `select u.run_id as "runId", u.turn, u.trace_id as "traceId", u.document, u.reply
-     from runs r join run_turns u on u.run_id = r.id
+     from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
      where r.launch_id = $1 and (u.run_id, u.turn) > ($2::uuid, $3::int) order by u.run_id, u.turn limit $4`,
     [launchId, after.runId, after.turn, rowsMax],
   );

@@ -4,13 +4,17 @@ import type { Database } from "../db.ts";
 /** After this many days a question is asked again, even if nothing about it has changed. */
 const answersKeptDays = 30;
 
-/** The cached answers by key (64 hex digits); keys without an answer are missing. */
-export async function findJudgeAnswers(db: Database, keys: string[]): Promise<Map<string, string>> {
+/** The cached answers of an agent by key (64 hex digits); keys without an answer are missing. */
+export async function findJudgeAnswers(
+  db: Database,
+  agentId: string,
+  keys: string[],
+): Promise<Map<string, string>> {
   const { rows } = await db.pool.query<{ key: Buffer; answer: string }>({
     name: "judge-answers",
     text: `select key, answer from judge_answers
-      where key = any ($1::bytea[]) and made_at > now() - $2::int * interval '1 day'`,
-    values: [keys.map(key => Buffer.from(key, "hex")), answersKeptDays],
+      where agent_id = $3 and key = any ($1::bytea[]) and made_at > now() - $2::int * interval '1 day'`,
+    values: [keys.map(key => Buffer.from(key, "hex")), answersKeptDays, agentId],
   });
   return new Map(rows.map(({ key, answer }) => [key.toString("hex"), answer]));
 }
@@ -21,10 +25,11 @@ const deletedAtOnce = 10_000;
 export async function deleteOldJudgeAnswers(db: Database): Promise<void> {
   for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
     const { rowCount } = await db.pool.query(
-      `delete from judge_answers where key = any (array(
-        select key from judge_answers where made_at < now() - $1::int * interval '1 day'
+      `with expired as materialized (
+        select agent_id, key from judge_answers where made_at < now() - $1::int * interval '1 day'
         order by made_at limit $2 for update skip locked
-      ))`,
+      )
+      delete from judge_answers a using expired where a.agent_id = expired.agent_id and a.key = expired.key`,
       [answersKeptDays, deletedAtOnce],
     );
     deleted = rowCount ?? 0;

@@ -45,16 +45,18 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
   await db.pool.query({
     name: "keep-judge-call",
     text: `with agent as (
-        select id from agents where id = $1 and not exists (select from judge_calls where id = $22) for key share
+        select id from agents where id = $1 and not exists (
+          select from judge_calls where agent_id = $1 and id = $22
+        ) for key share
       ),
       -- Locked until the commit, so that a deletion of the trace deletes this call too.
       -- Of one that was forgotten, nothing is stored.
       trace as (
-        select id from traces where id = $3 and content is distinct from 'forgotten' for key share
+        select id from traces where agent_id = $1 and id = $3 and content is distinct from 'forgotten' for key share
       ),
       -- The run too: a manual run quotes the traces of all its turns, and is deleted, or ends, with any of them.
       run as (
-        select id from runs where id = $4 and (kind <> 'manual' or state = 'running')
+        select id from runs where agent_id = $1 and id = $4 and (kind <> 'manual' or state = 'running')
           and exists (select from trace) for share
       ),
       quoted as (
@@ -76,28 +78,28 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
           estimated_tokens = known.estimated_tokens + excluded.estimated_tokens
       ), tests as (
         insert into judge_test_days as known
-            (test_id, day, input_tokens, output_tokens, cost_usd, unpriced_tokens, estimated_tokens)
-          select t.id, (now() at time zone 'utc')::date, item.part * $13::int, item.part * $14::int,
+            (agent_id, test_id, day, input_tokens, output_tokens, cost_usd, unpriced_tokens, estimated_tokens)
+          select t.agent_id, t.id, (now() at time zone 'utc')::date, item.part * $13::int, item.part * $14::int,
             item.part * coalesce($15::float8, 0),
             case when $15::float8 is null then item.part * ($13::int + $14::int) else 0 end,
             case when $23::boolean then item.part * ($13::int + $14::int) else 0 end
           from ${shareRows.from}
           join test_cases t on t.id = item.test_id and t.agent_id = (select id from agent)
           order by t.id
-        on conflict (test_id, day) do update set
+        on conflict (agent_id, test_id, day) do update set
           input_tokens = known.input_tokens + excluded.input_tokens,
           output_tokens = known.output_tokens + excluded.output_tokens,
           cost_usd = known.cost_usd + excluded.cost_usd,
           unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens,
           estimated_tokens = known.estimated_tokens + excluded.estimated_tokens
       ), answers as (
-        insert into judge_answers (key, project_id, answer, trace_id, made_at)
+        insert into judge_answers (agent_id, key, project_id, answer, trace_id, made_at)
           -- What a criterion rests on is asked once per wording: it neither expires nor is deleted with the trace.
-          select item.key, p.id, item.answer, case when $6 = 'classify' then null else $3::uuid end,
+          select $1, item.key, p.id, item.answer, case when $6 = 'classify' then null else $3::uuid end,
             case when $6 = 'classify' then 'infinity' else now() end
           from ${answerRows.from} join projects p on p.id = $2
           where exists (select from quoted)
-        on conflict (key) do update set answer = excluded.answer, made_at = excluded.made_at,
+        on conflict (agent_id, key) do update set answer = excluded.answer, made_at = excluded.made_at,
           trace_id = excluded.trace_id
       )
       insert into judge_calls (id, agent_id, trace_id, run_id, started_at, kind, provider, model, prompt_version,

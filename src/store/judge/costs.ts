@@ -36,7 +36,7 @@ export async function listJudgeTests(
     text: `select t.id as "testId", t.name, sum(d.input_tokens) as "inputTokens",
         sum(d.output_tokens) as "outputTokens", sum(d.cost_usd) as "costUsd",
         sum(d.unpriced_tokens) as "unpricedTokens", sum(d.estimated_tokens) as "estimatedTokens"
-      from test_cases t join judge_test_days d on d.test_id = t.id and d.day between $2 and $3
+      from test_cases t join judge_test_days d on d.agent_id = t.agent_id and d.test_id = t.id and d.day between $2 and $3
       where t.agent_id = $1 group by t.id, t.name
       order by sum(d.cost_usd) desc, sum(d.input_tokens + d.output_tokens) desc, t.id`,
     values: [agentId, from, to],

@@ -57,7 +57,7 @@ export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow
     name: "save-label",
     text: `with known as (
         select t.content is not distinct from 'forgotten' as is_forgotten from traces t
-        join runs r on r.trace_id = t.id and r.id = $4
+        join runs r on r.agent_id = t.agent_id and r.trace_id = t.id and r.id = $4
         join test_cases c on c.id = $2 and c.agent_id = t.agent_id
         where t.id = $3 and t.agent_id = $1 for key share of t, c
       )
@@ -65,7 +65,7 @@ export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow
           test_version, provider, model, prompt_version, question, created_by)
         select $16, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when not is_forgotten then $14::bytea end, $15
         from known
-      on conflict (run_id, test_id, check_id) do update set answer = excluded.answer, agrees = excluded.agrees,
+      on conflict (agent_id, run_id, test_id, check_id) do update set answer = excluded.answer, agrees = excluded.agrees,
         note = excluded.note, question = coalesce(l.question, excluded.question), created_by = excluded.created_by,
         updated_at = now()
       returning ${columns}`,
@@ -134,7 +134,7 @@ export async function listLabels(
     text: `select ${columns}, c.name as "testName", left(t.user_input, ${inputMax}) as "userInput",
         t.text_redactions as "textRedactions"
       from labels l join agents a on a.id = l.agent_id join test_cases c on c.id = l.test_id
-      join traces t on t.id = l.trace_id
+      join traces t on t.agent_id = l.agent_id and t.id = l.trace_id
       where ${filtered} and l.id < $6 order by l.id desc limit $7`,
     values: [...valuesOf(filters), before, rowsMax],
   });
@@ -156,8 +156,8 @@ export async function* readQuestions(
   for (const label of listed) {
     const { rows } = await db.pool.query<{ question: Buffer }>({
       name: "label-question",
-      text: "select question from labels where id = $1 and question is not null",
-      values: [label.id],
+      text: "select question from labels where agent_id = $1 and id = $2 and question is not null",
+      values: [label.agentId, label.id],
     });
     if (!rows[0]) continue;
     yield {

@@ -18,8 +18,8 @@ import { decodeDetail } from "./detail.ts";
 /** Traces that are not tried yet, newest first. */
 export async function listUntried(db: Database, id: string, rowsMax: number): Promise<string[]> {
   const { rows } = await db.pool.query<{ id: string }>(
-    `select trace_id as id from backtest_results where backtest_id = $1 and change is null
-     order by trace_id desc limit $2`,
+    `select r.trace_id as id from backtests b join backtest_results r on r.agent_id = b.agent_id and r.backtest_id = b.id
+     where b.id = $1 and r.change is null order by r.trace_id desc limit $2`,
     [id, rowsMax],
   );
   return rows.map(row => row.id);
@@ -108,7 +108,8 @@ export async function storeTried(
     await client.query(
       `update backtest_results r set before = item.before, before_version = item.before_version, after = item.after,
          change = item.change, reason = item.reason, check_id = item.check_id, check_type = item.check_type
-       from ${triedRows.from} where r.backtest_id = $1 and r.trace_id = item.trace_id`,
+       from ${triedRows.from}, backtests b
+       where b.id = $1 and r.agent_id = b.agent_id and r.backtest_id = b.id and r.trace_id = item.trace_id`,
       [id, ...triedRows.values(told.map(item => ({ ...item, before: before.get(item.traceId) })))],
     );
     return true;
@@ -150,8 +151,9 @@ export async function listBacktestResults(
        t.text_redactions as "textRedactions", r.before,
        r.before_version as "beforeVersion", r.after, r.change, r.reason, r.check_id as "checkId",
        r.check_type as "checkType"
-     from backtest_results r join traces t on t.id = r.trace_id
-     where r.backtest_id = $1 and r.change is not null and r.trace_id < $2
+     from backtests b join backtest_results r on r.agent_id = b.agent_id and r.backtest_id = b.id
+       join traces t on t.agent_id = r.agent_id and t.id = r.trace_id
+     where b.id = $1 and r.change is not null and r.trace_id < $2
        and ($4::text is null or r.change = $4)
        and ($5::text is null or coalesce(r.before, 'none') = $5)
        and ($6::text is null or coalesce(r.after, 'none') = $6)

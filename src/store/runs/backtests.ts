@@ -69,12 +69,12 @@ export async function insertBacktest(db: Database, backtest: NewBacktest): Promi
       );
       // Locked, so that a deletion of a trace waits and then deletes its row here too.
       await client.query(
-        `insert into backtest_results (backtest_id, trace_id)
-         select $1, id from traces where id = any ($2::uuid[]) and agent_id = $3 for key share`,
+        `insert into backtest_results (agent_id, backtest_id, trace_id)
+         select agent_id, $1, id from traces where id = any ($2::uuid[]) and agent_id = $3 for key share`,
         [id, traceIds, agentId],
       );
       await client.query(
-        `delete from backtests where id = any (array(
+        `delete from backtests where agent_id = $1 and id = any (array(
            select id from backtests where agent_id = $1 order by id desc offset $2
          ))`,
         [agentId, backtestsKept],
@@ -141,7 +141,8 @@ const select = `select b.*, case when ${isRunning} or state <> 'running' then st
       coalesce(json_agg(json_build_object('before', before, 'after', after, 'change', change, 'traces', traces)
         order by traces desc) filter (where change is not null), '[]') as groups
     from (
-      select before, after, change, count(*)::int as traces from backtest_results where backtest_id = b.id
+      select before, after, change, count(*)::int as traces from backtest_results
+      where agent_id = b.agent_id and backtest_id = b.id
       group by before, after, change
     ) grouped
   ) c`;

@@ -21,12 +21,12 @@ export async function listTestsOfLaunch(
   const { rows } = await db.pool.query<Row>(
     `select c.*, c.test_id as "testId", t.name, coalesce(t.input_count, 0) as "inputCount",
        coalesce(t.repeats, 1) as repeats,
-       case when t.name is null then (select test from runs where id = c.first) end as test,
+       case when t.name is null then (select test from runs where agent_id = c.agent_id and id = c.first) end as test,
        not exists (select from test_cases o where o.id = c.test_id) as "testDeleted"
      from (
-       select r.test_id, (array_agg(r.id order by r.id))[1] as first, ${countColumns}
-       from runs r where r.launch_id = $1 and ($2::uuid[] is null or r.test_id = any ($2)) group by r.test_id
-     ) c left join launch_tests t on t.launch_id = $1 and t.test_id = c.test_id order by c.first`,
+       select r.agent_id, r.test_id, (array_agg(r.id order by r.id))[1] as first, ${countColumns}
+       from runs r where r.launch_id = $1 and ($2::uuid[] is null or r.test_id = any ($2)) group by r.agent_id, r.test_id
+     ) c left join launch_tests t on t.agent_id = c.agent_id and t.launch_id = $1 and t.test_id = c.test_id order by c.first`,
     [launchId, testIds ?? null],
   );
   return rows.map(({ testId, name, test, testDeleted, inputCount, repeats, ...counted }) => {
@@ -48,10 +48,11 @@ export async function findPreviousLaunch(
     `select l.id from (
        select id, test_count from launches where agent_id = $2 and id < $1 order by id desc limit ${searchedLaunches}
      ) l
-     where l.test_count = (select test_count from launches where id = $1)
-       and exists (select from launch_tests where launch_id = $1)
+     where l.test_count = (select test_count from launches where agent_id = $2 and id = $1)
+       and exists (select from launch_tests where agent_id = $2 and launch_id = $1)
        and not exists (
-         select test_id from launch_tests where launch_id = $1 except select test_id from launch_tests where launch_id = l.id
+         select test_id from launch_tests where agent_id = $2 and launch_id = $1
+         except select test_id from launch_tests where agent_id = $2 and launch_id = l.id
        )
      order by l.id desc limit 1`,
     [id, agentId],

@@ -98,6 +98,8 @@ export async function findManualRun(db: Database, id: string): Promise<ComparedR
 // key itself matches.
 const unseenTurn = `strpos(u.document, '"arrived":false') > 0`;
 
+const ofRun = "u.agent_id = r.agent_id and u.run_id = r.id";
+
 // A test is flaky by its last runs of the same version, including this one.
 const flakyRuns = 10;
 
@@ -143,9 +145,9 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
     `select ${runColumns}, r.detail, r.test_id as "testId", r.test, t.name as "testName", t.turn_count as "turnCount",
       r.test_row as row, r.test_repeat as repeat, ${previewColumn("i")} as input,
       not exists (select from test_cases t where t.id = r.test_id) as "testDeleted",
-      (select count(*)::int from run_turns u where u.run_id = r.id and u.trace_id is not null) as "turnsEnded",
-      exists (select from run_turns u where u.run_id = r.id and ${unseenTurn}) as unseen,
-      exists (select from run_turns u where u.run_id = r.id and (${differingTurn})) as differs,
+      (select count(*)::int from run_turns u where ${ofRun} and u.trace_id is not null) as "turnsEnded",
+      exists (select from run_turns u where ${ofRun} and ${unseenTurn}) as unseen,
+      exists (select from run_turns u where ${ofRun} and (${differingTurn})) as differs,
       ${previous} as before, ${isFirst} as "firstRun",
       (select array_agg(m.verdict order by m.id) from (
         select id, verdict from runs m
@@ -153,8 +155,10 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
           and m.test_digest = r.test_digest
         order by m.id desc limit ${flakyRuns}
       ) m) as recent
-      from runs r left join launch_tests t on t.launch_id = r.launch_id and t.test_id = r.test_id
-        left join launch_inputs i on i.launch_id = r.launch_id and i.test_id = r.test_id and i.row = r.test_row
+      from runs r left join launch_tests t
+          on t.agent_id = r.agent_id and t.launch_id = r.launch_id and t.test_id = r.test_id
+        left join launch_inputs i
+          on i.agent_id = r.agent_id and i.launch_id = r.launch_id and i.test_id = r.test_id and i.row = r.test_row
       where ${where}`,
     values,
   );

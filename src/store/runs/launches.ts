@@ -23,7 +23,7 @@ export type NewLaunch = {
 
 type LaunchedTest = { test: RunnableTest; place: number; repeats: number };
 
-const items = multiRow<LaunchedTest>(2, {
+const items = multiRow<LaunchedTest>(3, {
   test_id: ["uuid", ({ test }) => test.id],
   place: ["int", ({ place }) => place],
   name: ["text", ({ test }) => test.name],
@@ -56,10 +56,10 @@ export async function insertLaunch(
     );
     for (const some of inBatches(launched)) {
       await client.query(
-        `insert into launch_tests (launch_id, test_id, place, name, version, document, turn_count, input_count, repeats,
+        `insert into launch_tests (agent_id, launch_id, test_id, place, name, version, document, turn_count, input_count, repeats,
            digest)
-         select $1, item.* from ${items.from}`,
-        [launchId, ...items.values(some)],
+         select $1, $2, item.* from ${items.from}`,
+        [agentId, launchId, ...items.values(some)],
       );
     }
     await insertRuns(client, { agentId, launchId, runIds });
@@ -74,12 +74,12 @@ async function insertRuns(
   { agentId, launchId, runIds }: { agentId: string; launchId: string; runIds: string[] },
 ): Promise<void> {
   await client.query(
-    `insert into launch_inputs (launch_id, test_id, row, input, digest)
-     select $1, l.test_id, given.row, given.input::text, sha256(convert_to(given.input::text, 'UTF8'))
-     from launch_tests l join test_cases t on t.id = l.test_id and t.version = l.version
+    `insert into launch_inputs (agent_id, launch_id, test_id, row, input, digest)
+     select l.agent_id, l.launch_id, l.test_id, given.row, given.input::text, sha256(convert_to(given.input::text, 'UTF8'))
+     from launch_tests l join test_cases t on t.agent_id = l.agent_id and t.id = l.test_id and t.version = l.version
        cross join lateral json_array_elements(t.inputs::json) with ordinality as given (input, row)
-     where l.launch_id = $1 and l.input_count > 0`,
-    [launchId],
+     where l.agent_id = $2 and l.launch_id = $1 and l.input_count > 0`,
+    [launchId, agentId],
   );
   const { rowCount } = await client.query(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at, launch_id, test_id, test_digest, test_row,
@@ -91,9 +91,10 @@ async function insertRuns(
          case when i.row is null then l.digest else sha256(l.digest || i.digest) end as digest,
          case when l.repeats > 1 then repeat end as repeat,
          row_number() over (order by l.place, i.row, repeat) as place
-       from launch_tests l left join launch_inputs i on i.launch_id = l.launch_id and i.test_id = l.test_id
+       from launch_tests l left join launch_inputs i
+           on i.agent_id = l.agent_id and i.launch_id = l.launch_id and i.test_id = l.test_id
          cross join lateral generate_series(1, l.repeats) as repeat
-       where l.launch_id = $1 and (l.input_count = 0 or i.row is not null)
+       where l.agent_id = $2 and l.launch_id = $1 and (l.input_count = 0 or i.row is not null)
      ) planned join unnest($3::uuid[]) with ordinality as made (id, place) on made.place = planned.place`,
     [launchId, agentId, runIds],
   );

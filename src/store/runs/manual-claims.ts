@@ -143,7 +143,7 @@ export async function releaseAbandoned(db: Database, inHand: string[]): Promise<
               when l.cancel_requested_at is not null then 'cancelled'
               when r.judge_deadline_at is null and r.sent_at is not null or r.attempts >= $1 then 'error'
               when r.judge_deadline_at is not null then 'running' else 'pending' end as state
-          from runs r join launches l on l.id = r.launch_id
+          from runs r join launches l on l.agent_id = r.agent_id and l.id = r.launch_id
           where r.kind = 'manual' and r.state = 'running'
             and r.lease_until < now() and r.id <> all ($3::uuid[])
           order by r.id limit 50 for update of r skip locked
@@ -180,7 +180,8 @@ export async function extendManualLeases(
     name: "tend_manual",
     text: `update runs set lease_until = now() + $2::float8 * interval '1 ms'
       from launches l
-      where runs.id = any ($3::uuid[]) and runs.lease = $1 and runs.state = 'running' and l.id = runs.launch_id
+      where runs.id = any ($3::uuid[]) and runs.lease = $1 and runs.state = 'running'
+        and l.agent_id = runs.agent_id and l.id = runs.launch_id
         and (l.cancel_requested_at is null or runs.verdict is not null)
       returning runs.id`,
     values: [lease, leaseMs, runIds],
@@ -191,11 +192,12 @@ export async function extendManualLeases(
 
 const returned = `runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.test_id as "testId",
   coalesce(runs.test, (
-    select document from launch_tests t where t.launch_id = runs.launch_id and t.test_id = runs.test_id
+    select document from launch_tests t
+    where t.agent_id = runs.agent_id and t.launch_id = runs.launch_id and t.test_id = runs.test_id
   )) as test,
   (
     select input from launch_inputs i
-    where i.launch_id = runs.launch_id and i.test_id = runs.test_id and i.row = runs.test_row
+    where i.agent_id = runs.agent_id and i.launch_id = runs.launch_id and i.test_id = runs.test_id and i.row = runs.test_row
   ) as input,
   extract(epoch from runs.judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", runs.judge_tries as "judgeTries", runs.detail`;
 

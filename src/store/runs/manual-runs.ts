@@ -24,14 +24,14 @@ export async function beginTurn(db: Database, { lease, run }: LeasedRun, turn: R
   return transaction(db, async client => {
     const { rowCount } = await client.query(
       `update runs set sent_at = coalesce(sent_at, now()) from launches l
-       where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and l.id = runs.launch_id
-         and l.cancel_requested_at is null`,
+       where runs.id = $1 and runs.lease = $2 and runs.state = 'running'
+         and l.agent_id = runs.agent_id and l.id = runs.launch_id and l.cancel_requested_at is null`,
       [run.id, lease],
     );
     if (rowCount === 0) return false;
     await client.query(
-      "insert into run_turns (run_id, turn, document) values ($1, $2, $3) on conflict do nothing",
-      [run.id, turn.turn, JSON.stringify(turn)],
+      "insert into run_turns (agent_id, run_id, turn, document) values ($1, $2, $3, $4) on conflict do nothing",
+      [run.agentId, run.id, turn.turn, JSON.stringify(turn)],
     );
     await client.query(
       `insert into expected_traces (agent_id, external_id, run_id, turn)
@@ -73,12 +73,12 @@ export async function parkManualRun(
 ): Promise<boolean> {
   const { rowCount } = await db.pool.query(
     `with launch as materialized (
-       select from launches where id = $6 and (cancel_requested_at is null or ${judgedBefore("$1")}) for share
+       select from launches where agent_id = $7 and id = $6 and (cancel_requested_at is null or ${judgedBefore("$1")}) for share
      )
      update runs set waiting_reason = $3, next_try_at = now() + $4::float8 * interval '1 ms',
        judge_tries = judge_tries + $5::bool::int, lease = null, lease_until = null, attempts = 0
-     from launch where runs.id = $1 and runs.lease = $2 and runs.state = 'running'`,
-    [run.id, lease, storable(reason), nextTryMs, tried, run.launchId],
+     from launch where runs.agent_id = $7 and runs.id = $1 and runs.lease = $2 and runs.state = 'running'`,
+    [run.id, lease, storable(reason), nextTryMs, tried, run.launchId, run.agentId],
   );
   return rowCount === 1;
 }
@@ -135,8 +135,8 @@ export async function completeManualRun(
     );
     if (completed.rowCount === 1) {
       const turns = await client.query<{ id: string }>(
-        "select trace_id as id from run_turns where run_id = $1 and trace_id is not null",
-        [run.id],
+        "select trace_id as id from run_turns where agent_id = $1 and run_id = $2 and trace_id is not null",
+        [run.agentId, run.id],
       );
       const traceIds = [traceId, ...turns.rows.map(({ id }) => id)];
       await addResultValues(client, [{ agentId: run.agentId, traceIds, verdict }]);
@@ -161,7 +161,8 @@ export async function endManualRun(
         state = case when verdict is not null then 'completed'
           when l.cancel_requested_at is null then 'error' else 'cancelled' end,
         error = case when verdict is null and l.cancel_requested_at is null then $3 end
-       from launches l where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and l.id = runs.launch_id
+       from launches l where runs.id = $1 and runs.lease = $2 and runs.state = 'running'
+         and l.agent_id = runs.agent_id and l.id = runs.launch_id
        returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
       [run.id, lease, reasonText(error)],
     );
@@ -183,7 +184,7 @@ export async function giveBackManualRun(db: Database, { lease, run }: LeasedRun)
        from launches l
        where runs.id = $1 and runs.lease = $2 and runs.state = 'running'
          and (runs.sent_at is null or runs.judge_deadline_at is not null)
-         and l.id = runs.launch_id and (l.cancel_requested_at is null or runs.verdict is not null)`,
+         and l.agent_id = runs.agent_id and l.id = runs.launch_id and (l.cancel_requested_at is null or runs.verdict is not null)`,
       [run.id, lease],
     ),
   );
@@ -205,34 +206,41 @@ export async function evaluateManualRunsAgain(
 ): Promise<EvaluatedAgain[]> {
   return transaction(db, async client => {
     const { rows: asked } = await client.query<{ id: string; traceIds: string[] }>(
-      `select id, array(select u.trace_id from run_turns u where u.run_id = runs.id and u.trace_id is not null) as "traceIds"
+      `select id, array(
+         select u.trace_id from run_turns u
+         where u.agent_id = runs.agent_id and u.run_id = runs.id and u.trace_id is not null
+       ) as "traceIds"
        from runs
        where agent_id = $1 and kind = 'manual' and state = 'completed' and outage_open
          and ($2::uuid[] is null or id = any ($2)) and ($3::uuid is null or launch_id = $3)
          and ($4::uuid[] is null
-           or id = any (array(select u.run_id from run_turns u where u.trace_id = any ($4))))`,
+           or id = any (array(select u.run_id from run_turns u where u.agent_id = $1 and u.trace_id = any ($4))))`,
       [agentId, runIds ?? null, launchId ?? null, traceIds ?? null],
     );
     // Traces before runs, as content is forgotten: which ones are forgotten is asked after that has been committed.
-    await client.query("select from traces where id = any ($1::uuid[]) order by id for key share", [
-      asked.flatMap(run => run.traceIds),
-    ]);
+    await client.query(
+      "select from traces where agent_id = $1 and id = any ($2::uuid[]) order by id for key share",
+      [agentId, asked.flatMap(run => run.traceIds)],
+    );
     const { rows } = await client.query<EvaluatedAgain>(
       `with chosen as materialized (
-         select id from runs where id = any ($1::uuid[]) order by id for update
+         select id from runs where agent_id = $3 and id = any ($1::uuid[]) order by id for update
        )
        update runs set state = 'running', next_try_at = now(), waiting_reason = null, judge_tries = 0, attempts = 0,
          judge_deadline_at = now() + $2::float8 * interval '1 ms'
-       from chosen where runs.id = chosen.id and state = 'completed' and outage_open
+       from chosen where runs.agent_id = $3 and runs.id = chosen.id and state = 'completed' and outage_open
          and not exists (
            select from run_turns u
-           where u.run_id = runs.id and not exists (
-             select from traces t where t.id = u.trace_id and t.content is distinct from 'forgotten'
+           where u.agent_id = runs.agent_id and u.run_id = runs.id and not exists (
+             select from traces t where t.agent_id = u.agent_id and t.id = u.trace_id and t.content is distinct from 'forgotten'
            )
          )
        returning runs.id, agent_id as "agentId", launch_id as "launchId",
-         array(select u.trace_id from run_turns u where u.run_id = runs.id and u.trace_id is not null) as "traceIds"`,
-      [asked.map(({ id }) => id), deadlineMs],
+         array(
+         select u.trace_id from run_turns u
+         where u.agent_id = runs.agent_id and u.run_id = runs.id and u.trace_id is not null
+       ) as "traceIds"`,
+      [asked.map(({ id }) => id), deadlineMs, agentId],
     );
     return rows;
   });

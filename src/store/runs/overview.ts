@@ -185,7 +185,7 @@ export async function listMissing(
     text: `select t.id as "testId", t.name, hours.count from test_cases t
       cross join lateral (
         select sum(missing_instrumentation)::int as count from test_hours
-        where test_id = t.id and hour >= $2 and hour < $3
+        where agent_id = $1 and test_id = t.id and hour >= $2 and hour < $3
       ) hours
       where t.agent_id = $1 and hours.count > 0 order by hours.count desc, t.id limit $4`,
     values: [agentId, from, to, rowsMax],

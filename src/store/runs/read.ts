@@ -70,12 +70,12 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
   const { rows } = await db.pool.query<Row & { traceDiffers: boolean }>(
     `select ${runColumns}, r.detail,
         exists (
-          select from run_turns u where u.run_id = r.id and u.trace_id = $1 and (${differingTurn})
+          select from run_turns u where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id = $1 and (${differingTurn})
         ) as "traceDiffers"
       from runs r
-      where r.id = any (array(
-        select id from runs where trace_id = $1 union select run_id from run_turns where trace_id = $1
-      )) order by r.id desc`,
+      where (r.agent_id, r.id) in (
+        select agent_id, id from runs where trace_id = $1 union select agent_id, run_id from run_turns where trace_id = $1
+      ) order by r.id desc`,
     [traceId],
   );
   return withJudging(db, rows);
@@ -141,10 +141,10 @@ async function lookForRunsOfTest(
   const { rows: hours } = await db.pool.query<{ ms: number }>({
     name: `busy_hour_of_test_${outcome ?? "any"}`,
     text: `select extract(epoch from hour)::float8 * 1000 as ms from test_hours
-      where test_id = $1 and hour < to_timestamp($2::float8 / 1000) ${outcome ? `and ${outcome} > 0` : ""}
+      where agent_id = $5 and test_id = $1 and hour < to_timestamp($2::float8 / 1000) ${outcome ? `and ${outcome} > 0` : ""}
         and ($3::timestamptz is null or hour > $3 - interval '1 hour') and ($4::timestamptz is null or hour < $4)
       order by hour desc limit 1`,
-    values: [testId, timeOfId(before) + clockSlackMs, from ?? null, to ?? null],
+    values: [testId, timeOfId(before) + clockSlackMs, from ?? null, to ?? null, agentId],
   });
   if (!hours[0]) return { rows: [], reach: null };
   const floor = idAt(hours[0].ms - clockSlackMs);

@@ -9,7 +9,10 @@ type Row = { id: string; agentId: string; traceIds: string[]; testIds: string[];
 export async function backfillResults(db: Database, traceIds: string[]): Promise<void> {
   const { rows } = await db.pool.query<Row>(
     `select r.id, r.agent_id as "agentId", r.test_ids as "testIds", r.detail,
-        r.trace_id || array(select u.trace_id from run_turns u where u.run_id = r.id and u.trace_id is not null)
+        r.trace_id || array(
+          select u.trace_id from run_turns u
+          where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id is not null
+        )
           as "traceIds"
       from runs r
       where r.trace_id = any ($1::uuid[]) and r.state = 'completed' and r.test_ids is not null

@@ -39,9 +39,9 @@ type ModelHour = {
   model: string;
   prompt_above: number;
 } & Record<(typeof modelCounts)[number], number>;
-type TestHour = Counts & { test_id: string; hour: Date; last_outcome: Outcome };
-type TestVersion = Counts & { test_id: string; version: number };
-type CheckHour = Counts & { test_id: string; check_id: string; hour: Date };
+type TestHour = Counts & { agent_id: string; test_id: string; hour: Date; last_outcome: Outcome };
+type TestVersion = Counts & { agent_id: string; test_id: string; version: number };
+type CheckHour = Counts & { agent_id: string; test_id: string; check_id: string; hour: Date };
 
 // Deleted agents and tests are not counted; the others are locked until the commit. Each lateral lookup uses the primary
 // key, whatever the statistics of the table.
@@ -68,11 +68,11 @@ with agent as (
   on conflict (agent_id, hour) do update set durations = add_each(agent_hours.durations, excluded.durations),
     ${added("agent_hours", ["runs", ...outcomes, "routing_unavailable", "input_tokens", "output_tokens"])}
 ), test as (
-  insert into test_hours (test_id, hour, ${outcomes}, last_run_at, last_outcome)
-  select test_id, hour, ${outcomes}, now(), last_outcome
-  from json_to_recordset($2) as item (test_id uuid, hour timestamptz, ${counts}, last_outcome text)
+  insert into test_hours (agent_id, test_id, hour, ${outcomes}, last_run_at, last_outcome)
+  select agent_id, test_id, hour, ${outcomes}, now(), last_outcome
+  from json_to_recordset($2) as item (agent_id uuid, test_id uuid, hour timestamptz, ${counts}, last_outcome text)
     cross join lateral (select from test_cases where id = item.test_id for key share) as counted
-  on conflict (test_id, hour) do update set last_run_at = excluded.last_run_at,
+  on conflict (agent_id, test_id, hour) do update set last_run_at = excluded.last_run_at,
     last_outcome = excluded.last_outcome, ${added("test_hours")}
 ), model as (
   insert into model_hours (agent_id, hour, provider, model, prompt_above, ${modelCounts})
@@ -82,17 +82,18 @@ with agent as (
     cross join lateral (select from agents where id = item.agent_id for key share) as counted
   on conflict (agent_id, hour, provider, model, prompt_above) do update set ${added("model_hours", modelCounts)}
 ), version as (
-  insert into test_versions (test_id, version, ${outcomes}, first_run_at, last_run_at)
-  select test_id, version, ${outcomes}, now(), now()
-  from json_to_recordset($4) as item (test_id uuid, version int, ${counts})
+  insert into test_versions (agent_id, test_id, version, ${outcomes}, first_run_at, last_run_at)
+  select agent_id, test_id, version, ${outcomes}, now(), now()
+  from json_to_recordset($4) as item (agent_id uuid, test_id uuid, version int, ${counts})
     cross join lateral (select from test_cases where id = item.test_id for key share) as counted
-  on conflict (test_id, version) do update set last_run_at = excluded.last_run_at, ${added("test_versions")}
+  on conflict (agent_id, test_id, version) do update set last_run_at = excluded.last_run_at,
+    ${added("test_versions")}
 )
-insert into check_hours (test_id, check_id, hour, ${outcomes})
-select test_id, check_id, hour, ${outcomes}
-from json_to_recordset($3) as item (test_id uuid, check_id text, hour timestamptz, ${counts})
+insert into check_hours (agent_id, test_id, check_id, hour, ${outcomes})
+select agent_id, test_id, check_id, hour, ${outcomes}
+from json_to_recordset($3) as item (agent_id uuid, test_id uuid, check_id text, hour timestamptz, ${counts})
   cross join lateral (select from test_cases where id = item.test_id for key share) as counted
-on conflict (test_id, check_id, hour) do update set ${added("check_hours")}`;
+on conflict (agent_id, test_id, check_id, hour) do update set ${added("check_hours")}`;
 
 /** Call it last in the transaction that completes the runs: others that count in the same hour wait for its commit. */
 export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Promise<void> {
@@ -110,9 +111,10 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
       if (replaces?.counts) addCounts(agents, models, run, replaces.counts, -1);
     }
     for (const { testId, testVersion, outcome, checks: found } of run.verdict.results) {
-      const { hour } = run;
+      const { agentId: agent_id, hour } = run;
       const test = entry(tests, `${testId} ${hour.getTime()}`, () => ({
         ...nothing,
+        agent_id,
         test_id: testId,
         hour,
         last_outcome: outcome,
@@ -122,6 +124,7 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
       if (testVersion !== null) {
         entry(versions, `${testId} ${testVersion}`, () => ({
           ...nothing,
+          agent_id,
           test_id: testId,
           version: testVersion,
         }))[outcome]++;
@@ -130,6 +133,7 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
         const check_id = storable(id);
         entry(checks, `${testId} ${hour.getTime()} ${check_id}`, () => ({
           ...nothing,
+          agent_id,
           test_id: testId,
           check_id,
           hour,

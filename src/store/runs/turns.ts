@@ -28,7 +28,7 @@ export async function saveTurn(
      ), saved as (
        update run_turns set document = case when is_silent then $6 else $3 end, trace_id = $4,
            reply = case when is_silent then null else $5::bytea end
-         from agent where run_id = $1 and turn = $2 and privacy_revision = $8 returning 1
+         from agent where agent_id = $7 and run_id = $1 and turn = $2 and privacy_revision = $8 returning 1
      ), noted as (
        insert into content_deadlines as known (agent_id, subject_id, after_s, check_at)
          select $7, $1, after_s, now() + after_s * interval '1 s' from agent
@@ -54,7 +54,8 @@ export async function saveTurn(
 /** The turns of a run in their order, with the whole text of each reply. */
 export async function listWholeTurns(db: Database, runId: string): Promise<RunTurn[]> {
   const { rows } = await db.pool.query<{ document: string; reply: Buffer | null }>(
-    "select document, reply from run_turns where run_id = $1 order by turn",
+    `select u.document, u.reply from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
+     where r.id = $1 order by u.turn`,
     [runId],
   );
   return rows.map(({ document, reply }) => {
@@ -66,7 +67,8 @@ export async function listWholeTurns(db: Database, runId: string): Promise<RunTu
 /** The turns of these runs by run, in order. */
 export async function listTurns(db: Database, runIds: string[]): Promise<Map<string, RunTurn[]>> {
   const { rows } = await db.pool.query<{ run_id: string; document: string }>(
-    "select run_id, document from run_turns where run_id = any ($1::uuid[]) order by run_id, turn",
+    `select u.run_id, u.document from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
+     where r.id = any ($1::uuid[]) order by u.run_id, u.turn`,
     [runIds],
   );
   const turns = new Map<string, RunTurn[]>();

@@ -140,7 +140,7 @@ const description = `
       'missing_instrumentation', count(*) filter (where r.verdict = 'missing_instrumentation'),
       'none', count(*) filter (where r.verdict is null)
     ) as verdicts
-    from (select t.id, t.kind from ${turnsOf(described)} ${fromTheEnd} limit $4::int) t ${shownRunSql("r.verdict")}
+    from (select t.id, t.kind from ${turnsOf(described)} ${fromTheEnd} limit $4::int) t ${shownRunSql("r.verdict", "$1")}
   ) judged`;
 
 /** Where a turn is in its conversation. */
@@ -171,7 +171,7 @@ export async function listTurnsOfConversation(
         ${position ? `and (t.turn_at, t.id) ${comparison} ($4, $5::uuid)` : ""}
       ${order} limit $3::int
     )
-    select t.*, to_jsonb(r) as run from page t ${shownRunSql()} ${order.replace("t.turn_at", 't."turnAt"')}`,
+    select t.*, to_jsonb(r) as run from page t ${shownRunSql(undefined, "$1")} ${order.replace("t.turn_at", 't."turnAt"')}`,
     values,
   );
   return order === inOrder ? rows : rows.reverse();

@@ -68,7 +68,9 @@ export function addRunFilters(conditions: Conditions, filters: TraceFilters): vo
   // Answered by an index alone, before the run itself is looked up.
   if (filters.state === "none")
     conditions.where.push(`(select judged.id from runs judged where judged.trace_id = t.id limit 1) is null
-      and (t.kind <> 'test_run' or not exists (select from run_turns u where u.trace_id = t.id))`);
+      and (t.kind <> 'test_run' or not exists (
+        select from run_turns u where u.agent_id = t.agent_id and u.trace_id = t.id
+      ))`);
   else if (filters.state === "waiting")
     conditions.where.push(`r.state = 'running' and r."nextTryAt" is not null`);
   else conditions.add(filters.state, p => `r.state = ${p}`);

@@ -115,6 +115,8 @@ export function poolStatement(plan: Plan): OrderedStatement {
   return { text, values: conditions.values, poolAt };
 }
 
+const listedRun = `${runColumns}, r.test_outcomes, r.test_versions`;
+
 /** These traces with the runs that lists show, in any order. Parameter 1: their ids. */
 export const rowsStatement = `select ${traceColumns}, to_jsonb(r) as run from traces t
   ${shownRunSql()} where t.id = any ($1::uuid[])`;
@@ -122,13 +124,13 @@ export const rowsStatement = `select ${traceColumns}, to_jsonb(r) as run from tr
 const shownRun = shownRunSql();
 
 /** Joins the run `r` that lists show of `traces t`. */
-export function shownRunSql(columns = `${runColumns}, r.test_outcomes, r.test_versions`): string {
+export function shownRunSql(columns = listedRun, agent = "t.agent_id"): string {
   return `left join lateral (
     (select ${columns} from runs r where r.trace_id = t.id
       order by (r.state = 'completed') desc, r.id desc limit 1)
     union all
-    (select ${columns} from run_turns u join runs r on r.id = u.run_id
-      where t.kind = 'test_run' and u.trace_id = t.id order by u.run_id desc limit 1)
+    (select ${columns} from run_turns u join runs r on r.agent_id = u.agent_id and r.id = u.run_id
+      where t.kind = 'test_run' and u.agent_id = ${agent} and u.trace_id = t.id order by u.run_id desc limit 1)
     limit 1
   ) r on true`;
 }
