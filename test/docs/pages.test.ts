@@ -76,6 +76,7 @@ test("every variable in compose.yaml, README and docs/ is one that the service r
     "SVC_TOKEN",
     "SVC_TEST_DATABASE_URL",
     "SVC_TEST_CHROMIUM",
+    "SVC_TEST_CITUS_URL",
     "SVC_JUDGE_",
   ]);
   const texts = [...pages, { name: "compose.yaml", text: readFileSync(join(root, "compose.yaml"), "utf8") }];
