@@ -20,7 +20,7 @@ function earlier(): URL {
   const folder = fileURLToPath(new URL("../../src/store/migrations/", import.meta.url));
   const copy = join(scratch, "earlier");
   mkdirSync(copy, { recursive: true });
-  for (const name of readdirSync(folder).filter(one => one < "041"))
+  for (const name of readdirSync(folder).filter(one => one < "042"))
     cpSync(join(folder, name), join(copy, name));
   return pathToFileURL(`${copy}/`);
 }
