@@ -1,6 +1,6 @@
 // Splits numbers as people write them, such as +49 (30) 123-45 67, into groups of digits with what stands between.
 import { digitOf } from "./characters.ts";
-import { type Gap, gapOf, gapOfText } from "./gaps.ts";
+import { type Gap, gapOf, gapOfText, withoutOpening } from "./gaps.ts";
 import { codeAt, type Text } from "./units.ts";
 
 const groupsMax = 24;
@@ -37,7 +37,7 @@ export class DigitGroups {
       this.start[group] = at;
       this.from[group] = used;
       this.before[group] = gap;
-      if (gap.brackets !== "") this.hasBrackets = true;
+      if (gap.hasOpening || gap.hasClosing) this.hasBrackets = true;
       let digit = digitOf(codeAt(text, at));
       while (digit !== -1) {
         if (used - this.from[group]! < digitsMax) this.digits[used++] = digit;
@@ -48,12 +48,11 @@ export class DigitGroups {
       const next = endOfGap(text, at);
       if (next === -1) break;
       gap = gapOf(text, at, next);
-      if (gap.brackets.includes(")")) isClosed = true;
+      if (gap.hasClosing) isClosed = true;
       at = next;
     }
-    // A bracket around the whole number, or around more than it.
     const own = this.before[0]!;
-    if (!isClosed && own.brackets !== "") this.before[0] = gapOfText(own.text.replace(/[(（]\s?/g, ""));
+    if (!isClosed && own.hasOpening) this.before[0] = withoutOpening(own);
   }
 
   /** Of groups from one to another, that one excluded. */

@@ -5,11 +5,11 @@ import { isDigit, isLatin } from "./characters.ts";
 import { mayGoOn } from "./digit-groups.ts";
 import { emailAt } from "./emails.ts";
 import type { Found } from "./found.ts";
-import { endOfIpv4, ipv6At } from "./ips.ts";
+import { endOfIpv4, ipv6At, isHex } from "./ips.ts";
 import { bearerAt, cloudKeyAt, jwtAt, KeySearch } from "./known-keys.ts";
 import { NumberSearch } from "./numbers.ts";
 import { type BuiltInRule, type Ranks, ranksOf } from "./rules.ts";
-import { blankMark, leadMark, markOf } from "./secret-marks.ts";
+import { blankMark, jointMark, lastLetterMark, leadMark, markOf } from "./secret-marks.ts";
 import { isPartOfValue, SecretSearch, secretIn, urlPasswordAt } from "./secrets.ts";
 import { codeAt, Text, type UnitsOf } from "./units.ts";
 
@@ -116,12 +116,14 @@ class Search {
     const text = this.#text;
     if (kind === keyLetter)
       return codeAt(text, at + 1) === 73 || codeAt(text, at - 1) === 73 ? cloudKeyAt(text, at) : null;
-    if (kind === jwtLetter) return text.startsWith("eyJ", at - 2) ? jwtAt(text, at) : null;
+    if (kind === jwtLetter)
+      return codeAt(text, at - 1) === 121 && codeAt(text, at - 2) === 101 ? jwtAt(text, at) : null;
     if (kind === bearerLetter) return bearerAt(text, at);
-    if (kind === equals) return this.#secretAfter(at + 1);
+    if (kind === equals) return this.#secretAfter(at);
     if (kind === wordLetter) return this.#passwordAt(at);
     this.#keys ??= new KeySearch(text);
-    if (kind === hyphen && text.startsWith("-----BEGIN ", at)) return this.#keys.pemAt(at);
+    if (kind === hyphen && codeAt(text, at + 5) === 66 && text.startsWith("-----BEGIN ", at))
+      return this.#keys.pemAt(at);
     return this.#keys.at(at);
   }
 
@@ -142,22 +144,24 @@ class Search {
   }
 
   #colon(at: number): number {
-    if (this.#ranks.ip !== -1) {
+    const after = codeAt(this.#text, at + 1);
+    if (this.#ranks.ip !== -1 && (after === 58 || isHex(after))) {
       const ip = ipv6At(this.#text, at);
       if (ip) {
         this.#add("ip", ip);
         return ip.end;
       }
     }
-    const secret = this.#ranks.secret !== -1 ? this.#secretAfter(at + 1) : null;
+    const secret = this.#ranks.secret !== -1 ? this.#secretAfter(at) : null;
     if (secret) this.#add("secret", secret);
     return at + 1;
   }
 
   /** After a colon or an equals sign, blanks and quotes. */
-  #secretAfter(from: number): { start: number; end: number } | null {
-    let start = from;
-    while (start < from + 4 && markOf(codeAt(this.#text, start)) & leadMark) start++;
+  #secretAfter(mark: number): { start: number; end: number } | null {
+    if (!(markOf(codeAt(this.#text, mark - 1)) & (jointMark | lastLetterMark))) return null;
+    let start = mark + 1;
+    while (start < mark + 5 && markOf(codeAt(this.#text, start)) & leadMark) start++;
     return this.#secret.at(start);
   }
 
@@ -172,7 +176,12 @@ class Search {
     // Most digits in text are alone, and part of no number.
     if (!mayGoOn(codeAt(text, at + 1)))
       return this.#ranks.secret !== -1 && isPartOfValue(text, at, at + 1) ? this.#token(at, at + 1) : at + 1;
-    if (previous === 37 && text.startsWith("40", at) && this.#ranks.email !== -1) {
+    if (
+      previous === 37 &&
+      codeAt(text, at) === 52 &&
+      codeAt(text, at + 1) === 48 &&
+      this.#ranks.email !== -1
+    ) {
       const email = emailAt(text, at - 1, 3);
       if (email) {
         this.#add("email", email);
@@ -197,8 +206,11 @@ class Search {
       if (iban.isValid) this.#add("iban", iban);
       return iban.end;
     }
-    this.#numbers ??= new NumberSearch(text, this.#ranks);
-    let end = this.#numbers.at(at, this.#found);
+    let end = run;
+    if (end === -1) {
+      this.#numbers ??= new NumberSearch(text, this.#ranks);
+      end = this.#numbers.at(at, this.#found);
+    }
     if (this.#ranks.secret !== -1 && isPartOfValue(text, at, end)) end = this.#token(at, end);
     return end;
   }

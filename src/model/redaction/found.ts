@@ -8,7 +8,7 @@ export type Found = { start: number; end: number; rule: number };
  * never stored. Linear in the lengths of what overlaps.
  */
 export function withoutOverlaps(found: Found[]): Found[] {
-  if (found.length < 2) return found;
+  if (isSettled(found)) return found;
   found.sort((a, b) => a.start - b.start || b.end - a.end || a.rule - b.rule);
   const settled: Found[] = [];
   for (let from = 0; from < found.length; ) {
@@ -20,6 +20,15 @@ export function withoutOverlaps(found: Found[]): Found[] {
     from = to;
   }
   return settled;
+}
+
+/** Whether all are in order, and none overlaps the next; mostly so. */
+function isSettled(found: readonly Found[]): boolean {
+  for (let at = 1; at < found.length; at++) {
+    const [one, next] = [found[at - 1]!, found[at]!];
+    if (next.start < one.end || next.start === one.start) return false;
+  }
+  return true;
 }
 
 /** Paints the least first, so that the longest stays whole. */

@@ -1,6 +1,10 @@
 // Finds IP addresses: IPv4 by their first digit, IPv6 by their first colon.
+
 import { before, digitOf, isDigit, isLatinOrDigit, isWordChar } from "./characters.ts";
+import { blankMark, markOf } from "./secret-marks.ts";
 import { codeAt, type Text } from "./units.ts";
+
+const colon = 58;
 
 /** The end of the IPv4 address that begins here; -1 if none does. */
 export function endOfIpv4(text: Text, start: number): number {
@@ -16,7 +20,26 @@ export function endOfIpv4(text: Text, start: number): number {
   if (isWordChar(next)) return -1;
   const isJoined = next === 46 || next === 45;
   if (isJoined && isLatinOrDigit(codeAt(text, end + 1))) return -1;
-  return versionWord.test(before(text, start, 14)) ? -1 : end;
+  return mayBeVersion(text, start) && versionWord.test(before(text, start, versionMax)) ? -1 : end;
+}
+
+const versionMax = 14;
+
+/** Whether a word before ends as one of a version does. */
+function mayBeVersion(text: Text, start: number): boolean {
+  let at = start - 1;
+  while (at >= 0 && at > start - versionMax && isBlankOrColon(codeAt(text, at))) at--;
+  const code = codeAt(text, at);
+  return at >= 0 && (code === 46 || code === 0xa7 || isVersionEnd(code | 32));
+}
+
+function isBlankOrColon(code: number): boolean {
+  return code === colon || (markOf(code) & blankMark) !== 0;
+}
+
+/** n r e d l */
+function isVersionEnd(lower: number): boolean {
+  return lower === 110 || lower === 114 || lower === 101 || lower === 100 || lower === 108;
 }
 
 const versionWord = /(?:version|ver\.?|release|build|firmware|kapitel|chapter|section|§)\s*:?\s*$/i;
@@ -35,43 +58,42 @@ function endOfFour(text: Text, start: number): number {
   return at;
 }
 
-const colon = 58;
-
 /**
  * The IPv6 address with its first colon here; null if there is none. `end` is where to look on. Linear: of a run of hex digits,
- * colons and points, only the first colon is followed by a look at the rest.
+ * colons and points, only the first colon is followed by a look at the rest. Only for a colon before a hex digit or a colon.
  */
 export function ipv6At(text: Text, at: number): { start: number; end: number } | null {
-  const after = codeAt(text, at + 1);
-  if (after !== colon && !isHex(after)) return null;
   let start = at;
-  while (start > 0 && at - start < 5 && isHex(codeAt(text, start - 1))) start--;
+  let hasDigit = false;
+  while (start > 0 && at - start < 5 && isHex(codeAt(text, start - 1))) {
+    start--;
+    if (isDigit(codeAt(text, start))) hasDigit = true;
+  }
   if (at - start > 4) return null;
   const previous = codeAt(text, start - 1);
   if (start > 0 && (isWordChar(previous) || previous === colon || previous === 46)) return null;
   let end = at;
   let colons = 0;
   let isShort = false;
-  while (end < text.length && end - start < 46 && isPart(codeAt(text, end))) {
-    if (codeAt(text, end++) !== colon) continue;
-    colons++;
-    if (codeAt(text, end) === colon) isShort = true;
+  for (; end - start < 46; end++) {
+    const code = codeAt(text, end);
+    if (isDigit(code)) hasDigit = true;
+    else if (code === colon) {
+      colons++;
+      if (codeAt(text, end + 1) === colon) isShort = true;
+    } else if (!isHex(code) && code !== 46) break;
   }
   // Eight groups, or six and an IPv4 address.
-  if (!isShort && colons < 6) return null;
+  if (!hasDigit || (!isShort && colons < 6)) return null;
   if (isWordChar(codeAt(text, end))) return null;
   while (end > start && codeAt(text, end - 1) === 46) end--;
   if (codeAt(text, end - 1) === colon && codeAt(text, end - 2) !== colon) end--;
   return isIpv6(text, start, end) ? { start, end } : null;
 }
 
-function isHex(code: number): boolean {
+export function isHex(code: number): boolean {
   const lower = code | 32;
   return isDigit(code) || (lower >= 97 && lower <= 102);
-}
-
-function isPart(code: number): boolean {
-  return isHex(code) || code === colon || code === 46;
 }
 
 /** Eight groups, or fewer around one `::`; the last two may be an IPv4 address. */

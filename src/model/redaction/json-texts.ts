@@ -1,5 +1,5 @@
 // Finds the text values of JSON in a text, decoded, with the places of their characters in the text they were found in.
-import { codeAt, Text, type UnitsOf } from "./units.ts";
+import { codeAt, Text, TextBuilder, type UnitsOf } from "./units.ts";
 
 /** A text value, decoded when it is first read: most are short, and there may be millions. */
 export class JsonText {
@@ -8,13 +8,22 @@ export class JsonText {
   /** Whether it is a field of the outermost object. */
   readonly isField: boolean;
   readonly #outer: string;
+  readonly #unitsOf: UnitsOf | undefined;
   readonly #start: number;
   readonly #end: number;
   #text: string | null = null;
   #places: OuterPlaces | null = null;
 
-  constructor(outer: string, start: number, end: number, key: string, isField: boolean) {
+  constructor(
+    outer: string,
+    unitsOf: UnitsOf | undefined,
+    start: number,
+    end: number,
+    key: string,
+    isField: boolean,
+  ) {
     this.#outer = outer;
+    this.#unitsOf = unitsOf;
     this.#start = start;
     this.#end = end;
     this.key = key;
@@ -30,7 +39,7 @@ export class JsonText {
     if (this.#text === null) {
       const raw = this.#outer.slice(this.#start, this.#end);
       if (raw.includes("\\")) {
-        const { text, places } = decode(raw);
+        const { text, places } = decode(new Text(raw, this.#unitsOf));
         this.#text = text;
         this.#places = places;
       } else this.#text = raw;
@@ -68,8 +77,7 @@ export function jsonTextsIn(outer: string, unitsOf?: UnitsOf): JsonText[] | null
   if (opening !== openBrace && opening !== openBracket && opening !== quote) return null;
   const read = new Text(outer, unitsOf);
   const texts: JsonText[] = [];
-  /** The keys of the open objects and lists; a list has that of its field. */
-  const open: { isObject: boolean; key: string }[] = [];
+  const open = new Nesting();
   let lastKey = "";
   let state = value;
   let at = first;
@@ -89,16 +97,16 @@ export function jsonTextsIn(outer: string, unitsOf?: UnitsOf): JsonText[] | null
         state = afterKey;
       } else {
         if (end > at + 1)
-          texts.push(new JsonText(outer, at + 1, end, lastKey, open.length === 1 && open[0]!.isObject));
-        state = open.length === 0 ? afterAll : afterValue;
+          texts.push(new JsonText(outer, unitsOf, at + 1, end, lastKey, open.depth === 1 && open.isObject));
+        state = open.depth === 0 ? afterAll : afterValue;
       }
       at = end + 1;
       continue;
     }
-    if (state === value || state === valueOrEnd || (state === afterAll && open.length === 0)) {
+    if (state === value || state === valueOrEnd || (state === afterAll && open.depth === 0)) {
       if (code === openBrace || code === openBracket) {
         const isObject = code === openBrace;
-        open.push({ isObject, key: lastKey });
+        open.push(isObject, lastKey);
         state = isObject ? keyOrEnd : valueOrEnd;
         at++;
         continue;
@@ -106,11 +114,13 @@ export function jsonTextsIn(outer: string, unitsOf?: UnitsOf): JsonText[] | null
       if (state === afterAll) return null;
     }
     if (code === closeBrace || code === closeBracket) {
-      const closed = open.pop();
-      if (!closed || closed.isObject !== (code === closeBrace)) return null;
-      if (state !== afterValue && state !== (closed.isObject ? keyOrEnd : valueOrEnd)) return null;
-      lastKey = open.length > 0 ? open[open.length - 1]!.key : "";
-      state = open.length === 0 ? afterAll : afterValue;
+      if (open.depth === 0) return null;
+      const { isObject } = open;
+      if (isObject !== (code === closeBrace)) return null;
+      if (state !== afterValue && state !== (isObject ? keyOrEnd : valueOrEnd)) return null;
+      open.pop();
+      lastKey = open.key;
+      state = open.depth === 0 ? afterAll : afterValue;
       at++;
       continue;
     }
@@ -122,19 +132,58 @@ export function jsonTextsIn(outer: string, unitsOf?: UnitsOf): JsonText[] | null
     }
     if (state === afterValue) {
       if (code !== comma) return null;
-      const inner = open[open.length - 1]!;
-      if (!inner.isObject) lastKey = inner.key;
-      state = inner.isObject ? key : value;
+      const { isObject } = open;
+      if (!isObject) lastKey = open.key;
+      state = isObject ? key : value;
       at++;
       continue;
     }
     if (state !== value && state !== valueOrEnd) return null;
     const end = endOfWord(read, at);
     if (end === at) return null;
-    state = open.length === 0 ? afterAll : afterValue;
+    state = open.depth === 0 ? afterAll : afterValue;
     at = end;
   }
   return state === afterAll || texts.length > 0 ? texts : null;
+}
+
+/** The open objects and lists, of which a text may have millions. */
+class Nesting {
+  depth = 0;
+  #areObjects = new Uint8Array(64);
+  /** The keys, and from which depth each counts: a list in a list has the same. */
+  readonly #keys = [""];
+  readonly #from = [0];
+
+  /** Whether the innermost is an object. */
+  get isObject(): boolean {
+    return this.depth > 0 && this.#areObjects[this.depth - 1] === 1;
+  }
+
+  /** The key of the innermost; a list has that of its field. */
+  get key(): string {
+    return this.#keys[this.#keys.length - 1]!;
+  }
+
+  push(isObject: boolean, key: string): void {
+    if (this.depth === this.#areObjects.length) {
+      const larger = new Uint8Array(2 * this.depth);
+      larger.set(this.#areObjects);
+      this.#areObjects = larger;
+    }
+    this.#areObjects[this.depth++] = isObject ? 1 : 0;
+    if (key === this.key) return;
+    this.#keys.push(key);
+    this.#from.push(this.depth);
+  }
+
+  pop(): void {
+    if (this.#from[this.#from.length - 1] === this.depth) {
+      this.#keys.pop();
+      this.#from.pop();
+    }
+    this.depth--;
+  }
 }
 
 /** A longer key says no more. */
@@ -171,6 +220,9 @@ const escapes = '"\\/bfnrtu';
 const escapeTable = new Uint8Array(128);
 for (const char of escapes) escapeTable[char.charCodeAt(0)] = 1;
 const decoded = '"\\/\b\f\n\r\t';
+/** What the letter of an escape stands for; 0: for itself. */
+const decodedTable = new Uint8Array(128);
+for (let at = 0; at < decoded.length; at++) decodedTable[escapes.charCodeAt(at)] = decoded.charCodeAt(at);
 
 /** The end of a number, or of true, false or null. */
 function endOfWord(text: Text, from: number): number {
@@ -189,23 +241,30 @@ function endOfWord(text: Text, from: number): number {
 const words: Record<number, string> = { 116: "true", 102: "false", 110: "null", 78: "NaN" };
 
 /** What an escaped text stands for. */
-function decode(raw: string): { text: string; places: OuterPlaces } {
-  const parts: string[] = [];
+function decode(raw: Text): { text: string; places: OuterPlaces } {
+  const built = new TextBuilder(raw.length);
   const after: number[] = [];
   const longer: number[] = [];
-  let length = 0;
   let from = 0;
-  for (let at = raw.indexOf("\\"); at !== -1; at = raw.indexOf("\\", from)) {
-    if (at > from) parts.push(raw.slice(from, at));
+  for (let at = nextBackslash(raw, 0); at !== -1; at = nextBackslash(raw, from)) {
+    built.copy(raw, from, at);
     const size = sizeOfEscape(raw, at);
-    parts.push(characterOf(raw, at, size));
-    length += at - from + 1;
+    built.add(unitOf(raw, at, size));
     from = at + size;
-    after.push(length);
-    longer.push(from - length);
+    after.push(built.length);
+    longer.push(from - built.length);
   }
-  if (from < raw.length) parts.push(raw.slice(from));
-  return { text: parts.join(""), places: { after, longer } };
+  built.copy(raw, from, raw.length);
+  return { text: built.toString(), places: { after, longer } };
+}
+
+/** Often near, where a look is faster than a search. */
+function nextBackslash(text: Text, from: number): number {
+  for (let at = from; at < from + 16; at++) {
+    if (at >= text.length) return -1;
+    if (codeAt(text, at) === backslash) return at;
+  }
+  return text.string.indexOf("\\", from + 16);
 }
 
 /** Of each escape: the decoded position after it, and how many characters longer the raw text is up to there. */
@@ -223,20 +282,21 @@ function rawPosition({ after, longer }: OuterPlaces, position: number): number {
 }
 
 /** What is cut off or no escape stands for itself. */
-function sizeOfEscape(raw: string, at: number): number {
+function sizeOfEscape(raw: Text, at: number): number {
   if (at + 1 >= raw.length) return 1;
-  if (raw.charCodeAt(at + 1) !== 117) return 2;
+  if (codeAt(raw, at + 1) !== 117) return 2;
   if (at + 6 > raw.length) return 1;
-  for (let index = at + 2; index < at + 6; index++) if (hexOf(raw.charCodeAt(index)) === -1) return 1;
+  for (let index = at + 2; index < at + 6; index++) if (hexOf(codeAt(raw, index)) === -1) return 1;
   return 6;
 }
 
-function characterOf(raw: string, at: number, size: number): string {
-  if (size === 1) return "\\";
-  if (size === 2) return decoded[escapes.indexOf(raw[at + 1]!)] ?? raw[at + 1]!;
+function unitOf(raw: Text, at: number, size: number): number {
+  if (size === 1) return backslash;
+  const code = codeAt(raw, at + 1);
+  if (size === 2) return code < 128 && decodedTable[code] !== 0 ? decodedTable[code]! : code;
   let unit = 0;
-  for (let index = at + 2; index < at + 6; index++) unit = unit * 16 + hexOf(raw.charCodeAt(index));
-  return String.fromCharCode(unit);
+  for (let index = at + 2; index < at + 6; index++) unit = unit * 16 + hexOf(codeAt(raw, index));
+  return unit;
 }
 
 function hexOf(code: number): number {

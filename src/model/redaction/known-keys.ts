@@ -30,11 +30,16 @@ const shapes: Shape[] = [
   { prefix: "lin_api_", rest: /[A-Za-z0-9]{32,64}/y },
 ];
 
-/** By the characters before the last of a prefix, - or _. */
-const byEnding = new Map<string, Shape[]>();
+/** By the last three characters of a prefix, packed. */
+const byEnding = new Map<number, Shape[]>();
 for (const shape of shapes) {
-  const ending = shape.prefix.slice(-3);
+  const [first, second, third] = Array.from(shape.prefix.slice(-3), char => char.charCodeAt(0));
+  const ending = packed(first!, second!, third!);
   byEnding.set(ending, [...(byEnding.get(ending) ?? []), shape]);
+}
+
+function packed(first: number, second: number, third: number): number {
+  return (first * 128 + second) * 128 + third;
 }
 
 /** The letters before the last of a prefix. */
@@ -56,10 +61,14 @@ export class KeySearch {
   /** The key whose prefix ends with the - or _ here. */
   at(mark: number): Place | null {
     const text = this.#text;
-    if (lastLetters[codeAt(text, mark - 1)] !== 1) return null;
-    for (const { prefix, rest } of byEnding.get(text.slice(mark - 2, mark + 1)) ?? []) {
+    const [first, second] = [codeAt(text, mark - 2), codeAt(text, mark - 1)];
+    if (second >= 128 || lastLetters[second] === 0 || first >= 128) return null;
+    const some = byEnding.get(packed(first, second, codeAt(text, mark)));
+    if (!some) return null;
+    for (const { prefix, rest } of some) {
       const start = mark + 1 - prefix.length;
-      if (start < 0 || !text.startsWith(prefix, start) || !isStart(text, start)) continue;
+      if (start < 0 || (prefix.length > 3 && !text.startsWith(prefix, start)) || !isStart(text, start))
+        continue;
       if (prefix === "sk-" && this.#digitAfter(mark + 1) > mark + 81) continue;
       rest.lastIndex = mark + 1;
       if (rest.test(text.string)) return { start, end: rest.lastIndex };

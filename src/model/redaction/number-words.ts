@@ -76,14 +76,29 @@ export class WordsBefore {
     this.#open = -1;
     for (let from = least; from < start; from++) {
       const code = codeAt(text, from);
-      if (code === 91) this.#open = from;
-      else if (code === 93) {
+      const kind = kinds[code]!;
+      if (kind === 0) continue;
+      if (kind === wordKind) {
+        if (from >= since) this.#wordAt(from, start, least);
+      } else if (code === 91) this.#open = from;
+      else {
         this.#close = from;
         const name = this.#open === -1 ? null : placeholder.exec(text.slice(this.#open, from + 1));
         this.#rule = name?.[1] ?? "";
       }
-      if (from < since || !words.begins(code)) continue;
-      words.at(text, from, start, (to, value) => {
+    }
+  }
+
+  /** Of the words that begin here, the longest before the number counts. */
+  #wordAt(from: number, start: number, least: number): void {
+    const text = this.#text;
+    let node = 0;
+    for (let at = from; at < start; at++) {
+      node = words.next(node, codeAt(text, at));
+      if (node === 0) return;
+      if (words.valuesOf(node) === undefined) continue;
+      const to = at + 1;
+      for (const value of words.endingAt(text, node, from, to, start)) {
         const isPhone = value === "phone" || (value === "number" && isOfPerson(text, from, least));
         if (isPhone && to >= this.#phoneEnd) {
           this.#phoneStart = from;
@@ -93,10 +108,16 @@ export class WordsBefore {
           this.#otherStart = from;
           this.#otherEnd = to;
         }
-      });
+      }
     }
   }
 }
+
+/** Of the characters that begin a word, and of brackets. */
+const kinds = new Uint8Array(65_536);
+const [wordKind, bracketKind] = [1, 2];
+for (let code = 0; code < kinds.length; code++) if (words.begins(code)) kinds[code] = wordKind;
+for (const code of [91, 93]) kinds[code] = bracketKind;
 
 const placeholder = /^\[([a-z0-9_-]{1,32})\]$/;
 

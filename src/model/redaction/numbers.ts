@@ -5,7 +5,7 @@ import { isDigit, isLatin, isLatinOrDigit, isLineEscape } from "./characters.ts"
 import { DigitGroups } from "./digit-groups.ts";
 import type { Found } from "./found.ts";
 import { saysCard, saysSsn, WordsBefore } from "./number-words.ts";
-import { formOf, phoneForm } from "./phones.ts";
+import { formBase, formOf, mayBeLikely, phoneForm } from "./phones.ts";
 import type { BuiltInRule, Ranks } from "./rules.ts";
 import { codeAt, type Text } from "./units.ts";
 
@@ -131,10 +131,11 @@ export class NumberSearch {
       if (count > 19) break;
       if (count < 13) continue;
       const first = groups.from[from]!;
-      const digits = groups.digits.subarray(first, first + count);
+      const { digits } = groups;
       if (at > from && !cardForms.has(formOf(groups, from, at + 1))) continue;
-      if (!isCard(digits) || !this.#mayEnd(at + 1)) continue;
-      if (isEan13(digits) && !saysCard(this.#text, groups.start[from]!, this.#lastFound().end)) continue;
+      if (!isCard(digits, first, count) || !this.#mayEnd(at + 1)) continue;
+      if (isEan13(digits, first, count) && !saysCard(this.#text, groups.start[from]!, this.#lastFound().end))
+        continue;
       return at + 1;
     }
     return from;
@@ -165,9 +166,11 @@ export class NumberSearch {
       return from;
     let to = from;
     let count = 0;
+    let form = 0;
     const most = Math.min(groups.count, from + phoneGroupsMax);
     while (to < most && count + size[to]! <= phoneDigitsMax) {
       if (to > from && before[to]!.hasPlus) break;
+      form = form * formBase + size[to]!;
       count += size[to++]!;
     }
     if (count < phoneDigitsMin) return from;
@@ -176,12 +179,19 @@ export class NumberSearch {
       said = this.#saidAt(groups.start[from]! - before[from]!.text.length);
       if (said === -1) return from;
     }
-    for (; to > from && count >= phoneDigitsMin; count -= size[--to]!) {
-      const form = phoneForm(groups, from, to, said === 1);
-      if (form === null || !this.#mayEnd(to) || isMoney(this.#text, groups.end[to - 1]!)) continue;
-      if (form === "sure" || said === 1 || form === "likely") return to;
+    const isAny = isPlus || said === 1;
+    while (to > from && count >= phoneDigitsMin) {
+      if ((isAny || mayBeLikely(groups, from, form)) && this.#isPhone(from, to, said === 1)) return to;
+      count -= size[--to]!;
+      form = (form / formBase) | 0;
     }
     return from;
+  }
+
+  #isPhone(from: number, to: number, isSaid: boolean): boolean {
+    const form = phoneForm(this.#groups, from, to, isSaid);
+    if (form === null || !this.#mayEnd(to) || isMoney(this.#text, this.#groups.end[to - 1]!)) return false;
+    return form !== "possible" || isSaid;
   }
 
   #saidAt(start: number): -1 | 0 | 1 {
@@ -190,9 +200,7 @@ export class NumberSearch {
   }
 
   #startOfPhone(from: number): number {
-    const lead = this.#groups.before[from]!.text;
-    const at = lead.search(/[+＋(（]/);
-    return this.#groups.start[from]! - (at === -1 ? 0 : lead.length - at);
+    return this.#groups.start[from]! - this.#groups.before[from]!.leadLength;
   }
 }
 
@@ -211,7 +219,7 @@ const cardForms: ReadonlySet<number> = new Set(
     "4-4-8 4-5-6"
   )
     .split(" ")
-    .map(form => form.split("-").reduce((sum, size) => sum * 20 + Number(size), 0)),
+    .map(form => form.split("-").reduce((sum, size) => sum * formBase + Number(size), 0)),
 );
 
 const money = /^\s?(?:€|\$|£|¥|EUR|USD|GBP|CHF|PLN|zł|руб|₽|元|円|원|%|km|kg|MB|KB|GB|ms|bytes|tokens)/;

@@ -1,4 +1,5 @@
 // Tells which groups of digits are a phone number: international ones by country and length, national ones by their form.
+import { isOneDigit } from "./cards.ts";
 import type { DigitGroups } from "./digit-groups.ts";
 
 /** `likely`: without a word that says otherwise; `possible`: only with a word before that says it is one. */
@@ -29,19 +30,16 @@ export function phoneForm(groups: DigitGroups, from: number, to: number, isSaid:
   return form === "possible" && !isSaid ? null : form;
 }
 
-function isOneDigit(digits: Uint8Array, first: number, count: number): boolean {
-  for (let at = 1; at < count; at++) if (digits[first + at] !== digits[first]) return false;
-  return true;
-}
+export const formBase = 20;
 
 /** How many digits each group has, packed: 3-3-4 is 3 · 400 + 3 · 20 + 4. At most seven groups of fewer than 20. */
 export function formOf({ size }: DigitGroups, from: number, to: number): number {
   let form = 0;
-  for (let at = from; at < to; at++) form = form * 20 + size[at]!;
+  for (let at = from; at < to; at++) form = form * formBase + size[at]!;
   return form;
 }
 
-const packed = (...sizes: number[]) => sizes.reduce((form, size) => form * 20 + size, 0);
+const packed = (...sizes: number[]) => sizes.reduce((form, size) => form * formBase + size, 0);
 
 /** Of country codes: the fewest and the most digits that follow. Others have 6 to 12. */
 const lengths = new Map<number, [number, number]>(
@@ -114,14 +112,11 @@ const defaultLengths: [number, number] = [6, 12];
 /** Also a bracket that only closes, after an area code: 02)123-4567. */
 function areBracketsClosed({ before }: DigitGroups, from: number, to: number): boolean {
   let open = 0;
-  if (to - from > 1 && /^[)）]/.test(before[from + 1]!.text) && !before[from]!.brackets.includes("("))
-    open = 1;
+  if (to - from > 1 && before[from + 1]!.isClosing && !before[from]!.hasOpening) open = 1;
   for (let at = from; at < to; at++) {
-    const { brackets } = before[at]!;
-    for (let index = 0; index < brackets.length; index++) {
-      open += brackets.charCodeAt(index) === 40 ? 1 : -1;
-      if (open < 0 || open > 1) return false;
-    }
+    const { opened, openedMin, openedMax } = before[at]!;
+    if (open + openedMin < 0 || open + openedMax > 1) return false;
+    open += opened;
   }
   return open === 0;
 }
@@ -172,6 +167,46 @@ const [form55, form37, form36, form333, form3222] = [
   packed(3, 2, 2, 2),
 ];
 
+/**
+ * Whether `phoneForm` may be more than possible for a number without a plus, told from a few figures: most groups are no phone
+ * number.
+ */
+export function mayBeLikely(
+  { digits, from: offsets, before }: DigitGroups,
+  from: number,
+  form: number,
+): boolean {
+  const first = digits[offsets[from]!]!;
+  if (first === 0 || before[from]!.hasOpening) return true;
+  switch (form) {
+    case form334:
+      return first >= 2;
+    case form1334:
+      return first === 1 || first === 7 || first === 8;
+    case form11:
+    case form344:
+      return first === 1;
+    case form13322:
+      return first >= 7;
+    case form3322:
+      return first >= 3;
+    case form254:
+    case form244:
+      return true;
+    case form55:
+      return first >= 6;
+    case form37:
+    case form36:
+      return first === 3;
+    case form333:
+      return first >= 5 && before[from + 1]!.text !== " ";
+    case form3222:
+      return first >= 5;
+    default:
+      return false;
+  }
+}
+
 function nationalForm(groups: DigitGroups, from: number, to: number, count: number): PhoneForm {
   const { digits, before } = groups;
   for (let at = from + 1; at < to; at++) if (!before[at]!.isNational) return null;
@@ -179,7 +214,7 @@ function nationalForm(groups: DigitGroups, from: number, to: number, count: numb
   const at = groups.from[from]!;
   const [first, second] = [digits[at]!, digits[at + 1]!];
   const form = formOf(groups, from, to);
-  const isBracketed = to - from > 1 && before[from]!.brackets.includes("(");
+  const isBracketed = to - from > 1 && before[from]!.hasOpening;
   if (form === form334 || form === form1334) {
     const area = form === form334 ? from : from + 1;
     if (area > from && first !== 1) return null;

@@ -28,6 +28,11 @@ const joins = new WordTree(
   true,
 );
 
+/** Whether a word, or what may stand between it and a value, ends with these two units; `last` is of ASCII: they have two. */
+export function mayEndWord(last: number, previous: number): boolean {
+  return words.next(words.next(0, last), previous) !== 0 || joins.next(joins.next(0, last), previous) !== 0;
+}
+
 /** How far back a word counts. */
 const reach = 48;
 
@@ -59,7 +64,8 @@ export function saidBefore(text: Text, start: number): (Word & { isJoined: boole
   while (end > least && markOf(codeAt(text, end - 1)) & gapMark) end--;
   if (end === start) return null;
   const word = wordEndingAt(text, end, least);
-  return word && { ...word, isJoined: join !== -1 };
+  if (!word) return null;
+  return { start: word.start, end: word.end, isPassword: word.isPassword, isJoined: join !== -1 };
 }
 
 /** Where quotes, up to two of `is`, colons and the like, and opening marks before the value begin; -1 if there are none. */

@@ -9,7 +9,7 @@ export const blankMark = 32;
 export const gapMark = 64;
 export const openerMark = 128;
 export const quoteMark = 256;
-/** The last letter of a word that says a secret follows, or of what may stand between; lower case. */
+/** The last letter of a word that says a secret follows, or of what may stand between; all letters beyond Latin. */
 export const lastLetterMark = 512;
 /** Between a colon or an equals sign and the value. */
 export const leadMark = 1_024;
@@ -31,7 +31,10 @@ mark(gapMark, `${blanks}"'\`*_\\`);
 mark(openerMark, "\"'`*_(\\[");
 mark(quoteMark, "\"'`*_)]\\");
 mark(leadMark, " \"'`*\\");
-mark(lastLetterMark, "dtehacprnyosmwñзzıiàłльокéè码碼令ド証호는은호रदाuiuςعسرक्ड钥牌يでが为為是はто→");
+const lastLetters = "dtehacprnyosmwñзzıiàłльокéè码碼令ド証호는은호रदाuiuςعسرक्ड钥牌يでが为為是はто→";
+mark(lastLetterMark, lastLetters);
+mark(lastLetterMark, lastLetters.replace(/[^a-z]/g, "").toUpperCase());
+for (let code = 0x250; code < table.length; code++) table[code]! |= lastLetterMark;
 
 /** The bits of a character, by its code. */
 export function markOf(code: number): number {

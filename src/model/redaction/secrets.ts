@@ -1,7 +1,7 @@
 // Finds secrets by the words before them, such as password and api_key, in prose, settings, URLs and keys of fields.
 
 import { isAfterPlaceholder } from "./characters.ts";
-import { saidBefore, wordEndingAt } from "./said.ts";
+import { mayEndWord, saidBefore, wordEndingAt } from "./said.ts";
 import {
   closeMark,
   jointMark,
@@ -16,6 +16,7 @@ import { codeAt, ownUnitsOf, Text } from "./units.ts";
 type Place = { start: number; end: number };
 
 /** What a value is judged by, and how far it is taken. */
+const lengthMin = 6;
 const valueMax = 512;
 const placeMax = 2_048;
 const tokenMax = 64;
@@ -49,10 +50,11 @@ export class SecretSearch {
   /** The secret that begins here, after a word that says so. */
   at(start: number): Place | null {
     const text = this.#text;
-    if (start < this.#foundEnd || start === this.#asked || !mayBeSaid(text, start)) return null;
+    if (start < this.#foundEnd || start === this.#asked || isShort(text, start) || !mayBeSaid(text, start))
+      return null;
     this.#asked = start;
     const end = this.#endOfValue(start);
-    if (end - start < 6 || !isMixed(text, start, Math.min(end, start + valueMax))) return null;
+    if (end - start < lengthMin || !isMixed(text, start, Math.min(end, start + valueMax))) return null;
     const judged = Math.min(end, start + valueMax);
     if (isStandIn(text, start, judged)) return null;
     const said = saidBefore(text, start);
@@ -161,6 +163,12 @@ export function secretIn(text: string, key: string): Place | null {
   return { start, end: start + value.length };
 }
 
+/** Whether a value ends so early that it is none; most do. */
+function isShort(text: Text, start: number): boolean {
+  for (let at = start; at < start + lengthMin; at++) if (markOf(codeAt(text, at)) & closeMark) return true;
+  return start + lengthMin > text.length;
+}
+
 /** Whether the last letter before the value is that of such a word; most are not. */
 function mayBeSaid(text: Text, start: number): boolean {
   let at = start - 1;
@@ -168,7 +176,8 @@ function mayBeSaid(text: Text, start: number): boolean {
   while (at >= least && markOf(codeAt(text, at)) & jointMark) at--;
   if (at < least) return false;
   const code = codeAt(text, at);
-  return code > 0x24f || (markOf(code < 128 ? code | 32 : code) & lastLetterMark) !== 0;
+  if (!(markOf(code) & lastLetterMark)) return false;
+  return code >= 128 || mayEndWord(code, codeAt(text, at - 1));
 }
 
 /** Whether there is more than letters of one case: no word of a language is a secret. */
@@ -211,13 +220,19 @@ for (const char of "[<{*$%#ymtcerxhsfpYMTCERXHSFP") standInBegins[char.charCodeA
 function isStandIn(text: Text, start: number, end: number): boolean {
   const code = codeAt(text, start);
   if (code >= 128 || standInBegins[code] === 0) return false;
+  // The x of xxx is often one of x1.
+  if ((code | 32) === 120 && (codeAt(text, start + 1) | 32) !== 120) return false;
   standIn.lastIndex = start;
   return standIn.test(text.string) && standIn.lastIndex <= end;
 }
 
 /** Not for what stands for a secret: <password>, ${PASSWORD}, your-api-key. */
 function looksSecret(value: string, isPassword: boolean): boolean {
-  if (value.length < 6 || value.length > valueMax || /^(?:[[<{*]|[$%#]\{|%[A-Z_]+%|\$[A-Z_]+$)/.test(value))
+  if (
+    value.length < lengthMin ||
+    value.length > valueMax ||
+    /^(?:[[<{*]|[$%#]\{|%[A-Z_]+%|\$[A-Z_]+$)/.test(value)
+  )
     return false;
   if (/^(?:your|my|the|change|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\.|p_)/i.test(value))
     return false;

@@ -1,5 +1,5 @@
 // Redacts one text: finds what the rules find, also in JSON that the text contains, and replaces only these places.
-import type { RedactedText } from "../redaction.ts";
+import type { PlacesOfRule, RedactedText } from "../redaction.ts";
 import { BuiltInFinder, lengthMin } from "./find.ts";
 import { type Found, withoutOverlaps } from "./found.ts";
 import { type JsonText, jsonTextsIn } from "./json-texts.ts";
@@ -22,6 +22,7 @@ export class Unchecked extends Error {}
 
 export class TextRedaction {
   readonly names: readonly string[];
+  readonly #placeholderOf: readonly string[];
   readonly #builtIn: BuiltInFinder | null;
   readonly #ownFrom: number;
   readonly #own: OwnRules;
@@ -34,6 +35,7 @@ export class TextRedaction {
   constructor(builtIn: readonly BuiltInRule[], own: OwnRules, unitsOf?: UnitsOf) {
     this.#unitsOf = unitsOf;
     this.names = [...builtIn, ...own.names];
+    this.#placeholderOf = this.names.map(name => `[${name}]`);
     this.#builtIn = builtIn.length > 0 ? new BuiltInFinder(builtIn, unitsOf) : null;
     this.#ownFrom = builtIn.length;
     this.#own = own;
@@ -69,22 +71,27 @@ export class TextRedaction {
 
   replace(text: string, found: Found[]): RedactedText {
     const most = 2 * text.length + growthMax;
-    const places = new Map<string, [number, number][]>();
+    const all: PlacesOfRule[] = [];
+    const byRule: ([number, number][] | undefined)[] = [];
     let [out, from] = ["", 0];
     for (const { start, end, rule } of found) {
-      const name = this.names[rule]!;
+      const placeholder = this.#placeholderOf[rule]!;
       out += text.slice(from, start);
-      const place: [number, number] = [out.length, out.length + name.length + 2];
-      out += `[${name}]`;
+      const at = out.length;
+      out += placeholder;
       if (out.length > most) return unchecked();
-      const list = places.get(name);
-      if (list) list.push(place);
-      else places.set(name, [place]);
+      let places = byRule[rule];
+      if (!places) {
+        places = [];
+        byRule[rule] = places;
+        all.push({ rule: this.names[rule]!, places });
+      }
+      places.push([at, at + placeholder.length]);
       from = end;
     }
     out += text.slice(from);
     if (out.length > most) return unchecked();
-    return { text: out, found: [...places].map(([rule, list]) => ({ rule, places: list })) };
+    return { text: out, found: all };
   }
 
   #findIn(text: string, key: string, work: Work, levels: number): Found[] {

@@ -62,3 +62,42 @@ function write(text: string, units: Units, bytes: Buffer): void {
   if (length > loopMax && !isSwapped) bytes.write(text, 2 * margin, "utf16le");
   else for (let at = 0; at < length; at++) units[margin + at] = text.charCodeAt(at);
 }
+
+/** Copying fewer units one by one takes as long as calling the native copy. */
+const copyMin = 64;
+
+/** Makes a text of units and parts of another text. */
+export class TextBuilder {
+  readonly #units: Units;
+  #length = 0;
+
+  constructor(lengthMax: number) {
+    this.#units = lengthMax > sharedMax ? new Uint16Array(lengthMax) : sharedBuilt;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(unit: number): void {
+    this.#units[this.#length++] = unit;
+  }
+
+  copy(text: Text, from: number, to: number): void {
+    if (to - from < copyMin) for (let at = from; at < to; at++) this.add(codeAt(text, at));
+    else {
+      this.#units.set(text.units.subarray(margin + from, margin + to), this.#length);
+      this.#length += to - from;
+    }
+  }
+
+  toString(): string {
+    if (!isSwapped) return Buffer.from(this.#units.buffer, 0, 2 * this.#length).toString("utf16le");
+    let text = "";
+    for (let at = 0; at < this.#length; at++) text += String.fromCharCode(this.#units[at]!);
+    return text;
+  }
+}
+
+/** Of the latest builder of a short text. */
+const sharedBuilt = new Uint16Array(sharedMax);

@@ -5,8 +5,7 @@ import { codeAt, type Text } from "./units.ts";
 type Entry<Value> = { value: Value; isAfterBoundary: boolean; isBeforeBoundary: boolean };
 
 /**
- * A tree of the words, ignoring case. Positions and values of what is found are reported to a callback, so that nothing is
- * allocated.
+ * A tree of the words, ignoring case, that is followed a unit at a time, from 0 to 0.
  */
 export class WordTree<Value> {
   /** Of each UTF-16 unit; 0: in no word. */
@@ -30,22 +29,16 @@ export class WordTree<Value> {
   }
 
   /**
-   * Reports words that begin at `from` and end at most at `end`, the shortest first. There is a boundary at `end`, whatever
-   * follows. Not for a backward tree: its words are followed with `next`.
+   * The values of the words from `from` to `to` that are complete at a node and have the boundaries they need. There is a
+   * boundary at `end`, whatever follows.
    */
-  at(text: Text, from: number, end: number, report: (to: number, value: Value) => void): void {
-    let node = 0;
-    for (let at = from; at < end; at++) {
-      node = this.#children[node * this.#classCount + this.#classes[codeAt(text, at)]!]!;
-      if (node === 0) return;
-      const entries = this.#entries[node];
-      if (!entries) continue;
-      for (const { value, isAfterBoundary, isBeforeBoundary } of entries) {
-        if (isAfterBoundary && isWord(codeAt(text, from - 1))) continue;
-        if (isBeforeBoundary && at + 1 < end && isWord(codeAt(text, at + 1))) continue;
-        report(at + 1, value);
-      }
-    }
+  endingAt(text: Text, node: number, from: number, to: number, end: number): readonly Value[] {
+    const isAfterWord = isWord(codeAt(text, from - 1));
+    const isBeforeWord = to < end && isWord(codeAt(text, to));
+    if (!isAfterWord && !isBeforeWord) return this.#values[node]!;
+    return this.#entries[node]!.filter(
+      entry => !(entry.isAfterBoundary && isAfterWord) && !(entry.isBeforeBoundary && isBeforeWord),
+    ).map(({ value }) => value);
   }
 
   /** The node after a unit, from 0 at the beginning (backward: the end) of a word; 0: no word goes on like this. */
