@@ -10,7 +10,7 @@ import { columnsOf, rulesOf, type TraceColumns } from "./model/trace/columns.ts"
 import { derive } from "./model/trace/derive.ts";
 import { mergeBatches } from "./model/trace/merge.ts";
 import { mayBeRedacted } from "./model/trace/text-redactions.ts";
-import type { Attributes, Batch, Derived, MergedTrace } from "./model/trace/trace.ts";
+import type { Attributes, Batch, Derived, MergedTrace, Span } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/read.ts";
 import { listStale, skipRevisions, updateColumns } from "./store/traces/stale.ts";
@@ -273,6 +273,14 @@ export function readMarked(loaded: LoadedTrace): MarkedTrace | null {
   if (loaded.heapBytes > markedHeapMax) return null;
   const marked = markTrace(loaded.trace);
   return marked && read(marked, loaded);
+}
+
+/** What checks copy of the trace is marked by. */
+export function twinOf(loaded: LoadedTrace): () => { spans: Span[]; derived: Derived } | null {
+  return () => {
+    const marked = readMarked(loaded);
+    return marked && { spans: marked.read.spans, derived: marked.derived };
+  };
 }
 
 /** It was not reserved; traces are usually a hundredth of it. */

@@ -7,7 +7,7 @@ import { findingQuestions, noAnswers } from "./evaluate/questions.ts";
 import { TraceView } from "./evaluate/trace-view.ts";
 import { isWaiting as hasWaiting, isOutage } from "./evaluate/unsettled.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
-import { type LoadedTrace, openEach, readAgain } from "./load.ts";
+import { type LoadedTrace, openEach, readAgain, twinOf } from "./load.ts";
 import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { isWaiting, wasCalled } from "./model/judge/outcome.ts";
 import { reasonText } from "./model/run/reason-text.ts";
@@ -148,7 +148,7 @@ async function evaluateRun(
   const deadlineAt = clock.now() + (judgeLeftMs ?? judgeDeadlineMs);
   const waitedMs = Math.max(0, judgeDeadlineMs - (judgeLeftMs ?? judgeDeadlineMs));
   const answers = noAnswers();
-  const viewed = { accountId, agentId, view: new TraceView(loaded.read, loaded.derived) };
+  const viewed = { accountId, agentId, view: viewOf(loaded) };
   const partOf = (verdict: Verdict) => ({
     run,
     verdict: { ...verdict, conventions, conventionRules },
@@ -235,6 +235,10 @@ export function waitFor(answers: (RoutingAnswer | SemanticAnswer | null)[], now:
   const { retryAt, detail } = waiting.reduce((a, b) => (b.retryAt > a.retryAt ? b : a));
   const tried = waiting.some(({ detail }) => wasCalled(detail));
   return { nextTryMs: Math.max(retryAt - now, 0), reason: reasonText(detail), tried };
+}
+
+export function viewOf(loaded: LoadedTrace): TraceView {
+  return new TraceView(loaded.read, loaded.derived, undefined, [], twinOf(loaded));
 }
 
 /** A trace as its checks see it. They share the view, and its budget, in all rounds. */

@@ -74,7 +74,7 @@ export function verdictOf(results: Result[]): Pick<Verdict, "verdict" | "score" 
 export function* evaluatingTest(view: TraceView, test: TestCase, answers: Answers): Steps<Result> {
   const settled = (yield* checkTest({ view, test, answers })).checks;
   const checks = settled.map((check, at) =>
-    atSources(check ?? unansweredCheck(test.assertions[at]!), view.translated),
+    atSources(view.copies.marked(check ?? unansweredCheck(test.assertions[at]!)), view.translated),
   );
   const counts = count(checks);
   const outcome = outcomeOf(counts);

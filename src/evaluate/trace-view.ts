@@ -10,6 +10,7 @@ import type { Derived, FoundText, MergedTrace, Span, ToolCall } from "../model/t
 import { evidenceMax, excerpt } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";
 import { type RedactedPlace, Redactions } from "./redacted.ts";
+import { RedactedCopies, type Twin } from "./redacted-copies.ts";
 import { translatedSpans } from "./sources.ts";
 
 /** `name` is in lower case. */
@@ -36,6 +37,8 @@ export class TraceView {
   /** Set where the trace, or one of its turns, lacks its content. */
   readonly content: MergedTrace["content"];
   readonly #redactions: Redactions;
+  /** Marks what checks copy of the trace. */
+  readonly copies: RedactedCopies;
   /** The spans that conventions translated, by id. */
   readonly translated: ReadonlyMap<string, Span>;
   #all: Node[] | undefined;
@@ -55,6 +58,7 @@ export class TraceView {
     derived: Derived,
     budget: RunBudget = new RunBudget(),
     earlier: TraceView[] = [],
+    twinOf: () => Twin | null = () => null,
   ) {
     this.spans = trace.spans;
     this.derived = derived;
@@ -64,6 +68,7 @@ export class TraceView {
     this.earlier = earlier;
     this.translated = translatedSpans(trace.spans);
     this.#redactions = new Redactions(trace.redactions ?? []);
+    this.copies = new RedactedCopies(this.#redactions.rules, twinOf);
     const turns: TraceView[] = [];
     for (const turn of trace.turns ?? []) {
       turns.push(new TraceView(turn.trace, turn.derived, budget, [...turns]));

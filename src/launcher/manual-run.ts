@@ -1,10 +1,12 @@
 // Executes one manual run: sends its turns, evaluates their traces, and returns the results or the wait for the judge.
 import { failedByAgent, verdictOf } from "../evaluate/evaluate.ts";
 import { agentErrorOf, differencesOf, withReceived } from "../evaluate/received.ts";
+import type { Twin } from "../evaluate/redacted-copies.ts";
 import { TraceView } from "../evaluate/trace-view.ts";
 import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
 import { isOutage, isWaiting } from "../evaluate/unsettled.ts";
-import { type LoadedTrace, readAgain } from "../load.ts";
+import { type LoadedTrace, readAgain, readMarked } from "../load.ts";
+import { markPlaces } from "../model/redaction/marks.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import type { Verdict } from "../model/run/run.ts";
 import { systemClock } from "../remote/clock.ts";
@@ -84,6 +86,17 @@ async function saveDifferences(
   }
 }
 
+/** With marks around what was redacted in traces and replies. */
+function twinOfTurns(turns: RunTurn[], traces: LoadedTrace[]): Twin {
+  const received = traces.map((loaded, at) => {
+    const { read, derived } = readMarked(loaded) ?? loaded;
+    const { text, redactions = [], ...turn } = turns[at]!;
+    return withReceived({ trace: read, derived }, { ...turn, text: text && markPlaces(text, redactions) });
+  });
+  const { trace, derived } = received.length > 1 ? joinTurns(received) : received[0]!;
+  return { spans: trace.spans, derived };
+}
+
 /** Evaluates with the same code as passive runs; several turns are joined to one conversation. */
 async function evaluate(
   { db, judgeOf, sandbox, deadlines, clock = systemClock, onTurnsDone }: ManualRunDeps,
@@ -106,7 +119,7 @@ async function evaluate(
   const waitedMs = judgeLeftMs === null ? 0 : deadlines.waitedMs(judgeLeftMs);
   const context = { agentId, traceId, runId, deadlineAt, tries, waitedMs, chosen: true as const };
   const askable = { judge: judgeOfRun({ judgeOf, clock }, context), sandbox };
-  const view = new TraceView(trace, derived);
+  const view = new TraceView(trace, derived, undefined, [], () => twinOfTurns(turns, traces));
   const { result: evaluated, answers } = await evaluateOne(
     askable,
     { accountId, agentId, view },

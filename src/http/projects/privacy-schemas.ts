@@ -74,14 +74,14 @@ const places = z
   .array(z.tuple([z.number().int(), z.number().int()]))
   .describe("Start and end in the text, in UTF-16 units; the end is exclusive.");
 
+export const TextRedaction = z.object({
+  rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
+  places,
+});
+
 /** What was redacted in one text. */
 export const TextRedactions = z
-  .array(
-    z.object({
-      rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
-      places,
-    }),
-  )
+  .array(TextRedaction)
   .describe("What privacy rules changed in this text before it was stored.");
 
 /** What was redacted in a trace. */

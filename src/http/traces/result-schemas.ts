@@ -2,6 +2,7 @@
 // snake_case wire names.
 import { z } from "zod";
 import type { Result as RunResult } from "../../model/run/run.ts";
+import { TextRedaction } from "../projects/privacy-schemas.ts";
 import { Id, typed } from "../schemas.ts";
 
 export const Outcome = z.enum(["passed", "failed", "skipped", "missing_instrumentation"]);
@@ -140,6 +141,12 @@ const Check = z
       .object({ before: z.string(), text: z.string(), after: z.string() })
       .optional()
       .describe("response_regex: the matched text and its surroundings."),
+    redactions: z
+      .array(TextRedaction.extend({ path: z.string() }))
+      .optional()
+      .describe(
+        "What privacy rules had changed in what the check copied of the trace. `path`: of the text in the check, such as `match.after`.",
+      ),
     forgotten: z
       .literal(true)
       .optional()

@@ -115,6 +115,14 @@ function changeFields(object: Attributes, change: (value: unknown, key: string) 
   return entries.some(([key, value]) => value !== object[key]) ? Object.fromEntries(entries) : object;
 }
 
+/** For `unmark`, and for what is derived from the text. */
+export function markPlaces(text: string, redactions: readonly PlacesOfRule[]): string {
+  return markText(
+    text,
+    redactions.flatMap(({ places }) => places),
+  );
+}
+
 function markText(text: string, places: Place[]): string {
   let [out, from] = ["", 0];
   for (const [start, end] of places.toSorted((a, b) => a[0] - b[0])) {

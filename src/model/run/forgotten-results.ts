@@ -24,7 +24,7 @@ export function placeOnly({ value: _, ...place }: Evidence): Evidence {
   return place;
 }
 
-function checkWithoutTexts({ match: _, ...check }: Check): Check {
+function checkWithoutTexts({ match: _, redactions: __, ...check }: Check): Check {
   return {
     ...check,
     ...reasonWithoutTexts(check),

@@ -3,6 +3,7 @@
 import type { ConventionRule } from "../conventions/rules.ts";
 import type { CriterionVerdict, JudgedBy, Spent, Withheld } from "../judge/judge.ts";
 import type { MaterialSummary } from "../judge/material.ts";
+import type { PlacesOfRule } from "../redaction.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
 import type { Ineligibility } from "../test-case/eligibility.ts";
 import type { TestCaseDocument } from "../test-case/test-case.ts";
@@ -40,6 +41,9 @@ export type Evidence = {
 /** A match with the text around it, each truncated. */
 export type Match = { before: string; text: string; after: string };
 
+/** Redacted places in a text of a check. `path`: of the text in the check, such as `match.after`. */
+export type RedactedCopy = PlacesOfRule & { path: string };
+
 export type Check = {
   /** The assertion's id. */
   id: string;
@@ -71,6 +75,8 @@ export type Check = {
   suspicious?: string;
   /** response_regex: the match and the text around it; absent if only its existence is known. */
   match?: Match;
+  /** Where privacy rules had changed what the check copied of the trace; absent: nowhere. */
+  redactions?: RedactedCopy[];
   /** The content of the trace was dropped since, and with it the texts and values that the check found. */
   forgotten?: true;
 } & ReasonFields;

@@ -56,7 +56,10 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   await makeTest(owner, agent.id, {
     name: "No addresses",
     passiveBehavior: "always_run",
-    assertions: [{ type: "response_regex", pattern: "@", negate: true }],
+    assertions: [
+      { type: "response_regex", pattern: "@", negate: true },
+      { type: "response_regex", pattern: "parcel" },
+    ],
   });
   const viewport = { width: 1440, height: 1000 };
   const { page, complaints } = await browser.openAs(owner, {
@@ -98,6 +101,14 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   );
   const call = page.getByRole("article", { name: "Tool call send_mail" });
   assert.equal(await call.getByRole("img", { name: "Redacted: email" }).count(), 2);
+  // What the second check found, with a redacted place before the match.
+  await page
+    .getByRole("button", { name: /Passed/ })
+    .last()
+    .click();
+  const passage = page.locator(".passage", { has: page.locator("mark") });
+  await passage.waitFor();
+  assert.equal(await passage.getByRole("img", { name: "Redacted: email" }).count(), 1);
   await assertAccessible(page);
   await shoot(page, "redaction-1-conversation");
 

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { Check, Result } from "../../../../src/model/run/run.ts";
 import type { AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { isRecord } from "../../../record.ts";
+import { RedactedText } from "../../../ui/RedactedText.tsx";
 import { ArgumentDiffs } from "./ArgumentDiff.tsx";
 import { Meter } from "./Meter.tsx";
 import { nearNames } from "./near.ts";
@@ -77,9 +78,11 @@ function ResponseRegex({ check: { actual, match } }: Parameters<DetailOf<"respon
     <>
       {match ? (
         <blockquote className="passage">
-          {match.before}
-          <mark>{match.text || "(empty)"}</mark>
-          {match.after}
+          <RedactedText text={match.before} />
+          <mark>
+            <RedactedText text={match.text || "(empty)"} />
+          </mark>
+          <RedactedText text={match.after} />
         </blockquote>
       ) : (
         typeof actual === "string" && (

@@ -14,7 +14,7 @@ export function Value({ value }: { value: unknown }) {
   return <Long text={line.length > lineMax ? JSON.stringify(value, null, 2) : line} code />;
 }
 
-/** Plain text with its line breaks, and marks of redacted places if it is no code. */
+/** Plain text with its line breaks, and marks of redacted places. */
 export function Long({ text, code = false }: { text: string; code?: boolean }) {
   const [whole, setWhole] = useState(false);
   const cut = !whole && text.length > textMax;
@@ -23,7 +23,9 @@ export function Long({ text, code = false }: { text: string; code?: boolean }) {
   return (
     <>
       {code ? (
-        <code className={look}>{shown}</code>
+        <code className={look}>
+          <RedactedText text={shown} />
+        </code>
       ) : (
         <span className="value">
           <RedactedText text={shown} />

@@ -1,0 +1,146 @@
+// What checks copy of a trace says where privacy rules had changed it: a typed placeholder is none.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { sendJson, startAgentServer } from "../support/agent-server.ts";
+import { makeTest } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { startJudgeServer } from "../support/judge-server.ts";
+import {
+  canary,
+  canonicalTrace,
+  makePrivateProject,
+  type PrivateProject,
+} from "../support/private-project.ts";
+import { jsonOf, send } from "../support/send.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
+type Read = any;
+
+let service: TestService;
+before(async () => {
+  service = await startTestService();
+});
+after(() => service.stop());
+
+const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+const ownerOf = ({ projectId }: PrivateProject) => ({ ...service.owner, projectId });
+
+/** Path, rule and start of what stands for an email in the texts of a check. */
+function redactedIn(check: Read): [path: string, rule: string, start: number][] {
+  return (check.redactions ?? []).flatMap(({ path, rule, places }: Read) =>
+    places.map(([start, end]: [number, number]) => {
+      const steps = path.replaceAll("]", "").split(/[.[]/);
+      const text: string = steps.reduce((value: Read, step: string) => value[step], check);
+      assert.equal(text.slice(start, end), "[email]");
+      return [path, rule, start];
+    }),
+  );
+}
+
+test("values, matches, arguments and quotations of a live trace say where they were redacted", async () => {
+  const judge = await startJudgeServer();
+  service.closing.push(() => judge.close());
+  const project = await makePrivateProject(service);
+  const { url } = judge.connection({ provider: "openai_compatible" });
+  await service.client
+    .put(`/api/projects/${project.projectId}/judge`, {
+      provider: "openai_compatible",
+      url,
+      model: "local-model",
+      apiKey: "key",
+    })
+    .expect(200);
+  const { agentId } = project;
+  await makeTest(ownerOf(project), agentId, {
+    passiveBehavior: "always_run",
+    assertions: [
+      { type: "response_regex", pattern: "said" },
+      { type: "response_regex", pattern: "@", negate: true },
+      { type: "json_match", target_node: "Answer", field: "contact", expected_value: { to: "x" } },
+      { type: "tool_call", expected_name: "mail", expected_arguments: { about: "other" } },
+      { type: "semantic", criteria: ["Says whom to write to"] },
+    ],
+  });
+  const body: Read = canonicalTrace(agentId, `[email] is what I said, write to ${canary}.`);
+  const [root] = body.spans;
+  root.attributes.contact = { typed: "[email]", to: canary };
+  body.spans.push({
+    ...root,
+    span_id: "tool",
+    parent_span_id: "root",
+    name: "Mail",
+    attributes: {
+      "gen_ai.tool.name": "mail",
+      "gen_ai.tool.call.arguments": JSON.stringify({ about: "[email]", to: canary }),
+    },
+  });
+  const { traceId } = await jsonOf(await send(service, { key: project.key, body }));
+  const checks = await eventually(async () => {
+    const [run] = (await read(`/api/traces/${traceId}`)).runs;
+    assert.equal(run.state, "completed");
+    return run.results[0].checks;
+  });
+  const at = (path: string, place: number) => [path, "email", place];
+  assert.deepEqual(
+    checks.map((check: Read) => [check.type, check.outcome, redactedIn(check)]),
+    [
+      ["response_regex", "passed", [at("evidence[0].value", 33), at("match.after", 11)]],
+      ["response_regex", "skipped", [at("evidence[0].value", 33), at("actual", 33)]],
+      ["json_match", "skipped", [at("evidence[0].value.to", 0), at("actual.to", 0)]],
+      ["tool_call", "skipped", [at("evidence[0].value.to", 0)]],
+      [
+        "semantic",
+        "passed",
+        [
+          at("evidence[0].value", 33),
+          at("actual.criteria[0].evidence", 33),
+          at("actual.criteria[0].quotes[0].text", 33),
+        ],
+      ],
+    ],
+  );
+});
+
+test("a manual run's copies of replies say where they were redacted, turn by turn", async () => {
+  const project = await makePrivateProject(service);
+  const server = await startAgentServer(({ body }, response) => {
+    sendJson(response, { reply: `[email] is what ${body.message} said, ${canary}` });
+  });
+  service.closing.push(() => server.close());
+  const connection = {
+    type: "http_api",
+    url: server.url,
+    bodyTemplate: '{"message":"{{input}}"}',
+    reply: { kind: "json", pointer: "/reply" },
+    waitMs: 0,
+  };
+  await service.client.put(`/api/agents/${project.agentId}/connection`, connection).expect(200);
+  const { id } = await makeTest(ownerOf(project), project.agentId, {
+    passiveBehavior: "manual_only",
+    turns: [{ input: "Ann" }, { input: "Bob" }],
+    assertions: [
+      { type: "response_regex", pattern: "Ann said", turn: 1 },
+      { type: "response_regex", pattern: "Bob said" },
+    ],
+  });
+  const made = await service.client
+    .post(`/api/agents/${project.agentId}/launches`, { testIds: [id] })
+    .expect(201);
+  const launch = await eventually(async () => {
+    const one = await read(`/api/launches/${made.body.id}`);
+    assert.notEqual(one.finishedAt, null);
+    return one;
+  });
+  const run = await read(`/api/runs/${launch.runs[0].id}`);
+  assert.deepEqual(
+    run.results[0].checks.map((check: Read) => [check.evidence[0].turn, redactedIn(check)]),
+    [1, 2].map(turn => [
+      turn,
+      [
+        ["evidence[0].value", "email", 26],
+        ["match.after", "email", 2],
+      ],
+    ]),
+  );
+});
