@@ -2,13 +2,18 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type pg from "pg";
+import type { Verdict } from "../../src/model/run/run.ts";
+import type { TestCase } from "../../src/model/test-case/test-case.ts";
 import { deleteKey } from "../../src/store/accounts/keys.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { newId } from "../../src/store/new-id.ts";
+import { completeRuns } from "../../src/store/runs/claims.ts";
 import { claimRunsOf } from "../../src/store/scale/claims.ts";
 import { distribute, UnfitForCitusError } from "../../src/store/scale/distribute.ts";
 import type { Places } from "../../src/store/scale/places.ts";
 import { Shards } from "../../src/store/scale/shards.ts";
+import { listForAgent } from "../../src/store/test-cases.ts";
+import { listTraces } from "../../src/store/traces/list.ts";
 import { storeRecords } from "../../src/store/traces/records.ts";
 import type { TraceWrite } from "../../src/store/traces/write.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
@@ -21,6 +26,7 @@ import {
   type Sender,
 } from "../store/traces/make-write.ts";
 import { eventually } from "../support/eventually.ts";
+import { resultOf, semanticCheck } from "../support/judged-runs.ts";
 import { loadTrace } from "../support/loaded-trace.ts";
 import { type CitusDatabase, completeKeys, freshCitusDatabase } from "./support/citus.ts";
 import { leftOut } from "./support/needs.ts";
@@ -216,24 +222,52 @@ describe("on a Citus cluster", { skip }, () => {
     assert.ok(rowCount! > 0);
   });
 
-  it("due runs of agents in all groups are claimed once, by several workers", async () => {
+  it("due runs in all groups are claimed once by several workers, completed, counted and listed", async () => {
     await db.pool.query("update runs set due_at = now() where state = 'pending'");
-    const { rows } = await db.pool.query<{ count: number }>(
-      "select count(*) from runs where state = 'pending'",
-    );
+    const due = await countOf("select count(*) from runs where state = 'pending'");
     const claimed: string[] = [];
-    const work = async (places: Shards, lease: string) => {
+    const work = async (places: Shards) => {
+      const lease = newId();
       for (;;) {
         const { runs } = await claimRunsOf(db, places, { lease, leaseMs: 60_000, runsMax: 10 });
         if (runs.length === 0) return;
         claimed.push(...runs.map(({ id }) => id));
+        const found = await places.of(runs.map(({ agentId }) => agentId));
+        for (const [place, part] of Map.groupBy(runs, ({ agentId }) => found.get(agentId)!)) {
+          const completed = part.map(async ({ id, agentId }) => {
+            const tests = await listForAgent(place, agentId);
+            return { ...unmeasured, id, revision: 1, verdict: failedBy(tests[0]!) };
+          });
+          await completeRuns(place, lease, await Promise.all(completed));
+        }
       }
     };
-    await Promise.all([work(shards, newId()), work(otherShards, newId())]);
-    assert.equal(rows[0]!.count > 24, true);
-    assert.equal(claimed.length, rows[0]!.count);
+    await Promise.all([work(shards), work(otherShards)]);
+    assert.ok(due > senders.length);
     assert.equal(new Set(claimed).size, claimed.length);
+    assert.equal(claimed.length, due);
+    assert.equal(await countOf("select sum(failed) from agent_hours"), due);
+    assert.equal(await countOf("select sum(failed) from test_hours"), due);
+    assert.equal(await countOf("select sum(failed) from check_hours"), due);
+    assert.equal(await countOf("select sum(failed) from test_versions"), due);
+    const places = await shards.of(senders.map(({ agentId }) => agentId));
+    for (const { agentId } of senders) {
+      const filters = { verdict: "failed" } as const;
+      const page = { before: "ffffffff-ffff-ffff-ffff-ffffffffffff", rowsMax: 100 };
+      const { rows } = await listTraces(places.get(agentId)!, agentId, filters, page);
+      const listed = await countOf(
+        "select count(*) from runs where agent_id = $1 and verdict = 'failed'",
+        agentId,
+      );
+      assert.equal(rows.length, listed);
+      assert.ok(listed > 0);
+    }
   });
+
+  async function countOf(query: string, ...values: unknown[]): Promise<number> {
+    const { rows } = await db.pool.query<Record<string, string>>(query, values);
+    return Number(Object.values(rows[0]!)[0]);
+  }
 
   it("groups are moved between nodes while traces are stored, and what was acknowledged is stored once", async t => {
     const writers = [writerTo(shards), writerTo(otherShards)] as const;
@@ -252,14 +286,20 @@ describe("on a Citus cluster", { skip }, () => {
       }
     };
     const sending = Promise.all(Array.from({ length: 16 }, (_, client) => send(client)));
-    const group = await groupOf(senders[0]!);
-    for (const _ of ["away", "and back"]) {
-      await move(group);
-      const sent = acknowledged.size;
-      await eventually(() => assert.ok(acknowledged.size > sent + 50));
+    const movesMs: string[] = [];
+    try {
+      const group = await groupOf(senders[0]!);
+      for (const _ of ["away", "and back"]) {
+        const since = performance.now();
+        await move(group);
+        movesMs.push((performance.now() - since).toFixed(0));
+        const sent = acknowledged.size;
+        await eventually(() => assert.ok(acknowledged.size > sent + 50));
+      }
+    } finally {
+      isMoving = false;
+      await sending;
     }
-    isMoving = false;
-    await sending;
     const { rows } = await db.pool.query<{ key: string; id: string; batches: number; runs: number }>(
       `select t.agent_id || ' ' || t.external_id as key, t.id,
         (select count(*) from trace_batches b where b.agent_id = t.agent_id and b.trace_id = t.id) as batches,
@@ -271,7 +311,9 @@ describe("on a Citus cluster", { skip }, () => {
     for (const [key, id] of acknowledged) {
       assert.deepEqual(stored.get(key), { id, batches: 2, runs: 1 }, key);
     }
-    t.diagnostic(`${acknowledged.size} traces in two batches, the slowest in ${slowest.toFixed(0)} ms`);
+    t.diagnostic(
+      `${acknowledged.size} traces in two batches, the slowest in ${slowest.toFixed(0)} ms, moves in ${movesMs.join(" and ")} ms`,
+    );
   });
 
   async function groupOf({ agentId }: Sender): Promise<number> {
@@ -299,6 +341,21 @@ describe("on a Citus cluster", { skip }, () => {
     await db.pool.query("delete from agents where id = $1", [agentId]);
   }
 });
+
+const unmeasured = {
+  outage: false,
+  durationMs: null,
+  tokens: { input: null, output: null, reasoning: null, cached: null, total: null },
+  usage: [],
+};
+
+/** A check of the test fails. */
+function failedBy(test: TestCase): Verdict {
+  const failed = semanticCheck("polite", { criteria: [], score: 0 }, { outcome: "failed", score: 0 });
+  const result = resultOf(test, [failed]);
+  const { outcome: verdict, score, counts } = result;
+  return { routing: "not_needed", verdict, score, counts, results: [result], tests: [] };
+}
 
 type Statement = { name?: string | undefined; text: string; values: unknown[] };
 

@@ -18,9 +18,27 @@ const growing = [
   "expected_traces",
   "content_deadlines",
   "result_states",
-  "redaction_hours",
+  "labels",
+  "launches",
+  "launch_tests",
+  "launch_inputs",
+  "run_turns",
+  "backtests",
+  "backtest_results",
+  "erasure_matches",
+  "judge_calls",
+  "judge_answers",
+  "judge_days",
+  "judge_test_days",
   "agent_hours",
   "model_hours",
+  "redaction_hours",
+  "test_hours",
+  "check_hours",
+  "test_versions",
+  "test_states",
+  "test_state_changes",
+  "alert_schedules",
 ];
 
 /** Why this database cannot be distributed. */
@@ -84,13 +102,13 @@ async function requireFit(client: pg.Client): Promise<void> {
 
 async function distributeTables(client: pg.Client): Promise<Distributed> {
   const { rows } = await client.query<{ name: string }>(
-    "select logicalrelid::text as name from pg_dist_partition where logicalrelid::text = any ($1)",
-    [[...references, ...growing]],
+    "select logicalrelid::text as name from pg_dist_partition where partmethod <> 'n' or repmodel = 't'",
   );
   const before = new Set(rows.map(({ name }) => name));
   const reference = references.filter(name => !before.has(name));
   const distributed = growing.filter(name => !before.has(name));
   for (const name of reference) await client.query("select create_reference_table($1)", [name]);
+  const keys = await dropKeysAmong(client, distributed);
   for (const name of distributed) {
     const together = name === "traces" ? "none" : "traces";
     await client.query("select create_distributed_table($1, 'agent_id', colocate_with => $2)", [
@@ -99,7 +117,25 @@ async function distributeTables(client: pg.Client): Promise<Distributed> {
     ]);
     await client.query("select truncate_local_data_after_distributing_table($1::regclass)", [name]);
   }
+  for (const { table, name, definition } of keys) {
+    await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+  }
   return { reference, distributed };
+}
+
+type ForeignKey = { table: string; name: string; definition: string };
+
+/** A table cannot be distributed while it refers to one that is not, or the other way around. */
+async function dropKeysAmong(client: pg.Client, tables: string[]): Promise<ForeignKey[]> {
+  const { rows } = await client.query<ForeignKey>(
+    `select conrelid::regclass::text as table, quote_ident(conname) as name,
+        replace(pg_get_constraintdef(oid), ' NOT VALID', '') as definition
+      from pg_constraint
+      where contype = 'f' and conrelid::regclass::text = any ($1) and confrelid::regclass::text = any ($1)`,
+    [tables],
+  );
+  for (const { table, name } of rows) await client.query(`alter table ${table} drop constraint ${name}`);
+  return rows;
 }
 
 /** Every node has the functions that statements call. */
