@@ -38,6 +38,38 @@ test("a prepared batch is read back exactly as it was sent, and has the length i
   assert.equal(batch.rawLength, Buffer.byteLength(JSON.stringify(read)));
 });
 
+test("with no privacy rule on, or none that finds anything, not a byte of what is stored changes", () => {
+  const said = "Write to ann@example.com, [email] or 4111 1111 1111 1111: sk-abcdefghijklmnopqrstuvwx \0 é";
+  const spans = [
+    canonicalSpan({
+      attributes: {
+        "gen_ai.prompt": said,
+        "gen_ai.response.text": JSON.stringify({ said }),
+        "user.id": "ann@example.com",
+        size: 42,
+      },
+      events: [{ name: said, attributes: { said } }],
+      status: { code: 2, message: said },
+    }),
+  ];
+  const bytes = Buffer.from(JSON.stringify({ spans, metadata: { said } }));
+  const preparedBy = (rules: object | null) => {
+    const storing = rules && {
+      ...{ projectId: "p", revision: 1, pseudonymKey: "key" },
+      rules: { builtIn: [], rules: [], pseudonyms: [], ...rules },
+    };
+    const body = prepareBody(bytes, "json", decodeLimits, { agents: [], only: null, storing });
+    assert.ok(body.path === "canonical");
+    return body.batch;
+  };
+  const plain = preparedBy(null);
+  assert.deepEqual(decodeBatch(plain.bytes).spans[0]?.attributes, spans[0]?.attributes);
+  for (const rules of [{}, { builtIn: ["ssn"] }, { rules: [{ name: "order", pattern: "ZQ-\\d{7}" }] }]) {
+    assert.deepEqual(preparedBy(rules), plain);
+  }
+  assert.notDeepEqual(preparedBy({ builtIn: ["*"] }).bytes, plain.bytes);
+});
+
 test("many small batches use no more memory than they fill", () => {
   const spans = Array.from({ length: 1_000 }, (_, at) =>
     exportedSpan({ traceId: (at + 1).toString(16).padStart(32, "0") }),

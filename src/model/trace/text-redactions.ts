@@ -1,5 +1,5 @@
 // The redacted places in the texts that lists show of a trace, as its row has them.
-import { redactionsIn } from "../redaction/marks.ts";
+import { redactionsIn, unmark } from "../redaction/marks.ts";
 import type { PlacesOfRule } from "../redaction.ts";
 import { textMax } from "./storable.ts";
 import type { Derived } from "./trace.ts";
@@ -37,6 +37,13 @@ export function mayBeRedacted(rules: readonly string[], { userInput, responseTex
       text && rules.some(rule => text.includes(`[${rule}]`) || (rule === "pseudonym" && text.includes("p_")))
     );
   });
+}
+
+/** Whether these are the texts, apart from marks. */
+export function saysTheSame(marked: Texts, { userInput, responseText }: Texts): boolean {
+  return [[userInput, marked.userInput] as const, [responseText, marked.responseText] as const].every(
+    ([text, twin]) => text === null || (twin && unmark(twin.text).text === text.text),
+  );
 }
 
 function placesIn(found: Texts["userInput"], marked: Texts["userInput"] | undefined): PlacesOfRule[] {
