@@ -14,6 +14,7 @@ import type { Places } from "../../src/store/scale/places.ts";
 import { Shards } from "../../src/store/scale/shards.ts";
 import { listForAgent } from "../../src/store/test-cases.ts";
 import { listTraces } from "../../src/store/traces/list.ts";
+import { deleteTraces } from "../../src/store/traces/read.ts";
 import { storeRecords } from "../../src/store/traces/records.ts";
 import type { TraceWrite } from "../../src/store/traces/write.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
@@ -65,7 +66,7 @@ describe("on a Citus cluster", { skip }, () => {
   it("a database is not distributed before the keys of its tables have the agent", async () => {
     const isRefused = (reason: RegExp) => (error: unknown) =>
       error instanceof UnfitForCitusError && reason.test(error.message);
-    await assert.rejects(distribute(cluster.url), isRefused(/^These tables have triggers: .*\btraces\b/));
+    await assert.rejects(distribute(cluster.url), isRefused(/^These tables have triggers: accounts\.$/));
     const { rows } = await db.pool.query("select from pg_dist_partition");
     assert.deepEqual(rows, []);
     await completeKeys(cluster.url);
@@ -92,7 +93,7 @@ describe("on a Citus cluster", { skip }, () => {
     );
     assert.deepEqual(rows, [
       { type: "distributed", tables: distributed.length, groups: 1, column: "agent_id" },
-      { type: "reference", tables: 5, groups: 1, column: "<none>" },
+      { type: "reference", tables: 6, groups: 1, column: "<none>" },
     ]);
     for (const [at, sender] of senders.entries()) {
       assert.deepEqual(
@@ -269,6 +270,34 @@ describe("on a Citus cluster", { skip }, () => {
     return Number(Object.values(rows[0]!)[0]);
   }
 
+  it("a deletion takes along what belongs to the traces, by hand and with their agent", async () => {
+    const [sender, leaving] = [await makeSender(db), await makeSender(db)];
+    const writer = writerTo(shards);
+    const writeTwice = async (of: Sender) => {
+      const write = otlpWrite(of, { externalId: "deleted", spans: ["a"] });
+      write.columns.models.push("a model");
+      const { traceId } = await writer.write(write);
+      await writer.write(otlpWrite(of, { externalId: "deleted", spans: ["b"] }));
+      return traceId;
+    };
+    const left = async ({ agentId }: Sender) => {
+      const tables = ["traces", "trace_batches", "runs", "trace_values"];
+      const counts = tables.map(table =>
+        countOf(`select count(*) from ${table} where agent_id = $1`, agentId),
+      );
+      return Promise.all(counts);
+    };
+    const traceId = await writeTwice(sender);
+    await writeTwice(leaving);
+    assert.deepEqual(await left(sender), [1, 2, 1, 1]);
+    assert.deepEqual(await left(leaving), [1, 2, 1, 1]);
+    const place = (await shards.of([sender.agentId])).get(sender.agentId)!;
+    assert.deepEqual(await deleteTraces(place, sender.agentId, [traceId]), [traceId]);
+    await deleteAgentRow(leaving);
+    assert.deepEqual(await left(sender), [0, 0, 0, 0]);
+    assert.deepEqual(await left(leaving), [0, 0, 0, 0]);
+  });
+
   it("groups are moved between nodes while traces are stored, and what was acknowledged is stored once", async t => {
     const writers = [writerTo(shards), writerTo(otherShards)] as const;
     const acknowledged = new Map<string, string>();
@@ -311,6 +340,13 @@ describe("on a Citus cluster", { skip }, () => {
     for (const [key, id] of acknowledged) {
       assert.deepEqual(stored.get(key), { id, batches: 2, runs: 1 }, key);
     }
+    // On the node where it is now, too.
+    const [{ agentId }] = senders as [Sender];
+    const ids = rows.filter(({ key }) => key.startsWith(agentId)).map(({ id }) => id);
+    const place = (await shards.of([agentId])).get(agentId)!;
+    assert.equal((await deleteTraces(place, agentId, ids)).length, ids.length);
+    const ofDeleted = "select count(*) from trace_batches where agent_id = $1 and trace_id = any ($2)";
+    assert.equal(await countOf(ofDeleted, agentId, ids), 0);
     t.diagnostic(
       `${acknowledged.size} traces in two batches, the slowest in ${slowest.toFixed(0)} ms, moves in ${movesMs.join(" and ")} ms`,
     );
@@ -324,8 +360,12 @@ describe("on a Citus cluster", { skip }, () => {
     return rows[0].id;
   }
 
-  /** To the other worker, as a rebalance does. */
+  /** To the other worker, as a rebalance does. What an earlier move left there is dropped first. */
   async function move(group: number): Promise<void> {
+    await eventually(async () => {
+      await db.pool.query("call citus_cleanup_orphaned_resources()");
+      assert.deepEqual((await db.pool.query("select object_name from pg_dist_cleanup")).rows, []);
+    });
     const { rows } = await db.pool.query<{ host: string; port: number }>(
       "select nodename as host, nodeport as port from citus_shards where shardid = $1",
       [group],

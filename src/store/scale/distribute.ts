@@ -4,7 +4,7 @@ import type pg from "pg";
 import { newClient, noTimeouts } from "../connect.ts";
 
 /** Copied to every node: what statements about traces read or refer to. In the order of their foreign keys. */
-const references = ["accounts", "projects", "agents", "keys", "test_cases"];
+const references = ["accounts", "projects", "agents", "keys", "test_cases", "shard_triggers"];
 
 /** By agent, together. Others stay on the coordinator. */
 const growing = [
@@ -64,8 +64,9 @@ export async function distribute(
     // Foreign keys to reference tables need everything to happen on one connection to each node.
     await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
     await client.query(`set local citus.shard_count = ${shards}`);
-    const done = await distributeTables(client);
     await client.query(await readFile(new URL("shard-names.sql", import.meta.url), "utf8"));
+    await moveTriggers(client);
+    const done = await distributeTables(client);
     await shareFunctions(client);
     await client.query("commit");
     return done;
@@ -84,7 +85,7 @@ async function requireFit(client: pg.Client): Promise<void> {
   const { rows: triggers } = await client.query<{ names: string | null }>(
     `select string_agg(distinct tgrelid::regclass::text, ', ') as names from pg_trigger
       where not tgisinternal and tgrelid::regclass::text = any ($1)`,
-    [[...references, ...growing]],
+    [references],
   );
   if (triggers[0]!.names) throw new UnfitForCitusError(`These tables have triggers: ${triggers[0]!.names}.`);
   const { rows: keys } = await client.query<{ names: string | null }>(
@@ -138,12 +139,29 @@ async function dropKeysAmong(client: pg.Client, tables: string[]): Promise<Forei
   return rows;
 }
 
+/** To the shards of their tables, where they are created with the names of the shards. */
+async function moveTriggers(client: pg.Client): Promise<void> {
+  // With a search path, definitions would lack the schema.
+  await client.query("set local search_path = pg_catalog");
+  const { rows } = await client.query<{ name: string; of: string }>(
+    `with moved as (
+        insert into public.shard_triggers (name, table_name, definition)
+        select t.tgname, c.relname, pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = t.tgrelid
+          where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and c.relname = any ($1)
+        returning name, table_name
+      )
+      select quote_ident(name) as name, quote_ident(table_name) as of from moved`,
+    [growing],
+  );
+  await client.query("set local search_path to default");
+  for (const { name, of } of rows) await client.query(`drop trigger ${name} on ${of}`);
+}
+
 /** Every node has the functions that statements call. */
 async function shareFunctions(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ signature: string }>(
     `select f.oid::regprocedure::text as signature from pg_proc f join pg_language l on l.oid = f.prolang
-      where f.pronamespace = 'public'::regnamespace and f.prorettype <> 'trigger'::regtype
-        and l.lanname in ('sql', 'plpgsql')
+      where f.pronamespace = 'public'::regnamespace and l.lanname in ('sql', 'plpgsql')
         and not exists (select from pg_depend d where d.objid = f.oid and d.deptype = 'e')
       -- Functions in SQL first, which others may call.
       order by l.lanname desc`,

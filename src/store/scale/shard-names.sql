@@ -1,11 +1,22 @@
 -- What a Citus node needs so that statements for one server work on a group of shards (shards.ts). Every node has these
 -- functions; a group's schema is created on its node by the first transaction that enters the group, and goes with its shards.
 
+-- The triggers of the tables that were distributed: a reference table.
+create table if not exists shard_triggers (
+  name text primary key,
+  table_name text not null,
+  -- As `create trigger`.
+  definition text not null
+);
+
 -- A schema with the shards of the group `of`, a shard of `traces`, under the names of their tables, and the node's copies of
--- the reference tables: views, which can be written to. Also the functions, so that each group has plans of its own. Made
--- again after a migration: `version` is the last one.
+-- the reference tables: views, which can be written to. Also the functions, so that each group has plans of its own, and on the
+-- shards the triggers of their tables, which Citus has on no distributed table. Made again after a migration: `version` is the
+-- last one.
 create or replace function name_shards(of bigint, version text) returns void language plpgsql
-set citus.enable_ddl_propagation = off set client_min_messages = warning as $$
+set citus.enable_ddl_propagation = off set client_min_messages = warning
+-- Bodies name tables that this path does not have.
+set search_path = pg_catalog set check_function_bodies = off as $$
 declare
   named text := 'shards_' || of;
   part record;
@@ -33,13 +44,29 @@ begin
   end loop;
   -- Written in SQL first: those are read when they are created.
   for part in
-    select pg_get_functiondef(f.oid) as definition from pg_proc f join pg_language l on l.oid = f.prolang
+    select pg_get_functiondef(f.oid) as definition, f.proname as name, f.prorettype = 'trigger'::regtype as of_trigger
+      from pg_proc f join pg_language l on l.oid = f.prolang
       where f.pronamespace = 'public'::regnamespace and l.lanname in ('sql', 'plpgsql')
-        and f.prorettype <> 'trigger'::regtype and f.proname not in ('name_shards', 'enter_shards')
+        and f.proname not in ('name_shards', 'enter_shards')
         and not exists (select from pg_depend d where d.objid = f.oid and d.deptype = 'e')
       order by l.lanname desc, f.oid
   loop
     execute replace(part.definition, 'FUNCTION public.', format('FUNCTION %I.', named));
+    -- Those of triggers also run where nobody entered the group: when its agents are deleted.
+    if part.of_trigger then execute format('alter function %I.%I() set search_path = %I', named, part.name, named); end if;
+  end loop;
+  for part in
+    select t.definition, t.table_name as name, s.shardid as shard
+      from pg_dist_shard first
+      join pg_dist_shard s on s.shardminvalue = first.shardminvalue
+      join pg_class c on c.oid = s.logicalrelid
+      join public.shard_triggers t on t.table_name = c.relname
+      where first.shardid = of
+  loop
+    execute replace(
+      replace(part.definition, format(' ON public.%I ', part.name), format(' ON public.%I ', part.name || '_' || part.shard)),
+      'FUNCTION public.', format('FUNCTION %I.', named)
+    );
   end loop;
   execute format('comment on schema %I is %L', named, version);
 end

@@ -58,18 +58,7 @@ export async function freshCitusDatabase(): Promise<CitusDatabase> {
 export function completeKeys(url: string): Promise<unknown> {
   return run(
     url,
-    `do $$
-    declare
-      named record;
-    begin
-      for named in
-        select tgname as name, tgrelid::regclass as of from pg_trigger
-          where not tgisinternal and tgrelid::regclass::text in ('accounts', 'traces', 'trace_batches', 'runs')
-      loop
-        execute format('drop trigger %I on %s', named.name, named.of);
-      end loop;
-    end
-    $$`,
+    "drop trigger accounts_deleted on accounts",
     "alter table traces drop constraint traces_pkey, add primary key (agent_id, id)",
     "alter table trace_batches drop constraint trace_batches_pkey, add primary key (agent_id, trace_id, seq)",
     "alter table runs drop constraint runs_pkey, add primary key (agent_id, id)",
