@@ -44,7 +44,7 @@ export function WhatLeaves({ projectId }: { projectId: string }) {
     ],
     [
       "Manual runs",
-      "The inputs of the tests, to the agent’s own URL, when somebody starts a run.",
+      "The inputs of the tests, and in conversations the agent’s earlier replies, to the agent’s own URL.",
       <AgentLinks key="runs" projectId={projectId} agents={agents ?? []} />,
     ],
   ];
