@@ -48,7 +48,7 @@ export class RedactedCopies {
 
   #inValue(value: unknown, path: string, looked: Looked[]): RedactedCopy[] {
     if (typeof value === "string") {
-      return this.#find(value, looked).map(found => ({ path, ...found }));
+      return this.#find(value, looked, "start").map(found => ({ path, ...found }));
     }
     if (typeof value !== "object" || value === null || !this.#mayHave(value)) return [];
     for (const place of looked) {
@@ -73,20 +73,24 @@ export class RedactedCopies {
     return criteria.flatMap(({ evidence: words, quotes = [] }, at) => {
       const path = `actual.criteria[${at}]`;
       return [
-        ...this.#inValue(words, `${path}.evidence`, evidence),
+        ...this.#inPassage(words, `${path}.evidence`, evidence),
         ...quotes.flatMap(({ text, spanId, attribute }, index) =>
           spanId === null
             ? []
-            : this.#inValue(text, `${path}.quotes[${index}].text`, [{ spanId, attribute }]),
+            : this.#inPassage(text, `${path}.quotes[${index}].text`, [{ spanId, attribute }]),
         ),
       ];
     });
   }
 
+  #inPassage(text: string, path: string, looked: Looked[]): RedactedCopy[] {
+    return this.#find(text, looked, "anywhere").map(found => ({ path, ...found }));
+  }
+
   /** The passage is looked for as a whole: its parts alone may occur elsewhere. */
   #inMatch({ before, text, after }: Match, evidence: Looked[]): RedactedCopy[] {
     const parts = { before, text, after };
-    const found = this.#find(before + text + after, evidence);
+    const found = this.#find(before + text + after, evidence, "anywhere");
     let from = 0;
     return Object.entries(parts).flatMap(([name, part]) => {
       const inPart = found.flatMap(({ rule, places }): RedactedCopy[] => {
@@ -98,20 +102,24 @@ export class RedactedCopies {
     });
   }
 
-  /** The first text of the places looked at that has the copy says where it was redacted. */
-  #find(copy: string, looked: Looked[]): PlacesOfRule[] {
+  /**
+   * The first text of the places looked at that has the copy says where it was redacted. Values are copied from their
+   * start, passages from anywhere.
+   */
+  #find(copy: string, looked: Looked[], from: "start" | "anywhere"): PlacesOfRule[] {
     if (placesOf(this.#rules, copy).length === 0) return [];
     const cut = copy.startsWith("…") ? 1 : 0;
     const core = copy.slice(cut, copy.endsWith("…") ? -1 : undefined);
     for (const place of looked) {
       for (const { text, redactions } of this.#textsAt(place)) {
-        const at = text.indexOf(core);
+        const isStart = text === copy || (copy.endsWith("…") && text.startsWith(core));
+        const at = from === "start" ? (isStart ? 0 : -1) : text.indexOf(core);
         if (at < 0) continue;
         // Which of them was copied is not known.
-        if (text.includes(core, at + 1)) return [];
+        if (from === "anywhere" && text.includes(core, at + 1)) return [];
         return redactions.flatMap(({ rule, places }) => {
-          const inside = shifted(places, -at).filter(([start, end]) => start >= 0 && end <= core.length);
-          return inside.length === 0 ? [] : [{ rule, places: shifted(inside, cut) }];
+          const inside = places.filter(([start, end]) => start >= at && end <= at + core.length);
+          return inside.length === 0 ? [] : [{ rule, places: shifted(inside, cut - at) }];
         });
       }
     }
