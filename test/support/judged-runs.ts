@@ -32,6 +32,9 @@ export type JudgedRun = {
   waiting?: { nextTryAt: Date; until: Date; reason: string };
 };
 
+/** The last revision of each trace that was evaluated. */
+const revisions = new Map<string, number>();
+
 /** The run's id. The run is as its worker leaves it: completed, or waiting. */
 export async function storeJudgedRun(
   db: Database,
@@ -70,8 +73,11 @@ export async function storeJudgedRun(
   };
   const tokens = { input: null, output: null, reasoning: null, cached: null, total: null };
   const planned = plan ? { plan } : {};
+  // A revision is evaluated once: each further run is of the next one.
+  const revision = (revisions.get(traceId) ?? 0) + 1;
+  revisions.set(traceId, revision);
   await completeRuns(db, lease, [
-    { id, revision: 1, verdict, outage, durationMs: 2_400, tokens, usage: [], ...planned },
+    { id, revision, verdict, outage, durationMs: 2_400, tokens, usage: [], ...planned },
   ]);
   return id;
 }
