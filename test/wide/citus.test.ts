@@ -29,6 +29,7 @@ import {
 import { eventually } from "../support/eventually.ts";
 import { resultOf, semanticCheck } from "../support/judged-runs.ts";
 import { loadTrace } from "../support/loaded-trace.ts";
+import { makeAccount } from "../support/rows.ts";
 import { type CitusDatabase, completeKeys, freshCitusDatabase } from "./support/citus.ts";
 import { leftOut } from "./support/needs.ts";
 
@@ -66,15 +67,14 @@ describe("on a Citus cluster", { skip }, () => {
   it("a database is not distributed before the keys of its tables have the agent", async () => {
     const isRefused = (reason: RegExp) => (error: unknown) =>
       error instanceof UnfitForCitusError && reason.test(error.message);
-    await assert.rejects(distribute(cluster.url), isRefused(/^These tables have triggers: accounts\.$/));
-    const { rows } = await db.pool.query("select from pg_dist_partition");
-    assert.deepEqual(rows, []);
     await completeKeys(cluster.url);
     await db.pool.query("alter table runs drop constraint runs_pkey, add primary key (id)");
     await assert.rejects(
       distribute(cluster.url),
       isRefused(/^The keys of these tables lack the agent: runs\.$/),
     );
+    const { rows } = await db.pool.query("select from pg_dist_partition");
+    assert.deepEqual(rows, []);
     await db.pool.query("alter table runs drop constraint runs_pkey, add primary key (agent_id, id)");
   });
 
@@ -224,6 +224,8 @@ describe("on a Citus cluster", { skip }, () => {
   });
 
   it("due runs in all groups are claimed once by several workers, completed, counted and listed", async () => {
+    const [failing] = senders as [Sender];
+    for (let traces = 0; traces < 3; traces++) await writerTo(shards).write(canonicalWrite(failing));
     await db.pool.query("update runs set due_at = now() where state = 'pending'");
     const due = await countOf("select count(*) from runs where state = 'pending'");
     const claimed: string[] = [];
@@ -251,6 +253,8 @@ describe("on a Citus cluster", { skip }, () => {
     assert.equal(await countOf("select sum(failed) from test_hours"), due);
     assert.equal(await countOf("select sum(failed) from check_hours"), due);
     assert.equal(await countOf("select sum(failed) from test_versions"), due);
+    const changes = "select count(*) from test_state_changes where agent_id = $1 and state = 'failing'";
+    assert.equal(await countOf(changes, failing.agentId), 1);
     const places = await shards.of(senders.map(({ agentId }) => agentId));
     for (const { agentId } of senders) {
       const filters = { verdict: "failed" } as const;
@@ -294,6 +298,14 @@ describe("on a Citus cluster", { skip }, () => {
     const place = (await shards.of([sender.agentId])).get(sender.agentId)!;
     assert.deepEqual(await deleteTraces(place, sender.agentId, [traceId]), [traceId]);
     await deleteAgentRow(leaving);
+    const accountId = await makeAccount(db);
+    const link = [newId(), newId(), accountId];
+    await db.pool.query(
+      "insert into verifications (id, identifier, value, expires_at) values ($1, $2, $3, now())",
+      link,
+    );
+    await db.pool.query("delete from accounts where id = $1", [accountId]);
+    assert.equal(await countOf("select count(*) from verifications"), 0);
     assert.deepEqual(await left(sender), [0, 0, 0, 0]);
     assert.deepEqual(await left(leaving), [0, 0, 0, 0]);
   });

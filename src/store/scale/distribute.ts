@@ -54,7 +54,7 @@ export type Distributed = { reference: string[]; distributed: string[] };
  */
 export async function distribute(
   url: string,
-  { shards = 32 }: { shards?: number } = {},
+  { shards = 16 }: { shards?: number } = {},
 ): Promise<Distributed> {
   const client = newClient(url, { options: noTimeouts });
   await client.connect();
@@ -66,8 +66,11 @@ export async function distribute(
     await client.query(`set local citus.shard_count = ${shards}`);
     await client.query(await readFile(new URL("shard-names.sql", import.meta.url), "utf8"));
     await moveTriggers(client);
+    const ofReferences = await dropTriggers(client, references);
+    await replaceIdentities(client);
     const done = await distributeTables(client);
     await shareFunctions(client);
+    await restoreTriggers(client, ofReferences);
     await client.query("commit");
     return done;
   } finally {
@@ -82,12 +85,6 @@ async function requireFit(client: pg.Client): Promise<void> {
       "The database has no extension citus. Create it on every node, and add the nodes.",
     );
   }
-  const { rows: triggers } = await client.query<{ names: string | null }>(
-    `select string_agg(distinct tgrelid::regclass::text, ', ') as names from pg_trigger
-      where not tgisinternal and tgrelid::regclass::text = any ($1)`,
-    [references],
-  );
-  if (triggers[0]!.names) throw new UnfitForCitusError(`These tables have triggers: ${triggers[0]!.names}.`);
   const { rows: keys } = await client.query<{ names: string | null }>(
     `select string_agg(distinct i.indrelid::regclass::text, ', ') as names from pg_index i
       where i.indisunique and i.indrelid::regclass::text = any ($1)
@@ -139,22 +136,58 @@ async function dropKeysAmong(client: pg.Client, tables: string[]): Promise<Forei
   return rows;
 }
 
-/** To the shards of their tables, where they are created with the names of the shards. */
-async function moveTriggers(client: pg.Client): Promise<void> {
-  // With a search path, definitions would lack the schema.
+type Trigger = { name: string; table: string; definition: string };
+
+/** Citus has triggers on no table that is distributed or on every node. */
+async function dropTriggers(client: pg.Client, tables: string[]): Promise<Trigger[]> {
+  // With another search path, definitions would lack the schema.
   await client.query("set local search_path = pg_catalog");
-  const { rows } = await client.query<{ name: string; of: string }>(
-    `with moved as (
-        insert into public.shard_triggers (name, table_name, definition)
-        select t.tgname, c.relname, pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = t.tgrelid
-          where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and c.relname = any ($1)
-        returning name, table_name
-      )
-      select quote_ident(name) as name, quote_ident(table_name) as of from moved`,
-    [growing],
+  const { rows } = await client.query<Trigger>(
+    `select quote_ident(t.tgname) as name, c.relname as table, pg_get_triggerdef(t.oid) as definition
+      from pg_trigger t join pg_class c on c.oid = t.tgrelid
+      where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and c.relname = any ($1)`,
+    [tables],
   );
   await client.query("set local search_path to default");
-  for (const { name, of } of rows) await client.query(`drop trigger ${name} on ${of}`);
+  for (const { name, table } of rows) await client.query(`drop trigger ${name} on ${table}`);
+  return rows;
+}
+
+/** From where they are created on the shards, with their names. */
+async function moveTriggers(client: pg.Client): Promise<void> {
+  for (const { name, table, definition } of await dropTriggers(client, growing)) {
+    await client.query("insert into shard_triggers (name, table_name, definition) values ($1, $2, $3)", [
+      ...[name, table, definition],
+    ]);
+  }
+}
+
+/** On the coordinator's copies of reference tables: what they change is there alone. */
+async function restoreTriggers(client: pg.Client, triggers: Trigger[]): Promise<void> {
+  await client.query("set local citus.enable_ddl_propagation = off");
+  for (const { table, definition } of triggers) {
+    const { rows } = await client.query<{ shard: number }>(
+      "select shardid as shard from pg_dist_shard where logicalrelid = $1::regclass",
+      [table],
+    );
+    await client.query(definition.replace(` ON public.${table} `, ` ON public.${table}_${rows[0]!.shard} `));
+  }
+}
+
+/** Every node counts on its own: an agent's changes stay in their order while it stays on its node. */
+async function replaceIdentities(client: pg.Client): Promise<void> {
+  const { rowCount } = await client.query(
+    `select from pg_attribute where attrelid = 'test_state_changes'::regclass and attname = 'id' and attidentity <> ''`,
+  );
+  if (rowCount === 0) return;
+  await client.query("alter table test_state_changes alter column id drop identity");
+  await client.query("create sequence test_state_changes_ids owned by test_state_changes.id");
+  await client.query(
+    "select setval('test_state_changes_ids', (select coalesce(max(id), 0) + 1 from test_state_changes), false)",
+  );
+  await client.query(
+    "alter table test_state_changes alter column id set default nextval('test_state_changes_ids')",
+  );
 }
 
 /** Every node has the functions that statements call. */

@@ -42,6 +42,15 @@ begin
   loop
     execute format('create view %I.%I as select * from public.%I', named, part.name, part.name || '_' || part.shard);
   end loop;
+  -- Shards have all defaults but those of sequences.
+  for part in
+    select c.relname as name, a.attname as column_name, pg_get_expr(d.adbin, d.adrelid) as value
+      from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+      join pg_attrdef d on d.adrelid = c.oid join pg_attribute a on a.attrelid = c.oid and a.attnum = d.adnum
+      where pg_get_expr(d.adbin, d.adrelid) like 'nextval(%' and to_regclass(format('%I.%I', named, c.relname)) is not null
+  loop
+    execute format('alter view %I.%I alter column %I set default %s', named, part.name, part.column_name, part.value);
+  end loop;
   -- Written in SQL first: those are read when they are created.
   for part in
     select pg_get_functiondef(f.oid) as definition, f.proname as name, f.prorettype = 'trigger'::regtype as of_trigger

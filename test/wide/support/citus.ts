@@ -58,13 +58,10 @@ export async function freshCitusDatabase(): Promise<CitusDatabase> {
 export function completeKeys(url: string): Promise<unknown> {
   return run(
     url,
-    "drop trigger accounts_deleted on accounts",
     "alter table traces drop constraint traces_pkey, add primary key (agent_id, id)",
     "alter table trace_batches drop constraint trace_batches_pkey, add primary key (agent_id, trace_id, seq)",
     "alter table runs drop constraint runs_pkey, add primary key (agent_id, id)",
     "alter table judge_calls drop constraint judge_calls_pkey, add primary key (agent_id, id)",
-    `alter table test_state_changes alter column id drop identity,
-      alter column id set default (extract(epoch from clock_timestamp()) * 1000000)::bigint`,
     "drop index runs_one_pending",
     "create unique index runs_one_pending on runs (agent_id, trace_id) where state = 'pending' and kind = 'passive'",
   );
