@@ -16,6 +16,7 @@ import { readBatch, readResource, scan } from "../src/wire/batch.ts";
 import { decodeBody } from "../src/wire/body.ts";
 import { decodeLimits } from "../src/wire/limits.ts";
 import { readRedactions } from "../src/wire/redactions.ts";
+import { differenceAsReceived } from "./as-received.ts";
 import { differenceOfEncodings } from "./encodings.ts";
 import type { Mutant } from "./mutant.ts";
 import { Random } from "./random.ts";
@@ -149,6 +150,10 @@ async function checkTraces(
     return code;
   }
   const kept = random.chance(0.2) && readers === null ? decodeBody(bytes, mediaType, decodeLimits) : null;
+  if (mediaType === "protobuf" && !readers?.storing && random.chance(0.5)) {
+    const difference = differenceAsReceived(bytes, readers);
+    if (difference) throw new Finding(`stored as it arrived, the request differs: ${difference}`);
+  }
   if (mediaType === "json" && body.path === "otlp" && random.chance(0.3)) {
     const difference = differenceOfEncodings(bytes);
     if (difference) throw new Finding(`JSON and protobuf differ: ${difference}`);

@@ -1,6 +1,6 @@
 // Prepares a body for storage: decodes, derives and compresses it, without I/O.
 import type { AgentConventions } from "../model/agent/agent.ts";
-import type { ContentGone, Intake } from "../model/content.ts";
+import { type ContentGone, type Intake, takesEverything } from "../model/content.ts";
 import { type ReadBy, readByNothing, readTraceBy } from "../model/conventions/read-by.ts";
 import type { StoringRules } from "../model/privacy.ts";
 import { markBatch } from "../model/redaction/marks.ts";
@@ -16,6 +16,7 @@ import type { StoredRedactions } from "../store/traces/write.ts";
 import {
   type Encoded,
   encodeBatch,
+  encodeReceived,
   encodeResource,
   encodeWithoutResource,
   readBatch,
@@ -25,6 +26,8 @@ import {
 import { type DecodeLimits, decodeBody, type PlatformHint } from "../wire/body.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import type { OtlpGroup } from "../wire/otlp-groups.ts";
+import { readPlain } from "../wire/otlp-plain.ts";
+import { readOtlpProtobuf } from "../wire/otlp-protobuf.ts";
 import { type IntakeBy, takerOf } from "./intake.ts";
 import { BodyRedaction, kept, type RedactedBatch } from "./redaction.ts";
 
@@ -85,6 +88,8 @@ export function prepareBody(
   limits: DecodeLimits,
   readers: Readers | null = null,
 ): PreparedBody {
+  const plain = mediaType === "protobuf" ? preparePlain(bytes, limits, readers) : null;
+  if (plain) return plain;
   const body = decodeBody(bytes, mediaType, limits);
   if (body.path === "canonical") {
     return {
@@ -94,6 +99,33 @@ export function prepareBody(
     };
   }
   return { path: "otlp", ...prepareGroups(body.groups, bytes.length, readers) };
+}
+
+/** Larger requests are stored as JSON: how much heap their spans take is not told by their bytes. */
+const plainBytesMax = 256 * 1024;
+
+/** A request that is stored as it arrived, since nothing changes it; null for any other. */
+function preparePlain(bytes: Buffer, limits: DecodeLimits, readers: Readers | null): PreparedBody | null {
+  if (bytes.length > plainBytesMax || readers?.storing) return null;
+  const plain = readPlain(bytes, limits);
+  if (!plain) return null;
+  const { serviceName, traceId, spans } = plain;
+  const by: IntakeBy = readers?.agents.find(agent => agent.serviceName === serviceName) ?? readByNothing;
+  if (by.intake && !takesEverything(by.intake)) return null;
+  const isReadWhole = by.conventions.length + by.conventionRules.length > 0;
+  const batch = isReadWhole
+    ? readOtlpProtobuf(bytes, limits)[0]!.batch
+    : { spans, resource: null, metadata: null };
+  return {
+    path: "otlp",
+    groups: [
+      {
+        ...{ serviceName, traceId, spanCount: spans.length, resource: null },
+        batch: prepared({ batch }, "otlp", encodeReceived(bytes), by),
+      },
+    ],
+    resources: [],
+  };
 }
 
 /** For batches created by the service; request bodies go through `prepareBody`. */

@@ -20,7 +20,7 @@ import {
 import { clockSlackMs, idAt, oldest, timeOfId } from "../store/listing.ts";
 import { loadBatches, type StoredBatches } from "../store/traces/read.ts";
 import { traceHeapBytes } from "../threads/heap.ts";
-import { readBatch, readResource, scan } from "../wire/batch.ts";
+import { isReceived, readBatch, readResource, type Scanned, scanText } from "../wire/batch.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";
 
 /** `values` of ids include their pseudonyms. `id`: of the erasure, whose time is when it began. */
@@ -164,11 +164,11 @@ async function inJson(
   bytes: Buffer,
   heap: HeapSemaphore,
   { batches, probe }: Search,
-  find: (json: ReturnType<typeof scan>) => ErasurePlace | null,
+  find: (stored: Scanned) => ErasurePlace | null,
 ): Promise<ErasurePlace | null> {
   const text = zstdDecompressSync(bytes);
-  if (!probe.mayHave(text)) return null;
-  const scanned = scan(bytes);
+  if (isReceived(text) ? !probe.mayBeIn(text) : !probe.mayHave(text)) return null;
+  const scanned = scanText(text);
   const heapBytes = traceHeapBytes({ bytes: text.length, elements: scanned.elements });
   // A batch of so many values cannot be parsed. It is better to find too much than too little: it counts as found.
   if (!heap.fits(heapBytes)) return "text" in batches ? placeInTrace("", "") : null;

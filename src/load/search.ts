@@ -2,9 +2,10 @@
 import { readStored, type ScannedTrace, scanTrace } from "../load.ts";
 import { Refusal } from "../model/refusal.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
-import { matchesSpans, neededTexts, type SpanFilter } from "../model/trace/span-filter.ts";
+import { matchesSpans, type NeededText, neededTexts, type SpanFilter } from "../model/trace/span-filter.ts";
 import type { Database } from "../store/db.ts";
 import { findTraceSizes, loadBatches, type StoredBatches } from "../store/traces/read.ts";
+import type { Scanned } from "../wire/batch.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";
 
 /** `ms`: no further traces are read after this. */
@@ -27,7 +28,7 @@ export async function searchSpans(
 ): Promise<SpansFound> {
   const begun = performance.now();
   const sizes = await findTraceSizes(db, traceIds);
-  const needed = neededTexts(filter).map(text => Buffer.from(text));
+  const needed = neededTexts(filter).map(neededIn);
   const matching: string[] = [];
   let tooLarge = 0;
   let searched = 0;
@@ -49,6 +50,21 @@ export async function searchSpans(
   return { matching, searched, tooLarge };
 }
 
+/** Part of each trace that matches: as JSON has it, and as protobuf has it; null: that does not tell. */
+type Needed = { json: Buffer; protobuf: Buffer | null };
+
+function neededIn({ text, isKey }: NeededText): Needed {
+  const json = JSON.stringify(text).slice(1, -1);
+  // Of values, numbers and bytes are no text; U+FFFD may stand for any invalid bytes.
+  const isText = isKey && !text.includes("\uFFFD") && text.isWellFormed();
+  return { json: Buffer.from(json), protobuf: isText ? Buffer.from(text) : null };
+}
+
+function mayHave({ text, received }: Scanned, { json, protobuf }: Needed): boolean {
+  if (!received) return text.includes(json);
+  return protobuf === null || text.includes(protobuf);
+}
+
 function nextPart(traceIds: string[], sizes: Map<string, number>, from: number): string[] {
   let to = from;
   let bytes = 0;
@@ -63,22 +79,20 @@ function nextPart(traceIds: string[], sizes: Map<string, number>, from: number):
 
 /** Undefined if the trace has too many values to be opened. */
 async function matches(
-  stored: StoredBatches,
+  trace: StoredBatches,
   heap: HeapSemaphore,
   filter: SpanFilter,
-  needed: Buffer[],
+  needed: Needed[],
 ): Promise<boolean | undefined> {
   let scanned: ScannedTrace;
   try {
-    scanned = scanTrace(stored, heap);
+    scanned = scanTrace(trace, heap);
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;
   }
-  const texts = scanned.batches.flatMap(({ spans, resource }) =>
-    resource ? [spans.text, resource.text] : [spans.text],
-  );
-  if (!needed.every(text => texts.some(one => one.includes(text)))) return false;
+  const stored = scanned.batches.flatMap(({ spans, resource }) => (resource ? [spans, resource] : [spans]));
+  if (!needed.every(text => stored.some(one => mayHave(one, text)))) return false;
   const taken = await heap.take(scanned.heapBytes);
   try {
     return matchesSpans(mergeBatches(scanned.batches.map(readStored), scanned.path), filter);

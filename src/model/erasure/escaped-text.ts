@@ -175,7 +175,7 @@ const numberDigitsMin = 7;
  * not. Nobody escapes letters and digits, except where such escapes can be seen.
  */
 export class JsonProbe {
-  readonly #values: { raw: Buffer; run: Buffer | null; shortEscape: boolean }[];
+  readonly #values: { raw: Buffer; run: Buffer | null; shortEscape: boolean; isEncoded: boolean }[];
 
   constructor(values: string[]) {
     this.#values = values.map(value => {
@@ -184,8 +184,20 @@ export class JsonProbe {
         raw: Buffer.from(JSON.stringify(value).slice(1, -1)),
         run: run ? Buffer.from(run) : null,
         shortEscape: /["\\/\b\f\n\r\t]/.test(value),
+        isEncoded: /^[A-Za-z0-9+/=.-]*$/.test(value),
       };
     });
+  }
+
+  /**
+   * The same for OTLP in protobuf: its texts stand there as they are. Numbers, and bytes that are read as base64 or
+   * hexadecimal, do not, so a value that may be one of these may be in every request.
+   */
+  mayBeIn(protobuf: Buffer): boolean {
+    return this.#values.some(
+      ({ run, isEncoded }) =>
+        run === null || isEncoded || protobuf.includes(run) || protobuf.includes(anyCode),
+    );
   }
 
   mayHave(json: Buffer): boolean {
@@ -201,4 +213,5 @@ export class JsonProbe {
 // An escape inside a text is a backslash, which is escaped in its turn.
 const nested = Buffer.from("\\\\");
 const nestedCode = Buffer.from("\\\\u");
+const anyCode = Buffer.from("\\u");
 const letterCodes = ["3", "4", "5", "6", "7"].map(digit => Buffer.from(`\\\\u00${digit}`));

@@ -56,12 +56,17 @@ function isValue(found: unknown, value: string): boolean {
   return JSON.stringify(found) === value;
 }
 
-/** Texts of which each is in the JSON of a trace that matches: most traces are ruled out by them without being parsed. */
-export function neededTexts({ attribute, metadata }: SpanFilter): string[] {
+export type NeededText = { text: string; isKey: boolean };
+
+/** Texts of which each is in a trace that matches: most traces are ruled out by them without being parsed. */
+export function neededTexts({ attribute, metadata }: SpanFilter): NeededText[] {
   const keys = [attribute?.key, ...(metadata?.key.split(".") ?? [])].filter(key => key !== undefined);
   const values = [attribute?.value, metadata?.value].filter(value => value !== undefined);
   // A value that is no text itself, such as a number or an object, is spelled as it was stored.
-  return [...keys.map(key => JSON.stringify(key).slice(1, -1)), ...values.filter(isPlain)];
+  return [
+    ...keys.map(text => ({ text, isKey: true })),
+    ...values.filter(isPlain).map(text => ({ text, isKey: false })),
+  ];
 }
 
 /** Whether a text is spelled in JSON as it is, whether it stands in quotes or not. */

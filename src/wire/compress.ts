@@ -1,0 +1,67 @@
+// Compresses stored batches by zstd, small ones with a context that is kept: making one takes a quarter of the time.
+import { constants, createZstdCompress, zstdCompressSync } from "node:zlib";
+import { allocateDense } from "./slab.ts";
+
+// Level 1: on a 27 KB trace, level 3 saves 3% of the bytes and takes a quarter longer.
+const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+const keptBytesMax = 256 * 1024;
+/** Enough for what cannot be compressed. */
+const outBytes = keptBytesMax + 64 * 1024;
+
+/** The same bytes for the same input, whatever was compressed before. They are in a buffer that is not much larger. */
+export function compress(input: Buffer): Buffer {
+  return (input.length <= keptBytesMax && kept?.(input)) || trimmed(zstdCompressSync(input, options));
+}
+
+/** Copies small results: compression returns a view of a buffer of at least 16 KB, which would be kept in memory. */
+function trimmed(bytes: Buffer): Buffer {
+  return bytes.length > bytes.buffer.byteLength / 2 ? bytes : copied(bytes);
+}
+
+function copied(bytes: Buffer): Buffer {
+  const own = allocateDense(bytes.length);
+  bytes.copy(own);
+  return own;
+}
+
+/** What Node's own streams call. */
+type Stream = {
+  _handle: {
+    writeSync(
+      flush: number,
+      ...[input, at, length, output, outputAt, room]: [Buffer, number, number, Buffer, number, number]
+    ): void;
+  };
+  /** The room that is left in the output, and the bytes that are left of the input. */
+  _writeState: Uint32Array;
+};
+
+/** Null if this Node has something else. The function returns undefined if a call did not do. */
+function keptContext(): ((input: Buffer) => Buffer | undefined) | null {
+  const { _handle: handle, _writeState: state } = createZstdCompress(options) as unknown as Stream;
+  const output = Buffer.allocUnsafeSlow(outBytes);
+  const call = (input: Buffer) => {
+    handle.writeSync(constants.ZSTD_e_end, input, 0, input.length, output, 0, outBytes);
+    const [room, left] = state;
+    return left === 0 && room! > 0 ? copied(output.subarray(0, outBytes - room!)) : undefined;
+  };
+  return isSame(call) ? call : null;
+}
+
+/** It is not documented, so it is tried before it is used. */
+function isSame(call: (input: Buffer) => Buffer | undefined): boolean {
+  try {
+    return ["", "a".repeat(10_000), "abc", ""].every(text => {
+      const input = Buffer.from(text);
+      return call(input)?.equals(zstdCompressSync(input, options));
+    });
+  } catch {
+    return false;
+  }
+}
+
+const kept = keptContext();
+
+/** For tests: whether this Node keeps a context. */
+export const keepsContext = kept !== null;

@@ -1,0 +1,131 @@
+// Walks the attributes of a plain OTLP request: checks them, and decodes those that columns are derived from.
+import { columnAttributes } from "../model/trace/column-attributes.ts";
+import type { Attributes } from "../model/trace/trace.ts";
+import type { DecodeLimits } from "./limits.ts";
+import { readKeyValue } from "./otlp-protobuf-value.ts";
+import { PlainCursor, unusual } from "./plain-cursor.ts";
+import { KeySet } from "./plain-keys.ts";
+import { ProtobufWalk } from "./protobuf-walk.ts";
+
+const depthMax = 20;
+
+/** Of the request that is being walked: one at a time. */
+const keySet = new KeySet();
+
+export class PlainValues {
+  readonly #bytes: Buffer;
+  readonly #cursor: PlainCursor;
+  readonly #nestingMax: number;
+  readonly #walk: ProtobufWalk;
+  readonly #keys = keySet;
+  /** How many were entered. */
+  messages = 0;
+  /** Whether the value of the last attribute is a text. */
+  wasText = false;
+
+  constructor(bytes: Buffer, cursor: PlainCursor, limits: DecodeLimits) {
+    this.#bytes = bytes;
+    this.#cursor = cursor;
+    this.#nestingMax = Math.min(depthMax, limits.nestingMax);
+    this.#walk = new ProtobufWalk(bytes, { ...limits, elementsMax: Number.POSITIVE_INFINITY });
+  }
+
+  /** Returns the number of the attributes of a span, whose other objects follow. */
+  newSpan(): number {
+    return this.#keys.clear();
+  }
+
+  /** Returns the number of an object whose keys differ from each other. */
+  newObject(): number {
+    return this.#keys.owner();
+  }
+
+  /** Returns the end of the message that begins here. `depth`: of the message. */
+  enter(outerEnd: number, depth: number): number {
+    this.messages++;
+    if (depth > this.#nestingMax) throw unusual;
+    return this.#cursor.sized(outerEnd);
+  }
+
+  /** Returns the key if it is a listed one, else null. */
+  keyValue(outerEnd: number, owner: number, depth: number): string | null {
+    const cursor = this.#cursor;
+    const end = this.enter(outerEnd, depth);
+    // An empty key is left out.
+    let keyEnd = cursor.at;
+    if (cursor.at < end && this.#bytes[cursor.at] === 0x0a) {
+      cursor.at++;
+      keyEnd = cursor.sized(end);
+    }
+    const keyHash = cursor.hash(keyEnd);
+    this.#keys.add(owner, keyHash);
+    const listed = listedAt(this.#bytes, cursor.at, keyEnd, keyHash);
+    cursor.at = keyEnd;
+    this.wasText = false;
+    if (cursor.at < end) {
+      if (cursor.tag() !== 0x12) throw unusual;
+      this.#anyValue(this.enter(end, depth + 1), depth + 1);
+    }
+    cursor.leave(end);
+    return listed;
+  }
+
+  #anyValue(end: number, depth: number): void {
+    const cursor = this.#cursor;
+    if (cursor.at === end) return;
+    const tag = cursor.tag();
+    switch (tag) {
+      case 0x0a:
+      case 0x3a:
+        cursor.skipSized(end);
+        break;
+      case 0x10:
+        cursor.digit();
+        break;
+      case 0x18:
+        cursor.skipInt64();
+        break;
+      case 0x21:
+        cursor.at += 8;
+        break;
+      case 0x2a:
+      case 0x32:
+        this.#items(tag, this.enter(end, depth + 1), depth + 1);
+        break;
+      default:
+        throw unusual;
+    }
+    cursor.leave(end);
+    this.wasText = tag === 0x0a;
+  }
+
+  #items(tag: number, end: number, depth: number): void {
+    const cursor = this.#cursor;
+    const owner = this.newObject();
+    while (cursor.at < end) {
+      if (cursor.tag() !== 0x0a) throw unusual;
+      if (tag === 0x32) this.keyValue(end, owner, depth + 1);
+      else this.#anyValue(this.enter(end, depth + 1), depth + 1);
+    }
+    cursor.leave(end);
+  }
+
+  /** As any other request is decoded. `at`: where the length of the KeyValue stands. */
+  decode(at: number, target: Attributes): void {
+    this.#walk.rewind(at);
+    readKeyValue(this.#walk, target);
+  }
+}
+
+const listedByHash = new Map<number, { key: string; bytes: Buffer }>();
+for (const key of ["service.name", ...columnAttributes]) {
+  const bytes = Buffer.from(key);
+  listedByHash.set(new PlainCursor(bytes).hash(bytes.length), { key, bytes });
+}
+
+function listedAt(bytes: Buffer, from: number, to: number, keyHash: number): string | null {
+  const listed = listedByHash.get(keyHash);
+  if (listed?.bytes.length !== to - from) return null;
+  for (let i = 0; i < listed.bytes.length; i++) if (listed.bytes[i] !== bytes[from + i]) return null;
+  return listed.key;
+}
