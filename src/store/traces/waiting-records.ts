@@ -128,7 +128,8 @@ export async function deleteOverdue(
         )
         select a.id as "agentId", a.project_id as "projectId", a.otlp_service_name as "serviceName",
           gone.key_id as "keyId", sum(gone.records)::int as records
-        from gone join agents a on a.id = gone.agent_id group by a.id, gone.key_id`,
+        from gone join agents a on a.id = gone.agent_id
+        group by a.id, a.project_id, a.otlp_service_name, gone.key_id`,
       values: [waitMs, ...named(2).values(traces)],
     });
     return rows;
