@@ -1,5 +1,5 @@
 // Reads messages in span events and log records, as OpenTelemetry named them before they became attributes.
-import { isRecord } from "../record.ts";
+import { isRecord, textOrNone } from "../record.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
 import type { Attributes, LogRecord, Span } from "../trace/trace.ts";
 import { messagesIn } from "./messages.ts";
@@ -25,7 +25,7 @@ export function inEvents(span: Span, side: Side): Sourced<ReadMessage[]> | null 
   for (const event of span.events) {
     if (!isRecord(event) || !isRecord(event["attributes"])) continue;
     const { attributes } = event;
-    add(String(event["name"]), attributes, () => attributes["content"] ?? attributes["message"]);
+    add(textOrNone(event["name"]), attributes, () => attributes["content"] ?? attributes["message"]);
   }
   for (const record of span.log_records ?? []) {
     const fields = fieldsOf(record);

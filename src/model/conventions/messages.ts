@@ -1,5 +1,5 @@
 // Finds the messages in whatever an SDK recorded as input or output: lists, wrappers, LangChain's constructors, completions.
-import { isRecord } from "../record.ts";
+import { isRecord, textOrNone } from "../record.ts";
 import { type ReadMessage, type ReadPiece, takeApart, takeApartParts } from "../trace/message-parts.ts";
 import type { Attributes } from "../trace/trace.ts";
 import type { Sourced } from "./reading.ts";
@@ -61,10 +61,9 @@ function collectRecord(record: Attributes, side: Side, depth: number): ReadMessa
   const inner = (key: string) => collect(record[key], side, depth + 1);
   // LangChain: a constructor with its arguments, or a type with its data.
   if ("lc" in record && isRecord(record["kwargs"])) {
-    const name = Array.isArray(record["id"]) ? String(record["id"].at(-1)) : "";
-    const role = roleOf(
-      String(record["kwargs"]["type"] ?? name.replace(/Message(?:Chunk)?$/, "").toLowerCase()),
-    );
+    const name = Array.isArray(record["id"]) ? textOrNone(record["id"].at(-1)) : "";
+    const type = record["kwargs"]["type"] ?? name.replace(/Message(?:Chunk)?$/, "").toLowerCase();
+    const role = roleOf(textOrNone(type));
     return [message({ ...record["kwargs"], role })];
   }
   if (typeof record["type"] === "string") {

@@ -27,6 +27,8 @@ const hostile = fc.oneof(
     '"\\"[{\\\\\\"role\\\\\\":7}]\\""',
     { role: { role: [] }, content: { content: null }, tool_calls: [null, 7, { function: [] }] },
     [["human", 7], ["ai"], { lc: 1, id: 7, kwargs: { content: [[[]]] } }],
+    { toString: "none", valueOf: 1 },
+    [{ lc: 1, id: [{ toString: 1 }], kwargs: { type: { toString: 1 }, content: "Hi" } }],
     Number.MAX_SAFE_INTEGER,
     -1,
     1.5,

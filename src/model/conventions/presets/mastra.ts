@@ -1,5 +1,6 @@
 // Mastra's OpenTelemetry exporter 1.0: `input` and `output`; a model's steps lie below the span that sums them up.
 import { attributeOf } from "../../conversation/conversation.ts";
+import { textOrNone } from "../../record.ts";
 import { preset } from "../table.ts";
 
 export const mastra = preset({
@@ -8,7 +9,7 @@ export const mastra = preset({
   writes: "Mastra’s OpenTelemetry exporter.",
   marks: ["mastra.span.type"],
   role: span => {
-    const type = String(attributeOf(span, "mastra.span.type"));
+    const type = textOrNone(attributeOf(span, "mastra.span.type"));
     if (type === "model_generation" || type === "llm_generation") return "model";
     if (type === "tool_call" || type === "mcp_tool_call") return "tool";
     return type === "agent_run" || type === "workflow_run" ? "agent" : "other";

@@ -1,5 +1,6 @@
 // Vercel AI SDK 3.1 to 6: `ai.*`, on the call and again on each of its steps (`.doGenerate`, `.doStream`). 7 keeps to the standard.
 import { attributeOf } from "../../conversation/conversation.ts";
+import { textOrNone } from "../../record.ts";
 import { preset } from "../table.ts";
 
 export const vercelAi = preset({
@@ -14,7 +15,7 @@ export const vercelAi = preset({
     },
   ],
   role: span => {
-    const operation = String(attributeOf(span, "ai.operationId"));
+    const operation = textOrNone(attributeOf(span, "ai.operationId"));
     if (operation === "ai.toolCall") return "tool";
     if (/\.do(?:Generate|Stream)$/.test(operation)) return "model";
     return /^ai\.(?:generate|stream)(?:Text|Object)$/.test(operation) ? "agent" : "other";
