@@ -33,16 +33,23 @@ export async function runService(
     void stopSignal.then(() => limitStop(log));
     const service = await startService(config, log);
     notifyParent("ready");
+    let isLost = false;
     try {
       const done = Promise.resolve(onReady({ service, config, log }));
-      const reason = await Promise.race([stopSignal, done.then(() => stopSignal)]);
+      const lost = service.lost.then(reason => {
+        isLost = true;
+        limitStop(log);
+        return reason;
+      });
+      const reason = await Promise.race([stopSignal, lost, done.then(() => stopSignal)]);
       log.info({ reason }, "Stopping");
     } finally {
-      notifyParent("stopping");
+      // A parent that is not told takes it for a crash, and starts the service again.
+      if (!isLost) notifyParent("stopping");
       await service.stop();
     }
     log.info("Stopped");
-    process.exit(0);
+    process.exit(isLost ? 1 : 0);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
     process.exit(1);

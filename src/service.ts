@@ -37,6 +37,8 @@ export type Service = {
   databaseUrl: string;
   /** Processes that serve HTTP; 0 without that role. With more than one, they are others than this. */
   httpProcesses: number;
+  /** Resolves with the reason if it cannot serve any longer, and has to be stopped and started again. */
+  lost: Promise<string>;
   /** Stops accepting requests, finishes open ones, releases leases, stops the embedded database. */
   stop(): Promise<void>;
 };
@@ -84,10 +86,11 @@ export async function startService(
       closing.push(() => started.stop());
     }
     const opened = { db, addresses, vault, log, closing };
+    const { promise: lost, resolve: lose } = Promise.withResolvers<string>();
     const url = config.roles.includes("http")
-      ? await serve(config, { ...opened, evaluators, layout }, options)
+      ? await serve(config, { ...opened, evaluators, layout, lose }, options)
       : await serveHealth(config, opened);
-    return { url, databaseUrl: addresses.directUrl, httpProcesses: layout.processes, stop };
+    return { url, databaseUrl: addresses.directUrl, httpProcesses: layout.processes, lost, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -141,10 +144,10 @@ function startEvaluators(config: Config, databaseUrl: string, log: Logger): Eval
 /** In this process, or in several others that this one leads. */
 async function serve(
   config: { -readonly [Name in keyof Config]: Config[Name] },
-  opened: Opened & { evaluators: Evaluators | undefined; layout: Layout },
+  opened: Opened & { evaluators: Evaluators | undefined; layout: Layout; lose: (reason: string) => void },
   options: ServiceOptions,
 ): Promise<string> {
-  const { db, addresses, evaluators, layout, log, closing } = opened;
+  const { db, addresses, evaluators, layout, lose, log, closing } = opened;
   const { url: databaseUrl, pooled } = addresses;
   const parts = openParts(config, opened);
   const limits = traceLimits(config.bounds.traceBytesMax);
@@ -158,7 +161,7 @@ async function serve(
     return serveHttp(config, { ...opened, parts, wakes, erasureThread, ingestionConnections }, options);
   }
   const processes = new HttpProcesses({
-    ...{ config: { ...config }, addresses, layout, log, wakes },
+    ...{ config: { ...config }, addresses, layout, log, wakes, onNoneLeft: lose },
     async metrics() {
       const [measured] = await Promise.all([processes.measure(), measureDatabase(db)]);
       return joinMetrics([await ownMetrics(), ...measured]);

@@ -9,6 +9,7 @@ import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
 import { borrowPermits } from "../threads/named-permits.ts";
+import { codeOnDisk, otherCode } from "./code.ts";
 import { ownPools } from "./connections.ts";
 import type { HttpProcessSettings, StartFailure } from "./http-processes.ts";
 import { serveHttp, type Wakes } from "./http-server.ts";
@@ -32,6 +33,8 @@ let stopping: Promise<void> | undefined;
 
 try {
   const settings = await leader.call<HttpProcessSettings>("settings");
+  // Read after this process has loaded its own, so that both are of one version.
+  if (settings.code !== codeOnDisk()) throw Object.assign(new Error("Other files"), { code: otherCode });
   log = openLog(settings.config.logLevel, logStream(settings.config.logFormat)).child({
     process: settings.number,
   });

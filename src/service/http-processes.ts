@@ -7,6 +7,7 @@ import { countsOf, type Measured, metrics } from "../http/health.ts";
 import { OwnLinks } from "../http/machine.ts";
 import type { Addresses } from "../store/db.ts";
 import { LentPermits, OwnPermits, type PermitMessage } from "../threads/named-permits.ts";
+import { codeOnDisk, otherCode } from "./code.ts";
 import type { Layout } from "./connections.ts";
 import { closeIfNotTaken } from "./handed-connections.ts";
 import type { Wakes } from "./http-server.ts";
@@ -19,17 +20,21 @@ export type HttpProcessSettings = {
   config: Config;
   addresses: Addresses;
   layout: Layout;
+  /** What the process that leads was started from. */
+  code: string;
 };
 
 /** What kept an HTTP process from starting. */
 export type StartFailure = { message: string; stack?: string; code?: string; port?: number };
 
-export type HttpProcessesOptions = Omit<HttpProcessSettings, "number"> & {
+export type HttpProcessesOptions = Omit<HttpProcessSettings, "number" | "code"> & {
   log: Logger;
   /** Called when an HTTP process has new work for them. */
   wakes: Wakes;
   /** The metrics of all processes as text. */
   metrics: () => Promise<string>;
+  /** Called when the last one has ended and none may replace it. */
+  onNoneLeft: (reason: string) => void;
 };
 
 type Child = {
@@ -42,6 +47,8 @@ type Child = {
   measured: Measured;
   /** Times in a row that it did not say that it is alive. */
   silent: number;
+  /** Whether it refused to serve because it was started from other files. */
+  isOther: boolean;
 };
 
 // A process that ended soon after its start is replaced after twice as long, up to the second figure.
@@ -57,11 +64,14 @@ const measuredWithinMs = 1_000;
 
 export class HttpProcesses {
   readonly #options: HttpProcessesOptions;
+  readonly #code = codeOnDisk();
   readonly #permits = new OwnPermits();
   readonly #links = new OwnLinks();
   readonly #children = new Map<number, Child>();
   readonly #pauses = new Map<number, { ms: number; timer: NodeJS.Timeout }>();
   readonly #starting = new Map<number, { resolve: (url: string) => void; reject: (error: Error) => void }>();
+  /** Numbers of processes that are not replaced. */
+  readonly #left = new Set<number>();
   #watch: NodeJS.Timeout | undefined;
   #stopping: Promise<unknown> | undefined;
   /** Once known: with any free port, a process that starts after all have ended takes the same one. */
@@ -136,6 +146,7 @@ export class HttpProcesses {
       servingSince: undefined,
       measured: [],
       silent: 0,
+      isOther: false,
     };
     this.#children.set(number, child);
     worker.on("error", error => this.#options.log.error({ process: number, err: error }, "HTTP process"));
@@ -145,7 +156,7 @@ export class HttpProcesses {
 
   #settingsOf(number: number): HttpProcessSettings {
     const { addresses, layout, config } = this.#options;
-    const settings = { number, addresses, layout, config };
+    const settings = { number, addresses, layout, config, code: this.#code };
     // Node shares the socket of processes that ask for the same port, 0 included. When all have ended, it is closed.
     const isShared = this.#serving() > 0;
     if (config.port !== 0 || isShared || this.#port === undefined) return settings;
@@ -169,10 +180,12 @@ export class HttpProcesses {
     else this.#options.log.info({ process: child.number }, `HTTP process ${child.number} is running again`);
   }
 
-  #hasFailed({ number }: Child, { message, stack, code, port }: StartFailure): void {
+  #hasFailed(child: Child, { message, stack, code, port }: StartFailure): void {
+    const { number } = child;
     const error = Object.assign(new Error(message), { stack, code, port });
     const first = this.#starting.get(number);
     if (first) first.reject(error);
+    else if (code === otherCode) child.isOther = true;
     else this.#options.log.error({ process: number, err: error }, `HTTP process ${number} cannot start`);
   }
 
@@ -186,6 +199,11 @@ export class HttpProcesses {
     const first = this.#starting.get(number);
     first?.reject(new Error(`HTTP process ${number} ended while it started (${how}).`));
     if (first || this.#stopping !== undefined) return;
+    // Files that are missing or do not fit together end it before it can say so.
+    if (child.isOther || (servingSince === undefined && this.#isReplaced())) {
+      this.#leave(number);
+      return;
+    }
     metrics.httpProcessesEnded.inc();
     const wasStable = servingSince !== undefined && performance.now() - servingSince > stableMs;
     const lastMs = wasStable ? undefined : this.#pauses.get(number)?.ms;
@@ -193,6 +211,24 @@ export class HttpProcesses {
     this.#pauses.set(number, { ms, timer: setTimeout(() => this.#fork(number), ms) });
     const message = `HTTP process ${number} ended (${how}); starting another in ${ms / 1000} s`;
     this.#options.log.error({ process: number }, message);
+  }
+
+  #isReplaced(): boolean {
+    try {
+      return codeOnDisk() !== this.#code;
+    } catch {
+      return true;
+    }
+  }
+
+  /** Two versions never serve side by side: the others go on, and a restart by the operator, or by the last one, updates all. */
+  #leave(number: number): void {
+    this.#left.add(number);
+    const serving = this.#serving();
+    const reason = "The files of Onlooker have changed since it was started";
+    const message = `${reason}: HTTP process ${number} is not replaced, ${serving} still serving. Restart Onlooker.`;
+    this.#options.log.error({ process: number }, message);
+    if (this.#left.size === this.#options.layout.processes) this.#options.onNoneLeft(reason);
   }
 
   #serving(): number {

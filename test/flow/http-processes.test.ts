@@ -16,6 +16,7 @@ import { assertOnly, startLoad } from "./load.ts";
 import {
   type Bootstrapped,
   bootstrapped,
+  httpProcessesOf,
   type ServiceProcess,
   signedIn,
   startProcess,
@@ -58,12 +59,6 @@ const body = () => canonicalBody(made.agentId, { spans: [canonicalSpan()] });
 /** As often as connections, which the processes take in turns, reach each of them twice. */
 const twiceEach = Array.from({ length: 2 * processes }, (_, index) => index);
 
-/** The latest process of each number, as the one that leads logged it. */
-function pidsOf({ logs }: ServiceProcess): Map<number, number> {
-  const lines = logs.filter(line => line.includes("is serving")).map(line => JSON.parse(line));
-  return new Map(lines.map(({ process, processId }) => [process, processId]));
-}
-
 async function metric(name: string): Promise<number> {
   const { bytes } = await send(to(), { method: "GET", path: "/metrics", key: null, type: null });
   const lines = bytes.toString().split("\n");
@@ -81,8 +76,8 @@ async function statusOf(path: string): Promise<number> {
 
 describe("three HTTP processes", () => {
   it("have each a number, and the log says which one wrote a line", async () => {
-    assert.deepEqual([...pidsOf(service).keys()].sort(), [1, 2, 3]);
-    assert.equal(new Set(pidsOf(service).values()).size, processes);
+    assert.deepEqual([...httpProcessesOf(service).keys()].sort(), [1, 2, 3]);
+    assert.equal(new Set(httpProcessesOf(service).values()).size, processes);
     assert.equal(service.logs.filter(line => line.includes("ready at")).length, 1);
   });
 
@@ -171,7 +166,7 @@ describe("three HTTP processes", () => {
   });
 
   it("under load lose nothing when one is killed, stay under the limit of connections, and stop cleanly", async () => {
-    const before = pidsOf(service);
+    const before = httpProcessesOf(service);
     const load = startLoad({ url: service.url, ...made }, { clients: 8 });
     const sampled: number[] = [];
     const sampling = setInterval(async () => {
@@ -192,7 +187,7 @@ describe("three HTTP processes", () => {
         if (status === "closed") refused++;
         else assert.equal(status, 200);
       }
-      assert.notEqual(pidsOf(service).get(2), before.get(2));
+      assert.notEqual(httpProcessesOf(service).get(2), before.get(2));
     });
     assert.ok(refused <= 1, `${refused} connections were closed`);
     assert.ok((await metric("svc_ingest_spans_total")) >= counted, "counters never go back");
@@ -215,6 +210,7 @@ describe("three HTTP processes", () => {
     );
     const stored = new Map(rows.map(({ id, text }) => [id, text]));
     for (const [id, text] of [...load.acknowledged, ...last.acknowledged]) assert.equal(stored.get(id), text);
-    for (const pid of pidsOf(service).values()) assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+    for (const pid of httpProcessesOf(service).values())
+      assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
   });
 });

@@ -68,6 +68,20 @@ export async function stopProcess(service: ServiceProcess): Promise<number | nul
   return service.exited;
 }
 
+/** The latest HTTP process of each number, as the process that leads them logged it; needs the log level debug. */
+export function httpProcessesOf({ logs }: ServiceProcess): Map<number, number> {
+  const lines = logs.filter(line => line.includes("is serving")).map(line => JSON.parse(line));
+  return new Map(lines.map(({ process, processId }) => [process, processId]));
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** Stops every process of this test file that is still running. */
 export async function stopProcesses(): Promise<void> {
   const stop = async (child: ChildProcess) => {

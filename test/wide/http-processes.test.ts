@@ -4,7 +4,14 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { type ServiceProcess, startProcess, stopProcess, stopProcesses } from "../flow/processes.ts";
+import {
+  httpProcessesOf,
+  isRunning,
+  type ServiceProcess,
+  startProcess,
+  stopProcess,
+  stopProcesses,
+} from "../flow/processes.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
@@ -17,19 +24,7 @@ after(async () => {
 const start = () =>
   startProcess({ DATABASE_URL: database.url, SVC_HTTP_PROCESSES: "3", SVC_LOG_LEVEL: "debug" });
 
-/** The latest process of each number. */
-function pidsOf({ logs }: ServiceProcess): number[] {
-  const lines = logs.filter(line => line.includes("is serving")).map(line => JSON.parse(line));
-  return [...new Map<number, number>(lines.map(({ process, processId }) => [process, processId])).values()];
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
+const pidsOf = (service: ServiceProcess) => [...httpProcessesOf(service).values()];
 
 /** How a request on a new connection ended, and how long it took. */
 function ask(url: string): Promise<{ end: "answered" | "closed"; ms: number }> {

@@ -67,6 +67,11 @@ async function use(on: Machine, options: RunOptions, command: string, exitCode =
     options,
   );
   assert.equal(asked.code, 2, asked.stdout);
+  const processes = options.env?.["SVC_HTTP_PROCESSES"];
+  if (processes !== undefined) {
+    const metrics = await on.request(`${onlooker.url}/metrics`);
+    assert.match(metrics!.body, new RegExp(`^svc_http_processes ${processes}$`, "m"));
+  }
   assert.equal(await stopOnlooker(on, onlooker), exitCode);
 }
 
@@ -97,7 +102,7 @@ test("npx with the tarball, in an empty folder", { skip }, async () => {
 
 const asRoot = skip === false && process.getuid!() !== 0 ? "needs root, who installs for another user" : skip;
 
-test("npm i -g by root, for an ordinary user: in a prefix that this user cannot write to", {
+test("npm i -g by root, for an ordinary user, in a prefix that this user cannot write to: with three processes", {
   skip: asRoot,
 }, async () => {
   const prefix = machine.folder("prefix");
@@ -108,7 +113,8 @@ test("npm i -g by root, for an ordinary user: in a prefix that this user cannot 
   const wrong = await machine.run(`${prefix}/bin/onlooker serve`, { user: "dev" });
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /unknown command: serve/);
-  await use(machine, { user: "dev", cwd: machine.folder("work", "dev") }, `${prefix}/bin/onlooker`);
+  const env = { SVC_HTTP_PROCESSES: "3" };
+  await use(machine, { user: "dev", cwd: machine.folder("work", "dev"), env }, `${prefix}/bin/onlooker`);
 });
 
 const bare = await leftOut(...machineNeeds);

@@ -10,9 +10,14 @@ import pg from "pg";
 import { openPool } from "../../src/store/connect.ts";
 import { UnfitDatabaseError } from "../../src/store/migrate.ts";
 import { checkSessions } from "../../src/store/session-check.ts";
+import { assertOnly, startLoad } from "../flow/load.ts";
 import {
+  bootstrapped,
+  httpProcessesOf,
+  isRunning,
   type ServiceProcess,
   serviceName,
+  signedIn,
   startProcess,
   stopProcess,
   stopProcesses,
@@ -101,6 +106,43 @@ describe("behind PgBouncer", { skip }, () => {
       [],
     );
     for (const node of nodes) assert.equal(await stopProcess(node), 0);
+    assert.doesNotMatch(pooler.log(), / ERROR /);
+  });
+
+  it("three processes of one machine store and evaluate through it, and leave no process", async () => {
+    const made = await bootstrapped({ DATABASE_URL: empty });
+    const service = await startProcess({
+      DATABASE_URL: pooler.through(empty),
+      SVC_DATABASE_POOLER: "transaction",
+      SVC_DATABASE_DIRECT_URL: empty,
+      SVC_HTTP_PROCESSES: "3",
+      SVC_LOG_LEVEL: "debug",
+    });
+    const { size } = httpProcessesOf(service);
+    assert.equal(size, 3);
+    const assertions = [{ type: "response_regex", pattern: "^Reply" }];
+    await makeTest(await signedIn(service, made), made.agentId, { assertions });
+    const load = startLoad({ url: service.url, ...made }, { clients: 6 });
+    const acknowledges = (count: number) => eventually(() => assert.ok(load.acknowledged.size >= count));
+    await acknowledges(50);
+    process.kill(httpProcessesOf(service).get(2)!, "SIGKILL");
+    await eventually(() => assert.match(service.logs.join("\n"), /HTTP process 2 is running again/));
+    await acknowledges(load.acknowledged.size + 50);
+    await load.stop();
+    assertOnly(load, [200, 201, 503, "broken"]);
+    await eventually(async () => {
+      const { rows } = await query(
+        empty,
+        `select external_id as id, response_text as text from traces join runs on trace_id = traces.id
+          where traces.agent_id = $1 and state = 'completed' and verdict = 'passed'`,
+        [made.agentId],
+      );
+      assert.equal(rows.length, load.acknowledged.size);
+      assert.deepEqual(new Map(rows.map(({ id, text }) => [id, text])), load.acknowledged);
+    });
+    const pids = [...httpProcessesOf(service).values()];
+    assert.equal(await stopProcess(service), 0);
+    assert.deepEqual(pids.filter(isRunning), []);
     assert.doesNotMatch(pooler.log(), / ERROR /);
   });
 
@@ -215,6 +257,10 @@ async function merged(url: string, key: string, attributes: unknown[]) {
 
 /** Runs one statement; the user is that of `url` or of another URL. */
 async function run(url: string, sql: string, userUrl = url): Promise<void> {
+  await query(url, sql, [], userUrl);
+}
+
+async function query(url: string, sql: string, values: unknown[], userUrl = url) {
   const { username, password } = new URL(userUrl);
   const to = new URL(url);
   const client = new pg.Client({
@@ -223,7 +269,7 @@ async function run(url: string, sql: string, userUrl = url): Promise<void> {
   });
   await client.connect();
   try {
-    await client.query(sql);
+    return await client.query(sql, values);
   } finally {
     await client.end();
   }
