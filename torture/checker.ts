@@ -1,14 +1,15 @@
 // Compares what is stored after the faults with what the clients were told.
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
+import { attemptsMax } from "../src/store/runs/claims.ts";
 import { decodeDetail } from "../src/store/runs/detail.ts";
 import type { Delivery, Identity, Ledger } from "./ledger.ts";
 
 export type CheckInput = {
   ledger: Ledger;
   databaseUrl: string;
-  /** The stored trace, through the API. */
-  readTrace: (id: string) => Promise<StoredTrace>;
+  /** The stored trace, through the API of each node. */
+  readTraces: ((id: string) => Promise<StoredTrace>)[];
   agentId: string;
   /** Tests that apply to every trace, and those that must never be applied. */
   tests: { eligible: string[]; ineligible: string[] };
@@ -20,14 +21,17 @@ export type CheckReport = {
   traces: number;
   spans: number;
   runs: number;
+  /** Traces with a run that ended because its process was killed too often. */
+  killed: number;
   drainedMs: number;
   findings: string[];
 };
 
 const drainMsMax = 180_000;
-const readers = 4;
+const readersOfNode = 2;
 
 type TraceRow = { id: string; external_id: string; path: "canonical" | "otlp"; revision: number };
+type FailedRow = { id: string; trace_id: string; attempts: number; error: string };
 type RunRow = {
   id: string;
   trace_id: string;
@@ -49,9 +53,9 @@ export async function check(input: CheckInput): Promise<CheckReport> {
       )
     ).rows;
     const spans = await checkTraces(input, rows, findings);
-    const runs = await checkRuns(database, input, rows, findings);
+    const { runs, killed } = await checkRuns(database, input, rows, findings);
     await checkCounts(database, input, runs, findings);
-    return { traces: rows.length, spans, runs: runs.length, drainedMs, findings };
+    return { traces: rows.length, spans, runs: runs.length, killed, drainedMs, findings };
   } finally {
     await database.end();
   }
@@ -78,7 +82,7 @@ async function drain(database: pg.Client, findings: string[]): Promise<number> {
 
 /** Returns the number of stored spans. */
 async function checkTraces(
-  { ledger, readTrace }: CheckInput,
+  { ledger, readTraces }: CheckInput,
   rows: TraceRow[],
   findings: string[],
 ): Promise<number> {
@@ -90,7 +94,7 @@ async function checkTraces(
   }
   let spans = 0;
   const left = [...ledger.identities];
-  const read = async () => {
+  const read = async (readTrace: CheckInput["readTraces"][number]) => {
     for (let identity = left.pop(); identity; identity = left.pop()) {
       const row = idsOf.get(identity.externalId)?.[0];
       if (!row) {
@@ -103,11 +107,11 @@ async function checkTraces(
       const texts = new Map(
         stored.map(({ span_id, attributes }) => [span_id, attributes["gen_ai.response.text"]]),
       );
-      const fault = faultOf(identity, texts);
-      if (fault) findings.push(`${identity.externalId} (${identity.path}, ${row.id}) ${fault}`);
+      for (const fault of [faultOf(identity, texts), faultOfAnswers(identity)])
+        if (fault) findings.push(`${identity.externalId} (${identity.path}, ${row.id}) ${fault}`);
     }
   };
-  await Promise.all(Array.from({ length: readers }, read));
+  await Promise.all(Array.from({ length: readersOfNode }, () => readTraces.map(read)).flat());
   return spans;
 }
 
@@ -135,17 +139,27 @@ function faultOfLast({ deliveries }: Identity, texts: Texts): string | undefined
   return at < 0 ? "holds what was never sent" : `holds version ${at + 1} of ${deliveries.length}`;
 }
 
-/** Acknowledged batches are whole; others are whole or absent. */
+/** Acknowledged batches are whole; others are whole, or absent but for what other batches brought. */
 function faultOfUnion({ deliveries }: Identity, texts: Texts): string | undefined {
   const sent = new Map(deliveries.flatMap(({ spans }) => spans.map(({ spanId, text }) => [spanId, text])));
   for (const [spanId, text] of texts) if (sent.get(spanId) !== text) return `holds another span ${spanId}`;
-  for (const [at, delivery] of deliveries.entries()) {
-    const found = delivery.spans.filter(({ spanId }) => texts.has(spanId)).length;
-    const isAbsent = found === 0 && delivery.acknowledgedMs === null;
-    if (found !== delivery.spans.length && !isAbsent)
-      return `holds ${found} of the ${delivery.spans.length} spans of batch ${at + 1}, ${delivery.acknowledgedMs === null ? "not " : ""}acknowledged`;
+  for (const [at, { spans, acknowledgedMs }] of deliveries.entries()) {
+    const found = spans.filter(({ spanId }) => texts.has(spanId));
+    if (found.length === spans.length) continue;
+    const others = new Set(
+      deliveries.flatMap(other => (other.spans === spans ? [] : other.spans.map(({ spanId }) => spanId))),
+    );
+    const isAbsent = acknowledgedMs === null && found.every(({ spanId }) => others.has(spanId));
+    if (!isAbsent)
+      return `holds ${found.length} of the ${spans.length} spans of batch ${at + 1}, ${acknowledgedMs === null ? "not " : ""}acknowledged`;
   }
   return undefined;
+}
+
+/** One request makes a canonical trace, all others replace it. Which one did is unknown if an answer was lost. */
+export function faultOfAnswers({ path, created, unknown }: Identity): string | undefined {
+  if (path === "otlp" || created === 1 || (created === 0 && unknown > 0)) return undefined;
+  return `was answered 201 ${created} times`;
 }
 
 /**
@@ -157,12 +171,16 @@ async function checkRuns(
   { agentId, tests }: CheckInput,
   rows: TraceRow[],
   findings: string[],
-): Promise<RunRow[]> {
-  const { rows: failed } = await database.query<{ id: string; error: string }>(
-    "select id, error from runs where agent_id = $1 and state = 'error'",
+): Promise<{ runs: RunRow[]; killed: number }> {
+  const { rows: failed } = await database.query<FailedRow>(
+    "select id, trace_id, attempts, error from runs where agent_id = $1 and state = 'error'",
     [agentId],
   );
-  for (const { id, error } of failed) findings.push(`run ${id} ended with an error: ${error}`);
+  // A run whose process was killed three times while it was evaluated ends as an error: its trace may be why.
+  const isKilled = ({ attempts, error }: FailedRow) => attempts === attemptsMax && /crashed/.test(error);
+  const killed = new Set(failed.filter(isKilled).map(run => run.trace_id));
+  for (const run of failed)
+    if (!isKilled(run)) findings.push(`run ${run.id} ended with an error: ${run.error}`);
   const { rows: runs } = await database.query<RunRow>(
     "select id, trace_id, revision, verdict, detail from runs where agent_id = $1 and state = 'completed' and kind = 'passive'",
     [agentId],
@@ -171,10 +189,11 @@ async function checkRuns(
   for (const { id, path, revision } of rows) {
     const own = runsOf.get(id) ?? [];
     if (path === "canonical") {
-      if (own.length !== 1) findings.push(`canonical trace ${id} was evaluated ${own.length} times`);
+      if (own.length !== (killed.has(id) ? 0 : 1))
+        findings.push(`canonical trace ${id} was evaluated ${own.length} times`);
       continue;
     }
-    if (!own.some(run => run.revision === revision))
+    if (!own.some(run => run.revision === revision) && !killed.has(id))
       findings.push(`trace ${id} was not evaluated at its revision ${revision}`);
     for (const [at, { length }] of Map.groupBy(own, run => run.revision))
       if (length > 1) findings.push(`trace ${id} was evaluated ${length} times at revision ${at}`);
@@ -186,7 +205,7 @@ async function checkRuns(
     if (listOf(judged) !== expected)
       findings.push(`run ${id} has the results of ${judged.join(", ") || "no test"}`);
   }
-  return runs;
+  return { runs, killed: killed.size };
 }
 
 /** The counts by hour equal a recount: an agent's count each trace by its latest run, a test's count every run. */

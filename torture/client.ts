@@ -1,9 +1,10 @@
-// A client: sends new traces, replacements, repetitions and races to the nodes, each until it is acknowledged.
+// A client: sends new traces, other versions of them and races, everything one to five times, each until it is acknowledged.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../fuzz/random.ts";
 import { canonicalBody, canonicalSpan, encodings, exportedSpan, exportOf } from "../test/support/bodies.ts";
 import type { Delivery, Identity, Ledger, SentSpan } from "./ledger.ts";
 import type { Node } from "./node.ts";
+import { type Request, type RequestPoint, send, sendUpTo } from "./requests.ts";
 
 export type ClientOptions = {
   nodes: Node[];
@@ -14,18 +15,17 @@ export type ClientOptions = {
   key: string;
 };
 
-type Request = { path: string; headers: Record<string, string>; body: Buffer };
-
-// As long as an exporter waits for an answer.
-const answerMs = 10_000;
 const retryMs = 100;
-const repeatedMax = 5;
+const timesMax = 5;
+const ownMax = 100;
 
 export class Client {
   readonly #options: ClientOptions;
+  /** Canonical traces that get further versions. */
   readonly #own: Identity[] = [];
-  #isStopping = false;
-  #aborting = new AbortController();
+  readonly #aborting = new AbortController();
+  /** What was interrupted is delivered in the background. */
+  readonly #interrupted: Promise<void>[] = [];
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -36,49 +36,81 @@ export class Client {
   }
 
   /** Requests that are not acknowledged by then never are. */
-  stop(): void {
-    this.#isStopping = true;
+  async stop(): Promise<void> {
     this.#aborting.abort();
+    await Promise.all(this.#interrupted);
   }
 
-  #act(): Promise<unknown> {
+  get #isStopping(): boolean {
+    return this.#aborting.signal.aborted;
+  }
+
+  #act(): Promise<void> {
     const { random } = this.#options;
     const kind = random.below(10);
-    if (kind < 3) return this.#canonical(this.#new("canonical"));
-    if (kind < 5 && this.#own.length > 0) return this.#canonical(random.pick(this.#own));
-    if (kind < 6) return this.#race();
-    return this.#otlp();
+    if (kind < 2) return this.#race();
+    const path = kind < 6 ? "canonical" : "otlp";
+    const isNew = path === "otlp" || this.#own.length === 0 || random.chance(0.5);
+    const identity = isNew ? this.#new(path) : random.pick(this.#own);
+    const batches = Array.from({ length: 1 + random.below(4) }, () => this.#spans());
+    return this.#deliverAll(identity, batches);
   }
 
   #new(path: Identity["path"]): Identity {
     const { ledger, random } = this.#options;
-    const externalId = random.bytes(16).toString("hex");
-    const identity = ledger.add({ externalId, path, deliveries: [] });
-    if (path === "canonical") this.#own.push(identity);
+    const identity = ledger.add(random.bytes(16).toString("hex"), path);
+    if (path === "canonical") {
+      if (this.#own.length === ownMax) this.#own.shift();
+      this.#own.push(identity);
+    }
     return identity;
   }
 
-  /** The next version of a trace. One at a time: a later one starts when the one before is acknowledged. */
-  async #canonical(identity: Identity): Promise<void> {
-    await this.#deliver(identity, this.#spans(), this.#options.random.below(2));
-  }
-
-  /** Two versions of a new trace at once, to two nodes where there are two. */
-  async #race(): Promise<void> {
-    this.#options.ledger.races++;
-    const identity = this.#new("canonical");
-    await Promise.all([0, 1].map(node => this.#deliver(identity, this.#spans(), 0, node)));
-  }
-
-  /** A trace in several batches, in any order, some at once. */
-  async #otlp(): Promise<void> {
+  /** Each batch or version one to five times, in any order, one after the other or all at once. */
+  async #deliverAll(identity: Identity, batches: SentSpan[][]): Promise<void> {
     const { random } = this.#options;
-    const identity = this.#new("otlp");
-    const isAtOnce = random.chance(0.5);
-    const batches = Array.from({ length: 1 + random.below(4) }, () => this.#spans());
-    const sent = batches.map(spans => () => this.#deliver(identity, spans, random.below(repeatedMax)));
-    if (isAtOnce) await Promise.all(sent.map(send => send()));
-    else for (const send of sent) await send();
+    const copies = batches.flatMap(spans => {
+      const request = this.#request(identity, spans);
+      const times = 1 + random.below(timesMax);
+      return Array.from({ length: times }, () => ({ spans, request, order: random.below(2 ** 32) }));
+    });
+    const sends = copies
+      .toSorted((a, b) => a.order - b.order)
+      .map(
+        ({ spans, request }) =>
+          () =>
+            this.#deliver(identity, spans, request, this.#anyNode),
+      );
+    if (random.chance(0.5)) await Promise.all(sends.map(send => send()));
+    else for (const send of sends) await send();
+  }
+
+  /** A new trace whose versions, or batches that overlap, are sent to the nodes at once, each to another. */
+  async #race(): Promise<void> {
+    const { random, ledger } = this.#options;
+    const identity = this.#new(random.chance(0.5) ? "canonical" : "otlp");
+    const shared = this.#spans();
+    const sent = Array.from({ length: 2 + random.below(4) }, () => {
+      const spans = this.#spans();
+      return identity.path === "canonical" ? spans : [...spans, ...shared.slice(random.below(shared.length))];
+    });
+    await Promise.all(
+      sent.map((spans, at) => this.#deliver(identity, spans, this.#request(identity, spans), () => at)),
+    );
+    ledger.races++;
+  }
+
+  /** Sends a new trace up to the point, where the node is killed, and then until it is acknowledged. */
+  async interrupt(node: Node, point: RequestPoint): Promise<boolean> {
+    const { random } = this.#options;
+    const identity = this.#new(random.chance(0.5) ? "canonical" : "otlp");
+    const delivery = begin(identity, this.#spans());
+    const request = this.#request(identity, delivery.spans);
+    const { url } = node;
+    identity.unknown++;
+    const isReached = url !== undefined && (await sendUpTo(point, url, request, () => node.kill()));
+    this.#interrupted.push(this.#finish(identity, delivery, request, this.#anyNode));
+    return isReached;
   }
 
   #spans(): SentSpan[] {
@@ -89,25 +121,21 @@ export class Client {
     }));
   }
 
-  /** Sends until it is acknowledged, and then `repeated` times more. */
-  async #deliver(identity: Identity, spans: SentSpan[], repeated: number, node?: number): Promise<void> {
+  readonly #anyNode = () => this.#options.random.below(this.#options.nodes.length);
+
+  async #deliver(identity: Identity, spans: SentSpan[], request: Request, node: () => number): Promise<void> {
     if (this.#isStopping) return;
-    const { ledger, random } = this.#options;
-    const delivery: Delivery = { spans, startedMs: performance.now(), acknowledgedMs: null };
-    identity.deliveries.push(delivery);
-    const request = this.#request(identity, spans);
+    await this.#finish(identity, begin(identity, spans), request, node);
+  }
+
+  async #finish(identity: Identity, delivery: Delivery, request: Request, node: () => number): Promise<void> {
     while (!this.#isStopping) {
-      if (await this.#send(request, node ?? random.below(this.#options.nodes.length))) {
+      if (await this.#send(identity, request, node())) {
         delivery.acknowledgedMs = performance.now();
-        ledger.acknowledgements++;
-        break;
+        this.#options.ledger.acknowledgements++;
+        return;
       }
       await delay(retryMs);
-    }
-    for (let count = 0; count < repeated && !this.#isStopping; count++) {
-      // A repetition of what was replaced since would bring it back: only while nothing came after it.
-      if (identity.path === "canonical" && identity.deliveries.at(-1) !== delivery) return;
-      await this.#send(request, random.below(this.#options.nodes.length));
     }
   }
 
@@ -137,21 +165,22 @@ export class Client {
   }
 
   /** Whether it was acknowledged. */
-  async #send({ path, headers, body }: Request, at: number): Promise<boolean> {
+  async #send(identity: Identity, request: Request, at: number): Promise<boolean> {
     const { nodes, ledger } = this.#options;
     const url = nodes[at % nodes.length]!.url;
     if (url === undefined) return false;
-    const signal = AbortSignal.any([this.#aborting.signal, AbortSignal.timeout(answerMs)]);
-    try {
-      const answer = await fetch(url + path, { method: "POST", headers, body: new Uint8Array(body), signal });
-      const text = await answer.text();
-      ledger.count(answer.status);
-      if (answer.status === 200 || answer.status === 201) return true;
-      if (answer.status !== 503) ledger.findings.push(`answered ${answer.status}: ${text.slice(0, 200)}`);
-      return false;
-    } catch {
-      ledger.count(0);
-      return false;
-    }
+    const { status, text } = await send(url, request, this.#aborting.signal);
+    ledger.count(status);
+    if (status === 201) identity.created++;
+    if (status === 200 || status === 201) return true;
+    identity.unknown++;
+    if (status !== 0 && status !== 503) ledger.findings.push(`answered ${status}: ${text.slice(0, 200)}`);
+    return false;
   }
+}
+
+function begin(identity: Identity, spans: SentSpan[]): Delivery {
+  const delivery: Delivery = { spans, startedMs: performance.now(), acknowledgedMs: null };
+  identity.deliveries.push(delivery);
+  return delivery;
 }

@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { type Goal, type Goals, goalNames, missing, reached } from "./goals.ts";
 import { clockLibrary, type Fault, faults } from "./nemesis.ts";
 import { torture } from "./torture.ts";
 
@@ -12,9 +13,24 @@ const integer = (text: string) => {
   return value;
 };
 
-type Options = { seed: number; seconds: number; nodes: number; clients: number; faults: Fault[] };
+const goalOptions: Record<Goal, string> = {
+  kills: "--kills <number>",
+  databaseKills: "--database-kills <number>",
+  diskFull: "--disk-full <number>",
+  failovers: "--failovers <number>",
+  races: "--races <number>",
+  acknowledgements: "--acknowledgements <number>",
+};
 
-const options = new Command("npm run torture --")
+type Options = {
+  seed: number;
+  seconds?: number;
+  nodes: number;
+  clients: number;
+  faults: Fault[];
+} & Goals;
+
+const command = new Command("npm run torture --")
   .description(
     "Sends traces while faults happen, and checks that everything acknowledged is stored, once, and evaluated once.",
   )
@@ -24,20 +40,44 @@ const options = new Command("npm run torture --")
     integer,
     Date.now() % 2 ** 31,
   )
-  .option("--seconds <number>", "how long faults happen", integer, 120)
+  .option("--seconds <number>", "how long faults happen (default: 120; with a goal, 7200 at most)", integer)
   .option("--nodes <number>", "processes of the service", integer, 2)
   .option("--clients <number>", "concurrent clients", integer, 4 * availableParallelism())
-  .addOption(new Option("--faults <names...>", "what goes wrong").choices(faults).default([...faults]))
-  .parse()
-  .opts<Options>();
+  .addOption(new Option("--faults <names...>", "what goes wrong").choices(faults).default([...faults]));
+for (const flags of Object.values(goalOptions)) command.option(flags, "goes on until so many", integer);
+const options = command.parse().opts<Options>();
+
+const goals: Goals = Object.fromEntries(
+  goalNames.flatMap(goal => (options[goal] === undefined ? [] : [[goal, options[goal]]])),
+);
+const hasGoals = Object.keys(goals).length > 0;
+const secondsMax = options.seconds ?? (hasGoals ? 7_200 : 120);
 
 if (!clockLibrary && options.faults.includes("move-clock")) {
   print("No clock is moved in this run: install libfaketime (Debian: faketime).");
 }
-print(`seed ${options.seed}, ${options.nodes} nodes, ${options.clients} clients, ${options.seconds} s`);
+let isInterrupted = false;
+process.once("SIGINT", () => {
+  isInterrupted = true;
+  print("Ending the faults. Press Ctrl-C again to end without the check.");
+});
+print(`seed ${options.seed}, ${options.nodes} nodes, ${options.clients} clients, at most ${secondsMax} s`);
 const { report, ledger, deeds, crashes, seconds } = await torture({
   ...options,
-  until: () => delay(options.seconds * 1_000),
+  goals,
+  async until(ledger, deeds) {
+    const started = performance.now();
+    const elapsed = () => (performance.now() - started) / 1_000;
+    for (let told = 0; elapsed() < secondsMax && !isInterrupted; ) {
+      if (hasGoals && missing(goals, ledger, deeds).length === 0) return;
+      await delay(Math.min(1_000, (secondsMax - elapsed()) * 1_000));
+      if (elapsed() - told < 60) continue;
+      told = elapsed();
+      print(
+        `${told.toFixed(0)} s: ${goalNames.map(goal => `${goal} ${reached(goal, ledger, deeds)}`).join(", ")}`,
+      );
+    }
+  },
   say: print,
 });
 
@@ -49,9 +89,13 @@ if (crashes > 0) print(`ended by themselves while PostgreSQL was away: ${crashes
 print(
   `stored: ${report.traces} traces, ${report.spans} spans; ${report.runs} runs; backlog drained in ${(report.drainedMs / 1_000).toFixed(1)} s`,
 );
+if (report.killed > 0)
+  print(`traces whose run became an error, because its process was killed three times: ${report.killed}`);
 for (const finding of report.findings.slice(0, 50)) print(`FOUND ${finding}`);
 print(`${report.findings.length} findings`);
-process.exit(report.findings.length > 0 ? 1 : 0);
+const left = missing(goals, ledger, deeds);
+for (const goal of left) print(`not reached: ${goal}`);
+process.exit(report.findings.length > 0 || left.length > 0 ? 1 : 0);
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -2,16 +2,23 @@
 import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../fuzz/random.ts";
-import type { Cluster } from "../test/support/cluster.ts";
+import type { Client } from "./client.ts";
+import type { Database } from "./database.ts";
 import type { Disk } from "./disk.ts";
+import { type Goals, isAhead, shares } from "./goals.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Node } from "./node.ts";
 import { points } from "./postgres-proxy.ts";
+import { requestPoints } from "./requests.ts";
 
 export const faults = [
   "kill",
   "kill-at-point",
+  "kill-in-request",
   "kill-database",
+  "fail-over",
   "cut",
+  "cut-at-point",
   "stall",
   "fill-disk",
   "move-clock",
@@ -20,11 +27,15 @@ export type Fault = (typeof faults)[number];
 
 export type NemesisOptions = {
   nodes: Node[];
-  cluster: Cluster;
+  database: Database;
   /** Where PostgreSQL keeps its data, if it can be filled. */
   disk: Disk | null;
+  /** Sends the requests that are interrupted. */
+  client: Client;
   random: Random;
   faults: readonly Fault[];
+  goals: Goals;
+  ledger: Ledger;
 };
 
 const libraries = [
@@ -49,10 +60,12 @@ export class Nemesis {
 
   /** Until it is stopped; then everything runs again. */
   async run(): Promise<void> {
-    const { random, faults: chosen } = this.#options;
+    const { random, goals, ledger } = this.#options;
     while (!this.#isStopping) {
       await delay(50 + random.below(700));
-      await this.#act(random.pick(chosen));
+      if (isAhead(goals, ledger, this.deeds)) continue;
+      const node = await this.#runningNode();
+      if (node) await this.#act(this.#choose(), node);
     }
   }
 
@@ -60,36 +73,70 @@ export class Nemesis {
     this.#isStopping = true;
   }
 
+  #choose(): Fault {
+    const { random, faults: chosen, goals, ledger } = this.#options;
+    const likely = shares(chosen, goals, ledger, this.deeds);
+    const sum = likely.reduce((total, share) => total + share, 0);
+    let left = (random.below(2 ** 32) / 2 ** 32) * sum;
+    const at = likely.findIndex(share => {
+      left -= share;
+      return left < 0;
+    });
+    return chosen.at(at)!;
+  }
+
+  /** Undefined if it is stopped first. */
+  async #runningNode(): Promise<Node | undefined> {
+    const { nodes, random } = this.#options;
+    for (;;) {
+      const running = nodes.filter(({ url }) => url !== undefined);
+      if (this.#isStopping) return undefined;
+      if (running.length > 0) return random.pick(running);
+      await delay(50);
+    }
+  }
+
   #count(deed: string): void {
     this.deeds.set(deed, (this.deeds.get(deed) ?? 0) + 1);
   }
 
-  async #act(fault: Fault): Promise<void> {
-    const { random, nodes, cluster, disk } = this.#options;
-    const node = random.pick(nodes);
+  async #act(fault: Fault, node: Node): Promise<void> {
+    const { random, database, disk, client } = this.#options;
     const spellMs = 100 + random.below(2_500);
     switch (fault) {
       case "kill":
         node.kill();
         break;
-      case "kill-at-point": {
+      case "kill-at-point":
+      case "cut-at-point": {
         const point = random.pick(points);
-        if (!(await node.killAt(point))) return;
-        this.#count(`killed at: ${point.name}`);
+        const isKill = fault === "kill-at-point";
+        if (!(await node.reaches(point, isKill ? () => node.kill() : undefined))) return;
+        this.#count(`${isKill ? "killed" : "cut"} at: ${point.name}`);
+        break;
+      }
+      case "kill-in-request": {
+        const point = random.pick(requestPoints);
+        if (!(await client.interrupt(node, point))) return;
+        this.#count(`killed at: ${point}`);
         break;
       }
       case "kill-database":
-        await cluster.crash();
+        await database.crash(random);
         await delay(random.below(1_000));
-        await cluster.resume();
+        await database.resume();
+        break;
+      case "fail-over":
+        if (!database.failOver) return;
+        await database.failOver(random);
         break;
       case "cut":
-        node.proxy.cut();
+        node.cut();
         break;
       case "stall":
-        node.proxy.stall();
+        node.stall();
         await delay(spellMs);
-        node.proxy.resume();
+        node.resume();
         break;
       case "fill-disk":
         if (!disk) return;
@@ -97,8 +144,8 @@ export class Nemesis {
         await delay(spellMs);
         disk.empty();
         // PostgreSQL ends when it cannot write its log, and does not come back by itself.
-        await cluster.crash().catch(() => {}); // it may be down
-        await cluster.resume();
+        await database.crash(random).catch(() => {}); // it may be down
+        await database.resume();
         break;
       case "move-clock": {
         if (!clockLibrary) return;

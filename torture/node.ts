@@ -1,4 +1,4 @@
-// A node: one process of the service, which is killed and started again, with a proxy before its PostgreSQL.
+// A node: one process of the service, which is killed and started again, with a proxy before each PostgreSQL server.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,11 +6,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type ServiceProcess, startProcess } from "../test/flow/processes.ts";
 import { type Point, PostgresProxy } from "./postgres-proxy.ts";
 
-const killedMs = 3_000;
+const pointMs = 3_000;
 
 export class Node {
   readonly name: string;
-  readonly proxy: PostgresProxy;
+  readonly #proxies: PostgresProxy[];
   readonly #env: Record<string, string>;
   readonly #dataDir: string;
   #process: ServiceProcess | undefined;
@@ -22,22 +22,23 @@ export class Node {
   crashes = 0;
   #isKilled = false;
 
-  private constructor(name: string, proxy: PostgresProxy, env: Record<string, string>) {
+  private constructor(name: string, proxies: PostgresProxy[], env: Record<string, string>) {
     this.name = name;
-    this.proxy = proxy;
+    this.#proxies = proxies;
     this.#env = env;
     this.#dataDir = mkdtempSync(join(tmpdir(), "onlooker-torture-node-"));
   }
 
   static async start(name: string, databaseUrl: string, env: Record<string, string>): Promise<Node> {
-    const target = new URL(databaseUrl);
-    const proxy = await PostgresProxy.open({ host: target.hostname, port: Number(target.port) });
-    const proxied = new URL(databaseUrl);
-    proxied.hostname = "127.0.0.1";
-    proxied.port = String(proxy.port);
-    const node = new Node(name, proxy, { ...env, DATABASE_URL: proxied.href });
-    await node.#startProcess({});
+    const [, before, hosts, after] = /^(.*@)([^/]+)(.*)$/.exec(databaseUrl)!;
+    const targets = hosts!.split(",").map(host => new URL(`tcp://${host}`));
+    const proxies = await Promise.all(
+      targets.map(({ hostname, port }) => PostgresProxy.open({ host: hostname, port: Number(port) })),
+    );
+    const proxied = proxies.map(({ port }) => `127.0.0.1:${port}`).join(",");
+    const node = new Node(name, proxies, { ...env, DATABASE_URL: `${before}${proxied}${after}` });
     node.#running = node.#keepRunning();
+    await node.#started();
     return node;
   }
 
@@ -54,17 +55,33 @@ export class Node {
     this.#process?.kill("SIGKILL");
   }
 
-  /** Kills it when it gets to the point. False if that did not happen in time. */
-  async killAt(point: Point): Promise<boolean> {
+  /** Breaks its connections to PostgreSQL. */
+  cut(): void {
+    for (const proxy of this.#proxies) proxy.cut();
+  }
+
+  /** Its connections to PostgreSQL stay, and nothing gets through. */
+  stall(): void {
+    for (const proxy of this.#proxies) proxy.stall();
+  }
+
+  resume(): void {
+    for (const proxy of this.#proxies) proxy.resume();
+  }
+
+  /** Breaks the connection that gets to the point, after `act`. False if none did in time. */
+  async reaches(point: Point, act: () => void = () => {}): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.proxy.waitFor(point, () => {
-      this.kill();
-      resolve(true);
-    });
-    const timeout = delay(killedMs, false, { ref: false });
-    const isKilled = await Promise.race([promise, timeout]);
-    this.proxy.stopWaiting();
-    return isKilled;
+    for (const proxy of this.#proxies) {
+      proxy.waitFor(point, () => {
+        act();
+        resolve(true);
+      });
+    }
+    const timeout = delay(pointMs, false, { ref: false });
+    const isReached = await Promise.race([promise, timeout]);
+    for (const proxy of this.#proxies) proxy.stopWaiting();
+    return isReached;
   }
 
   /** Ends its process, with another clock or not, and waits for one with its own. */
@@ -72,6 +89,11 @@ export class Node {
     this.next = {};
     const before = this.#process;
     this.kill();
+    await this.#started(before);
+  }
+
+  /** Resolves once a process runs that is another one than `before`. */
+  async #started(before?: ServiceProcess): Promise<void> {
     while (!this.#process || this.#process === before) await delay(50);
   }
 
@@ -79,7 +101,7 @@ export class Node {
     this.#isStopping = true;
     this.#process?.kill("SIGTERM");
     await this.#running;
-    await this.proxy.close();
+    for (const proxy of this.#proxies) await proxy.close();
     rmSync(this.#dataDir, { recursive: true, force: true });
   }
 
@@ -102,5 +124,8 @@ export class Node {
       // While PostgreSQL is down a node may end with a clear error, as a supervisor expects.
       await this.#startProcess(next).catch(() => delay(200));
     }
+    // It was being started when it was stopped.
+    this.#process?.kill("SIGTERM");
+    await this.#process?.exited;
   }
 }

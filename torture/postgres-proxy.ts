@@ -43,7 +43,7 @@ export class PostgresProxy {
     return (this.#server.address() as { port: number }).port;
   }
 
-  /** Calls `reached` when a statement gets to the point, and passes nothing on in that connection any more. */
+  /** Calls `reached` when a statement gets to the point, and breaks off that connection. */
   waitFor(point: Point, reached: () => void): void {
     this.#waiting = { point, reached };
   }
@@ -88,6 +88,8 @@ export class PostgresProxy {
       isHeld = true;
       this.#waiting = undefined;
       reached();
+      client.resetAndDestroy();
+      server.resetAndDestroy();
     };
     client.on("data", bytes => {
       if (isHeld) return;

@@ -49,8 +49,8 @@ async function end(folder: Folder): Promise<void> {
 }
 
 /** A temporary folder that is removed by a later run if this one is killed, with the servers whose data it holds. */
-export function makeScratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+export function makeScratch(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
   chmodSync(folder, 0o755); // for the user that PostgreSQL runs as when the tests run as root
   return folder;
 }

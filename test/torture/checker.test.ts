@@ -14,7 +14,7 @@ const stored = (...deliveries: Delivery[]) =>
   new Map(deliveries.flatMap(({ spans }) => spans.map(({ spanId, text }) => [spanId, text])));
 
 const identity = (path: Identity["path"], ...deliveries: Delivery[]): Identity => ({
-  ...{ externalId: "one", path, deliveries },
+  ...{ externalId: "one", path, deliveries, created: 1, unknown: 0 },
 });
 
 const first = delivery("first", "ab", 0, 10);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { findBinaries } from "../../../src/embedded/binaries.ts";
-import { ensureCluster, isAlive, openFolder, realFolder } from "../../../src/embedded/folder.ts";
+import { ensureCluster, isAlive, isServer, openFolder, realFolder } from "../../../src/embedded/folder.ts";
 import {
   connect,
   type Server,
@@ -14,7 +14,7 @@ import {
   urlOf,
 } from "../../../src/embedded/server.ts";
 import { makeScratch } from "../../support/postgres-server.ts";
-import { requireCommand } from "./command.ts";
+import { requireCommand, runCommand } from "./command.ts";
 
 export type Node = {
   /** Of a superuser on the database `postgres`. */
@@ -24,9 +24,16 @@ export type Node = {
   /** As if its machine hung: connections stay, and nobody answers. */
   freeze(): void;
   thaw(): void;
-  /** Starts it again after `kill`, as what it was. */
+  /** Every connection breaks without cleanup, as in `pg_ctl stop -m immediate`. Resolves once it is down. */
+  crash(): Promise<void>;
+  /** Starts it again after `kill` or `crash`, as what it was. */
   restart(): Promise<void>;
+  isRunning(): boolean;
   promote(): Promise<void>;
+  /** Starts it, which is down, with a copy of that one's data, as its standby. Resolves once it streams. */
+  follow(primary: Node): Promise<void>;
+  /** Where its files are. */
+  cluster: string;
 };
 
 export type Pair = {
@@ -37,17 +44,30 @@ export type Pair = {
   stop(): Promise<void>;
 };
 
-/** `synchronous`: the primary commits nothing that the standby does not have. */
-export async function startPair({ synchronous }: { synchronous: boolean }): Promise<Pair> {
-  const scratch = makeScratch();
-  const first = await openNode(join(scratch, "a"));
+export type PairOptions = {
+  /** The primary commits nothing that the standby does not have. */
+  synchronous: boolean;
+  /** The folder that their data folders are made in. */
+  parent?: string | undefined;
+  maxConnections?: number | undefined;
+  /** Further lines of both configurations. */
+  configuration?: string[];
+};
+
+export async function startPair({
+  synchronous,
+  parent,
+  maxConnections,
+  configuration = [],
+}: PairOptions): Promise<Pair> {
+  const scratch = makeScratch(parent);
+  const first = await openNode(join(scratch, "a"), { maxConnections });
+  for (const line of configuration) first.configure(line);
   await first.up();
   const { port, password } = first;
   await first.down();
-  const second = await openNode(join(scratch, "b"), join(scratch, "a"));
-  second.configure(`primary_conninfo = 'host=127.0.0.1 port=${port()} user=onlooker password=${password()}'`);
-  writeFileSync(join(second.cluster, "standby.signal"), "");
-  await requireCommand("chown", ["--reference", second.cluster, join(second.cluster, "standby.signal")]);
+  const second = await openNode(join(scratch, "b"), { maxConnections, source: join(scratch, "a") });
+  await second.standBy(port());
   if (synchronous) first.configure("synchronous_standby_names = '*'");
   await Promise.all([first.up(), second.up()]);
   const [primary, standby] = [first.node(), second.node()];
@@ -68,7 +88,10 @@ export async function startPair({ synchronous }: { synchronous: boolean }): Prom
 }
 
 /** A server in this folder, whose files are those of a stopped one if given. */
-async function openNode(dataDir: string, source?: string) {
+async function openNode(
+  dataDir: string,
+  { source, maxConnections }: { source?: string; maxConnections?: number | undefined },
+) {
   const user = openFolder(dataDir);
   const binaries = await findBinaries(dataDir, user);
   if (source !== undefined) {
@@ -78,7 +101,7 @@ async function openNode(dataDir: string, source?: string) {
   const folder = realFolder(dataDir);
   const { signal } = new AbortController();
   const log = { info() {}, warn: console.error, error: console.error };
-  const context: ServerContext = { folder, binaries, user, log, port: undefined, signal };
+  const context: ServerContext = { folder, binaries, user, log, maxConnections, port: undefined, signal };
   let server: Server;
 
   async function up(): Promise<void> {
@@ -97,22 +120,41 @@ async function openNode(dataDir: string, source?: string) {
   };
 
   const thaw = () => signalAll("SIGCONT");
+  const password = () => new URL(urlOf(folder, 1, "postgres")).password;
+  const configure = (line: string) => {
+    writeFileSync(join(folder.cluster, "postgresql.conf"), `${line}\n`, { flag: "a" });
+  };
+  const standBy = async (primaryPort: string | number) => {
+    configure(`primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=onlooker password=${password()}'`);
+    const signal = join(folder.cluster, "standby.signal");
+    writeFileSync(signal, "");
+    await requireCommand("chown", ["--reference", folder.cluster, signal]);
+  };
   const node = (): Node => ({
     url: urlOf(folder, context.port!, "postgres"),
+    cluster: folder.cluster,
     async kill() {
       signalAll("SIGSTOP");
       signalAll("SIGKILL");
       while (isAlive(server.pid)) await delay(5);
       rmSync(join(folder.cluster, "postmaster.pid"), { force: true });
     },
+    async crash() {
+      process.kill(server.pid, "SIGQUIT");
+      while (isServer(server.pid, folder)) await delay(5);
+    },
     freeze: () => signalAll("SIGSTOP"),
     thaw,
     restart: up,
+    isRunning: () => isServer(server.pid, folder),
     async promote() {
-      const client = new pg.Client({ connectionString: urlOf(folder, context.port!, "postgres") });
-      await client.connect();
-      await client.query("select pg_promote()");
-      await client.end();
+      await queryOnce(urlOf(folder, context.port!, "postgres"), "select pg_promote()");
+    },
+    async follow(primary) {
+      await copyRunning(primary, folder.cluster);
+      await standBy(new URL(primary.url).port);
+      await up();
+      await streaming(primary.url);
     },
   });
 
@@ -123,11 +165,48 @@ async function openNode(dataDir: string, source?: string) {
     thaw,
     node,
     port: () => context.port!,
-    password: () => new URL(urlOf(folder, 1, "postgres")).password,
-    configure(line: string) {
-      writeFileSync(join(folder.cluster, "postgresql.conf"), `${line}\n`, { flag: "a" });
-    },
+    password,
+    configure,
+    standBy,
   };
+}
+
+/** Replaces the files of a server that is down by a backup of a running one, as pg_basebackup makes it. */
+async function copyRunning({ url, cluster }: Node, to: string): Promise<void> {
+  for (const name of readdirSync(to)) rmSync(join(to, name), { recursive: true });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("select pg_backup_start('copy', fast => true)");
+    // The WAL comes from the primary. Files that change or vanish meanwhile are what the WAL is replayed for: tar's exit code 1.
+    const without = ["./pg_wal/*", "./postmaster.*", "./pg_replslot/*", "*/pgsql_tmp*"].map(
+      name => `--exclude=${name}`,
+    );
+    const [archive, here] = [join(to, "..", "copy.tar"), "."];
+    for (const args of [
+      ["-C", cluster, ...without, "-cf", archive, here],
+      ["-C", to, "-xpf", archive],
+    ]) {
+      const { code, stderr } = await runCommand("tar", args);
+      if (code === null || code > 1) throw new Error(stderr);
+    }
+    rmSync(archive);
+    const { rows } = await client.query("select labelfile from pg_backup_stop(wait_for_archive => false)");
+    writeFileSync(join(to, "backup_label"), rows[0].labelfile);
+    await requireCommand("chown", ["--reference", join(to, "PG_VERSION"), join(to, "backup_label")]);
+  } finally {
+    await client.end();
+  }
+}
+
+async function queryOnce(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
 }
 
 /** Linux only. */
