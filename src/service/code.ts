@@ -2,11 +2,10 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { root } from "../config/package.ts";
 
 /** The folder of the sources, or of what the package has in their place. */
-const sources = fileURLToPath(new URL("..", import.meta.url));
+const sources = join(import.meta.dirname, "..");
 
 /**
  * A hash of the sources and of package.json, which names the dependencies. By content: npm gives the files of every release
