@@ -13,7 +13,7 @@ import { hostileBodies } from "./hostile-bodies.ts";
 import { httpProcessesCost } from "./http-processes.ts";
 import { judgedChecks, judgedTests, judgingTimes } from "./judge-overhead.ts";
 import { listTimes } from "./lists.ts";
-import { measureOverload } from "./overload.ts";
+import { measureOverload, slowLoads } from "./overload.ts";
 import { pageTimes } from "./pages.ts";
 import { privacyCosts } from "./privacy.ts";
 import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";
@@ -193,9 +193,12 @@ async function fairness(): Promise<void> {
 
 /** Loads from outside what the service is made for, one after the other. */
 async function overload(): Promise<void> {
-  const { service, url } = await startService({ SVC_ROLES: "http" });
+  const isSlow = process.argv.includes("slow");
+  const databaseUrl = isSlow ? await slowDatabase() : embedded.url;
+  const { service, url } = await startService({ SVC_ROLES: "http", DATABASE_URL: databaseUrl });
   const given = {
-    databaseUrl: embedded.url,
+    ...(isSlow && { loads: slowLoads }),
+    databaseUrl,
     url,
     pid: service.pid,
     seconds: Number(process.env.BENCH_SECONDS ?? 60),
@@ -214,6 +217,16 @@ async function overload(): Promise<void> {
     },
   );
   await service.stop();
+}
+
+/** Through a proxy that lets 200 KB a second through: some hundred traces. */
+async function slowDatabase(): Promise<string> {
+  const { hostname, port } = new URL(embedded.url);
+  const proxy = start("./slow-postgres.ts", [hostname, port, "200000"]);
+  children.push(proxy);
+  const slow = new URL(embedded.url);
+  slow.port = await proxy.nextLine();
+  return slow.href;
 }
 
 async function privacy(): Promise<void> {

@@ -9,7 +9,14 @@ import type { Probed } from "./probe.ts";
 import { peakMb, start } from "./processes.ts";
 import { makeProject } from "./project.ts";
 
-export type OverloadOptions = { databaseUrl: string; url: string; pid: number; seconds: number };
+export type OverloadOptions = {
+  databaseUrl: string;
+  url: string;
+  pid: number;
+  seconds: number;
+  /** By default the hostile ones, and five times the connections that saturate it. */
+  loads?: Record<string, Load>;
+};
 
 export type Overloaded = {
   load: string;
@@ -29,7 +36,7 @@ type Sender = { key: string; agentId: string; url: string };
 type Load = (sender: Sender, count: (status: number) => void, seconds: number) => Promise<void>;
 
 export async function measureOverload(
-  { databaseUrl, url, pid, seconds }: OverloadOptions,
+  { databaseUrl, url, pid, seconds, loads = hostileLoads }: OverloadOptions,
   onLoad: (result: Overloaded) => void = () => {},
 ): Promise<Overloaded[]> {
   const made = await makeProject(databaseUrl, { serviceName: `hostile-${crypto.randomUUID()}`, tests: 0 });
@@ -109,7 +116,7 @@ function recoveredAfter(probed: Probed[], ended: number, slow: number): number {
 const mebibyte = 1024 * 1024;
 const json = { "content-type": "application/json" };
 
-const loads: Record<string, Load> = {
+const hostileLoads: Record<string, Load> = {
   "64 parallel bodies of 30 MB": (sender, count) => {
     const filling = "x".repeat(30 * mebibyte - 300);
     const spans = [{ span_id: "1", name: "large", attributes: { a: filling } }];
@@ -137,7 +144,14 @@ const loads: Record<string, Load> = {
       count,
     ),
   "2,000 slow sockets": slowSockets,
-  "five times the connections that saturate it": (sender, count, seconds) => saturate(sender, count, seconds),
+  "five times the connections that saturate it": (sender, count, seconds) =>
+    saturate(sender, count, seconds, 160),
+};
+
+/** For a service whose PostgreSQL is too slow: five times as many requests as it has places for. */
+export const slowLoads: Record<string, Load> = {
+  "1,280 connections, PostgreSQL too slow": (sender, count, seconds) =>
+    saturate(sender, count, seconds, 1_280),
 };
 
 async function together(
@@ -187,6 +201,7 @@ async function saturate(
   { url, key, agentId }: Sender,
   count: (status: number) => void,
   seconds: number,
+  connections: number,
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true });
   const attributes = { "gen_ai.prompt": "x".repeat(1_500) };
@@ -197,6 +212,6 @@ async function saturate(
     while (performance.now() < until)
       count(await post(url, { agent, headers: { ...json, "x-api-key": key }, body }).catch(() => 0));
   };
-  await Promise.all(Array.from({ length: 160 }, work));
+  await Promise.all(Array.from({ length: connections }, work));
   agent.destroy();
 }

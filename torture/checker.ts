@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { attemptsMax } from "../src/store/runs/claims.ts";
 import { decodeDetail } from "../src/store/runs/detail.ts";
+import { keysIn } from "../src/store/traces/span-keys.ts";
 import type { Delivery, Identity, Ledger } from "./ledger.ts";
 
 export type CheckInput = {
@@ -163,8 +164,8 @@ export function faultOfAnswers({ path, created, unknown }: Identity): string | u
 }
 
 /**
- * One completed run for a trace and revision, with one result of each eligible test. OTLP: the newest revision is among them;
- * a canonical trace is evaluated once, and not again when it is replaced.
+ * One completed run for a trace and revision, with one result of each eligible test. OTLP: the newest revision that added a
+ * span is among them, or a later one; a canonical trace is evaluated once, and not again when it is replaced.
  */
 async function checkRuns(
   database: pg.Client,
@@ -186,6 +187,7 @@ async function checkRuns(
     [agentId],
   );
   const runsOf = Map.groupBy(runs, run => run.trace_id);
+  const grown = await lastGrowth(database, agentId);
   for (const { id, path, revision } of rows) {
     const own = runsOf.get(id) ?? [];
     if (path === "canonical") {
@@ -193,8 +195,9 @@ async function checkRuns(
         findings.push(`canonical trace ${id} was evaluated ${own.length} times`);
       continue;
     }
-    if (!own.some(run => run.revision === revision) && !killed.has(id))
-      findings.push(`trace ${id} was not evaluated at its revision ${revision}`);
+    const last = grown.get(id) ?? revision;
+    if (!own.some(run => run.revision >= last) && !killed.has(id))
+      findings.push(`trace ${id} was not evaluated at its revision ${last} of ${revision}`);
     for (const [at, { length }] of Map.groupBy(own, run => run.revision))
       if (length > 1) findings.push(`trace ${id} was evaluated ${length} times at revision ${at}`);
   }
@@ -206,6 +209,27 @@ async function checkRuns(
       findings.push(`run ${id} has the results of ${judged.join(", ") || "no test"}`);
   }
   return { runs, killed: killed.size };
+}
+
+/**
+ * The revision in which each merged trace got a span last. A batch of known spans causes no evaluation, such as one that is
+ * delivered again after another batch has brought some of its spans.
+ */
+async function lastGrowth(database: pg.Client, agentId: string): Promise<Map<string, number>> {
+  const { rows } = await database.query<{ trace_id: string; seq: number; span_keys: Buffer }>(
+    `select trace_id, seq, span_keys from trace_batches
+      where trace_id in (select id from traces where agent_id = $1 and path = 'otlp') order by trace_id, seq`,
+    [agentId],
+  );
+  const known = new Set<string>();
+  const last = new Map<string, number>();
+  for (const { trace_id, seq, span_keys } of rows) {
+    const before = known.size;
+    for (const key of keysIn(span_keys)) known.add(`${trace_id} ${key}`);
+    // Each batch of a merged trace is one revision.
+    if (known.size > before) last.set(trace_id, seq);
+  }
+  return last;
 }
 
 /** The counts by hour equal a recount: an agent's count each trace by its latest run, a test's count every run. */

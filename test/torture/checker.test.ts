@@ -1,7 +1,7 @@
 // Tests that the checker of `npm run torture` tells a loss, a mixture or an old version from what may be stored.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { faultOf } from "../../torture/checker.ts";
+import { faultOf, faultOfAnswers } from "../../torture/checker.ts";
 import type { Delivery, Identity } from "../../torture/ledger.ts";
 
 /** A delivery of the spans with these ids, whose texts name it. Never acknowledged: null. */
@@ -53,4 +53,36 @@ test("an OTLP trace holds every acknowledged batch, and others as a whole or not
     ["a span that was never sent", new Map([...stored(first, second), ["z", "z"]]), "holds another span z"],
   ];
   for (const [name, texts, fault] of cases) assert.equal(faultOf(otlp, texts), fault, name);
+});
+
+test("batches that overlap are their union, and one that was not acknowledged may be absent but for what others brought", () => {
+  const overlapping = delivery("first", "bz", 15, null);
+  const otlp = identity("otlp", first, overlapping);
+  const cases: [string, Map<string, string>, string | undefined][] = [
+    ["without it", stored(first), undefined],
+    ["with it", stored(first, overlapping), undefined],
+    [
+      "without what the other brought",
+      new Map(
+        [["a", "a of first"], ...stored(overlapping)].filter(([id]) => id !== "b") as [string, string][],
+      ),
+      "holds 1 of the 2 spans of batch 1, acknowledged",
+    ],
+  ];
+  for (const [name, texts, fault] of cases) assert.equal(faultOf(otlp, texts), fault, name);
+  // Delivered twice, never acknowledged: one copy does not explain a part of the other.
+  const again = identity("otlp", first, lost, { ...lost });
+  const part = new Map([...stored(first), ["g", "g of lost"] as const]);
+  assert.equal(faultOf(again, part), "holds 1 of the 2 spans of batch 2, not acknowledged");
+});
+
+test("one request makes a canonical trace, unless nobody knows what one did", () => {
+  const answered = (path: Identity["path"], created: number, unknown: number) =>
+    faultOfAnswers({ ...identity(path, first), created, unknown });
+  assert.equal(answered("canonical", 1, 0), undefined);
+  assert.equal(answered("canonical", 1, 3), undefined);
+  assert.equal(answered("canonical", 0, 1), undefined);
+  assert.equal(answered("canonical", 0, 0), "was answered 201 0 times");
+  assert.equal(answered("canonical", 2, 3), "was answered 201 2 times");
+  assert.equal(answered("otlp", 0, 0), undefined);
 });

@@ -96,7 +96,7 @@ for (const [what, change] of Object.entries<(folder: string) => void>({
     }
     assert.match(
       service.saying(kept).at(-1)!.msg,
-      /HTTP process 3 is not replaced, 0 still serving\. Restart/,
+      /HTTP process [123] is not replaced, 0 still serving\. Restart/,
     );
     assert.equal(await service.exited, 1);
     assert.deepEqual(service.told, ["ready"]);
