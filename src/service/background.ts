@@ -1,5 +1,5 @@
 // Starts what a machine does once beside its requests: alerts, erasures, deleting old traces, forgetting content,
-// and dropping log records without a span.
+// dropping log records without a span, and the keys of tables from before.
 import { AlertSender } from "../alerts.ts";
 import type { Config } from "../config.ts";
 import type { ErasureWork } from "../eraser/steps.ts";
@@ -8,6 +8,7 @@ import { Forgetter, type ForgetterDeps } from "../forgetter.ts";
 import { metrics } from "../http/health.ts";
 import { countDropped } from "../http/ingestion/public-logs.ts";
 import { RecordExpiry } from "../ingest/record-expiry.ts";
+import { KeyBuilder } from "../key-builder.ts";
 import { Retention } from "../retention.ts";
 import type { Opened, Parts } from "./parts.ts";
 
@@ -17,7 +18,7 @@ export type Background = { alerts(): void; eraser(): void; retention(): void };
 /** `config` is read again for each alert: its base URL is known once the port is. */
 export function startBackground(
   config: Config,
-  { db, vault, log, closing }: Opened,
+  { db, addresses, vault, log, closing }: Opened,
   { events, ingestionLog, mailer, outbound, mergeLimits, onJoined }: Parts,
   work: ErasureWork & Pick<ForgetterDeps, "forget">,
 ): Background {
@@ -39,6 +40,8 @@ export function startBackground(
     onDeleted: traces => metrics.tracesExpired.inc(traces),
   });
   closing.push(() => retention.stop());
+  const keyBuilder = new KeyBuilder({ db, log, directUrl: addresses.directUrl });
+  closing.push(() => keyBuilder.stop());
   const forgetter = new Forgetter({
     ...{ db, vault, log },
     forget: work.forget,

@@ -1,9 +1,10 @@
-// Puts the agent first in the keys of tables from before: fills it in old rows, builds the new key beside the former one, and
+// Puts the agent into the keys of tables from before: fills it in old rows, builds the new key beside the former one, and
 // exchanges them. No step locks a table for longer than a moment.
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
 import { newClient, noTimeouts } from "./connect.ts";
+import type { Database } from "./db.ts";
 
 /** A row of `pending_keys`. */
 type PendingKey = {
@@ -32,34 +33,88 @@ export async function settleSmallKeys(url: string, log: Pick<Logger, "info">): P
   await client.connect();
   try {
     await takeTurn(client);
-    const { rows } = await client.query<PendingKey>(
-      "select table_name, former, columns, agent from pending_keys where small order by table_name",
-    );
-    for (const pending of rows) {
-      log.info({ table: pending.table_name }, "Preparing a table: the agent becomes part of its key");
-      await settleKey(client, pending);
-    }
+    for (const pending of await listPending(client, true)) await settleKey(client, pending, log);
   } finally {
     await client.end();
   }
 }
 
-/** Asks again and again: a session that waits for a lock has a snapshot, and the building of an index waits for those. */
-async function takeTurn(client: pg.Client): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [
-      keysLock,
-    ]);
-    if (rows[0]!.taken) return;
-    await sleep(lockMs);
+/**
+ * The same for large tables, while the service runs; the lock is the lease of the process. False if something is left: another
+ * process works, or the agents of batches are still being filled. Ends early when aborted.
+ */
+export async function settleLargeKeys(
+  url: string,
+  log: Pick<Logger, "info">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const client = newClient(url, { connectionTimeoutMillis: 5_000, options: noTimeouts });
+  const leave = () => void client.end();
+  await client.connect();
+  try {
+    signal.addEventListener("abort", leave);
+    if (signal.aborted || !(await isMyTurn(client))) return false;
+    let isDone = true;
+    for (const pending of await listPending(client, false)) {
+      if (pending.table_name === "trace_batches" && (await isFilling(client))) isDone = false;
+      else if (!(await settleKey(client, pending, log))) isDone = false;
+    }
+    return isDone;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", leave);
+    await client.end();
   }
 }
 
-/** The statements are repeated safely, each whole by itself. */
-async function settleKey(client: pg.Client, pending: PendingKey): Promise<void> {
+/** Whether tables wait for `settleLargeKeys`. */
+export async function hasPendingKeys(db: Database): Promise<boolean> {
+  const { rowCount } = await db.pool.query("select from pending_keys limit 1");
+  return rowCount! > 0;
+}
+
+async function listPending(client: pg.Client, small: boolean): Promise<PendingKey[]> {
+  const { rows } = await client.query<PendingKey>(
+    "select table_name, former, columns, agent from pending_keys where small = $1 order by table_name",
+    [small],
+  );
+  return rows;
+}
+
+/** Whether batches from before still get their agents (traces/batch-agents.ts). */
+async function isFilling(client: pg.Client): Promise<boolean> {
+  const { rowCount } = await client.query("select from backfills where name = 'batch_agents'");
+  return rowCount! > 0;
+}
+
+/** Asks again and again: a session that waits for a lock has a snapshot, and the building of an index waits for those. */
+async function takeTurn(client: pg.Client): Promise<void> {
+  while (!(await isMyTurn(client))) await sleep(lockMs);
+}
+
+async function isMyTurn(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [
+    keysLock,
+  ]);
+  return rows[0]!.taken;
+}
+
+/** Each statement is whole by itself and may be repeated. False if a row lacks its agent, and is to be filled first. */
+async function settleKey(
+  client: pg.Client,
+  pending: PendingKey,
+  log: Pick<Logger, "info">,
+): Promise<boolean> {
+  const { table_name: table } = pending;
+  log.info({ table }, "Preparing a table: the agent becomes part of its key");
   if (pending.agent !== null) await fillAgents(client, pending);
-  await buildIndex(client, pending);
-  await exchange(client, pending);
+  if (!(await requireAgents(client, table))) return false;
+  await buildIndex(client, `${table}_by_agent`, `${table} (${pending.columns})`);
+  if (table === "runs") await replaceIndex(client, onePending);
+  await exchange(client, table);
+  return true;
 }
 
 /** In the order of the former key, so that a row that is changed meanwhile is met all the same. New rows have their agent. */
@@ -89,36 +144,62 @@ async function fillAgents(
   }
 }
 
-/** Without a lock that anybody waits for. One whose building was interrupted is invalid, and built again. */
-async function buildIndex(client: pg.Client, { table_name: table, columns }: PendingKey): Promise<void> {
-  const index = `${table}_by_agent`;
-  const { rows } = await client.query<{ isValid: boolean }>(
-    `select indisvalid as "isValid" from pg_index where indexrelid = to_regclass($1)`,
-    [index],
-  );
-  if (rows[0]?.isValid) return;
-  if (rows[0]) await client.query(`drop index concurrently ${index}`);
-  await client.query(`create unique index concurrently ${index} on ${table} (${columns})`);
-}
-
-/** The check is validated without a lock on writing, and then spares the key from reading the table again. */
-async function exchange(client: pg.Client, { table_name: table }: PendingKey): Promise<void> {
+/**
+ * A check that is not validated yet holds for new rows, is validated without a lock on writing, and then spares the key from
+ * reading the table again. False if rows from before lack their agent: these are batches, and are filled once more.
+ */
+async function requireAgents(client: pg.Client, table: string): Promise<boolean> {
   const check = `${table}_has_agent`;
   await briefly(client, [
     `alter table ${table} drop constraint if exists ${check},
        add constraint ${check} check (agent_id is not null) not valid`,
   ]);
-  await client.query(`alter table ${table} validate constraint ${check}`);
+  try {
+    await client.query(`alter table ${table} validate constraint ${check}`);
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code !== "23514") throw error;
+    await briefly(client, [
+      `alter table ${table} drop constraint ${check}`,
+      `insert into backfills (name, below) values ('batch_agents', id_at(now() + interval '10 minutes'))
+         on conflict do nothing`,
+    ]);
+    return false;
+  }
+}
+
+/** Without a lock that anybody waits for. One whose building was interrupted is invalid, and built again. */
+async function buildIndex(client: pg.Client, name: string, of: string): Promise<void> {
+  const { rows } = await client.query<{ isValid: boolean }>(
+    `select indisvalid as "isValid" from pg_index where indexrelid = to_regclass($1)`,
+    [name],
+  );
+  if (rows[0]?.isValid) return;
+  if (rows[0]) await client.query(`drop index concurrently ${name}`);
+  await client.query(`create unique index concurrently ${name} on ${of}`);
+}
+
+const onePending = {
+  name: "runs_one_pending",
+  of: "runs (trace_id, agent_id) where state = 'pending' and kind = 'passive'",
+};
+
+async function replaceIndex(client: pg.Client, { name, of }: typeof onePending): Promise<void> {
+  await buildIndex(client, `${name}_by_agent`, of);
+  await briefly(client, [`drop index if exists ${name}`, `alter index ${name}_by_agent rename to ${name}`]);
+}
+
+async function exchange(client: pg.Client, table: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     "select conname as name from pg_constraint where conrelid = $1::regclass and contype = 'f' and not convalidated",
     [table],
   );
+  for (const { name } of rows) await client.query(`alter table ${table} validate constraint "${name}"`);
   await briefly(client, [
     `alter table ${table} drop constraint ${table}_pkey, alter column agent_id set not null,
-       add constraint ${table}_pkey primary key using index ${table}_by_agent, drop constraint ${check}`,
+       add constraint ${table}_pkey primary key using index ${table}_by_agent, drop constraint ${table}_has_agent`,
     `delete from pending_keys where table_name = '${table}'`,
   ]);
-  for (const { name } of rows) await client.query(`alter table ${table} validate constraint "${name}"`);
 }
 
 /** In one transaction; a lock that cannot be had soon is asked for again, until then nobody waits behind it. */

@@ -74,7 +74,7 @@ export async function judgeAgain(db: Database, agentId: string): Promise<Schedul
           ${items.bytes("detail")}
         from wanted join ${items.from} on item.trace_id = wanted.id
         where ${underWay("wanted.id")} is null
-        on conflict (trace_id) where state = 'pending' and kind = 'passive' do nothing
+        on conflict do nothing
         returning id as "runId", trace_id as "traceId"`,
       [agentId, wanted, ...items.values(wanted.map((traceId, at) => ({ traceId, plan: plans[at]! })))],
     );

@@ -118,7 +118,7 @@ async function insertRuns(client: pg.PoolClient, agentId: string, planned: Item[
     `insert into runs (id, trace_id, agent_id, kind, state, due_at, cause, detail)
      select item.run_id, item.trace_id, $1, 'passive', 'pending', now(), 'again', ${items.bytes("detail")}
      from ${items.from}
-     on conflict (trace_id) where state = 'pending' and kind = 'passive' do nothing
+     on conflict do nothing
      returning id as "runId", trace_id as "traceId"`,
     [agentId, ...items.values(planned)],
   );
