@@ -18,8 +18,10 @@ type PendingKey = {
 
 /** Rows in a transaction: a request that changes one of them waits for it. */
 const rowsMax = 2_000;
-// A statement that waits for a table's lock holds up all that come after it, so it waits briefly and tries again.
-const lockMs = 500;
+// A statement that waits for a table's lock holds up all that come after it. So it waits briefly and tries again, less and less
+// often: a backup has a lock on every table as long as it reads.
+const lockMs = 100;
+const retryMs = { first: 250, most: 30_000 };
 
 // Any fixed number.
 const keysLock = 4_826_170_393;
@@ -91,7 +93,7 @@ async function isFilling(client: pg.Client): Promise<boolean> {
 
 /** Asks again and again: a session that waits for a lock has a snapshot, and the building of an index waits for those. */
 async function takeTurn(client: pg.Client): Promise<void> {
-  while (!(await isMyTurn(client))) await sleep(lockMs);
+  while (!(await isMyTurn(client))) await sleep(retryMs.first);
 }
 
 async function isMyTurn(client: pg.Client): Promise<boolean> {
@@ -204,7 +206,7 @@ async function exchange(client: pg.Client, table: string): Promise<void> {
 
 /** In one transaction; a lock that cannot be had soon is asked for again, until then nobody waits behind it. */
 async function briefly(client: pg.Client, statements: string[]): Promise<void> {
-  for (;;) {
+  for (let waitMs = retryMs.first; ; waitMs = Math.min(2 * waitMs, retryMs.most)) {
     try {
       await client.query("begin");
       await client.query(`set local lock_timeout = ${lockMs}`);
@@ -214,7 +216,7 @@ async function briefly(client: pg.Client, statements: string[]): Promise<void> {
     } catch (error) {
       await client.query("rollback");
       if ((error as { code?: string }).code !== "55P03") throw error;
-      await sleep(lockMs);
+      await sleep(waitMs);
     }
   }
 }

@@ -233,8 +233,8 @@ test("a batch that is being merged is erased with its trace, and what comes late
   const merge = await begun(service.db);
   await merge.query("select from traces where id = $1 for update", [rows[0].id]);
   await merge.query(
-    `insert into trace_batches (trace_id, seq, raw_length, span_keys, spans)
-     select trace_id, 2, raw_length, span_keys, spans from trace_batches where trace_id = $1`,
+    `insert into trace_batches (agent_id, trace_id, seq, raw_length, span_keys, spans)
+     select agent_id, trace_id, 2, raw_length, span_keys, spans from trace_batches where trace_id = $1`,
     [rows[0].id],
   );
   const erased = startErasure(erasing(), { ...criterion, confirm: matched });

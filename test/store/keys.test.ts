@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import pg from "pg";
+import { openRefill } from "../../src/store/backup/refill.ts";
+import { openSnapshot } from "../../src/store/backup/snapshot.ts";
 import { settleLargeKeys, settleSmallKeys } from "../../src/store/keys.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { emptyDatabase } from "../support/postgres.ts";
@@ -32,7 +34,8 @@ async function keysOf(client: pg.Client): Promise<Record<string, string>> {
     `select c.conrelid::regclass::text as table, string_agg(a.attname, ', ' order by k.place) as columns
      from pg_constraint c cross join lateral unnest(c.conkey) with ordinality as k (attnum, place)
        join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k.attnum
-     where c.contype = 'p' and c.connamespace = 'public'::regnamespace group by c.conrelid`,
+     where c.contype = 'p' and c.connamespace = 'public'::regnamespace and c.conname <> 'migrations_lock_pkey'
+     group by c.conrelid`,
   );
   return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]));
 }
@@ -124,4 +127,45 @@ test("every row gets its agent and every table its key, whatever is written mean
   assert.equal((await client.query("select from run_turns")).rowCount, 0);
   await Promise.all([client.end(), other.end(), writer.end()]);
   await Promise.all([old.drop(), fresh.drop()]);
+});
+
+test("a backup from between a migration and the new keys is restored as it was, and gets them then", async () => {
+  const [old, into] = [await emptyDatabase(), await emptyDatabase()];
+  const client = new pg.Client(old.url);
+  await client.connect();
+  await migrate(old.url, earlier());
+  await client.query(`
+    insert into accounts (id, name, email) values ('a', 'Someone', 'a@example.com');
+    insert into projects (id, account_id, name) values ('${id(1)}', 'a', 'Shop');
+    insert into agents (id, project_id, name, type) values ('${id(2)}', '${id(1)}', 'Agent', 'http_api');
+    insert into test_cases (id, agent_id, name, status, passive_behavior, turn_count, document)
+      values ('${id(3)}', '${id(2)}', 't', 'active', 'always_run', 1, '{}');
+    insert into check_hours values ('${id(3)}', 'a', '2026-01-01Z', 1, 2, 3, 4);
+    insert into trace_batches (trace_id, seq, span_keys, raw_length, spans) values ('${id(4)}', 1, '', 1, '');
+  `);
+  await migrate(old.url);
+  const snapshot = await openSnapshot(old.url);
+  const refill = await openRefill(into.url, snapshot);
+  for (const table of snapshot.tables) {
+    const rows: Buffer[] = [];
+    await snapshot.read(table, async some => void rows.push(some));
+    await refill.fill(
+      table,
+      (async function* () {
+        yield* rows;
+      })(),
+    );
+  }
+  await refill.commit();
+  await Promise.all([snapshot.close(), refill.close()]);
+  const restored = new pg.Client(into.url);
+  await restored.connect();
+  assert.deepEqual(await keysOf(restored), await keysOf(client));
+  await settleSmallKeys(into.url, silent);
+  const { rows } = await restored.query(
+    "select agent_id from check_hours union all select agent_id from trace_batches",
+  );
+  assert.deepEqual(rows, [{ agent_id: id(2) }, { agent_id: null }]);
+  await Promise.all([client.end(), restored.end()]);
+  await Promise.all([old.drop(), into.drop()]);
 });

@@ -27,14 +27,17 @@ function knownTables(): Set<string> {
   return names;
 }
 
-/** Tables of Onlooker in this schema, by name, without partitions; `others` are those of somebody else. */
+/**
+ * Tables of Onlooker in this schema, by name, without partitions; first the one that says which others lack agents. `others` are
+ * those of somebody else.
+ */
 export async function readTables(client: pg.ClientBase): Promise<{ tables: Table[]; others: string[] }> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(
     `select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
      from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
        and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-     group by c.oid order by name`,
+     group by c.oid order by c.relname <> 'pending_keys', name`,
   );
   const known = knownTables();
   const tables: Table[] = [];

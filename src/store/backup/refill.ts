@@ -33,8 +33,12 @@ export async function openRefill(
     await createSchema(client, migrations);
     const prepared = await prepare(client, tables);
     return {
-      fill: (table, rows) =>
-        copyIn(client, `copy ${quoted(table.name)} (${columnList(table)}) from stdin`, rows),
+      async fill(table, rows) {
+        const statement = `copy ${quoted(table.name)} (${columnList(table)}) from stdin`;
+        const count = await copyIn(client, statement, rows);
+        if (table.name === "pending_keys") await putFormerKeys(client);
+        return count;
+      },
       async commit() {
         await finish(client, tables, prepared);
         await client.query("commit");
@@ -90,6 +94,19 @@ async function prepare(client: pg.ClientBase, tables: Table[]): Promise<Prepared
     await client.query(`alter table ${table} drop constraint ${quoted(name)}`);
   for (const name of names) await client.query(`alter table ${name} disable trigger user`);
   return keys;
+}
+
+/** On tables that are still empty: rows of the backup lack what the new keys need. The service builds these again. */
+async function putFormerKeys(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ name: string; former: string }>(
+    `select table_name as name, former from pending_keys where agent is not null or table_name = 'trace_batches'`,
+  );
+  for (const { name, former } of rows) {
+    await client.query(
+      `alter table ${quoted(name)} drop constraint ${quoted(`${name}_pkey`)}, alter column agent_id drop not null,
+         add constraint ${quoted(`${name}_pkey`)} primary key (${former})`,
+    );
+  }
 }
 
 async function finish(client: pg.ClientBase, tables: Table[], keys: Prepared): Promise<void> {

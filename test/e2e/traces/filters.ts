@@ -159,8 +159,8 @@ test("a search in spans says how far it looked, and goes on only at a click", as
   const { db } = browser.service;
   await storeTraces(db, agentId, 250);
   await db.pool.query(
-    `insert into trace_batches (trace_id, seq, span_keys, raw_length, spans)
-    select t.id, b.seq, b.span_keys, b.raw_length, b.spans from traces t, trace_batches b
+    `insert into trace_batches (agent_id, trace_id, seq, span_keys, raw_length, spans)
+    select t.agent_id, t.id, b.seq, b.span_keys, b.raw_length, b.spans from traces t, trace_batches b
     where t.agent_id = $1 and t.id <> $2 and b.trace_id = $2`,
     [agentId, traceId],
   );
