@@ -11,7 +11,7 @@ const floors = [
   ["store", "remote"],
   ["ingest", "judge", "load", "claiming", "backup"],
   ["run", "trace-reader"],
-  ["http", "editor", "worker", "launcher", "alerts", "eraser", "retention", "forgetter"],
+  ["http", "editor", "worker", "launcher", "alerts", "eraser", "retention", "forgetter", "key-builder"],
   ["service", "config", "command", "main", "bootstrap", "cli"],
 ];
 
