@@ -54,19 +54,6 @@ export async function freshCitusDatabase(): Promise<CitusDatabase> {
   };
 }
 
-/** What the migrations have not done yet (docs/decisions/047-keys-by-agent.md): on an empty database it takes a moment. */
-export function completeKeys(url: string): Promise<unknown> {
-  return run(
-    url,
-    "alter table traces drop constraint traces_pkey, add primary key (agent_id, id)",
-    "alter table trace_batches drop constraint trace_batches_pkey, add primary key (agent_id, trace_id, seq)",
-    "alter table runs drop constraint runs_pkey, add primary key (agent_id, id)",
-    "alter table judge_calls drop constraint judge_calls_pkey, add primary key (agent_id, id)",
-    "drop index runs_one_pending",
-    "create unique index runs_one_pending on runs (agent_id, trace_id) where state = 'pending' and kind = 'passive'",
-  );
-}
-
 /** The rows of each statement. */
 // biome-ignore lint/suspicious/noExplicitAny: rows have the columns that the statement names
 async function run(url: string, ...texts: string[]): Promise<any[][]> {
