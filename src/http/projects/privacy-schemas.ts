@@ -74,10 +74,13 @@ const places = z
   .array(z.tuple([z.number().int(), z.number().int()]))
   .describe("Start and end in the text, in UTF-16 units; the end is exclusive.");
 
-export const TextRedaction = z.object({
-  rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
-  places,
-});
+// A named schema: where its tuple stood within the answer to trying labels, Schemathesis took it for one of an older draft.
+export const TextRedaction = z
+  .object({
+    rule: z.string().describe("`pseudonym`: a keyed hash; `unchecked`: the text took too long to check."),
+    places,
+  })
+  .meta({ id: "TextRedaction" });
 
 /** What was redacted in one text. */
 export const TextRedactions = z
