@@ -5,6 +5,8 @@ import { type Child, memoryMbOfTree } from "./processes.ts";
 
 const counts = [1, 2, 3];
 const sampleMs = 5;
+/** For each process to have compiled its code; fewer cost up to four times as much a trace. */
+const warmUpTraces = 5_000;
 
 type Turn = DriverOutput & { service: number; postgres: number };
 
@@ -28,22 +30,18 @@ export async function* httpProcessesCost(options: HttpProcessesOptions): AsyncGe
     sides.push({ count, costs: [], waits: new Map(), ...(await options.startService(env)) });
   }
   yield "HTTP processes: CPU µs a trace, 12 spans, 27 KB, protobuf, 32 connections, prepared bodies";
-  // The first is the warm-up. Who comes first alternates.
-  for (let round = 0; round <= rounds; round++) {
-    for (const { costs, waits, service, url } of round % 2 === 0 ? sides : sides.toReversed()) {
+  const send = async ({ service, url }: Side, traces: number): Promise<Turn> => {
+    const to = { key, format: "protobuf", serviceName: "bench", url: `${url}/public/traces` } as const;
+    return options.drive({ ...to, connections: 32, traces, seconds: 0, warmUpSeconds: 0 }, service);
+  };
+  for (const side of sides) await send(side, side.count * warmUpTraces);
+  // Who comes first alternates.
+  for (let round = 0; round < rounds; round++) {
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       await database.query("checkpoint");
-      const stopSampling = sampleWaits(database, round > 0 ? waits : new Map());
-      const amount = { connections: 32, traces: tracesPerTurn, seconds: 0, warmUpSeconds: 0 };
-      const input = {
-        key,
-        format: "protobuf",
-        serviceName: "bench",
-        url: `${url}/public/traces`,
-        ...amount,
-      } as const;
-      const turn = await options.drive(input, service);
+      const stopSampling = sampleWaits(database, side.waits);
+      side.costs.push(await send(side, tracesPerTurn));
       await stopSampling();
-      if (round > 0) costs.push(turn);
     }
   }
   for (const { count, costs, waits, service } of sides) {
@@ -52,9 +50,19 @@ export async function* httpProcessesCost(options: HttpProcessesOptions): AsyncGe
     const p99 = median(costs.map(({ p99Ms }) => p99Ms)).toFixed(0);
     yield `${count}: service ${each(turn => turn.service)}, PostgreSQL ${each(turn => turn.postgres)}; p99 ${p99} ms; ${memoryMbOfTree(service.pid).toFixed(0)} MB; ${inWords(waits)}`;
   }
-  for (const { count, costs } of sides.slice(1)) {
-    const ratios = costs.map((turn, at) => total(turn) / total(sides[0]!.costs[at]!));
-    yield `ratio of ${count} to 1: ${ratios.map(ratio => ratio.toFixed(2)).join(" ")}, median ${median(ratios).toFixed(2)}`;
+  const one = sides[0]!;
+  for (const { count, costs, waits } of sides.slice(1)) {
+    const parts = [
+      ["service", ({ service, traces }: Turn) => service / traces],
+      ["PostgreSQL", ({ postgres, traces }: Turn) => postgres / traces],
+      ["both", ({ service, postgres, traces }: Turn) => (service + postgres) / traces],
+    ] as const;
+    const texts = parts.map(([name, of]) => {
+      const ratios = costs.map((turn, at) => of(turn) / of(one.costs[at]!));
+      const [least, most] = [Math.min(...ratios), Math.max(...ratios)].map(ratio => ratio.toFixed(2));
+      return `${name} ${median(ratios).toFixed(2)} (${least} to ${most})`;
+    });
+    yield `ratio of ${count} to 1: ${texts.join(", ")}; lock waits a trace ${(lockWaits(waits, costs) / lockWaits(one.waits, one.costs)).toFixed(1)}`;
   }
   for (const { service } of sides) await service.stop();
 }
@@ -85,7 +93,12 @@ function inWords(waits: Map<string, number>): string {
   return `${all} samples of busy connections: ${parts.map(([event, count]) => `${event} ${((count / all) * 100).toFixed(1)}%`).join(", ")}`;
 }
 
-const total = ({ service, postgres, traces }: Turn) => (service + postgres) / traces;
+/** Samples of connections that waited for a lock, of a row, a table or in memory, for each trace. */
+function lockWaits(waits: Map<string, number>, costs: Turn[]): number {
+  const found = [...waits].filter(([event]) => /^(Lock|LWLock) /.test(event));
+  const samples = found.reduce((sum, [, count]) => sum + count, 0);
+  return samples / costs.reduce((sum, { traces }) => sum + traces, 0);
+}
 
 function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;

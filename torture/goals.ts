@@ -29,16 +29,22 @@ export function missing(goals: Goals, ledger: Ledger, deeds: Deeds): string[] {
     .map(goal => `${goal}: ${reached(goal, ledger, deeds)} of ${goals[goal]}`);
 }
 
-/** Whether faults have come closer to their goals than the clients to theirs, so that what is left would happen without faults. */
-export function isAhead(goals: Goals, ledger: Ledger, deeds: Deeds): boolean {
-  const share = (isOfClients: boolean) => {
-    const own = goalNames.filter(goal => goals[goal] && (faultsOf[goal].length === 0) === isOfClients);
-    const wanted = own.reduce((sum, goal) => sum + goals[goal]!, 0);
-    const done = own.reduce((sum, goal) => sum + Math.min(reached(goal, ledger, deeds), goals[goal]!), 0);
-    return wanted === 0 ? undefined : done / wanted;
+/**
+ * How far the faults have come, all together, and how far the clients with what they lack most. Undefined without such goals.
+ */
+export function progress(goals: Goals, ledger: Ledger, deeds: Deeds) {
+  const done = (goal: Goal) => Math.min(goals[goal]!, reached(goal, ledger, deeds));
+  const wanted = goalNames.filter(goal => goals[goal]);
+  const [ofClients, ofFaults] = [true, false].map(isOfClients =>
+    wanted.filter(goal => (faultsOf[goal].length === 0) === isOfClients),
+  ) as [Goal[], Goal[]];
+  const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+  return {
+    faults:
+      ofFaults.length === 0 ? undefined : sum(ofFaults.map(done)) / sum(ofFaults.map(goal => goals[goal]!)),
+    clients:
+      ofClients.length === 0 ? undefined : Math.min(...ofClients.map(goal => done(goal) / goals[goal]!)),
   };
-  const [faults, clients] = [share(false), share(true)];
-  return faults !== undefined && clients !== undefined && faults > clients + 0.01 && clients < 1;
 }
 
 /** How often each fault is still to happen, for its goal; those without a goal happen about as often as one with a small one. */
