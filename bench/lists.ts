@@ -172,7 +172,8 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
   const step = 50_000;
   for (let from = 0; from < traces; from += step) {
     await database.query(
-      `insert into traces (id, agent_id, external_id, kind, path, received_at, updated_at, batch_spans, batch_bytes,
+      `with stored as (
+      insert into traces (id, agent_id, external_id, kind, path, received_at, updated_at, batch_spans, batch_bytes,
         derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input,
         response_text, tools, models, usage, conversation_id, user_id, turn_at)
       select id_at(at, gen_random_uuid()), $1, 'x' || n, case when odd then 'test_run' else 'live' end, 'otlp', at, at, 12, 27000,
@@ -185,7 +186,9 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
         select n, n % 100000 = 50000 as odd,
           clock_timestamp() - ($5::float8 - n) / $5 * $6::int * interval '1 day' as at
         from generate_series($3::int, $4::int) as n
-      ) one`,
+      ) one returning id, agent_id, external_id
+      )
+      insert into trace_identities (agent_id, trace_id, external_id) select agent_id, id, external_id from stored`,
       [agentId, text, from, Math.min(from + step, traces) - 1, traces, days],
     );
   }

@@ -91,6 +91,12 @@ test("a dump of the release before gets all its keys while traces are stored and
     "select from trace_batches b join traces t on t.id = b.trace_id where b.agent_id <> t.agent_id",
   );
   assert.equal(wrong.length, 0);
+  const { rows: unnamed } = await client.query(
+    `select from traces t full join trace_identities i
+       on i.agent_id = t.agent_id and i.external_id = t.external_id and i.trace_id = t.id
+     where t.id is null or i.trace_id is null`,
+  );
+  assert.equal(unnamed.length, 0);
   const other = new pg.Client(fresh.url);
   await other.connect();
   assert.deepEqual(await constraintsOf(client), await constraintsOf(other));

@@ -1,4 +1,4 @@
-// The steps of an erasure: find, check the number, delete the traces, then edit what was chosen and the copies of it.
+// The steps of an erasure: find, check the number, delete the traces and identities, then edit what was chosen and the copies of it.
 
 import type { ErasurePart, ErasureSearch } from "../load/erasure.ts";
 import type { CopiesRequest } from "../load/erasure-copies.ts";
@@ -8,6 +8,7 @@ import type { Database } from "../store/db.ts";
 import { type ClaimedErasure, eraseNext, type Progress } from "../store/erasures/claims.ts";
 import { hasOlderRuns } from "../store/erasures/copies.ts";
 import type { ErasureStep } from "../store/erasures.ts";
+import { eraseIdentities } from "./identities.ts";
 
 /** What an erasure does on a thread. */
 export type ErasureWork = {
@@ -63,7 +64,11 @@ export async function partOf(
       return next(isMore(erasure) ? "check" : "traces");
     case "traces": {
       const erased = await eraseNext(db, id);
-      return erased === undefined ? next("chosen") : next("traces", { erased });
+      return erased === undefined ? next("identities") : next("traces", { erased });
+    }
+    case "identities": {
+      const at = await eraseIdentities(db, { projectId, criterion, cursor }, signal);
+      return at === null ? next("chosen") : next("identities", { cursor: at });
     }
     case "chosen": {
       const edited = await work.edit({ projectId, criterion, choices });

@@ -43,6 +43,7 @@ export const erasureSteps = [
   "turns",
   "check",
   "traces",
+  "identities",
   "chosen",
   "settle",
   "runs",

@@ -3,8 +3,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
+import { briefly } from "./briefly.ts";
 import { newClient, noTimeouts } from "./connect.ts";
 import type { Database } from "./db.ts";
+import { settleIdentities } from "./identities.ts";
 
 /** A row of `pending_keys`. */
 type PendingKey = {
@@ -18,10 +20,7 @@ type PendingKey = {
 
 /** Rows in a transaction: a request that changes one of them waits for it. */
 const rowsMax = 2_000;
-// A statement that waits for a table's lock holds up all that come after it. So it waits briefly and tries again, less and less
-// often: a backup has a lock on every table as long as it reads.
-const lockMs = 100;
-const retryMs = { first: 250, most: 30_000 };
+const turnMs = 250;
 
 // Any fixed number.
 const keysLock = 4_826_170_393;
@@ -42,7 +41,7 @@ export async function settleSmallKeys(url: string, log: Pick<Logger, "info">): P
 }
 
 /**
- * The same for large tables, while the service runs; the lock is the lease of the process. False if something is left: another
+ * The same for large tables, and the identities of traces, while the service runs; the lock is the lease of the process. False if something is left: another
  * process works, or the agents of batches are still being filled. Ends early when aborted.
  */
 export async function settleLargeKeys(
@@ -56,6 +55,7 @@ export async function settleLargeKeys(
   try {
     signal.addEventListener("abort", leave);
     if (signal.aborted || !(await isMyTurn(client))) return false;
+    await settleIdentities(client, log);
     let isDone = true;
     for (const pending of await listPending(client, false)) {
       if (pending.table_name === "trace_batches" && (await isFilling(client))) isDone = false;
@@ -71,10 +71,13 @@ export async function settleLargeKeys(
   }
 }
 
-/** Whether tables wait for `settleLargeKeys`. */
+/** Whether anything waits for `settleLargeKeys`. */
 export async function hasPendingKeys(db: Database): Promise<boolean> {
-  const { rowCount } = await db.pool.query("select from pending_keys limit 1");
-  return rowCount! > 0;
+  const { rows } = await db.pool.query<{ pending: boolean }>(
+    `select exists (select from pending_keys)
+       or exists (select from backfills where name = 'trace_identities') as pending`,
+  );
+  return rows[0]!.pending;
 }
 
 async function listPending(client: pg.Client, small: boolean): Promise<PendingKey[]> {
@@ -93,7 +96,7 @@ async function isFilling(client: pg.Client): Promise<boolean> {
 
 /** Asks again and again: a session that waits for a lock has a snapshot, and the building of an index waits for those. */
 async function takeTurn(client: pg.Client): Promise<void> {
-  while (!(await isMyTurn(client))) await sleep(retryMs.first);
+  while (!(await isMyTurn(client))) await sleep(turnMs);
 }
 
 async function isMyTurn(client: pg.Client): Promise<boolean> {
@@ -202,21 +205,4 @@ async function exchange(client: pg.Client, table: string): Promise<void> {
        add constraint ${table}_pkey primary key using index ${table}_by_agent, drop constraint ${table}_has_agent`,
     `delete from pending_keys where table_name = '${table}'`,
   ]);
-}
-
-/** In one transaction; a lock that cannot be had soon is asked for again, until then nobody waits behind it. */
-async function briefly(client: pg.Client, statements: string[]): Promise<void> {
-  for (let waitMs = retryMs.first; ; waitMs = Math.min(2 * waitMs, retryMs.most)) {
-    try {
-      await client.query("begin");
-      await client.query(`set local lock_timeout = ${lockMs}`);
-      for (const statement of statements) await client.query(statement);
-      await client.query("commit");
-      return;
-    } catch (error) {
-      await client.query("rollback");
-      if ((error as { code?: string }).code !== "55P03") throw error;
-      await sleep(waitMs);
-    }
-  }
 }

@@ -337,7 +337,8 @@ describe("a run that goes on", () => {
     await deleteTestCase(db, relevant);
     await makeTestCase(db, sender.agentId, { name: "added" });
     await db.pool.query(
-      "update traces set external_id = 'replaced' where id = $1 and external_id <> 'replaced'",
+      `with named as (update trace_identities set external_id = 'replaced' where trace_id = $1)
+       update traces set external_id = 'replaced' where id = $1 and external_id <> 'replaced'`,
       [run.traceId],
     );
     await new TraceWriter(db, limits).write(

@@ -44,7 +44,8 @@ export async function storeTrace(db: Database, agentId: string, trace: StoredTra
   const { receivedAt = new Date(), revision = 1, tokens = [640, 118], run } = trace;
   const id = idAt(receivedAt.getTime()).slice(0, -12) + randomUUID().slice(-12);
   await db.pool.query(
-    `insert into traces (id, agent_id, external_id, kind, path, revision, received_at, batch_spans, batch_bytes,
+    `with named as (insert into trace_identities (agent_id, trace_id, external_id) values ($2, $1, $3))
+    insert into traces (id, agent_id, external_id, kind, path, revision, received_at, batch_spans, batch_bytes,
       derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input,
       response_text, conversation_id, user_id, turn_at)
     values ($1, $2, $3, $4, $5, $6, $7, 1, 1, $6, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
@@ -157,7 +158,9 @@ export async function storeTraces(db: Database, agentId: string, count: number):
         'POST /chat', 20 + (number * 7919) % 9000, 200, 400 + number % 300, number % 500, false, 3 + number % 9,
         'Question ' || number || ': where is the parcel that was promised for last week?'
       from made
-      returning id, agent_id
+      returning id, agent_id, external_id
+    ), named as (
+      insert into trace_identities (agent_id, trace_id, external_id) select agent_id, id, external_id from stored
     )
     insert into runs (id, trace_id, agent_id, kind, state, due_at, revision, routing, verdict, passed, failed, skipped,
       missing_instrumentation, test_ids)

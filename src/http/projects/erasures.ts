@@ -210,7 +210,7 @@ function moreMatches(matched: number, confirmed: number): Refusal {
 
 function stepOf({ step }: ErasureRow): Erasure["step"] {
   if (["waiting", "find", "turns", "check"].includes(step)) return "find";
-  return step === "traces" ? "erase" : "edit";
+  return step === "traces" || step === "identities" ? "erase" : "edit";
 }
 
 function viewOf(row: ErasureRow, createdBy: string | null): Erasure {

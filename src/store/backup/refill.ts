@@ -1,6 +1,7 @@
 // Fills an empty database from a backup, in one transaction: all of it, or nothing.
 import type pg from "pg";
 import { newClient, noTimeouts } from "../connect.ts";
+import { fillRestored } from "../identities.ts";
 import { createSchema, lockId, requireFit, UnfitDatabaseError } from "../migrate.ts";
 import { columnList, quoted, readTables, type Table } from "./catalog.ts";
 import { copyIn } from "./copy.ts";
@@ -110,6 +111,7 @@ async function putFormerKeys(client: pg.ClientBase): Promise<void> {
 }
 
 async function finish(client: pg.ClientBase, tables: Table[], keys: Prepared): Promise<void> {
+  if (tables.some(({ name }) => name === "trace_identities")) await fillRestored(client);
   for (const { name, sequences } of tables) {
     await client.query(`alter table ${quoted(name)} enable trigger user`);
     for (const { column, value, isCalled } of sequences) {

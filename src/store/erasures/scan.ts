@@ -43,8 +43,8 @@ export async function listTracesToScan(
 /** Traces by their external ids, or by the OTLP trace ids under which their log records come. */
 export async function listByExternalId(db: Database, projectId: string, ids: string[]): Promise<string[]> {
   const { rows } = await db.pool.query<{ id: string }>(
-    `select t.id from agents a join traces t on t.agent_id = a.id and t.external_id = any ($2::text[])
-       where a.project_id = $1
+    `select t.id from agents a cross join unnest($2::text[]) as sought (id) cross join lateral trace_named(a.id, sought.id) named
+       join traces t on t.id = named.trace_id where a.project_id = $1
      union
      select o.trace_id from agents a
        join trace_otlp_ids o on o.agent_id = a.id and o.otlp_trace_id = any ($2::text[])

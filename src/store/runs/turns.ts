@@ -95,9 +95,11 @@ export async function findArrived(
 ): Promise<ArrivedTrace | undefined> {
   const { rows } = await db.pool.query<ArrivedTrace>({
     name: "find_arrived",
-    text: `select id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs",
+    text: `select traces.id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs",
         coalesce(response_text <> '', false) or content is not null as "hasReply"
-      from traces where agent_id = $1 and external_id = any ($2::text[]) order by received_at, id limit 1`,
+      from unnest($2::text[]) as sought (id) cross join lateral trace_named($1, sought.id) named
+      join traces on traces.id = named.trace_id
+      order by received_at, traces.id limit 1`,
     values: [agentId, externalIds],
   });
   return rows[0];

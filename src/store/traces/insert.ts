@@ -47,7 +47,7 @@ const items = multiRow<Item>(3 + Object.keys(valueColumns).length, {
 
 // `for key share` makes a revocation wait for this commit, or this statement see the revocation: no trace is committed
 // after a revocation was answered. Columns derived with conventions that the agent no longer has are derived again.
-// Traces are inserted in the order of their identities, so that two statements with the same ones wait for each other
+// Identities are inserted in order, so that two statements with the same ones wait for each other
 // in turn and never deadlock. The agents are locked so that a change of what may be stored waits for this commit, or this
 // statement sees the change. A trace that a manual run waits for belongs to that run: nothing is scheduled for it.
 const fits =
@@ -61,6 +61,14 @@ with live as materialized (
 ), agent as materialized (
   select id, intake_key, privacy_revision, ${forgetAfter} as forget_after_s from agents a
   where id in (select agent_id from item) order by id for key share
+), first as (
+  insert into trace_identities (agent_id, trace_id, external_id)
+  select agent_id, item.id, external_id
+  from item left join live on live.id = item.key_id left join agent on agent.id = item.agent_id
+  where (item.key_id is null or live.id is not null) and ${fits} and not is_named_before(agent_id, external_id)
+  order by agent_id, external_id
+  on conflict (agent_id, external_id) do nothing
+  returning trace_id
 ), made as (
   insert into traces (
     id, agent_id, external_id, kind, path, batch_spans, batch_bytes, content, derived_revision,
@@ -73,10 +81,7 @@ with live as materialized (
     path, batch_spans, batch_bytes, content,
     case when ${hasOtherConventions("item.agent_id", "item.conventions")} then 0 else 1 end,
     ${derivedValues}
-  from item left join live on live.id = item.key_id left join agent on agent.id = item.agent_id
-  where (item.key_id is null or live.id is not null) and ${fits}
-  order by agent_id, external_id
-  on conflict (agent_id, external_id) do nothing
+  from item join first on first.trace_id = item.id
   returning id, agent_id, path, kind
 ), added as materialized (
   ${addValues} from ${calls.from} where set in (select call_set from made join item using (id))

@@ -151,8 +151,8 @@ async function lockNamed(client: pg.PoolClient, traces: NamedTrace[]): Promise<L
   const { rows } = await client.query<Locked>({
     name: "lock_named_traces",
     text: `with item as materialized (select * from ${item.from}), named as (
-        select t.id, item.otlp_trace_id from item
-          join traces t on t.agent_id = item.agent_id and t.external_id = item.otlp_trace_id
+        select n.trace_id as id, item.otlp_trace_id from item
+          cross join lateral trace_named(item.agent_id, item.otlp_trace_id) n
         union
         select o.trace_id, item.otlp_trace_id from item
           join trace_otlp_ids o on o.agent_id = item.agent_id and o.otlp_trace_id = item.otlp_trace_id

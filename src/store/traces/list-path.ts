@@ -49,7 +49,12 @@ export function rarePath(agentId: string, filters: TraceFilters, conditions: Con
     },
     where: [`s.agent_id = ${conditions.parameter(agentId)}`, condition(conditions.parameter(value))],
   });
-  if (externalId !== undefined) return traces(externalId, p => `t.external_id = ${p}`);
+  if (externalId !== undefined) {
+    return traces(
+      externalId,
+      p => `t.id = (select n.trace_id from trace_named(${conditions.parameter(agentId)}, ${p}) n)`,
+    );
+  }
   if (conversationId !== undefined) return conversationPath(agentId, conversationId, conditions);
   if (userId !== undefined) return traces(userId, p => `t.user_id is not null and t.user_id = ${p}`);
   // Manual runs have no trace before they complete, so they are found by their turns.

@@ -42,8 +42,8 @@ export async function listAgentsToExpire(db: Database, serverDays: number | null
 }
 
 /**
- * Deletes the oldest traces of the agent whose time is over, with everything that refers to them; returns how many. Traces
- * that another transaction has locked are left for the next time.
+ * Deletes the oldest traces of the agent whose time is over, with everything that refers to them but their identities;
+ * returns how many. Traces that another transaction has locked are left for the next time.
  */
 export async function expireTraces(
   db: Database,
@@ -59,11 +59,16 @@ export async function expireTraces(
       values: [agentId, serverDays],
     });
     if (rows[0]?.days == null) return 0;
+    await client.query("select set_config('onlooker.keeps_identities', 'on', true)");
     const { rowCount } = await client.query({
       name: "expire_traces",
       text: `with chosen as materialized (
-          select id from traces t where agent_id = $1 and ${isOver("$2::int")} order by id limit $3
+          select id, agent_id, external_id from traces t where agent_id = $1 and ${isOver("$2::int")} order by id limit $3
           for update skip locked
+        ), kept as (
+          -- Of traces from before, it may not be there yet.
+          insert into trace_identities (agent_id, trace_id, external_id)
+          select agent_id, id, external_id from chosen on conflict do nothing
         ) delete from traces using chosen where traces.id = chosen.id`,
       values: [agentId, rows[0].days, tracesMax],
     });

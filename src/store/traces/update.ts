@@ -52,7 +52,8 @@ type Append = { write: TraceWrite; trace: Locked; seq: number; outcome: Stored }
 
 /**
  * Writes to stored traces, in order, in one transaction that locks them in the order of their ids, so that two of these
- * never deadlock. An outcome is `undefined` if the trace was deleted, a Refusal if the key ended or the trace would
+ * never deadlock. Of a trace whose retention time is over nothing is stored, as of a repetition. An outcome is `undefined` if
+ * the trace was deleted, a Refusal if the key ended or the trace would
  * grow too large, IntakeChanged if what may be stored changed.
  */
 export function updateTraces(
@@ -63,6 +64,7 @@ export function updateTraces(
   return transaction(db, async client => {
     const live = await liveKeys(client, writes);
     const traces = await lockTraces(client, writes);
+    const gone = await findGone(client, writes, traces);
     const repeated = await findRepetitions(client, writes, traces);
     const changed = new Set<Locked>();
     const appends: Append[] = [];
@@ -70,7 +72,7 @@ export function updateTraces(
     for (const write of writes) {
       const trace = traces.get(identity(write.agentId, write.externalId));
       if (write.keyId !== null && !live.has(write.keyId)) outcomes.push(revoked());
-      else if (!trace) outcomes.push(undefined);
+      else if (!trace) outcomes.push(gone.get(identity(write.agentId, write.externalId)));
       else if (trace.id === write.traceId) outcomes.push(await storedBefore(client, write));
       else if (!fitsSettings(write, trace)) outcomes.push(new IntakeChanged(false));
       else if (trace.is_forgotten && write.content !== "forgotten") outcomes.push(new IntakeChanged(true));
@@ -115,15 +117,42 @@ const identities = multiRow<TraceWrite>(1, {
 async function lockTraces(client: pg.PoolClient, writes: TraceWrite[]): Promise<Map<string, Locked>> {
   const { rows } = await client.query<Locked>({
     name: "lock_traces",
-    text: `select t.id, agent_id, external_id, kind, path, revision, batch_count, batch_spans, batch_bytes,
+    text: `select t.id, t.agent_id, t.external_id, kind, path, revision, batch_count, batch_spans, batch_bytes,
         coalesce(t.content = 'forgotten', false) as is_forgotten, a.intake_key, a.privacy_revision,
         ${forgetAfter} as forget_after_s
-      from traces t join agents a on a.id = t.agent_id
-      where (agent_id, external_id) in (select * from ${identities.from})
+      from ${identities.from} cross join lateral trace_named(item.agent_id, item.external_id) named
+        join traces t on t.id = named.trace_id join agents a on a.id = t.agent_id
       order by t.id for update of t for key share of a`,
     values: identities.values(writes),
   });
   return new Map(rows.map(row => [identity(row.agent_id, row.external_id), row]));
+}
+
+/** Of identities whose traces are gone, but which stay. Undefined for one that is new, or whose trace was deleted. */
+async function findGone(
+  client: pg.PoolClient,
+  writes: TraceWrite[],
+  traces: Map<string, Locked>,
+): Promise<Map<string, Stored>> {
+  const missing = writes.filter(({ agentId, externalId }) => !traces.has(identity(agentId, externalId)));
+  if (missing.length === 0) return new Map();
+  const { rows } = await client.query<{ agentId: string; externalId: string; traceId: string }>({
+    name: "find_gone",
+    text: `select item.agent_id as "agentId", item.external_id as "externalId", named.trace_id as "traceId"
+      from ${identities.from} cross join lateral trace_named(item.agent_id, item.external_id) named
+      where not exists (select from traces t where t.id = named.trace_id)`,
+    values: identities.values(missing),
+  });
+  const paths = new Map(
+    missing.map(({ agentId, externalId, path }) => [identity(agentId, externalId), path]),
+  );
+  return new Map(
+    rows.map(({ agentId, externalId, traceId }) => {
+      const name = identity(agentId, externalId);
+      const state = paths.get(name) === "canonical" ? "replaced" : "merged";
+      return [name, { traceId, state, revision: 1, evaluation: "none" }];
+    }),
+  );
 }
 
 /** The writes that change nothing: a batch of a merged trace, or a whole canonical trace, sent again. */

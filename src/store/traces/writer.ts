@@ -156,7 +156,7 @@ export class TraceWriter {
 
   #refusal(error: unknown, write: TraceWrite): Error {
     // The agent was deleted in the meantime: for the client it does not exist.
-    if (violatedConstraint(error) === "traces_agent_id_fkey") {
+    if (/^trace(s|_identities)_agent_id_fkey/.test(violatedConstraint(error) ?? "")) {
       return write.path === "otlp"
         ? new Refusal("OTLP_PLATFORM_NOT_FOUND")
         : new Refusal("CUSTOM_API_PLATFORM_NOT_FOUND");

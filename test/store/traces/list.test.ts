@@ -153,7 +153,8 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
     const id = idAt(timeMs + at).slice(0, -12) + randomUUID().slice(-12);
     const externalId = String(at);
     await db.pool.query(
-      `insert into traces (id, agent_id, external_id, kind, path, received_at, batch_spans, batch_bytes,
+      `with named as (insert into trace_identities (agent_id, trace_id, external_id) values ($2, $1, $3))
+      insert into traces (id, agent_id, external_id, kind, path, received_at, batch_spans, batch_bytes,
         derived_revision, name, duration_ms, http_status, input_tokens, failed, tools, models, span_count,
         conversation_id, user_id, turn_at, redacted)
       values ($1, $2, $3, $4, $5, $6, 1, 1, 1, $7, $8, $9, $10, $11, $12, $13, 1, $14, $15, $16, $17)`,

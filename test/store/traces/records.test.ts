@@ -95,9 +95,13 @@ test("records whose joining was interrupted are joined before they would be drop
   await writer.write({ ...spansOf(sender, id, "a"), readBy: readByNothing });
   const [late, lost] = [questions(sender, id, "a", "Hello"), questions(sender, id, "b", "Hello", "Again")];
   await storeRecords(opened.db, lost, limits);
-  await opened.db.pool.query("update traces set external_id = 'hidden' where external_id = $1", [id]);
+  await opened.db.pool.query("update trace_identities set external_id = 'hidden' where external_id = $1", [
+    id,
+  ]);
   await storeRecords(opened.db, late, limits);
-  await opened.db.pool.query("update traces set external_id = $1 where external_id = 'hidden'", [id]);
+  await opened.db.pool.query("update trace_identities set external_id = $1 where external_id = 'hidden'", [
+    id,
+  ]);
   assert.deepEqual(await stateOf(id), [1, 1, 2]);
   assert.deepEqual(await expireRecords(opened.db, limits), { joined: [], expired: [] });
   const { joined, expired } = await expireRecords(opened.db, limits, 0);

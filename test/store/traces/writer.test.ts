@@ -194,9 +194,7 @@ describe("two processes", () => {
     const names = ["1 before", "2 held", "3 after"];
     const blocking = await begun(db);
     await blocking.query(
-      `insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name,
-         failed, span_count)
-       values ($1, $2, $3, 'live', 'otlp', 1, 1, 1, '', false, 1)`,
+      "insert into trace_identities (agent_id, trace_id, external_id) values ($2, $1, $3)",
       [newId(), sender.agentId, names[1]],
     );
     const [forth, back] = pools.map((pool, at) => {
