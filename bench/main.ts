@@ -13,7 +13,7 @@ import { hostileBodies } from "./hostile-bodies.ts";
 import { httpProcessesCost } from "./http-processes.ts";
 import { judgedChecks, judgedTests, judgingTimes } from "./judge-overhead.ts";
 import { listTimes } from "./lists.ts";
-import { measureOverload, slowLoads } from "./overload.ts";
+import { hostileLoads, measureOverload, slowLoads } from "./overload.ts";
 import { pageTimes } from "./pages.ts";
 import { privacyCosts } from "./privacy.ts";
 import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";
@@ -192,12 +192,15 @@ async function fairness(): Promise<void> {
 }
 
 /** Loads from outside what the service is made for, one after the other. */
+/** All loads, with "slow" those for a slow PostgreSQL, or those whose name contains the word that is given. */
 async function overload(): Promise<void> {
-  const isSlow = process.argv.includes("slow");
+  const word = process.argv.at(process.argv.indexOf("overload") + 1);
+  const isSlow = word === "slow";
+  const chosen = Object.entries(hostileLoads).filter(([name]) => name.includes(word ?? ""));
   const databaseUrl = isSlow ? await slowDatabase() : embedded.url;
   const { service, url } = await startService({ SVC_ROLES: "http", DATABASE_URL: databaseUrl });
   const given = {
-    ...(isSlow && { loads: slowLoads }),
+    loads: isSlow ? slowLoads : Object.fromEntries(chosen),
     databaseUrl,
     url,
     pid: service.pid,

@@ -116,7 +116,7 @@ function recoveredAfter(probed: Probed[], ended: number, slow: number): number {
 const mebibyte = 1024 * 1024;
 const json = { "content-type": "application/json" };
 
-const hostileLoads: Record<string, Load> = {
+export const hostileLoads: Record<string, Load> = {
   "64 parallel bodies of 30 MB": (sender, count) => {
     const filling = "x".repeat(30 * mebibyte - 300);
     const spans = [{ span_id: "1", name: "large", attributes: { a: filling } }];

@@ -1,11 +1,14 @@
 // npm run torture: sends traces to a service while it is killed, its database crashes and its connections break, and then
 // checks that everything acknowledged is stored, once.
+import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Goal, type Goals, goalNames, missing, reached } from "./goals.ts";
 import { clockLibrary, type Fault, faults } from "./nemesis.ts";
 import { torture } from "./torture.ts";
+
+const findingsShown = 50;
 
 const integer = (text: string) => {
   const value = Number(text);
@@ -28,6 +31,7 @@ type Options = {
   nodes: number;
   clients: number;
   faults: Fault[];
+  keep?: true;
 } & Goals;
 
 const command = new Command("npm run torture --")
@@ -43,6 +47,7 @@ const command = new Command("npm run torture --")
   .option("--seconds <number>", "how long faults happen (default: 120; with a goal, 7200 at most)", integer)
   .option("--nodes <number>", "processes of the service", integer, 2)
   .option("--clients <number>", "concurrent clients", integer, 4 * availableParallelism())
+  .option("--keep", "with findings, keeps the database until Ctrl-C, to be looked at")
   .addOption(new Option("--faults <names...>", "what goes wrong").choices(faults).default([...faults]));
 for (const flags of Object.values(goalOptions)) command.option(flags, "goes on until so many", integer);
 const options = command.parse().opts<Options>();
@@ -57,10 +62,11 @@ if (!clockLibrary && options.faults.includes("move-clock")) {
   print("No clock is moved in this run: install libfaketime (Debian: faketime).");
 }
 let isInterrupted = false;
-process.once("SIGINT", () => {
+const interrupt = () => {
   isInterrupted = true;
   print("Ending the faults. Press Ctrl-C again to end without the check.");
-});
+};
+process.once("SIGINT", interrupt);
 print(`seed ${options.seed}, ${options.nodes} nodes, ${options.clients} clients, at most ${secondsMax} s`);
 const { report, ledger, deeds, crashes, seconds } = await torture({
   ...options,
@@ -79,6 +85,16 @@ const { report, ledger, deeds, crashes, seconds } = await torture({
     }
   },
   say: print,
+  async onFindings(findings, databaseUrl) {
+    for (const finding of findings.slice(0, findingsShown)) print(`FOUND ${finding}`);
+    if (!options.keep) return;
+    print(`The database is ${databaseUrl} until Ctrl-C.`);
+    process.off("SIGINT", interrupt);
+    // A signal alone does not keep the process running.
+    const waiting = setInterval(() => {}, 60_000);
+    await once(process, "SIGINT");
+    clearInterval(waiting);
+  },
 });
 
 print(`\n${ledger.acknowledgements} acknowledgements in ${seconds.toFixed(0)} s, ${ledger.races} races`);
@@ -91,7 +107,6 @@ print(
 );
 if (report.killed > 0)
   print(`traces whose run became an error, because its process was killed three times: ${report.killed}`);
-for (const finding of report.findings.slice(0, 50)) print(`FOUND ${finding}`);
 print(`${report.findings.length} findings`);
 const left = missing(goals, ledger, deeds);
 for (const goal of left) print(`not reached: ${goal}`);

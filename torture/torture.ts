@@ -25,6 +25,8 @@ export type TortureOptions = {
   /** Faults happen until this resolves. */
   until: (ledger: Ledger, deeds: Deeds) => Promise<unknown>;
   say: (line: string) => void;
+  /** Called with what was found, while the database is still there to be looked at. */
+  onFindings?: (findings: string[], databaseUrl: string) => Promise<void>;
 };
 
 export type TortureReport = {
@@ -45,6 +47,7 @@ export async function torture({
   goals = {},
   until,
   say,
+  onFindings,
   ...options
 }: TortureOptions): Promise<TortureReport> {
   const disk = faults.includes("fill-disk") ? mountDisk(diskMb) : null;
@@ -92,6 +95,7 @@ export async function torture({
       ...{ ledger, tests, agentId: made.agentId, databaseUrl: database.primaryUrl() },
       readTraces: readers.map(client => id => readTrace(client, id)),
     });
+    if (report.findings.length > 0) await onFindings?.(report.findings, database.primaryUrl());
     const crashes = nodes.reduce((sum, node) => sum + node.crashes, 0);
     return { report, ledger, deeds: nemesis.deeds, crashes, seconds };
   } finally {
