@@ -10,7 +10,7 @@ import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
 import { countsToStore, detailOf, encodeDetail, type TraceCounts } from "./detail.ts";
-import { findReplacements, lockRunsOf } from "./replacements.ts";
+import { findReplacements, lockTracesOf } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 import { addRollups } from "./rollups.ts";
 import { dropSameRevision } from "./same-revision.ts";
@@ -182,6 +182,7 @@ export async function completeRuns(
 ): Promise<Set<string>> {
   const byId = new Map(completed.map(run => [run.id, run]));
   return transaction(db, async client => {
+    await lockTracesOf(client, [...byId.keys()]);
     const kept = await withoutSameRevision(client, await storeResults(client, lease, completed));
     if (kept.some(run => run.outageBefore || byId.get(run.id)!.outage)) await closeOutages(client, kept);
     if (kept.length > 0) {
@@ -204,10 +205,6 @@ export async function completeRuns(
 async function withoutSameRevision(client: pg.PoolClient, stored: Kept[]): Promise<Kept[]> {
   const repeated = stored.filter(({ hasOthers }) => hasOthers);
   if (repeated.length === 0) return stored;
-  await lockRunsOf(
-    client,
-    repeated.map(({ traceId }) => traceId),
-  );
   const dropped = await dropSameRevision(client, repeated);
   return stored.filter(({ id }) => !dropped.has(id));
 }

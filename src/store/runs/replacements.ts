@@ -10,17 +10,21 @@ type Completed = { id: string; traceId: string; hasOthers: boolean };
 type Replacement = Pick<CountedRun, "isLatest" | "replaces">;
 
 /**
- * Without the locks, two runs of a trace that complete at the same time would not see each other, and both would count. Call
- * it after they are completed, and before anything is read of other runs.
+ * Locks the traces of these runs until the transaction ends. Without, two runs of a trace that complete at the same time would
+ * not see each other, and both would count: also one that was scheduled while the other's commit waited for a standby. Call it
+ * before anything is read of other runs.
  */
-export async function lockRunsOf(client: pg.PoolClient, traceIds: string[]): Promise<void> {
-  await client.query(
-    "select pg_advisory_xact_lock(hashtextextended(id, 27)) from unnest($1::text[]) as trace (id)",
-    [[...new Set(traceIds)].sort()],
-  );
+export async function lockTracesOf(client: pg.PoolClient, runIds: string[]): Promise<void> {
+  await client.query({
+    name: "lock_traces_of_runs",
+    text: `select pg_advisory_xact_lock(hashtextextended(trace_id::text, 27)) from (
+        select distinct trace_id from runs where id = any ($1::uuid[]) order by trace_id
+      ) trace`,
+    values: [runIds],
+  });
 }
 
-/** By run: whether it is its trace's latest completed one, and what it replaces. Needs `lockRunsOf`. */
+/** By run: whether it is its trace's latest completed one, and what it replaces. Needs `lockTracesOf`. */
 export async function findReplacements(
   client: pg.PoolClient,
   completed: Completed[],

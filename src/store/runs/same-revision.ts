@@ -6,7 +6,7 @@ import type { RunCause } from "../../model/run/run.ts";
 type Completed = { id: string; traceId: string; cause: RunCause };
 
 /**
- * Call it once these runs are completed, in the same transaction, with `lockRunsOf` their traces. Deletes those whose revision
+ * Call it once these runs are completed, in the same transaction, with `lockTracesOf`. Deletes those whose revision
  * was evaluated before, and pending ones for which they left nothing new. Returns the former.
  */
 export async function dropSameRevision(client: pg.PoolClient, completed: Completed[]): Promise<Set<string>> {

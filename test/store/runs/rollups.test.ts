@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { usageOf } from "../../../src/model/price/usage.ts";
 import { bucketOf } from "../../../src/model/run/histogram.ts";
@@ -368,6 +369,46 @@ describe("hourly counts", () => {
     assert.deepEqual(
       [hours.reduce((sum, { runs }) => sum + runs, 0), hours.reduce((sum, { failed }) => sum + failed, 0)],
       [10, 10],
+    );
+  });
+
+  it("count a trace once when another run of it is scheduled, and completes, while the first one commits", async () => {
+    const judged = await makeJudged();
+    const one: Judgement = {
+      outcomes: ["failed"],
+      verdict: "failed",
+      routing: "ok",
+      durationMs: null,
+      tokens: null,
+    };
+    const { traceId, runId } = await storeDueRun(db, judged.sender);
+    const [lease, otherLease] = [randomUUID(), randomUUID()];
+    await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 });
+    const holder = await db.pool.connect();
+    const waiting = async (count: number) => {
+      const text =
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      while ((await holder.query(text)).rowCount !== count) await delay(5);
+    };
+    await holder.query("begin");
+    await holder.query("select from test_cases where id = $1 for update", [judged.tests[0]]);
+    const first = completeRuns(db, lease, [completed(runId, judged, one)]);
+    await waiting(1);
+    const otherId = newId();
+    await db.pool.query(
+      "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
+      [otherId, traceId, judged.sender.agentId],
+    );
+    await claimRuns(db, { lease: otherLease, leaseMs: 60_000, runsMax: 1 });
+    const second = completeRuns(other, otherLease, [completed(otherId, judged, one)]);
+    await waiting(2);
+    await holder.query("commit");
+    holder.release();
+    assert.deepEqual([await first, await second], [new Set([runId]), new Set([otherId])]);
+    const hours = await listAgentHours(db, judged.sender.agentId, whenever);
+    assert.deepEqual(
+      hours.map(({ runs, failed }) => [runs, failed]),
+      [[1, 1]],
     );
   });
 
