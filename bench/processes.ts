@@ -45,10 +45,18 @@ export function cpuSeconds(pid: number): number {
 
 /** CPU seconds used so far by a PostgreSQL: its postmaster, its running children and those that have ended. */
 export function cpuSecondsOfTree(pid: number): number {
+  for (;;) {
+    const before = reapedSeconds(pid);
+    const running = childrenOf(pid).reduce((sum, child) => sum + cpuSecondsOfTree(child), cpuSeconds(pid));
+    // A child that ended meanwhile may have been missed.
+    if (reapedSeconds(pid) === before) return before + running;
+  }
+}
+
+/** CPU seconds of its children that have ended. */
+function reapedSeconds(pid: number): number {
   const own = statOf(pid);
-  if (!own) return 0;
-  const reaped = (Number(own[13]) + Number(own[14])) / ticksPerSecond;
-  return childrenOf(pid).reduce((sum, child) => sum + cpuSecondsOfTree(child), cpuSeconds(pid) + reaped);
+  return own ? (Number(own[13]) + Number(own[14])) / ticksPerSecond : 0;
 }
 
 /** Peak resident memory of a process, in MB. */
