@@ -44,7 +44,7 @@ test("a time that is no time, or longer than the server's, is refused and change
   assert.equal((await client.get(path).expect(200)).body.days, null);
 });
 
-test("older traces are deleted with their content soon after the answer, and their identity can be used again", async () => {
+test("older traces are deleted with their content soon after the answer, and are not stored again under their identity", async () => {
   const { client, projectId, db, agent, key } = service;
   const old = new Date(Date.now() - 8 * 86_400_000);
   const name = "An old conversation";
@@ -60,6 +60,7 @@ test("older traces are deleted with their content soon after the answer, and the
   assert.deepEqual(await columnsWith(service.databaseUrl, name), []);
   const body = canonicalBody(agent.id);
   const sent = await send({ url: service.url, key }, { body, headers: { "x-request-id": "order-1" } });
-  assert.equal(sent.status, 201);
-  assert.notEqual(jsonOf(sent).traceId, id);
+  assert.equal(sent.status, 200);
+  assert.deepEqual([jsonOf(sent).traceId, jsonOf(sent).evaluation], [id, "none"]);
+  assert.deepEqual(await listed(), [recent]);
 });
