@@ -242,10 +242,10 @@ describe("semantic checks", () => {
       await going.promise;
       return obliging()(request, index);
     };
-    const asked = [1, 2].map(() =>
-      judges
-        .judgeOf(contextOf(agentId, { runId: randomUUID() }))
-        .ask([semanticQuestion({ criteria: criteria(2) })]),
+    // Answers for runs that are not stored are not kept: the second run would ask again if it came after the answer.
+    const runs = [await storeRunning(db, agentId), await storeRunning(db, agentId)];
+    const asked = runs.map(run =>
+      judges.judgeOf(contextOf(agentId, run)).ask([semanticQuestion({ criteria: criteria(2) })]),
     );
     await server.arrived(1);
     going.resolve();
