@@ -39,7 +39,8 @@ export function emptyDatabase(): Promise<TestDatabase> {
 
 async function createDatabase(from: string): Promise<TestDatabase> {
   const name = `onlooker_test_${randomBytes(6).toString("hex")}`;
-  await administer(`create database ${name} template ${from}`);
+  // Copied as files, not through the log: half the CPU time of creating and dropping it (0.03 s instead of 0.07 s).
+  await administer(`create database ${name} template ${from} strategy file_copy`);
   return {
     url: await urlOf(name),
     // A file's own hooks run after the one above, which removed its databases with the server.
