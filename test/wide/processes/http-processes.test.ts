@@ -4,15 +4,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { get, type IncomingMessage, request } from "node:http";
 import { after, before, describe, it } from "node:test";
-import { wrongPasswordsMax } from "../../src/http/accounts/attempt-limits.ts";
-import { type Database, openDatabase } from "../../src/store/db.ts";
-import { makeKey, type Owner } from "../support/app.ts";
-import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
-import { eventually } from "../support/eventually.ts";
-import { freshDatabase } from "../support/postgres.ts";
-import { jsonOf, send } from "../support/send.ts";
-import { keepAliveClient } from "./keep-alive.ts";
-import { assertOnly, startLoad } from "./load.ts";
+import { wrongPasswordsMax } from "../../../src/http/accounts/attempt-limits.ts";
+import { type Database, openDatabase } from "../../../src/store/db.ts";
+import { keepAliveClient } from "../../flow/keep-alive.ts";
+import { assertOnly, startLoad } from "../../flow/load.ts";
 import {
   type Bootstrapped,
   bootstrapped,
@@ -22,7 +17,12 @@ import {
   startProcess,
   stopProcess,
   stopProcesses,
-} from "./processes.ts";
+} from "../../flow/processes.ts";
+import { makeKey, type Owner } from "../../support/app.ts";
+import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { jsonOf, send } from "../../support/send.ts";
 
 const processes = 3;
 /** A few more than three processes with the smallest pools need. */

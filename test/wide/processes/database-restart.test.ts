@@ -1,12 +1,12 @@
 // PostgreSQL crashes and recovers under load: nothing acknowledged is lost or duplicated, and no response is a 500.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
-import { openDatabase } from "../../src/store/db.ts";
-import { makeTest } from "../support/app.ts";
-import { startCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import { assertOnly, startLoad } from "./load.ts";
-import { bootstrapped, signedIn, startProcess, stopProcess } from "./processes.ts";
+import { openDatabase } from "../../../src/store/db.ts";
+import { assertOnly, startLoad } from "../../flow/load.ts";
+import { bootstrapped, signedIn, startProcess, stopProcess } from "../../flow/processes.ts";
+import { makeTest } from "../../support/app.ts";
+import { startCluster } from "../../support/cluster.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const crashes = 3;
 

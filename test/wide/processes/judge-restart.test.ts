@@ -1,14 +1,20 @@
 // A run that waits for the judge survives the process that started it, with the same deadline.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
-import { makeTest } from "../support/app.ts";
-import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
-import { eventually } from "../support/eventually.ts";
-import { obliging, refusal, startJudgeServer } from "../support/judge-server.ts";
-import { checksOf, plain, type Read, said, semantic } from "../support/judged-project.ts";
-import { freshDatabase } from "../support/postgres.ts";
-import { jsonOf, send } from "../support/send.ts";
-import { bootstrapped, type ServiceProcess, signedIn, startProcess, stopProcess } from "./processes.ts";
+import {
+  bootstrapped,
+  type ServiceProcess,
+  signedIn,
+  startProcess,
+  stopProcess,
+} from "../../flow/processes.ts";
+import { makeTest } from "../../support/app.ts";
+import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
+import { obliging, refusal, startJudgeServer } from "../../support/judge-server.ts";
+import { checksOf, plain, type Read, said, semantic } from "../../support/judged-project.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { jsonOf, send } from "../../support/send.ts";
 
 const apiKey = "sk-of-the-operator-7f3a9";
 const away = refusal(503, { message: `Not now, ${apiKey}.` });

@@ -1,12 +1,12 @@
 // A service that crashes under the launcher is back on the same port within seconds, with everything it acknowledged.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
-import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
-import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
-import { freshDatabase } from "../support/postgres.ts";
-import { send } from "../support/send.ts";
-import { bootstrapped, startProcess, stopProcess } from "./processes.ts";
+import { bootstrapped, startProcess, stopProcess } from "../../flow/processes.ts";
+import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freePort } from "../../support/free-port.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { send } from "../../support/send.ts";
 
 const database = await freshDatabase();
 after(() => database.drop());

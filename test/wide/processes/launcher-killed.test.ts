@@ -1,13 +1,8 @@
 // A worker process that dies in the middle of a manual run: nothing is sent twice, and the launch ends.
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { reasonText } from "../../src/model/run/reason-text.ts";
-import { openDatabase } from "../../src/store/db.ts";
-import { type AgentServer, httpAgent, sendJson, startAgentServer } from "../support/agent-server.ts";
-import { makeTest, type Owner } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { columnsWith } from "../support/leftovers.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { reasonText } from "../../../src/model/run/reason-text.ts";
+import { openDatabase } from "../../../src/store/db.ts";
 import {
   type Bootstrapped,
   bootstrapped,
@@ -16,7 +11,12 @@ import {
   startProcess,
   stopProcess,
   stopProcesses,
-} from "./processes.ts";
+} from "../../flow/processes.ts";
+import { type AgentServer, httpAgent, sendJson, startAgentServer } from "../../support/agent-server.ts";
+import { makeTest, type Owner } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { columnsWith } from "../../support/leftovers.ts";
+import { freshDatabase } from "../../support/postgres.ts";
 
 const database = await freshDatabase();
 const db = openDatabase(database.url, 2);
