@@ -15,6 +15,8 @@ const texts = [
   "user:pass@",
   "nested JSON in text",
   "nearly own rules",
+  "phone numbers",
+  "token=1a",
 ];
 
 export type HostileInput = { database: pg.Client; databaseUrl: string };

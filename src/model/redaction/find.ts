@@ -11,7 +11,7 @@ import { NumberSearch } from "./numbers.ts";
 import { type BuiltInRule, type Ranks, ranksOf } from "./rules.ts";
 import { blankMark, jointMark, lastLetterMark, leadMark, markOf } from "./secret-marks.ts";
 import { isPartOfValue, SecretSearch, secretIn, urlPasswordAt } from "./secrets.ts";
-import { codeAt, Text, type UnitsOf } from "./units.ts";
+import { codeAt, type Text } from "./units.ts";
 
 /** What a character may begin. */
 const [digit, atSign, colon, equals, hyphen, underscore, keyLetter, jwtLetter, bearerLetter, wordLetter] = [
@@ -49,18 +49,15 @@ export const lengthMin = 3;
 export class BuiltInFinder {
   readonly #kinds: Uint8Array;
   readonly #ranks: Ranks;
-  readonly #unitsOf: UnitsOf | undefined;
 
-  constructor(active: readonly BuiltInRule[], unitsOf?: UnitsOf) {
-    this.#unitsOf = unitsOf;
+  constructor(active: readonly BuiltInRule[]) {
     this.#ranks = ranksOf(active);
     this.#kinds = kindsFor(new Set(active));
   }
 
   /** `key`: of the field that the text is in. Linear in the text, whatever it is. */
-  find(text: string, key: string): Found[] {
-    if (text.length < lengthMin) return [];
-    return new Search(new Text(text, this.#unitsOf), this.#kinds, this.#ranks).run(key);
+  find(text: Text, key: string): Found[] {
+    return text.length < lengthMin ? [] : new Search(text, this.#kinds, this.#ranks).run(key);
   }
 }
 

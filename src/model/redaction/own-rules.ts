@@ -5,6 +5,7 @@ import { patternCost } from "../test-case/pattern-cost.ts";
 import { compilePatternSet, type PatternSet } from "../test-case/pattern-set.ts";
 import type { Found } from "./found.ts";
 import { builtInRules, pseudonymRule, uncheckedRule } from "./rules.ts";
+import type { Text } from "./units.ts";
 import type { Work } from "./work.ts";
 
 export type OwnRule = { name: string; pattern: string; flags?: string | undefined };
@@ -84,9 +85,10 @@ export class OwnRules {
    * Adds what the rules find, with `rank` and up as their ranks; false if the work does not suffice. All rules together are
    * first asked whether they occur at all; only those that do are searched for.
    */
-  find(text: string, rank: number, found: Found[], work: Work): boolean {
+  find(read: Text, rank: number, found: Found[], work: Work): boolean {
     if (this.#patterns.length === 0) return true;
-    const occurring = this.#set?.occurring(text);
+    const occurring = this.#set?.occurring(read);
+    const text = read.string;
     if (occurring) return occurring.every(at => this.#findAll(at, text, rank, found, work));
     if (this.#set && !work.spend(text.length * this.#unitsAlone)) return false;
     return this.#patterns.every(

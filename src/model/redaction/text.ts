@@ -5,7 +5,7 @@ import { type Found, withoutOverlaps } from "./found.ts";
 import { type JsonText, jsonTextsIn } from "./json-texts.ts";
 import type { OwnRules } from "./own-rules.ts";
 import { type BuiltInRule, builtInRules, uncheckedRule, uncheckedText } from "./rules.ts";
-import type { UnitsOf } from "./units.ts";
+import { Text, type UnitsOf } from "./units.ts";
 import type { Work } from "./work.ts";
 
 /** JSON in JSON is followed this deep, and is text below that. */
@@ -36,7 +36,7 @@ export class TextRedaction {
     this.#unitsOf = unitsOf;
     this.names = [...builtIn, ...own.names];
     this.#placeholderOf = this.names.map(name => `[${name}]`);
-    this.#builtIn = builtIn.length > 0 ? new BuiltInFinder(builtIn, unitsOf) : null;
+    this.#builtIn = builtIn.length > 0 ? new BuiltInFinder(builtIn) : null;
     this.#ownFrom = builtIn.length;
     this.#own = own;
     this.#units = builtIn.length + own.units;
@@ -110,8 +110,9 @@ export class TextRedaction {
   }
 
   #findPlain(text: string, key: string, work: Work): Found[] {
-    const found = this.#builtIn?.find(text, key) ?? [];
-    if (!this.#own.find(text, this.#ownFrom, found, work)) throw new Unchecked();
+    const read = new Text(text, this.#unitsOf);
+    const found = this.#builtIn?.find(read, key) ?? [];
+    if (!this.#own.find(read, this.#ownFrom, found, work)) throw new Unchecked();
     if (found.length === 0) return found;
     if (!work.spend(found.length * placeUnits)) throw new Unchecked();
     return withoutOverlaps(text.includes("[") ? this.#besidePlaceholders(text, found) : found);

@@ -1,0 +1,59 @@
+// Many patterns in one automaton occur where each occurs alone, whatever was read before.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Text } from "../../../src/model/redaction/units.ts";
+import { compilePattern } from "../../../src/model/test-case/pattern.ts";
+import { compilePatternSet } from "../../../src/model/test-case/pattern-set.ts";
+
+const patterns = [
+  { source: "jane", flags: "i" },
+  { source: "\\bab\\b", flags: "" },
+  { source: "^x.*$", flags: "m" },
+  { source: "^\\{", flags: "" },
+  { source: "a$", flags: "" },
+  { source: "a.b", flags: "" },
+  { source: "[😀-🙏]{2}", flags: "" },
+  { source: "\\p{Greek}", flags: "" },
+  { source: "(?:a|b)*a(?:a|b){6}c", flags: "" },
+  { source: "[a-z@0-9 ]{8,20}#1[A-Z]{2}", flags: "" },
+];
+const alone = patterns.map(({ source, flags }) => compilePattern(source, flags));
+const open = () => compilePatternSet(patterns.map((pattern, at) => ({ ...pattern, size: alone[at]!.size })))!;
+
+const piece = fc.constantFrom(
+  ..."jane|JANE|ab|x|{|a|b|c|😀|😁|\ud83d|\ude00|α|\n| |#1AB|abcdefgh|@|é|日本".split("|"),
+);
+const text = fc.array(piece, { maxLength: 30 }).map(pieces => pieces.join(""));
+
+test("the patterns of a set occur where each occurs alone, and reading other texts before changes nothing", () => {
+  const set = open();
+  fc.assert(
+    fc.property(text, one => {
+      const expected = alone.flatMap((pattern, at) => (pattern.occursIn(one) ? [at] : []));
+      assert.deepEqual(set.occurring(new Text(one)), expected);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a set gives up on the same texts, whatever it read before", () => {
+  // Two thousand instructions that may all be reached at once, in any combination: no memory has room for the states.
+  const many = Array.from({ length: 3 }, (_, at) => ({
+    source: `(?:a|b)*a(?:a|b){${200 + at}}c`,
+    flags: "",
+    size: 600,
+  }));
+  const set = compilePatternSet(many)!;
+  let seed = 1;
+  const random = (size: number) =>
+    Array.from({ length: size }, () => {
+      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+      return seed >>> 31 === 0 ? "a" : "b";
+    }).join("");
+  const texts = [random(60_000), "abc", random(2_000), "b".repeat(100_000)];
+  const occurring = (one: string) => set.occurring(new Text(one));
+  const first = texts.map(occurring);
+  assert.deepEqual(first, [null, [], [], []]);
+  assert.deepEqual(texts.toReversed().map(occurring).toReversed(), first);
+});
