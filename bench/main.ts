@@ -191,8 +191,10 @@ async function fairness(): Promise<void> {
   await service.stop();
 }
 
-/** Loads from outside what the service is made for, one after the other. */
-/** All loads, with "slow" those for a slow PostgreSQL, or those whose name contains the word that is given. */
+/**
+ * Loads from outside what the service is made for, one after the other: all of them, with "slow" those for a slow PostgreSQL,
+ * with another word those whose name contains it.
+ */
 async function overload(): Promise<void> {
   const word = process.argv.at(process.argv.indexOf("overload") + 1);
   const isSlow = word === "slow";

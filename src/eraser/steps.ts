@@ -1,4 +1,5 @@
-// The steps of an erasure: find, check the number, delete the traces and identities, then edit what was chosen and the copies of it.
+// The steps of an erasure: find, check the number, delete the traces and identities, then edit what was chosen and the copies
+// of it.
 
 import type { ErasurePart, ErasureSearch } from "../load/erasure.ts";
 import type { CopiesRequest } from "../load/erasure-copies.ts";

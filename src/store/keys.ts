@@ -41,8 +41,8 @@ export async function settleSmallKeys(url: string, log: Pick<Logger, "info">): P
 }
 
 /**
- * The same for large tables, and the identities of traces, while the service runs; the lock is the lease of the process. False if something is left: another
- * process works, or the agents of batches are still being filled. Ends early when aborted.
+ * The same for large tables, and the identities of traces, while the service runs; the lock is the lease of the process. False
+ * if something is left: another process works, or the agents of batches are still being filled. Ends early when aborted.
  */
 export async function settleLargeKeys(
   url: string,

@@ -52,8 +52,8 @@ async function deleteTraces({ owner, traceIds }: FilledAccount): Promise<void> {
 /** Where each kind of text is before anything is deleted: proof that the search finds it. It searches new places, too. */
 const places: Record<keyof Words, string[]> = {
   content: words(`judge_answers.answer judge_calls.detail labels.note labels.question result_states.note
-    run_turns.document run_turns.reply runs.detail shared_resources.resource trace_batches.spans trace_identities.external_id trace_values.value
-    traces.external_id traces.name traces.response_text traces.tools traces.user_input`),
+    run_turns.document run_turns.reply runs.detail shared_resources.resource trace_batches.spans
+    trace_identities.external_id trace_values.value traces.external_id traces.name traces.response_text traces.tools traces.user_input`),
   test: words(`backtests.test judge_answers.answer judge_calls.detail labels.question launch_inputs.input
     launch_tests.document launch_tests.name run_turns.document run_turns.reply runs.detail test_cases.document
     test_cases.inputs test_cases.name trace_batches.spans traces.response_text traces.user_input`),

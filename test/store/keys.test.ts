@@ -1,16 +1,13 @@
 // The agent becomes the first part of the keys of tables from before, while the version before still writes to them.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { after, test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import pg from "pg";
-import { openRefill } from "../../src/store/backup/refill.ts";
-import { openSnapshot } from "../../src/store/backup/snapshot.ts";
 import { settleLargeKeys, settleSmallKeys } from "../../src/store/keys.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { emptyDatabase } from "../support/postgres.ts";
 import { makeScratch } from "../support/postgres-server.ts";
+import { migrationsBefore, restore } from "./upgrades.ts";
 
 const scratch = makeScratch();
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -18,14 +15,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 const silent = { info() {} };
 
 /** The migrations before the agents came first. */
-function earlier(): URL {
-  const folder = fileURLToPath(new URL("../../src/store/migrations/", import.meta.url));
-  const copy = join(scratch, "earlier");
-  mkdirSync(copy, { recursive: true });
-  for (const name of readdirSync(folder).filter(one => one < "042"))
-    cpSync(join(folder, name), join(copy, name));
-  return pathToFileURL(`${copy}/`);
-}
+const earlier = () => migrationsBefore("042", scratch);
 
 const id = (at: number) => `00000000-0000-7000-8000-${String(at).padStart(12, "0")}`;
 
@@ -144,20 +134,7 @@ test("a backup from between a migration and the new keys is restored as it was, 
     insert into trace_batches (trace_id, seq, span_keys, raw_length, spans) values ('${id(4)}', 1, '', 1, '');
   `);
   await migrate(old.url);
-  const snapshot = await openSnapshot(old.url);
-  const refill = await openRefill(into.url, snapshot);
-  for (const table of snapshot.tables) {
-    const rows: Buffer[] = [];
-    await snapshot.read(table, async some => void rows.push(some));
-    await refill.fill(
-      table,
-      (async function* () {
-        yield* rows;
-      })(),
-    );
-  }
-  await refill.commit();
-  await Promise.all([snapshot.close(), refill.close()]);
+  await restore(old.url, into.url);
   const restored = new pg.Client(into.url);
   await restored.connect();
   assert.deepEqual(await keysOf(restored), await keysOf(client));

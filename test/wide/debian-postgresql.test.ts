@@ -1,4 +1,5 @@
-// Runs the tests of the store, of the flows and of killed processes on Debian's PostgreSQL, the oldest that Onlooker supports: 15 on Debian 12.
+// Runs the tests of the store, of the flows and of killed processes on Debian's PostgreSQL, the oldest that Onlooker supports:
+// 15 on Debian 12.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";

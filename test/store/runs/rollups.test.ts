@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { usageOf } from "../../../src/model/price/usage.ts";
 import { bucketOf } from "../../../src/model/run/histogram.ts";
@@ -17,6 +16,7 @@ import { listAgentHours, listTestStrips } from "../../../src/store/runs/insights
 import { listModelPoints } from "../../../src/store/runs/model-hours.ts";
 import { deleteTestCase } from "../../../src/store/test-cases.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
+import { begun, waiting } from "../locks.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../traces/make-write.ts";
 
 const { db, other, close } = await openTwice();
@@ -70,6 +70,25 @@ function verdictOf({ tests }: Judged, { outcomes, verdict, routing }: Judgement)
 async function complete(database: Database, judged: Judged, one: Judgement, lease: string): Promise<void> {
   const [run] = (await claimRuns(database, { lease, leaseMs: 60_000, runsMax: 1 })).runs;
   await completeRuns(database, lease, [completed(run!.id, judged, one)]);
+}
+
+const failedOnce: Judgement = {
+  outcomes: ["failed"],
+  verdict: "failed",
+  routing: "ok",
+  durationMs: null,
+  tokens: null,
+};
+
+/** Schedules another run of a trace, and claims it; its id. */
+async function claimAnother(traceId: string, { sender }: Judged, lease: string): Promise<string> {
+  const id = newId();
+  await db.pool.query(
+    "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
+    [id, traceId, sender.agentId],
+  );
+  await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 });
+  return id;
 }
 
 let revision = 0;
@@ -343,26 +362,14 @@ describe("hourly counts", () => {
 
   it("count a trace once when two of its runs complete at the same time", async () => {
     const judged = await makeJudged();
-    const one: Judgement = {
-      outcomes: ["failed"],
-      verdict: "failed",
-      routing: "ok",
-      durationMs: null,
-      tokens: null,
-    };
     for (let round = 0; round < 10; round++) {
       const { traceId, runId } = await storeDueRun(db, judged.sender);
       const [lease, otherLease] = [randomUUID(), randomUUID()];
       await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 });
-      const otherId = newId();
-      await db.pool.query(
-        "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
-        [otherId, traceId, judged.sender.agentId],
-      );
-      await claimRuns(db, { lease: otherLease, leaseMs: 60_000, runsMax: 1 });
+      const otherId = await claimAnother(traceId, judged, otherLease);
       await Promise.all([
-        completeRuns(db, lease, [completed(runId, judged, one)]),
-        completeRuns(other, otherLease, [completed(otherId, judged, one)]),
+        completeRuns(db, lease, [completed(runId, judged, failedOnce)]),
+        completeRuns(other, otherLease, [completed(otherId, judged, failedOnce)]),
       ]);
     }
     const hours = await listAgentHours(db, judged.sender.agentId, whenever);
@@ -374,36 +381,17 @@ describe("hourly counts", () => {
 
   it("count a trace once when another run of it is scheduled, and completes, while the first one commits", async () => {
     const judged = await makeJudged();
-    const one: Judgement = {
-      outcomes: ["failed"],
-      verdict: "failed",
-      routing: "ok",
-      durationMs: null,
-      tokens: null,
-    };
     const { traceId, runId } = await storeDueRun(db, judged.sender);
     const [lease, otherLease] = [randomUUID(), randomUUID()];
     await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 });
-    const holder = await db.pool.connect();
-    const waiting = async (count: number) => {
-      const text =
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-      while ((await holder.query(text)).rowCount !== count) await delay(5);
-    };
-    await holder.query("begin");
+    const holder = await begun(db);
     await holder.query("select from test_cases where id = $1 for update", [judged.tests[0]]);
-    const first = completeRuns(db, lease, [completed(runId, judged, one)]);
-    await waiting(1);
-    const otherId = newId();
-    await db.pool.query(
-      "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
-      [otherId, traceId, judged.sender.agentId],
-    );
-    await claimRuns(db, { lease: otherLease, leaseMs: 60_000, runsMax: 1 });
-    const second = completeRuns(other, otherLease, [completed(otherId, judged, one)]);
-    await waiting(2);
-    await holder.query("commit");
-    holder.release();
+    const first = completeRuns(db, lease, [completed(runId, judged, failedOnce)]);
+    await waiting(db, "");
+    const otherId = await claimAnother(traceId, judged, otherLease);
+    const second = completeRuns(other, otherLease, [completed(otherId, judged, failedOnce)]);
+    await waiting(db, "", 2);
+    await holder.commit();
     assert.deepEqual([await first, await second], [new Set([runId]), new Set([otherId])]);
     const hours = await listAgentHours(db, judged.sender.agentId, whenever);
     assert.deepEqual(

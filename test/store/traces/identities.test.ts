@@ -1,14 +1,10 @@
 // Identities of traces: what stays of a trace whose retention time is over, what goes with a deletion, and lookups while old
 // ones are filled.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { pino } from "pino";
 import { eraseIdentities } from "../../../src/eraser/identities.ts";
-import { openRefill } from "../../../src/store/backup/refill.ts";
-import { openSnapshot } from "../../../src/store/backup/snapshot.ts";
 import { type Database, openDatabase } from "../../../src/store/db.ts";
 import { hasPendingKeys, settleLargeKeys, settleSmallKeys } from "../../../src/store/keys.ts";
 import { migrate } from "../../../src/store/migrate.ts";
@@ -18,6 +14,7 @@ import { emptyDatabase } from "../../support/postgres.ts";
 import { makeScratch } from "../../support/postgres-server.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
 import { begun, waiting } from "../locks.ts";
+import { migrationsBefore, restore } from "../upgrades.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite, type Sender } from "./make-write.ts";
 
 const log = pino({ level: "silent" });
@@ -107,12 +104,7 @@ test("an erasure takes the identities of traces that are gone, by what it is abo
 /** A database of the version before, with traces that have no identities yet. */
 async function before044(names: string[]): Promise<{ url: string; drop(): Promise<void>; sender: Sender }> {
   const database = await emptyDatabase();
-  const folder = fileURLToPath(new URL("../../../src/store/migrations/", import.meta.url));
-  const copy = join(scratch, "earlier");
-  mkdirSync(copy, { recursive: true });
-  for (const name of readdirSync(folder).filter(one => one < "044"))
-    cpSync(join(folder, name), join(copy, name));
-  await migrate(database.url, pathToFileURL(`${copy}/`));
+  await migrate(database.url, migrationsBefore("044", scratch));
   const opened = openDatabase(database.url);
   const sender = await makeSender(opened);
   for (const [at, name] of names.entries()) {
@@ -170,20 +162,7 @@ test("while old identities are filled, lookups are right: merged, deleted, expir
 test("a backup that was made while old identities were filled is restored with all of them", async () => {
   const { url, drop, sender } = await before044(["one", "two"]);
   const into = await emptyDatabase();
-  const snapshot = await openSnapshot(url);
-  const refill = await openRefill(into.url, snapshot);
-  for (const table of snapshot.tables) {
-    const rows: Buffer[] = [];
-    await snapshot.read(table, async some => void rows.push(some));
-    await refill.fill(
-      table,
-      (async function* () {
-        yield* rows;
-      })(),
-    );
-  }
-  await refill.commit();
-  await Promise.all([snapshot.close(), refill.close()]);
+  await restore(url, into.url);
   const restored = openDatabase(into.url);
   assert.deepEqual(await identitiesOf(restored, sender.agentId), ["one", "two"]);
   const writer = new TraceWriter(restored, limits);
