@@ -12,7 +12,7 @@ import { mergeBatches } from "./model/trace/merge.ts";
 import { mayBeRedacted } from "./model/trace/text-redactions.ts";
 import type { Attributes, Batch, Derived, MergedTrace, Span } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
-import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/read.ts";
+import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/batches.ts";
 import { listStale, skipRevisions, updateColumns } from "./store/traces/stale.ts";
 import { keptValuesBytes, traceHeapBytes } from "./threads/heap.ts";
 import { readBatch, readResource, type Scanned, scan } from "./wire/batch.ts";

@@ -11,7 +11,7 @@ import { backfillBatchAgents } from "../src/load/backfill.ts";
 import { openDatabase } from "../src/store/db.ts";
 import { hasPendingKeys, settleSmallKeys } from "../src/store/keys.ts";
 import { migrate } from "../src/store/migrate.ts";
-import { loadBatches } from "../src/store/traces/read.ts";
+import { loadBatches } from "../src/store/traces/batches.ts";
 import { TraceWriter } from "../src/store/traces/writer.ts";
 import { limits, otlpWrite } from "./store/traces/make-write.ts";
 import { emptyDatabase, freshDatabase } from "./support/postgres.ts";

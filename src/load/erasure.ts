@@ -18,7 +18,7 @@ import {
   type ScannedTrace,
 } from "../store/erasures/scan.ts";
 import { clockSlackMs, idAt, oldest, timeOfId } from "../store/listing.ts";
-import { loadBatches, type StoredBatches } from "../store/traces/read.ts";
+import { loadBatches, type StoredBatches } from "../store/traces/batches.ts";
 import { traceHeapBytes } from "../threads/heap.ts";
 import { isReceived, readBatch, readResource, type Scanned, scanText } from "../wire/batch.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";

@@ -14,7 +14,7 @@ import type { Batch, TracePath } from "../model/trace/trace.ts";
 import { forgetContent, type StructureBatch, type TraceStructure } from "../store/content/forget.ts";
 import type { ForgettingSettings } from "../store/content/settings.ts";
 import type { Database } from "../store/db.ts";
-import { loadBatches, type StoredBatches } from "../store/traces/read.ts";
+import { loadBatches, type StoredBatches } from "../store/traces/batches.ts";
 import { spanKeysOf } from "../store/traces/span-keys.ts";
 import { encodeBatch, readBatch, readResource, scan } from "../wire/batch.ts";
 import { encodeRedactions, readRedactions } from "../wire/redactions.ts";

@@ -4,7 +4,8 @@ import { Refusal } from "../model/refusal.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
 import { matchesSpans, type NeededText, neededTexts, type SpanFilter } from "../model/trace/span-filter.ts";
 import type { Database } from "../store/db.ts";
-import { findTraceSizes, loadBatches, type StoredBatches } from "../store/traces/read.ts";
+import { loadBatches, type StoredBatches } from "../store/traces/batches.ts";
+import { findTraceSizes } from "../store/traces/read.ts";
 import type { Scanned } from "../wire/batch.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";
 

@@ -2,9 +2,12 @@
 import pg from "pg";
 import { Refusal } from "../model/refusal.ts";
 import { openPool } from "./connect.ts";
+import type { Places } from "./scale/places.ts";
 
 export type Database = {
   pool: pg.Pool;
+  /** On a cluster, where the rows of each agent are; then `pool` leads to the coordinator. Absent: all are here. */
+  places?: Places;
   close(): Promise<void>;
 };
 
@@ -142,7 +145,8 @@ export function isTransient(error: unknown): boolean {
 /** The constraint that a statement violated, such as `agents_service_name`; undefined for any other error. */
 export function violatedConstraint(error: unknown): string | undefined {
   const { code, constraint } = error as { code?: string; constraint?: string };
-  return typeof code === "string" && code.startsWith("23") ? constraint : undefined;
+  // On a cluster, those of a shard have its number after their name.
+  return typeof code === "string" && code.startsWith("23") ? constraint?.replace(/_\d+$/, "") : undefined;
 }
 
 /** UNAVAILABLE for a transient database error; any other error is returned as it is. */

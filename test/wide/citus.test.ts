@@ -7,8 +7,7 @@ import type { TestCase } from "../../src/model/test-case/test-case.ts";
 import { deleteKey } from "../../src/store/accounts/keys.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { newId } from "../../src/store/new-id.ts";
-import { completeRuns } from "../../src/store/runs/claims.ts";
-import { claimRunsOf } from "../../src/store/scale/claims.ts";
+import { claimRuns, completeRuns } from "../../src/store/runs/claims.ts";
 import { distribute, UnfitForCitusError } from "../../src/store/scale/distribute.ts";
 import type { Places } from "../../src/store/scale/places.ts";
 import { Shards } from "../../src/store/scale/shards.ts";
@@ -54,7 +53,7 @@ describe("on a Citus cluster", { skip }, () => {
     await cluster.drop();
   });
 
-  const writerTo = (places: Places) => new TraceWriter(db, { ...limits, places });
+  const writerTo = (places: Places) => new TraceWriter({ ...db, places }, limits);
 
   async function tracesOf({ agentId }: Sender): Promise<{ id: string; externalId: string }[]> {
     const { rows } = await db.pool.query(
@@ -142,14 +141,17 @@ describe("on a Citus cluster", { skip }, () => {
     const [sender] = senders as [Sender];
     const place = (await shards.of([sender.agentId])).get(sender.agentId)!;
     const recorded = recordStatements(place);
-    const places: Places = { of: async ids => new Map(Array.from(ids, id => [id, recorded.db])) };
+    const places: Places = {
+      of: async ids => new Map(Array.from(ids, id => [id, recorded.db])),
+      any: async () => recorded.db,
+    };
     const writer = writerTo(places);
     const traceId = "5".repeat(32);
     const withTools = canonicalWrite(sender, { externalId: "with tools" });
     withTools.columns.tools.push("search");
     await writer.write(withTools);
     await writer.write({ ...canonicalWrite(sender, { externalId: "with tools", text: "without" }) });
-    const limited = new TraceWriter(db, { ...limits, places, traceSpansMax: 2 });
+    const limited = new TraceWriter({ ...db, places }, { ...limits, traceSpansMax: 2 });
     const batch = (spans: string[]) => ({
       ...otlpWrite(sender, { externalId: "x-request-id", spans }),
       otlpTraceId: traceId,
@@ -230,18 +232,16 @@ describe("on a Citus cluster", { skip }, () => {
     const claimed: string[] = [];
     const work = async (places: Shards) => {
       const lease = newId();
+      const whole = { ...db, places };
       for (;;) {
-        const { runs } = await claimRunsOf(db, places, { lease, leaseMs: 60_000, runsMax: 10 });
+        const { runs } = await claimRuns(whole, { lease, leaseMs: 60_000, runsMax: 10 });
         if (runs.length === 0) return;
         claimed.push(...runs.map(({ id }) => id));
-        const found = await places.of(runs.map(({ agentId }) => agentId));
-        for (const [place, part] of Map.groupBy(runs, ({ agentId }) => found.get(agentId)!)) {
-          const completed = part.map(async ({ id, agentId }) => {
-            const tests = await listForAgent(place, agentId);
-            return { ...unmeasured, id, revision: 1, verdict: failedBy(tests[0]!) };
-          });
-          await completeRuns(place, lease, await Promise.all(completed));
-        }
+        const completed = runs.map(async ({ id, agentId }) => {
+          const tests = await listForAgent(whole, agentId);
+          return { ...unmeasured, id, revision: 1, verdict: failedBy(tests[0]!) };
+        });
+        await completeRuns(whole, lease, await Promise.all(completed));
       }
     };
     await Promise.all([work(shards), work(otherShards)]);

@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { TestState } from "../../model/alert/alert.ts";
 import type { Outcome, Verdict } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 
 /** A run that traffic caused and that was just completed. */
 export type TrafficRun = {
@@ -110,7 +111,7 @@ export async function listFailing(
   { from, to }: { from: Date; to: Date },
   rowsMax: number,
 ): Promise<{ tests: FailingTest[]; total: number }> {
-  const { rows } = await db.pool.query<FailingTest & { total: number }>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<FailingTest & { total: number }>({
     name: "list_failing",
     text: `with failing as (
         select c.id, c.name, s.since, s.first_trace_id, count(*) over ()::int as total

@@ -2,6 +2,7 @@
 import type pg from "pg";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
+import { placesFound } from "../scale/places.ts";
 
 /** Seconds from the end of the last evaluation, or from the last batch. */
 export type Deadline = { agentId: string; subjectId: string; afterSeconds: number };
@@ -54,10 +55,20 @@ export type DueSubjects = { traceIds: string[]; runIds: string[]; agentIds: stri
  * Claims what is due, and looks again later at what is not: an open run delays it. Returns undefined where nothing was to
  * be looked at.
  */
-export async function claimDue(
-  db: Database,
-  { rowsMax, leaseMs }: { rowsMax: number; leaseMs: number },
-): Promise<DueSubjects | undefined> {
+export async function claimDue(db: Database, limits: ClaimLimits): Promise<DueSubjects | undefined> {
+  const places = await placesFound(db, {
+    name: "agents_with_due_content",
+    text: `select agent_id as "agentId" from content_deadlines where check_at <= now()
+      group by agent_id order by min(check_at) limit $1`,
+    values: [limits.rowsMax],
+  });
+  // What is due elsewhere is claimed by the next call.
+  return places[0] && claimIn(places[0], limits);
+}
+
+type ClaimLimits = { rowsMax: number; leaseMs: number };
+
+async function claimIn(db: Database, { rowsMax, leaseMs }: ClaimLimits): Promise<DueSubjects | undefined> {
   const { rows } = await db.pool.query<{
     subject_id: string;
     agent_id: string;

@@ -8,6 +8,7 @@ import type { TraceColumns } from "../../model/trace/columns.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { decodeDetail, encodeDetail } from "../runs/detail.ts";
+import { partsOf, partsOfRows } from "../scale/places.ts";
 import { addCalls, deleteUnusedCalls } from "../traces/call-values.ts";
 import { derivedAssignments, derivedColumns, keepsNames } from "../traces/derived-columns.ts";
 import { noRedactions } from "../traces/redactions.ts";
@@ -45,7 +46,21 @@ export async function forgetContent(
   db: Database,
   structures: TraceStructure[],
   runIds: string[] = [],
-): Promise<{ traceIds: string[]; runIds: string[] }> {
+): Promise<Forgotten> {
+  const runsIn = new Map(await partsOfRows(db, "runs", runIds));
+  const tracesIn = new Map(await partsOf(db, structures));
+  const forgotten: Forgotten = { traceIds: [], runIds: [] };
+  for (const place of new Set([...tracesIn.keys(), ...runsIn.keys()])) {
+    const part = await forgetIn(place, tracesIn.get(place) ?? [], runsIn.get(place) ?? []);
+    forgotten.traceIds.push(...part.traceIds);
+    forgotten.runIds.push(...part.runIds);
+  }
+  return forgotten;
+}
+
+type Forgotten = { traceIds: string[]; runIds: string[] };
+
+async function forgetIn(db: Database, structures: TraceStructure[], runIds: string[]): Promise<Forgotten> {
   return transaction(db, async client => {
     const unchanged = await lockTraces(client, structures);
     const subjects = [...unchanged.map(({ traceId }) => traceId), ...runIds];

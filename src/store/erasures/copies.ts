@@ -1,6 +1,7 @@
 // Where texts of tests, traces and replies are copied to, beside the traces that an erasure deletes: read and rewritten.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Database } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 
 type ColumnKind = "text" | "json" | "zstd";
 
@@ -118,7 +119,7 @@ export async function rewriteCopy(
 export type WaitingRow = { otlpTraceId: string; id: string; records: Buffer };
 
 export async function listWaitingOfAgent(db: Database, agentId: string): Promise<WaitingRow[]> {
-  const { rows } = await db.pool.query<WaitingRow>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<WaitingRow>(
     `select otlp_trace_id as "otlpTraceId", id, records from waiting_records where agent_id = $1`,
     [agentId],
   );
@@ -126,7 +127,7 @@ export async function listWaitingOfAgent(db: Database, agentId: string): Promise
 }
 
 export async function deleteWaitingRows(db: Database, agentId: string, rows: WaitingRow[]): Promise<void> {
-  await db.pool.query(
+  await (await placeOf(db, agentId)).pool.query(
     `delete from waiting_records w using unnest($2::text[], $3::uuid[]) as found (otlp_trace_id, id)
      where w.agent_id = $1 and w.otlp_trace_id = found.otlp_trace_id and w.id = found.id`,
     [agentId, rows.map(({ otlpTraceId }) => otlpTraceId), rows.map(({ id }) => id)],
@@ -151,11 +152,11 @@ export async function deleteRunsOfInput(
   { agentId, launchId, testId, row }: InputRow,
 ): Promise<void> {
   const values = [agentId, launchId, testId, row];
-  await db.pool.query(
+  await (await placeOf(db, agentId)).pool.query(
     "delete from runs where agent_id = $1 and launch_id = $2 and test_id = $3 and test_row = $4 and kind = 'manual'",
     values,
   );
-  await db.pool.query(
+  await (await placeOf(db, agentId)).pool.query(
     "delete from launch_inputs where agent_id = $1 and launch_id = $2 and test_id = $3 and row = $4",
     values,
   );
@@ -170,7 +171,7 @@ export async function listAnswers(
   after: string,
   rowsMax: number,
 ): Promise<AnswerRow[]> {
-  const { rows } = await db.pool.query<AnswerRow>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<AnswerRow>(
     `select encode(key, 'hex') as key, answer from judge_answers
      where agent_id = $1 and key > decode($2, 'hex') order by key limit $3`,
     [agentId, after, rowsMax],
@@ -179,7 +180,7 @@ export async function listAnswers(
 }
 
 export async function deleteAnswers(db: Database, agentId: string, keys: string[]): Promise<void> {
-  await db.pool.query(
+  await (await placeOf(db, agentId)).pool.query(
     "delete from judge_answers where agent_id = $1 and key in (select decode(k, 'hex') from unnest($2::text[]) as keys (k))",
     [agentId, keys],
   );

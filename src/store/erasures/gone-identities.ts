@@ -1,5 +1,6 @@
 // Identities of traces whose retention time is over: they stay, so an erasure looks at them too.
 import type { Database } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 
 export type GoneIdentity = { externalId: string; traceId: string };
 
@@ -10,7 +11,7 @@ export async function listGoneIdentities(
   after: string,
   rowsMax: number,
 ): Promise<{ gone: GoneIdentity[]; last: string | null }> {
-  const { rows } = await db.pool.query<GoneIdentity & { isGone: boolean }>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<GoneIdentity & { isGone: boolean }>({
     name: "list_gone_identities",
     text: `select i.external_id as "externalId", i.trace_id as "traceId",
         not exists (select from traces t where t.id = i.trace_id) as "isGone"
@@ -23,7 +24,7 @@ export async function listGoneIdentities(
 
 /** What is sent under them later is a new trace. */
 export async function deleteIdentities(db: Database, agentId: string, externalIds: string[]): Promise<void> {
-  await db.pool.query(
+  await (await placeOf(db, agentId)).pool.query(
     `delete from trace_identities i where i.agent_id = $1 and i.external_id = any ($2::text[])
        and not exists (select from traces t where t.id = i.trace_id)`,
     [agentId, externalIds],

@@ -1,6 +1,7 @@
 // What an erasure reads to find traces: those of a project in the order of their ids, and the turns of its manual runs.
 import type { ConventionRule } from "../../model/conventions/rules.ts";
 import type { Database } from "../db.ts";
+import { placeOf, placeOfRow } from "../scale/places.ts";
 
 export type ScannedAgent = { id: string; conventionRules: ConventionRule[] };
 
@@ -28,7 +29,7 @@ export async function listTracesToScan(
   { agentId, after, through, since }: { agentId: string; after: string; through: string; since: Date | null },
   rowsMax: number,
 ): Promise<ScannedTrace[]> {
-  const { rows } = await db.pool.query<ScannedTrace>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<ScannedTrace>({
     name: "list_traces_to_scan",
     text: `select id, batch_bytes as bytes, $4::timestamptz is null or updated_at >= $4 as changed,
         conversation_id as "conversationId", user_id as "userId",
@@ -80,7 +81,7 @@ export async function listLaunchesToScan(
   after: string,
   rowsMax: number,
 ): Promise<string[]> {
-  const { rows } = await db.pool.query<{ id: string }>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ id: string }>(
     "select id from launches where agent_id = $1 and id > $2 order by id limit $3",
     [agentId, after, rowsMax],
   );
@@ -94,7 +95,7 @@ export async function listTurnsToScan(
   after: { runId: string; turn: number },
   rowsMax: number,
 ): Promise<ScannedTurn[]> {
-  const { rows } = await db.pool.query<ScannedTurn>(
+  const { rows } = await (await placeOfRow(db, "launches", launchId)).pool.query<ScannedTurn>(
     `select u.run_id as "runId", u.turn, u.trace_id as "traceId", u.document, u.reply
      from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
      where r.launch_id = $1 and (u.run_id, u.turn) > ($2::uuid, $3::int) order by u.run_id, u.turn limit $4`,

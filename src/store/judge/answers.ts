@@ -1,5 +1,6 @@
 // The cache of judge answers, kept for 30 days and deleted with their trace; what criteria rest on is kept for good.
 import type { Database } from "../db.ts";
+import { placesFound } from "../scale/places.ts";
 
 /** After this many days a question is asked again, even if nothing about it has changed. */
 const answersKeptDays = 30;
@@ -23,6 +24,14 @@ const deletedAtOnce = 10_000;
 
 /** Deletes expired answers in bounded statements; concurrent callers take different rows. */
 export async function deleteOldJudgeAnswers(db: Database): Promise<void> {
+  const places = await placesFound(db, {
+    text: `select distinct agent_id as "agentId" from judge_answers where made_at < now() - $1::int * interval '1 day'`,
+    values: [answersKeptDays],
+  });
+  for (const place of places) await deleteOldIn(place);
+}
+
+async function deleteOldIn(db: Database): Promise<void> {
   for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
     const { rowCount } = await db.pool.query(
       `with expired as materialized (

@@ -5,6 +5,7 @@ import type { JudgeUse } from "../../model/judge/use.ts";
 import { isUuid } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
+import { placeOf } from "../scale/places.ts";
 
 export type CallEntry = {
   id: string;
@@ -42,7 +43,7 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
   const shares = [...entry.shares].filter(([testId]) => isUuid(testId)).sort(([a], [b]) => (a < b ? -1 : 1));
   const answers = [...entry.answers].sort(([a], [b]) => (a < b ? -1 : 1));
   const { instructions, material, answer } = call;
-  await db.pool.query({
+  await (await placeOf(db, agentId)).pool.query({
     name: "keep-judge-call",
     text: `with agent as (
         select id from agents where id = $1 and not exists (
@@ -135,7 +136,7 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
 
 /** Counts questions that needed no call. */
 export async function countCached(db: Database, agentId: string, questions: number): Promise<void> {
-  await db.pool.query({
+  await (await placeOf(db, agentId)).pool.query({
     name: "count-cached",
     text: `insert into judge_days as known
           (agent_id, day, calls, cached, input_tokens, output_tokens, cost_usd, unpriced_tokens)

@@ -69,11 +69,12 @@ export async function saveJudgeConnection(
     } = change(found.rows[0] && opened(vault, projectId, found.rows[0]));
     const { rows } = await client.query<Row>(
       `insert into judge_connections
-          (project_id, provider, url, model, api_key, key_last_four, concurrency, tokens_per_minute, headers)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+          (project_id, provider, url, model, api_key, key_last_four, concurrency, tokens_per_minute, headers, updated_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
         on conflict (project_id) do update set provider = excluded.provider, url = excluded.url,
           model = excluded.model, api_key = excluded.api_key, key_last_four = excluded.key_last_four,
-          concurrency = excluded.concurrency, tokens_per_minute = excluded.tokens_per_minute, headers = excluded.headers, updated_at = now()
+          concurrency = excluded.concurrency, tokens_per_minute = excluded.tokens_per_minute, headers = excluded.headers,
+          updated_at = excluded.updated_at
         returning ${columns}`,
       [
         projectId,

@@ -1,6 +1,7 @@
 // Judge usage of an agent, by day and by test.
 import type { JudgeUse } from "../../model/judge/use.ts";
 import type { Database } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 import type { JudgeDay } from "./settings.ts";
 
 /** UTC days, YYYY-MM-DD, both inclusive. */
@@ -12,7 +13,7 @@ export async function listJudgeDays(
   agentId: string,
   { from, to }: DaySpan,
 ): Promise<JudgeDay[]> {
-  const { rows } = await db.pool.query<JudgeDay>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<JudgeDay>({
     name: "judge-days",
     text: `select day::text, calls, cached, input_tokens as "inputTokens", output_tokens as "outputTokens",
         cost_usd as "costUsd", unpriced_tokens as "unpricedTokens", estimated_tokens as "estimatedTokens"
@@ -31,7 +32,7 @@ export async function listJudgeTests(
   agentId: string,
   { from, to }: DaySpan,
 ): Promise<JudgeTestSum[]> {
-  const { rows } = await db.pool.query<JudgeTestSum>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<JudgeTestSum>({
     name: "judge-tests",
     text: `select t.id as "testId", t.name, sum(d.input_tokens) as "inputTokens",
         sum(d.output_tokens) as "outputTokens", sum(d.cost_usd) as "costUsd",

@@ -12,6 +12,7 @@ import { placesWithin, readTextRedactions } from "../../model/trace/text-redacti
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
+import { placeOf } from "../scale/places.ts";
 
 export type LabelRow = {
   id: string;
@@ -53,7 +54,7 @@ const columns = `l.id, l.agent_id as "agentId", l.test_id as "testId", l.trace_i
 
 /** Changes the label if there is one. Undefined if the trace, the run or the test was deleted. */
 export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow | undefined> {
-  const { rows } = await db.pool.query<LabelRow>({
+  const { rows } = await (await placeOf(db, label.agentId)).pool.query<LabelRow>({
     name: "save-label",
     text: `with known as (
         select t.content is not distinct from 'forgotten' as is_forgotten from traces t

@@ -5,6 +5,7 @@ import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { decodeDetail, encodeDetail } from "../runs/detail.ts";
+import { placeOf } from "../scale/places.ts";
 
 const items = multiRow<{ traceId: string; plan: Buffer }>(3, {
   trace_id: ["uuid", ({ traceId }) => traceId],
@@ -35,7 +36,7 @@ const underWay = (traceId: string) => `(
 const open = `s.agent_id = $1 and s.outage_open and s.kind <> 'manual' and ${judgedSince} is null`;
 
 export async function readOutages(db: Database, agentId: string): Promise<Outages> {
-  const { rows } = await db.pool.query<Outages>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<Outages>({
     name: "read_outages",
     text: `with found as materialized (
         select s.trace_id, ${underWay("s.trace_id")} is not null as scheduled
@@ -60,7 +61,7 @@ export type Scheduled = {
  * run: changing a test never evaluates traces again. Traces with a pending or active run get none.
  */
 export async function judgeAgain(db: Database, agentId: string): Promise<Scheduled> {
-  return transaction(db, async client => {
+  return transaction(await placeOf(db, agentId), async client => {
     const wanted = await listOpen(client, agentId, againMax);
     const plans = await plansOf(client, agentId, wanted);
     const { rows } = await client.query<{ runId: string; traceId: string }>(
@@ -84,7 +85,7 @@ export async function judgeAgain(db: Database, agentId: string): Promise<Schedul
 
 /** Affected traces without a scheduled run; counted up to `outagesMax`. */
 export async function countLeft(db: Database, agentId: string): Promise<number> {
-  return (await listOpen(db.pool, agentId, outagesMax)).length;
+  return (await listOpen((await placeOf(db, agentId)).pool, agentId, outagesMax)).length;
 }
 
 /** The tests for the new run of each trace: those of the run that skipped checks. */

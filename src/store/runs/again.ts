@@ -5,6 +5,7 @@ import type { TestCase } from "../../model/test-case/test-case.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
+import { placeOf } from "../scale/places.ts";
 import { listForAgent } from "../test-cases.ts";
 import { decodeDetail, encodeDetail } from "./detail.ts";
 
@@ -48,7 +49,7 @@ async function scheduleSome(
   traceIds: string[],
   tests: ReadonlyMap<string, TestCase>,
 ): Promise<Again> {
-  return transaction(db, async client => {
+  return transaction(await placeOf(db, agentId), async client => {
     const found = new Map((await readLast(client, agentId, traceIds)).map(row => [row.traceId, row]));
     const planned: Item[] = [];
     const refused: Again["refused"] = [];

@@ -63,9 +63,9 @@ export async function saveConnection(
     const current = found.rows[0] && opened(vault, agentId, found.rows[0]);
     const connection = change(agents.rows[0].type, current);
     const { rows } = await client.query<{ updatedAt: Date }>(
-      `insert into agent_connections (agent_id, document, secrets) values ($1, $2, $3)
+      `insert into agent_connections (agent_id, document, secrets, updated_at) values ($1, $2, $3, now())
         on conflict (agent_id) do update set document = excluded.document, secrets = excluded.secrets,
-          updated_at = now()
+          updated_at = excluded.updated_at
         returning updated_at as "updatedAt"`,
       [agentId, documentOf(connection), sealed(vault, agentId, connection)],
     );

@@ -12,12 +12,13 @@ import { storable } from "../../model/trace/storable.ts";
 import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
+import { placeOfRow } from "../scale/places.ts";
 import { backtestLeaseMs, isRunning } from "./backtests.ts";
 import { decodeDetail } from "./detail.ts";
 
 /** Traces that are not tried yet, newest first. */
 export async function listUntried(db: Database, id: string, rowsMax: number): Promise<string[]> {
-  const { rows } = await db.pool.query<{ id: string }>(
+  const { rows } = await (await placeOfRow(db, "backtests", id)).pool.query<{ id: string }>(
     `select r.trace_id as id from backtests b join backtest_results r on r.agent_id = b.agent_id and r.backtest_id = b.id
      where b.id = $1 and r.change is null order by r.trace_id desc limit $2`,
     [id, rowsMax],
@@ -78,7 +79,7 @@ export async function storeTried(
           testId,
           items.map(({ traceId }) => traceId),
         );
-  return transaction(db, async client => {
+  return transaction(await placeOfRow(db, "backtests", id), async client => {
     const { rowCount } = await client.query(
       `update backtests set calls = calls + $2, input_tokens = input_tokens + $3, output_tokens = output_tokens + $4,
          cost_usd = cost_usd + $5, unpriced_tokens = unpriced_tokens + $6,
@@ -146,7 +147,7 @@ export async function listBacktestResults(
   { change, before, after }: BacktestFilter,
   listing: Listing,
 ): Promise<BacktestResult[]> {
-  const { rows } = await db.pool.query<BacktestResult>(
+  const { rows } = await (await placeOfRow(db, "backtests", id)).pool.query<BacktestResult>(
     `select r.trace_id as id, t.received_at as "receivedAt", t.user_input as "userInput",
        t.text_redactions as "textRedactions", r.before,
        r.before_version as "beforeVersion", r.after, r.change, r.reason, r.check_id as "checkId",

@@ -7,6 +7,7 @@ import { storable } from "../../model/trace/storable.ts";
 import { type Database, transaction, violatedConstraint } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
+import { placeOf, placeOfRow } from "../scale/places.ts";
 
 /** A process extends the lease every few seconds; after this long without, the backtest counts as interrupted. */
 export const backtestLeaseMs = 20_000;
@@ -60,7 +61,7 @@ export async function insertBacktest(db: Database, backtest: NewBacktest): Promi
   const { agentId, testId, document, version, judged, traceIds } = backtest;
   const id = newId();
   try {
-    await transaction(db, async client => {
+    await transaction(await placeOf(db, agentId), async client => {
       await client.query(interruptExpired, [agentId]);
       await client.query(
         `insert into backtests (id, agent_id, test_id, test, test_version, judged, state, lease_until)
@@ -96,7 +97,7 @@ export async function listBacktests(
   agentId: string,
   { before, rowsMax }: Listing,
 ): Promise<Backtest[]> {
-  const { rows } = await db.pool.query<BacktestRow>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<BacktestRow>(
     `${select} where b.agent_id = $1 and b.id < $2 order by b.id desc limit $3`,
     [agentId, before, rowsMax],
   );
@@ -104,7 +105,10 @@ export async function listBacktests(
 }
 
 export async function findBacktest(db: Database, id: string): Promise<Backtest | undefined> {
-  const { rows } = await db.pool.query<BacktestRow>(`${select} where b.id = $1`, [id]);
+  const { rows } = await (await placeOfRow(db, "backtests", id)).pool.query<BacktestRow>(
+    `${select} where b.id = $1`,
+    [id],
+  );
   return rows[0] && toBacktest(rows[0]);
 }
 
@@ -115,19 +119,19 @@ export async function endBacktest(
   state: Exclude<BacktestState, "running">,
   error: string | null = null,
 ): Promise<void> {
-  await db.pool.query(
+  await (await placeOfRow(db, "backtests", id)).pool.query(
     `update backtests set state = $2, error = $3, finished_at = now() where id = $1 and ${isRunning}`,
     [id, state, error && storable(error)],
   );
 }
 
 export async function deleteBacktest(db: Database, id: string): Promise<void> {
-  await db.pool.query("delete from backtests where id = $1", [id]);
+  await (await placeOfRow(db, "backtests", id)).pool.query("delete from backtests where id = $1", [id]);
 }
 
 /** Whether it is still running; then its lease is extended. */
 export async function extendBacktest(db: Database, id: string): Promise<boolean> {
-  const { rowCount } = await db.pool.query(
+  const { rowCount } = await (await placeOfRow(db, "backtests", id)).pool.query(
     `update backtests set lease_until = now() + $2::float8 * interval '1 ms' where id = $1 and ${isRunning}`,
     [id, backtestLeaseMs],
   );

@@ -9,6 +9,8 @@ import { addTestResults } from "../alerts/test-states.ts";
 import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
+import { claimAcross } from "../scale/claims.ts";
+import { partsOfRows } from "../scale/places.ts";
 import { countsToStore, detailOf, encodeDetail, type TraceCounts } from "./detail.ts";
 import { findReplacements, lockTracesOf } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
@@ -43,6 +45,15 @@ export type Claim = {
   ended: ClaimedRun[];
 };
 
+export type DueRuns = {
+  lease: string;
+  leaseMs: number;
+  runsMax: number;
+  resumedMax?: number;
+  inHand?: string[];
+  fullAgents?: string[];
+};
+
 // Passive runs only. Spelled "not manual", and without the state for waiting and leased runs, so that only the index in
 // the requested order applies: with another the planner sorts all due runs, or reads all waiting ones.
 
@@ -52,23 +63,13 @@ export type Claim = {
  * affects no other run. Skips `inHand`, the caller's own runs, whose leases may have expired while the database was
  * unavailable, and further runs of `fullAgents`.
  */
-export async function claimRuns(
+export function claimRuns(db: Database, due: DueRuns): Promise<Claim> {
+  return db.places ? claimAcross(db, due, claimIn) : claimIn(db, due);
+}
+
+async function claimIn(
   db: Database,
-  {
-    lease,
-    leaseMs,
-    runsMax,
-    resumedMax = runsMax,
-    inHand = [],
-    fullAgents = [],
-  }: {
-    lease: string;
-    leaseMs: number;
-    runsMax: number;
-    resumedMax?: number;
-    inHand?: string[];
-    fullAgents?: string[];
-  },
+  { lease, leaseMs, runsMax, resumedMax = runsMax, inHand = [], fullAgents = [] }: DueRuns,
 ): Promise<Claim> {
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
@@ -181,6 +182,16 @@ export async function completeRuns(
   completed: CompletedRun[],
 ): Promise<Set<string>> {
   const byId = new Map(completed.map(run => [run.id, run]));
+  const kept = new Set<string>();
+  for (const [place, ids] of await partsOfRows(db, "runs", [...byId.keys()])) {
+    const part = ids.map(id => byId.get(id)!);
+    for (const id of await completeIn(place, lease, part)) kept.add(id);
+  }
+  return kept;
+}
+
+async function completeIn(db: Database, lease: string, completed: CompletedRun[]): Promise<string[]> {
+  const byId = new Map(completed.map(run => [run.id, run]));
   return transaction(db, async client => {
     await lockTracesOf(client, [...byId.keys()]);
     const kept = await withoutSameRevision(client, await storeResults(client, lease, completed));
@@ -198,7 +209,7 @@ export async function completeRuns(
         stored.filter(({ cause }) => cause === "traffic"),
       );
     }
-    return new Set(kept.map(run => run.id));
+    return kept.map(run => run.id);
   });
 }
 

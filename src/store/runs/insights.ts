@@ -4,6 +4,7 @@ import { type PassRate, passRateOf } from "../../model/run/pass-rate.ts";
 import type { Counts, Outcome } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
+import { placeOf, placeOfRow } from "../scale/places.ts";
 
 export type Interval = "hour" | "day";
 
@@ -25,7 +26,7 @@ export async function listAgentHours(
   agentId: string,
   { from, to }: Pick<Span, "from" | "to">,
 ): Promise<AgentPoint[]> {
-  const { rows } = await db.pool.query<AgentPoint>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<AgentPoint>(
     `select hour as at, runs, passed, failed, skipped, missing_instrumentation,
       routing_unavailable as "routingUnavailable", input_tokens as "inputTokens",
       output_tokens as "outputTokens", durations
@@ -44,7 +45,7 @@ export async function listTestPoints(
   { from, to, interval }: Span,
   rowsMax: number,
 ): Promise<TestPoint[]> {
-  const { rows } = await db.pool.query<TestPoint>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<TestPoint>(
     `select t.id as "testId", t.name, date_trunc($5, h.hour, 'UTC') as at, ${sums}
     from test_cases t join test_hours h on h.agent_id = t.agent_id and h.test_id = t.id
     where t.agent_id = $1 and ($2::uuid is null or t.id = $2) and h.hour >= $3 and h.hour < $4
@@ -63,7 +64,7 @@ export async function listCheckPoints(
   { from, to, interval }: Span,
   rowsMax: number,
 ): Promise<CheckPoint[]> {
-  const { rows } = await db.pool.query<CheckPoint>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<CheckPoint>(
     `select t.id as "testId", t.name, h.check_id as "checkId", date_trunc($5, h.hour, 'UTC') as at, ${sums}
     from test_cases t join check_hours h on h.agent_id = t.agent_id and h.test_id = t.id
     where t.agent_id = $1 and ($2::uuid is null or t.id = $2) and h.hour >= $3 and h.hour < $4
@@ -140,7 +141,7 @@ export async function listTestStrips(
   { before, rowsMax }: Listing,
 ): Promise<TestStrip[]> {
   type Row = Omit<TestStrip, "lastManualPassRate"> & { runs: number; succeeded: number; decided: number };
-  const { rows } = await db.pool.query<Row>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<Row>(
     `select t.id, latest.last_outcome as "lastOutcome", latest.last_run_at as "lastRunAt",
       manual.verdict as "lastManualOutcome", manual.finished_at as "lastManualRunAt",
       manual.fully_evaluated as "lastManualFullyEvaluated",
@@ -186,7 +187,7 @@ export async function listTestVersions(
   testId: string,
   rowsMax: number,
 ): Promise<TestVersionCounts[]> {
-  const { rows } = await db.pool.query<TestVersionCounts>(
+  const { rows } = await (await placeOfRow(db, "test_cases", testId)).pool.query<TestVersionCounts>(
     `select v.version, v.passed, v.failed, v.skipped, v.missing_instrumentation, v.first_run_at as "firstRunAt",
       v.last_run_at as "lastRunAt"
     from test_cases c join test_versions v on v.agent_id = c.agent_id and v.test_id = c.id

@@ -2,6 +2,7 @@
 import type { ComparedInput, ComparedTest, LaunchChange, RunSummary } from "../../model/run/launch.ts";
 import { differenceOf } from "../../model/run/pass-rate.ts";
 import type { Database } from "../db.ts";
+import { placeOfRow } from "../scale/places.ts";
 import { inputPreview, previewColumn } from "./launch-inputs.ts";
 import { listTestsOfLaunch } from "./launch-tests.ts";
 import { type CountRow, countColumns, toSummary } from "./launches.ts";
@@ -79,7 +80,7 @@ export async function compareLaunches(
     input: string | null;
     change: LaunchChange | null;
   };
-  const { rows } = await db.pool.query<Row>({
+  const { rows } = await (await placeOfRow(db, "launches", launchId)).pool.query<Row>({
     name: "compare_launches",
     text: compared,
     values: [before, launchId, after ?? null, rowsMax, testId ?? null, change ?? null, changed],
@@ -117,7 +118,7 @@ async function sumByInput(
   digests: Buffer[],
 ): Promise<(launchId: string, testId: string, digest: Buffer) => RunSummary | null> {
   type Row = CountRow & { launch_id: string; test_id: string; input_digest: Buffer };
-  const { rows } = await db.pool.query<Row>(
+  const { rows } = await (await placeOfRow(db, "launches", launchIds[0]!)).pool.query<Row>(
     `select r.launch_id, r.test_id, r.input_digest, ${countColumns} from runs r
      where r.launch_id = any ($1::uuid[]) and r.input_digest = any ($2::bytea[])
      group by r.launch_id, r.test_id, r.input_digest`,

@@ -1,5 +1,6 @@
 // Deletes a launch with its runs, and the traces of their turns.
 import type { Database } from "../db.ts";
+import { placeOfRow } from "../scale/places.ts";
 
 const deletedAtOnce = 1_000;
 
@@ -9,7 +10,7 @@ const deletedAtOnce = 1_000;
  */
 export async function deleteLaunch(db: Database, id: string): Promise<void> {
   for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
-    const { rowCount } = await db.pool.query(
+    const { rowCount } = await (await placeOfRow(db, "launches", id)).pool.query(
       `delete from traces where id = any (array(
          select distinct t.id from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
            join traces t on t.agent_id = u.agent_id and t.id = u.trace_id
@@ -19,5 +20,5 @@ export async function deleteLaunch(db: Database, id: string): Promise<void> {
     );
     deleted = rowCount ?? 0;
   }
-  await db.pool.query("delete from launches where id = $1", [id]);
+  await (await placeOfRow(db, "launches", id)).pool.query("delete from launches where id = $1", [id]);
 }

@@ -2,6 +2,7 @@
 import type { LaunchTest } from "../../model/run/launch.ts";
 import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
 import type { Database } from "../db.ts";
+import { placeOf, placeOfRow } from "../scale/places.ts";
 import { type CountRow, countColumns, toSummary } from "./launches.ts";
 
 /** The tests of a launch, or some of them, in its order; without those whose runs were all deleted. */
@@ -18,7 +19,7 @@ export async function listTestsOfLaunch(
     inputCount: number;
     repeats: number;
   };
-  const { rows } = await db.pool.query<Row>(
+  const { rows } = await (await placeOfRow(db, "launches", launchId)).pool.query<Row>(
     `select c.*, c.test_id as "testId", t.name, coalesce(t.input_count, 0) as "inputCount",
        coalesce(t.repeats, 1) as repeats,
        case when t.name is null then (select test from runs where agent_id = c.agent_id and id = c.first) end as test,
@@ -44,7 +45,7 @@ export async function findPreviousLaunch(
   db: Database,
   { id, agentId }: { id: string; agentId: string },
 ): Promise<string | null> {
-  const { rows } = await db.pool.query<{ id: string }>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ id: string }>(
     `select l.id from (
        select id, test_count from launches where agent_id = $2 and id < $1 order by id desc limit ${searchedLaunches}
      ) l
@@ -65,7 +66,7 @@ export async function findWaitingRuns(
   db: Database,
   { id, agentId }: { id: string; agentId: string },
 ): Promise<{ runs: number; reason: string } | null> {
-  const { rows } = await db.pool.query<{ runs: number; reason: string }>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ runs: number; reason: string }>(
     `select count(*)::int as runs, max(waiting_reason) as reason from runs
      where agent_id = $2 and state = 'running' and launch_id = $1 and waiting_reason is not null having count(*) > 0`,
     [id, agentId],

@@ -11,6 +11,7 @@ import type { Outcome } from "../../model/run/run.ts";
 import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
 import type { Database } from "../db.ts";
 import { type Listing, oldest } from "../listing.ts";
+import { placeOfRow } from "../scale/places.ts";
 import { inputPreview, previewColumn } from "./launch-inputs.ts";
 import { type RunWithDetail, runColumns, withJudging } from "./read.ts";
 import { differingTurn } from "./turns.ts";
@@ -66,7 +67,7 @@ export async function listRunsOfLaunch(
   { after = oldest, rowsMax = runsMax, testId, row, result }: LaunchedRunsPage = {},
 ): Promise<ComparedRun[]> {
   return compared(
-    db,
+    await placeOfRow(db, "launches", launchId),
     `r.launch_id = $1 and r.id > $2 and ($4::uuid is null or r.test_id = $4) and ($5::int is null or r.test_row = $5)
       ${result ? `and ${resultSql[result]}` : ""} order by r.id limit $3`,
     [launchId, after, rowsMax, testId ?? null, row ?? null],
@@ -84,14 +85,14 @@ export async function listManualRunsOfTest(
 ): Promise<ComparedRun[]> {
   const alone = like === undefined ? "" : `and exists (${otherLaunch})`;
   return compared(
-    db,
+    await placeOfRow(db, "test_cases", testId),
     `r.kind = 'manual' and r.test_id = $1 and r.id < $2 ${alone} order by r.id desc limit $3`,
     [testId, before, rowsMax, ...(like === undefined ? [] : [like])],
   );
 }
 
 export async function findManualRun(db: Database, id: string): Promise<ComparedRun | undefined> {
-  return (await compared(db, "r.kind = 'manual' and r.id = $1", [id]))[0];
+  return (await compared(await placeOfRow(db, "runs", id), "r.kind = 'manual' and r.id = $1", [id]))[0];
 }
 
 // Searched as text in SQL, so that long documents are not sent here. Quotes inside JSON strings are escaped, so only the

@@ -10,6 +10,7 @@ import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
+import { placeOf, placeOfRow } from "../scale/places.ts";
 import type { RunnableTest } from "../test-cases.ts";
 
 /** `repeats`: in place of the tests' own. */
@@ -48,7 +49,7 @@ export async function insertLaunch(
   const runCount = launched.reduce((sum, one) => sum + runCountOf(one.test.inputCount, one.repeats), 0);
   const launchId = newId();
   const runIds = Array.from({ length: runCount }, newId);
-  return transaction(db, async client => {
+  return transaction(await placeOf(db, agentId), async client => {
     await client.query(
       `insert into launches (id, agent_id, created_by, source, state, test_count, run_count)
        values ($1, $2, $3, $4, 'queued', $5, $6)`,
@@ -132,13 +133,16 @@ function digestOf({ turns, inputCount, assertions, threshold, scenario }: Runnab
 }
 
 export async function findLaunch(db: Database, id: string): Promise<Launch | undefined> {
-  const { rows } = await db.pool.query<LaunchRow>(`${selectLaunch} where l.id = $1`, [id]);
+  const { rows } = await (await placeOfRow(db, "launches", id)).pool.query<LaunchRow>(
+    `${selectLaunch} where l.id = $1`,
+    [id],
+  );
   return rows[0] && toLaunch(rows[0]);
 }
 
 /** The launches of an agent, newest first. */
 export async function listLaunches(db: Database, agentId: string, listing: Listing): Promise<Launch[]> {
-  const { rows } = await db.pool.query<LaunchRow>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<LaunchRow>(
     `${selectLaunch} where l.agent_id = $1 and l.id < $2 order by l.id desc limit $3`,
     [agentId, listing.before, listing.rowsMax],
   );
@@ -147,7 +151,7 @@ export async function listLaunches(db: Database, agentId: string, listing: Listi
 
 /** How many launches of the agent have not ended. */
 export async function countOpenLaunches(db: Database, agentId: string): Promise<number> {
-  const { rows } = await db.pool.query<{ count: number }>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ count: number }>(
     "select count(*)::int as count from launches where agent_id = $1 and state in ('queued', 'running')",
     [agentId],
   );
@@ -159,7 +163,7 @@ export async function countOpenLaunches(db: Database, agentId: string): Promise<
  * nothing if the launch has ended.
  */
 export async function cancelLaunch(db: Database, id: string): Promise<string[]> {
-  return transaction(db, async client => {
+  return transaction(await placeOfRow(db, "launches", id), async client => {
     await takeTurn(client);
     const { rowCount } = await client.query(
       `update launches set cancel_requested_at = coalesce(cancel_requested_at, now())

@@ -5,6 +5,7 @@ import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case
 import { accountOf } from "../accounts/ownership.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
+import { partsOf, placesFound } from "../scale/places.ts";
 import { attemptsMax } from "./claims.ts";
 import { settleLaunches, takeTurn } from "./launches.ts";
 
@@ -67,6 +68,17 @@ const concurrencyRows = multiRow<[agentId: string, runsMax: number]>(3, {
  * fewest active runs, then of its agent with the fewest, and oldest first for each agent.
  */
 export async function claimManualRuns(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
+  const agents = [...claim.concurrency].map(([agentId, runsMax]) => ({ agentId, runsMax }));
+  const claimed: ManualRun[] = [];
+  for (const [place, part] of await partsOf(db, agents)) {
+    const concurrency = new Map(part.map(({ agentId, runsMax }) => [agentId, runsMax]));
+    const runsMax = claim.runsMax - claimed.length;
+    if (runsMax > 0) claimed.push(...(await claimIn(place, { ...claim, concurrency, runsMax })));
+  }
+  return claimed;
+}
+
+async function claimIn(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
   return transaction(db, async client => {
     await takeTurn(client);
     const { rows } = await client.query<RunRow>({
@@ -110,6 +122,24 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
 /** Claims runs whose turns are done and that are due to ask the judge again. */
 export async function claimWaitingManualRuns(
   db: Database,
+  claim: Omit<ManualClaim, "concurrency">,
+): Promise<ManualRun[]> {
+  const claimed: ManualRun[] = [];
+  const places = await placesFound(db, {
+    name: "agents_with_waiting_manual",
+    text: `select agent_id as "agentId" from runs
+      where kind = 'manual' and state = 'running' and lease is null and next_try_at <= now()
+      group by agent_id order by min(next_try_at)`,
+  });
+  for (const place of places) {
+    const runsMax = claim.runsMax - claimed.length;
+    if (runsMax > 0) claimed.push(...(await claimWaitingIn(place, { ...claim, runsMax })));
+  }
+  return claimed;
+}
+
+async function claimWaitingIn(
+  db: Database,
   { lease, leaseMs, runsMax }: Omit<ManualClaim, "concurrency">,
 ): Promise<ManualRun[]> {
   const { rows } = await db.pool.query<RunRow>({
@@ -134,6 +164,18 @@ export async function claimWaitingManualRuns(
  * so do runs that crashed too many workers.
  */
 export async function releaseAbandoned(db: Database, inHand: string[]): Promise<EndedManualRun[]> {
+  const ended: EndedManualRun[] = [];
+  const places = await placesFound(db, {
+    name: "agents_with_abandoned_manual",
+    text: `select distinct agent_id as "agentId" from runs
+      where kind = 'manual' and state = 'running' and lease_until < now() and id <> all ($1::uuid[])`,
+    values: [inHand],
+  });
+  for (const place of places) ended.push(...(await releaseIn(place, inHand)));
+  return ended;
+}
+
+async function releaseIn(db: Database, inHand: string[]): Promise<EndedManualRun[]> {
   return transaction(db, async client => {
     const { rows } = await client.query<EndedRow>({
       name: "release_abandoned",

@@ -8,6 +8,7 @@ import { reasonText } from "../../model/run/reason-text.ts";
 import type { Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/storable.ts";
 import { type Database, transaction } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 import { detailOf, encodeDetail } from "./detail.ts";
 import { settleLaunches } from "./launches.ts";
 import type { EndedManualRun, ManualRun } from "./manual-claims.ts";
@@ -21,7 +22,7 @@ export type LeasedRun = { lease: string; run: ManualRun };
  * nothing may be sent.
  */
 export async function beginTurn(db: Database, { lease, run }: LeasedRun, turn: RunTurn): Promise<boolean> {
-  return transaction(db, async client => {
+  return transaction(await placeOf(db, run.agentId), async client => {
     const { rowCount } = await client.query(
       `update runs set sent_at = coalesce(sent_at, now()) from launches l
        where runs.id = $1 and runs.lease = $2 and runs.state = 'running'
@@ -53,7 +54,7 @@ export async function saveTurnsDone(
   { conventions, conventionRules }: ReadBy,
 ): Promise<void> {
   const detail = encodeDetail({ results: [], tests: [], conventions, conventionRules });
-  await db.pool.query(
+  await (await placeOf(db, run.agentId)).pool.query(
     `update runs set judge_deadline_at = now() + $3::float8 * interval '1 ms', detail = $4
      where id = $1 and lease = $2 and state = 'running'`,
     [run.id, lease, leftMs, detail],
@@ -71,7 +72,7 @@ export async function parkManualRun(
   { lease, run }: LeasedRun,
   { nextTryMs, reason, tried }: ManualWait,
 ): Promise<boolean> {
-  const { rowCount } = await db.pool.query(
+  const { rowCount } = await (await placeOf(db, run.agentId)).pool.query(
     `with launch as materialized (
        select from launches where agent_id = $7 and id = $6 and (cancel_requested_at is null or ${judgedBefore("$1")}) for share
      )
@@ -154,7 +155,7 @@ export async function endManualRun(
   { lease, run }: LeasedRun,
   error: Reason,
 ): Promise<EndedManualRun | undefined> {
-  return transaction(db, async client => {
+  return transaction(await placeOf(db, run.agentId), async client => {
     const { rows } = await client.query<EndedManualRun>(
       `update runs set finished_at = coalesce(runs.finished_at, now()), lease = null, lease_until = null,
         next_try_at = null, waiting_reason = null,
@@ -204,7 +205,7 @@ export async function evaluateManualRunsAgain(
   { runIds, launchId, traceIds }: { runIds?: string[]; launchId?: string; traceIds?: string[] },
   deadlineMs: number,
 ): Promise<EvaluatedAgain[]> {
-  return transaction(db, async client => {
+  return transaction(await placeOf(db, agentId), async client => {
     const { rows: asked } = await client.query<{ id: string; traceIds: string[] }>(
       `select id, array(
          select u.trace_id from run_turns u
@@ -251,7 +252,7 @@ async function ending(
   run: ManualRun,
   end: (client: pg.PoolClient) => Promise<pg.QueryResult>,
 ): Promise<boolean> {
-  return transaction(db, async client => {
+  return transaction(await placeOf(db, run.agentId), async client => {
     const { rowCount } = await end(client);
     if (rowCount === 0) return false;
     await settleLaunches(client, [run.launchId]);

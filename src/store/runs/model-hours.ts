@@ -1,6 +1,7 @@
 // Reads the hourly rollups of models: the tokens of an agent's evaluated traces by model over time.
 import type { ModelUsage } from "../../model/price/usage.ts";
 import type { Database } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 import type { Span } from "./insights.ts";
 
 export type ModelPoint = ModelUsage & { at: Date };
@@ -13,7 +14,7 @@ export async function listModelPoints(
   rowsMax: number,
 ): Promise<ModelPoint[]> {
   const sum = (column: string, name: string) => `sum(${column})::bigint as "${name}"`;
-  const { rows } = await db.pool.query<ModelPoint>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<ModelPoint>(
     `select date_trunc($4, hour, 'UTC') as at, nullif(provider, '') as provider, nullif(model, '') as model,
       prompt_above as "promptAbove", ${sum("calls", "calls")}, ${sum("unmeasured", "unmeasured")},
       ${sum("input_tokens", "inputTokens")}, ${sum("cached_tokens", "cachedTokens")},

@@ -1,6 +1,7 @@
 // Reads the figures of an agent's overview in bounded time: traffic, open runs, slow traces, and what tests left out.
 import type { Database } from "../db.ts";
 import { clockSlackMs, idAt } from "../listing.ts";
+import { placeOf } from "../scale/places.ts";
 import { type SearchBudget, scan } from "../scan.ts";
 import { eligibleSql } from "../test-cases.ts";
 
@@ -25,7 +26,7 @@ export async function countTraffic(
 ): Promise<BoundedCount> {
   const [start, end] = [from.getTime(), to.getTime()];
   const middle = Math.max(start + clockSlackMs, end - clockSlackMs);
-  const { rows } = await db.pool.query<{ count: number }>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ count: number }>({
     name: "count_traffic",
     text: `select (
         (select count(*) from (
@@ -71,7 +72,7 @@ export async function countOpen(
   agentId: string,
   { from, to }: Within,
 ): Promise<Record<OpenState, BoundedCount>> {
-  const { rows } = await db.pool.query<{ state: OpenState; count: number }>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ state: OpenState; count: number }>({
     name: "count_open",
     text: `select wanted.state, counted.count from unnest($2::text[]) as wanted (state)
       cross join lateral (
@@ -110,7 +111,7 @@ export async function countNotEvaluated(
   const { rows, reach } = await scan<string>(
     { before, rowsMax: foundMax },
     async (listing, stretch) => {
-      const found = await db.pool.query<{ reach: string | null; ids: string[] }>({
+      const found = await (await placeOf(db, agentId)).pool.query<{ reach: string | null; ids: string[] }>({
         name: "find_not_evaluated",
         text: `with stretch as materialized (
             select id from traces where agent_id = $1 and id < $2 and id >= $3
@@ -151,7 +152,7 @@ export async function listSlowest(
   { from, to }: Within,
   rowsMax: number,
 ): Promise<SlowTrace[]> {
-  const { rows } = await db.pool.query<SlowTrace>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<SlowTrace>({
     name: "list_slowest",
     text: `select t.id, t.name, t.user_input as "userInput", t.text_redactions as "textRedactions",
         t.received_at as "receivedAt", t.duration_ms as "durationMs"
@@ -180,7 +181,7 @@ export async function listMissing(
   { from, to }: Within,
   rowsMax: number,
 ): Promise<MissingInTest[]> {
-  const { rows } = await db.pool.query<MissingInTest>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<MissingInTest>({
     name: "list_missing",
     text: `select t.id as "testId", t.name, hours.count from test_cases t
       cross join lateral (
@@ -197,7 +198,7 @@ export type AgentFacts = { lastTraceAt: Date | null; tests: number; eligibleTest
 
 /** When the last trace arrived, and how many tests there are and evaluate live traffic. */
 export async function readAgentFacts(db: Database, agentId: string): Promise<AgentFacts> {
-  const { rows } = await db.pool.query<AgentFacts>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<AgentFacts>({
     name: "read_agent_facts",
     text: `select (select received_at from traces where agent_id = $1 order by id desc limit 1) as "lastTraceAt",
         (select count(*)::int from test_cases where agent_id = $1) as tests,

@@ -3,6 +3,7 @@ import type { Outcome, Routing, RunCause, RunKind, RunState } from "../../model/
 import type { Database } from "../db.ts";
 import { type JudgeUseSum, sumJudgeUse } from "../judge/calls.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "../listing.ts";
+import { placeOf, placeOfRow } from "../scale/places.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
 import { decodeDetail } from "./detail.ts";
 import { differingTurn } from "./turns.ts";
@@ -67,7 +68,9 @@ export type RunOfTrace = RunWithDetail & { traceDiffers: boolean };
 
 /** Every run of a trace, newest first, including manual runs in which the trace is one of several turns. */
 export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunOfTrace[]> {
-  const { rows } = await db.pool.query<Row & { traceDiffers: boolean }>(
+  const { rows } = await (await placeOfRow(db, "traces", traceId)).pool.query<
+    Row & { traceDiffers: boolean }
+  >(
     `select ${runColumns}, r.detail,
         exists (
           select from run_turns u where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id = $1 and (${differingTurn})
@@ -138,7 +141,7 @@ async function lookForRunsOfTest(
   { before, rowsMax }: Listing,
   stretch: number,
 ): Promise<Look<Row>> {
-  const { rows: hours } = await db.pool.query<{ ms: number }>({
+  const { rows: hours } = await (await placeOf(db, agentId)).pool.query<{ ms: number }>({
     name: `busy_hour_of_test_${outcome ?? "any"}`,
     text: `select extract(epoch from hour)::float8 * 1000 as ms from test_hours
       where agent_id = $5 and test_id = $1 and hour < to_timestamp($2::float8 / 1000) ${outcome ? `and ${outcome} > 0` : ""}
@@ -151,7 +154,7 @@ async function lookForRunsOfTest(
   const ceiling = idAt(hours[0].ms + hourMs + clockSlackMs);
   const verdicts = outcome ? verdictsWith[outcome] : null;
   const pageMax = outcome ? Math.max(rowsMax, openedMax) : rowsMax;
-  const { rows } = await db.pool.query<Row & { reach: string | null }>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<Row & { reach: string | null }>({
     name: "runs_of_test",
     text: `with stretch as materialized (
         select id from runs

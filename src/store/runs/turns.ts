@@ -3,6 +3,7 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { cutReply, type RunTurn, turnWithoutReply } from "../../model/run/launch.ts";
 import { forgetAfter } from "../content/deadlines.ts";
 import type { Database } from "../db.ts";
+import { placeOf, placeOfRow } from "../scale/places.ts";
 
 /** As SQL over `run_turns u`. Quotes inside JSON strings are escaped, so only the keys themselves match. */
 export const differingTurn = `strpos(u.document, '"statusInTrace":') > 0 or strpos(u.document, '"replyInTrace":') > 0`;
@@ -20,7 +21,7 @@ export async function saveTurn(
   privacyRevision: number,
 ): Promise<"saved" | "gone" | "changed"> {
   const text = turn.text && cutReply(turn.text);
-  const { rows } = await db.pool.query<{ saved: boolean; changed: boolean }>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ saved: boolean; changed: boolean }>(
     // The agent is locked so that a change of what may be stored waits for this commit, or this statement sees the change.
     `with agent as materialized (
        select content = 'none' as is_silent, privacy_revision, ${forgetAfter} as after_s
@@ -53,7 +54,10 @@ export async function saveTurn(
 
 /** The turns of a run in their order, with the whole text of each reply. */
 export async function listWholeTurns(db: Database, runId: string): Promise<RunTurn[]> {
-  const { rows } = await db.pool.query<{ document: string; reply: Buffer | null }>(
+  const { rows } = await (await placeOfRow(db, "runs", runId)).pool.query<{
+    document: string;
+    reply: Buffer | null;
+  }>(
     `select u.document, u.reply from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
      where r.id = $1 order by u.turn`,
     [runId],
@@ -93,7 +97,7 @@ export async function findArrived(
   agentId: string,
   externalIds: string[],
 ): Promise<ArrivedTrace | undefined> {
-  const { rows } = await db.pool.query<ArrivedTrace>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<ArrivedTrace>({
     name: "find_arrived",
     text: `select traces.id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs",
         coalesce(response_text <> '', false) or content is not null as "hasReply"

@@ -5,6 +5,7 @@ import type { TestCase } from "../../model/test-case/test-case.ts";
 import { storable } from "../../model/trace/storable.ts";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
+import { partsOfRows, placesFound } from "../scale/places.ts";
 import { detailOf, encodeDetail } from "./detail.ts";
 
 export type PartlyJudged = {
@@ -36,6 +37,16 @@ const items = multiRow<PartlyJudged>(2, {
  * and its attempts start again from 0.
  */
 export async function savePartial(db: Database, lease: string, partly: PartlyJudged[]): Promise<Set<string>> {
+  const byId = new Map(partly.map(run => [run.id, run]));
+  const saved = new Set<string>();
+  for (const [place, ids] of await partsOfRows(db, "runs", [...byId.keys()])) {
+    const part = ids.map(id => byId.get(id)!);
+    for (const id of await saveIn(place, lease, part)) saved.add(id);
+  }
+  return saved;
+}
+
+async function saveIn(db: Database, lease: string, partly: PartlyJudged[]): Promise<string[]> {
   const { rows } = await db.pool.query<{ id: string }>({
     name: "keep_partly",
     text: `update runs set detail = ${items.bytes("detail")},
@@ -50,7 +61,7 @@ export async function savePartial(db: Database, lease: string, partly: PartlyJud
       returning runs.id`,
     values: [lease, ...items.values(partly)],
   });
-  return new Set(rows.map(row => row.id));
+  return rows.map(row => row.id);
 }
 
 /**
@@ -62,16 +73,18 @@ export async function retryWaitingSoon(
   projectId: string | null,
   withinMs: number,
 ): Promise<void> {
-  await db.pool.query(
-    `with hastened as (
-        select r.id from runs r join agents a on a.id = r.agent_id
-        where ($1::uuid is null or a.project_id = $1) and r.next_try_at > now() + $2::float8 * interval '1 ms'
-        order by r.id for update of r skip locked
-      )
-      update runs set next_try_at = now() + $2::float8 * interval '1 ms'
-      from hastened where runs.id = hastened.id`,
-    [projectId, withinMs],
-  );
+  const later = `from runs r join agents a on a.id = r.agent_id
+    where ($1::uuid is null or a.project_id = $1) and r.next_try_at > now() + $2::float8 * interval '1 ms'`;
+  const values = [projectId, withinMs];
+  const places = await placesFound(db, { text: `select distinct r.agent_id as "agentId" ${later}`, values });
+  for (const place of places) {
+    await place.pool.query(
+      `with hastened as (select r.id ${later} order by r.id for update of r skip locked)
+        update runs set next_try_at = now() + $2::float8 * interval '1 ms'
+        from hastened where runs.id = hastened.id`,
+      values,
+    );
+  }
 }
 
 /** How many runs of all agents wait for the judge. */

@@ -1,19 +1,16 @@
 // Claims due runs on a cluster: asks all shards once whose are due, then claims where those agents are.
 import type { Database } from "../db.ts";
-import { type Claim, claimRuns } from "../runs/claims.ts";
-import type { Places } from "./places.ts";
+import type { Claim, DueRuns } from "../runs/claims.ts";
+import { placesFound } from "./places.ts";
 
-/**
- * As `claimRuns`, over all agents. `db`: the coordinator's. The agent whose run has waited longest comes first, with the others
- * in its place.
- */
-export async function claimRunsOf(
+/** The agent whose run has waited longest comes first, with the others in its place. */
+export async function claimAcross(
   db: Database,
-  places: Places,
-  options: Parameters<typeof claimRuns>[1],
+  due: DueRuns,
+  claimIn: (place: Database, due: DueRuns) => Promise<Claim>,
 ): Promise<Claim> {
-  const { runsMax, inHand = [], fullAgents = [] } = options;
-  const { rows } = await db.pool.query<{ agentId: string }>({
+  const { runsMax, inHand = [], fullAgents = [] } = due;
+  const places = await placesFound(db, {
     name: "agents_with_due_runs",
     // A crashed worker's run is claimed whatever else its agent has under way.
     text: `select agent_id as "agentId", min(due_at) as due_at from (
@@ -27,9 +24,8 @@ export async function claimRunsOf(
     values: [runsMax, inHand, fullAgents],
   });
   const claim: Claim = { runs: [], ended: [] };
-  const found = await places.of(rows.map(({ agentId }) => agentId));
-  for (const place of new Set(found.values())) {
-    const { runs, ended } = await claimRuns(place, { ...options, runsMax: runsMax - claim.runs.length });
+  for (const place of places) {
+    const { runs, ended } = await claimIn(place, { ...due, runsMax: runsMax - claim.runs.length });
     claim.runs.push(...runs);
     claim.ended.push(...ended);
     if (claim.runs.length >= runsMax) break;

@@ -1,7 +1,57 @@
-// Where the traces of agents are stored, with everything that belongs to them.
+// Where the rows of agents are stored: in one database, or on a cluster at a node of each agent.
+import type pg from "pg";
 import type { Database } from "../db.ts";
 
 export type Places = {
   /** The database of each of these agents. Statements about agents with the same one can be one statement. */
   of(agentIds: Iterable<string>): Promise<Map<string, Database>>;
+  /** One of them. */
+  any(): Promise<Database>;
 };
+
+/**
+ * The database of this agent: its traces, runs and what else grows with them, and copies of what they refer to (accounts,
+ * projects, agents, keys, tests), to be read and locked only. What only the coordinator has is not there.
+ */
+export async function placeOf(db: Database, agentId: string): Promise<Database> {
+  return db.places ? (await db.places.of([agentId])).get(agentId)! : db;
+}
+
+/** The databases of the agents (`"agentId"`) that a query finds, in its order. On one server it is the one, unasked. */
+export async function placesFound(db: Database, query: pg.QueryConfig): Promise<Database[]> {
+  if (!db.places) return [db];
+  const { rows } = await db.pool.query<{ agentId: string }>(query);
+  const found = await db.places.of(rows.map(({ agentId }) => agentId));
+  return [...new Set(found.values())];
+}
+
+type Part<T> = [place: Database, part: T[]];
+
+/** The items in the databases of their agents. On one server it is one part. */
+export async function partsOf<T extends { agentId: string }>(db: Database, items: T[]): Promise<Part<T>[]> {
+  if (!db.places) return [[db, items]];
+  const found = await db.places.of(items.map(({ agentId }) => agentId));
+  return [...Map.groupBy(items, ({ agentId }) => found.get(agentId)!)];
+}
+
+/** Tables whose rows are looked for by their ids alone. */
+type Table = "traces" | "runs" | "launches" | "backtests" | "test_cases";
+
+/** The ids of rows in the databases of their agents, which a cluster is asked for once. Others are left out there. */
+export async function partsOfRows(db: Database, table: Table, ids: string[]): Promise<Part<string>[]> {
+  if (!db.places) return [[db, ids]];
+  const { rows } = await db.pool.query<{ id: string; agentId: string }>({
+    name: `agents_of_${table}`,
+    text: `select id, agent_id as "agentId" from ${table} where id = any ($1::uuid[])`,
+    values: [ids],
+  });
+  const parts = await partsOf(db, rows);
+  return parts.map(([place, part]) => [place, part.map(({ id }) => id)]);
+}
+
+/** The database that has this row, or one that lacks it if it does not exist. */
+export async function placeOfRow(db: Database, table: Table, id: string): Promise<Database> {
+  if (!db.places) return db;
+  const [part] = await partsOfRows(db, table, [id]);
+  return part ? part[0] : db.places.any();
+}

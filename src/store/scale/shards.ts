@@ -45,6 +45,10 @@ export class Shards implements Places {
     return this.of(ids);
   }
 
+  async any(): Promise<Database> {
+    return (await this.groups()).values().next().value!;
+  }
+
   /** All databases, by the ids of their shards of `traces`. */
   groups(): Promise<Map<string, Database>> {
     this.#groups ??= this.#readGroups().catch(error => {
@@ -144,7 +148,7 @@ function connectionTo(client: pg.PoolClient, { group, version, moved }: Group): 
         return await client.query(withinGroup(config) as pg.QueryConfig, values);
       } catch (error) {
         if (isTransient(error)) moved();
-        throw withNameOfTable(error);
+        throw error;
       }
     },
     release: error => client.release(error),
@@ -157,11 +161,4 @@ function connectionTo(client: pg.PoolClient, { group, version, moved }: Group): 
     if (typeof config !== "string" && config.name) return { ...config, name: `${config.name}@${group}` };
     return config;
   }
-}
-
-/** Constraints of a shard have its number after their name. */
-function withNameOfTable(error: unknown): unknown {
-  const { constraint } = error as { constraint?: string };
-  if (constraint) (error as { constraint: string }).constraint = constraint.replace(/_\d+$/, "");
-  return error;
 }

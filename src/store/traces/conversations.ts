@@ -3,6 +3,7 @@ import type { Outcome } from "../../model/run/run.ts";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
 import { type Listing, oldest } from "../listing.ts";
+import { placeOf, placeOfRow } from "../scale/places.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
 import type { ListedTrace } from "./list.ts";
 import { shownRunSql } from "./list-sql.ts";
@@ -53,7 +54,7 @@ export async function listConversations(
   listing: Listing,
   budget?: SearchBudget,
 ): Promise<Look<ConversationRow & { id: string }>> {
-  const { rowCount } = await db.pool.query({
+  const { rowCount } = await (await placeOf(db, agentId)).pool.query({
     name: "has_conversations",
     text: "select from traces where agent_id = $1 and conversation_id is not null limit 1",
     values: [agentId],
@@ -62,7 +63,11 @@ export async function listConversations(
   const { rows, reach } = await scan(
     listing,
     async ({ before, rowsMax }, stretch) => {
-      const found = await db.pool.query<{ id: string | null; conversationId: string; reach: string | null }>({
+      const found = await (await placeOf(db, agentId)).pool.query<{
+        id: string | null;
+        conversationId: string;
+        reach: string | null;
+      }>({
         name: "list_conversations",
         text: lastTurns,
         values: [agentId, before, rowsMax, stretch, kind ?? null],
@@ -111,7 +116,7 @@ export async function describeConversations(
   tracesMax: number,
 ): Promise<Map<string, ConversationRow>> {
   if (conversationIds.length === 0) return new Map();
-  const { rows } = await db.pool.query<ConversationRow>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<ConversationRow>({
     name: "describe_conversations",
     text: description,
     values: [agentId, conversationIds, tracesMax + 1, verdictsMax],
@@ -165,7 +170,7 @@ export async function listTurnsOfConversation(
 ): Promise<TurnRow[]> {
   const [comparison, position, order] = boundOf(at);
   const values = [agentId, conversationId, rowsMax, ...(position ? [position.turnAt, position.id] : [])];
-  const { rows } = await db.pool.query<TurnRow>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<TurnRow>(
     `with page as materialized (
       select ${traceColumns}, t.turn_at as "turnAt" from ${turnsOf("$2")}
         ${position ? `and (t.turn_at, t.id) ${comparison} ($4, $5::uuid)` : ""}
@@ -191,7 +196,7 @@ export async function countTurnsBefore(
   { agentId, conversationId }: { agentId: string; conversationId: string },
   { turnAt, id }: TurnPosition,
 ): Promise<number> {
-  const { rows } = await db.pool.query<{ count: number }>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ count: number }>({
     name: "count_turns_before",
     text: `select count(*) as count from (
         select from ${turnsOf("$2")} and (t.turn_at, t.id) < ($3, $4::uuid) limit ${turnsCountedMax}
@@ -210,14 +215,19 @@ export type Turn = TurnPosition & {
 
 /** The trace as a turn of its conversation, with its neighbors; undefined if it has none. */
 export async function findTurn(db: Database, traceId: string): Promise<Turn | undefined> {
-  const { rows } = await db.pool.query<Omit<Turn, "previousTraceId" | "nextTraceId">>(
+  const { rows } = await (await placeOfRow(db, "traces", traceId)).pool.query<
+    Omit<Turn, "previousTraceId" | "nextTraceId">
+  >(
     `select id, agent_id as "agentId", conversation_id as "conversationId", turn_at as "turnAt"
      from traces where id = $1 and conversation_id is not null`,
     [traceId],
   );
   const turn = rows[0];
   if (!turn) return undefined;
-  const neighbors = await db.pool.query<{ previous: string | null; next: string | null }>({
+  const neighbors = await (await placeOfRow(db, "traces", traceId)).pool.query<{
+    previous: string | null;
+    next: string | null;
+  }>({
     name: "find_neighbor_turns",
     text: `select
         (select t.id from ${turnsOf("$2")} and (t.turn_at, t.id) < ($3, $4::uuid) ${fromTheEnd} limit 1) as previous,

@@ -5,6 +5,7 @@ import { forgetAfter, noteDeadlines } from "../content/deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
+import { partsOf } from "../scale/places.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
 import { moveRuns, scheduleFurther } from "./schedule.ts";
 import { keysIn } from "./span-keys.ts";
@@ -62,7 +63,16 @@ export async function joinWaiting(
   limits: MergeLimits,
 ): Promise<JoinOutcome> {
   const distinct = new Map(traces.map(trace => [`${trace.agentId} ${trace.otlpTraceId}`, trace]));
-  const asked = [...distinct.values()];
+  const outcome: JoinOutcome = { joined: [], refused: [] };
+  for (const [place, part] of await partsOf(db, [...distinct.values()])) {
+    const { joined, refused } = await joinIn(place, part, limits);
+    outcome.joined.push(...joined);
+    outcome.refused.push(...refused);
+  }
+  return outcome;
+}
+
+async function joinIn(db: Database, asked: NamedTrace[], limits: MergeLimits): Promise<JoinOutcome> {
   const outcome: JoinOutcome = { joined: [], refused: [] };
   for (let at = 0; at < asked.length; at += tracesAtOnce) {
     const expected = await listWaiting(db.pool, asked.slice(at, at + tracesAtOnce));

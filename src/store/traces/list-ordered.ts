@@ -3,6 +3,7 @@ import { PriceList } from "../../model/price/price.ts";
 import { costOfUsage, decodeUsage, priceDayOf } from "../../model/price/usage.ts";
 import type { Database } from "../db.ts";
 import { oldest } from "../listing.ts";
+import { placeOf } from "../scale/places.ts";
 import type { SearchBudget } from "../scan.ts";
 import { boundsOf, type ListedTrace, type TraceFilters } from "./list.ts";
 import { totalTokensSql } from "./list-conditions.ts";
@@ -86,11 +87,11 @@ export async function listOrdered(
     const look = await search.look(asked, async parameters => {
       const given = [...parameters, ...values, orderedMax - count];
       if (byCost) {
-        const { rows } = await db.pool.query<PoolRow>(text, given);
+        const { rows } = await (await placeOf(db, agentId)).pool.query<PoolRow>(text, given);
         return firstByCost(rows, { descending, after, rowsMax: rowsMax + 1, prices });
       }
       const from = [after !== undefined, after?.value ?? null, after?.id ?? null];
-      const { rows } = await db.pool.query<Row>(text, [...given, ...from]);
+      const { rows } = await (await placeOf(db, agentId)).pool.query<Row>(text, [...given, ...from]);
       return { rows, reach: rows[0]!.reach };
     });
     const [head] = look.rows;

@@ -1,6 +1,7 @@
 // One search of a list of traces: its plan, and its looks at ranges of rows.
 import { findKnownFrom } from "../backfills.ts";
 import type { Database } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 import type { Look } from "../scan.ts";
 import type { TraceFilters } from "./list.ts";
 import type { Order } from "./list-path.ts";
@@ -25,7 +26,10 @@ export async function openSearch(
   const allKnown = filters.testId === undefined || (await findKnownFrom(db)) === null;
   const values = valuesOf(filters, allKnown);
   const plan = planList(agentId, filters, order, values.length > 0);
-  const walk = plan.hasRanges ? new ValueWalk(db, agentId, values as [Value, ...Value[]], order) : undefined;
+  const place = await placeOf(db, agentId);
+  const walk = plan.hasRanges
+    ? new ValueWalk(place, agentId, values as [Value, ...Value[]], order)
+    : undefined;
   return {
     plan,
     look({ from, to, rowsMax, stretch }, query) {

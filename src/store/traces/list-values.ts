@@ -3,6 +3,7 @@ import type { Outcome } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import { idAt, minuteOfId } from "../listing.ts";
 import { outcomeLetters, outcomeValue, versionValue } from "../runs/result-values.ts";
+import { placeOf } from "../scale/places.ts";
 import type { Look } from "../scan.ts";
 import type { TraceFilters } from "./list.ts";
 import type { Order } from "./list-path.ts";
@@ -133,7 +134,7 @@ export async function listTraceValues(
   agentId: string,
   kind: "tool" | "model" | "provider" | "redacted",
 ): Promise<string[]> {
-  const { rows } = await db.pool.query<{ value: string }>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ value: string }>(
     `with recursive found as (
       (select value from trace_values where agent_id = $1 and kind = $2 order by value limit 1)
       union all

@@ -4,6 +4,7 @@ import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
 import { clockSlackMs, idAt, type Listing, newest, oldest } from "../listing.ts";
 import type { RunRow } from "../runs/read.ts";
+import { placeOf } from "../scale/places.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
 import type { Order } from "./list-path.ts";
 import { openSearch } from "./list-search.ts";
@@ -86,10 +87,9 @@ export async function listTraces(
     { before: start, rowsMax: listing.rowsMax },
     ({ before, rowsMax }, stretch) =>
       search.look({ from: before, to: end, rowsMax, stretch }, async bounds => {
-        const { rows } = await db.pool.query<ListedTrace & { reach: string | null }>(text, [
-          ...bounds,
-          ...values,
-        ]);
+        const { rows } = await (await placeOf(db, agentId)).pool.query<
+          ListedTrace & { reach: string | null }
+        >(text, [...bounds, ...values]);
         const found = rows.filter(row => row.id !== null).map(({ reach: _, ...row }) => row);
         return { rows: found, reach: rows[0]!.reach };
       }),
@@ -99,7 +99,7 @@ export async function listTraces(
 
 /** Those of these traces that belong to the agent, newest first. */
 export async function findTraces(db: Database, agentId: string, ids: string[]): Promise<ListedTrace[]> {
-  const { rows } = await db.pool.query<ListedTrace>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<ListedTrace>(
     `${rowsStatement} and t.agent_id = $2 order by t.id desc`,
     [ids, agentId],
   );

@@ -1,9 +1,8 @@
-// Reads stored traces and their batches, deletes them, and updates their derived columns.
-import type { ReadBy } from "../../model/conventions/read-by.ts";
+// Reads stored traces, and deletes them.
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
-import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
+import { placeOf, placeOfRow } from "../scale/places.ts";
 
 export type TraceRow = Omit<
   TraceColumns,
@@ -50,7 +49,7 @@ export type TraceSize = { traceId: string; revision: number; bytes: number; read
  * when it was forgotten: what was read before is not what is stored.
  */
 export async function findTraceSize(db: Database, id: string): Promise<TraceSize | undefined> {
-  const { rows } = await db.pool.query<TraceSize>({
+  const { rows } = await (await placeOfRow(db, "traces", id)).pool.query<TraceSize>({
     name: "find_trace_size",
     text: `select t.id as "traceId", t.revision, t.batch_bytes as bytes,
         a.read_by_key || coalesce(' ' || t.content_forgotten_at, '') as "readBy"
@@ -99,7 +98,7 @@ export async function deleteTrace(db: Database, id: string): Promise<boolean> {
 /** Deletes those of these traces that belong to the agent, and returns their ids. */
 export async function deleteTraces(db: Database, agentId: string, ids: string[]): Promise<string[]> {
   // Locked in the order of ids, so that two callers never deadlock.
-  const { rows } = await db.pool.query<{ id: string }>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ id: string }>(
     `with chosen as materialized (
        select id from traces where agent_id = $1 and id = any ($2::uuid[]) order by id for update
      )
@@ -118,7 +117,7 @@ const deletedAtOnce = 1_000;
 export async function deleteTracesOf(db: Database, agentIds: string[]): Promise<void> {
   for (const agentId of agentIds) {
     for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
-      const { rowCount } = await db.pool.query(
+      const { rowCount } = await (await placeOf(db, agentId)).pool.query(
         "delete from traces where id = any (array(select id from traces where agent_id = $1 limit $2))",
         [agentId, deletedAtOnce],
       );
@@ -127,105 +126,13 @@ export async function deleteTracesOf(db: Database, agentIds: string[]): Promise<
   }
 }
 
-/** One trace as it is stored, in one snapshot: what mergeBatches needs, and what its agent's traces are read by. */
-export type StoredBatches = ReadBy & {
-  traceId: string;
-  agentId: string;
-  accountId: string;
-  path: TracePath;
-  revision: number;
-  derivedRevision: number;
-  /** In order of arrival. */
-  batches: StoredBatch[];
-};
-
-/** Compressed. Batches that share a resource have the same buffer. */
-export type StoredBatch = {
-  spans: Buffer;
-  /** Null if the batch contains its resource. */
-  resource: Buffer | null;
-  /** What was redacted in it; null: nothing. */
-  redactions: Buffer | null;
-};
-
-/** What one query loads: the traces in `left` exist, but did not fit. */
-export type LoadedBatches = { loaded: Map<string, StoredBatches>; left: string[] };
-
-/**
- * The batches of many traces, smallest first, in one query: as many traces as have `bytesMax` before compression
- * together, and at least one. A trace that does not exist is left out.
- */
-export async function loadBatches(
-  db: Database,
-  traceIds: string[],
-  bytesMax = Infinity,
-): Promise<LoadedBatches> {
-  type Row = Omit<StoredBatches, "batches"> & {
-    fits: boolean;
-    spans: Buffer | null;
-    redactions: Buffer | null;
-    resourceId: string | null;
-  };
-  const { rows } = await db.pool.query<Row>({
-    name: "load_batches",
-    text: `select t.id as "traceId", t.agent_id as "agentId", ${accountOf("t.agent_id")} as "accountId", t.path, t.revision,
-        t.derived_revision as "derivedRevision", t.fits, b.spans, b.redactions,
-        a.conventions, a.convention_rules as "conventionRules", b.resource_id as "resourceId"
-      from (
-        select *, total <= $2::float8 or total = batch_bytes as fits
-        from (
-          select id, agent_id, path, revision, derived_revision, batch_bytes,
-            sum(batch_bytes) over (order by batch_bytes, id rows unbounded preceding) as total
-          from unnest($1::uuid[]) as asked (id) join traces using (id)
-        ) sized
-      ) t
-      join agents a on a.id = t.agent_id
-      left join trace_batches b on b.trace_id = t.id and t.fits
-      order by t.batch_bytes, t.id, b.seq`,
-    values: [[...new Set(traceIds)], bytesMax],
-  });
-  const resources = await loadResources(
-    db,
-    rows.flatMap(({ resourceId }) => resourceId ?? []),
-  );
-  const loaded = new Map<string, StoredBatches>();
-  const left: string[] = [];
-  const changed = new Set<string>();
-  for (const { fits, spans, redactions, resourceId, ...trace } of rows) {
-    if (!fits) left.push(trace.traceId);
-    if (!fits || spans === null) continue;
-    const resource = resourceId === null ? null : resources.get(resourceId);
-    if (resource === undefined) changed.add(trace.traceId);
-    const known = loaded.get(trace.traceId);
-    const batch = { spans, resource: resource ?? null, redactions };
-    if (known) known.batches.push(batch);
-    else loaded.set(trace.traceId, { ...trace, batches: [batch] });
-  }
-  if (changed.size === 0) return { loaded, left };
-  // Deleted or replaced between the two queries.
-  for (const traceId of changed) loaded.delete(traceId);
-  const again = await loadBatches(db, [...changed], bytesMax);
-  return { loaded: new Map([...loaded, ...again.loaded]), left: [...left, ...again.left] };
-}
-
-/** Shared resources by id. */
-async function loadResources(db: Database, ids: string[]): Promise<Map<string, Buffer>> {
-  if (ids.length === 0) return new Map();
-  const { rows } = await db.pool.query<{ id: string; resource: Buffer }>({
-    name: "load_resources",
-    text: "select id, resource from shared_resources where id = any ($1::uuid[])",
-    values: [[...new Set(ids)]],
-  });
-  return new Map(rows.map(({ id, resource }) => [id, resource]));
-}
-
 /** The latest traces of an agent and the size of their batches before compression, newest first. */
 export async function listLatestSizes(
   db: Database,
   agentId: string,
   rowsMax: number,
 ): Promise<{ id: string; bytes: number }[]> {
-  const { rows } = await db.pool.query<{ id: string; bytes: number }>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ id: string; bytes: number }>({
     name: "list_latest_sizes",
     text: `select id, batch_bytes as bytes from traces where agent_id = $1 order by id desc limit $2`,
     values: [agentId, rowsMax],
@@ -262,7 +169,7 @@ export async function listLatestLive(
   agentId: string,
   rowsMax: number,
 ): Promise<{ id: string; bytes: number }[]> {
-  const { rows } = await db.pool.query<{ id: string; bytes: number }>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ id: string; bytes: number }>({
     name: "list_latest_live",
     text: `select id, batch_bytes as bytes
       from (select id, batch_bytes, kind from traces where agent_id = $1 order by id desc limit ${latestLiveMax}) latest
@@ -281,7 +188,7 @@ export async function listLatestInputs(
   agentId: string,
   rowsMax: number,
 ): Promise<LatestInput[]> {
-  const { rows } = await db.pool.query<LatestInput>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<LatestInput>({
     name: "list_latest_inputs",
     text: `select id, batch_bytes as bytes, user_input as input, derived_revision = revision as derived
       from (select * from traces where agent_id = $1 order by id desc limit ${latestTracesMax}) latest
@@ -297,7 +204,7 @@ export async function listInputsOfTraces(
   agentId: string,
   ids: string[],
 ): Promise<LatestInput[]> {
-  const { rows } = await db.pool.query<LatestInput>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<LatestInput>(
     `select t.id, t.batch_bytes as bytes, t.user_input as input, t.derived_revision = t.revision as derived
      from unnest($2::uuid[]) with ordinality as given (id, place) join traces t on t.id = given.id
      where t.agent_id = $1 order by given.place`,

@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import type { Span } from "../runs/insights.ts";
+import { placeOf } from "../scale/places.ts";
 import type { TraceWrite } from "./write.ts";
 
 /** In place of the bytes of no redactions. */
@@ -50,7 +51,7 @@ export async function listRedactionPoints(
   { from, to, interval }: Span,
   rowsMax: number,
 ): Promise<RedactionPoint[]> {
-  const { rows } = await db.pool.query<RedactionPoint>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<RedactionPoint>(
     `select rule, date_trunc($4, hour, 'UTC') as at, sum(count)::bigint as count
     from redaction_hours where agent_id = $1 and hour >= $2 and hour < $3
     group by 1, 2 order by 1, 2 limit $5`,

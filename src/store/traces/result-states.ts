@@ -1,6 +1,7 @@
 // Where the failed results of a trace stand: open, known or resolved, with a note.
 import type { ResultState } from "../../model/run/run.ts";
 import { type Database, transaction } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 
 export type ResultStateRow = { testId: string; state: ResultState; note: string; updatedAt: Date };
 
@@ -33,7 +34,7 @@ export async function saveResultState(
   db: Database,
   { agentId, traceId, runId, failedTestIds, testId, state, note, updatedBy }: NewResultState,
 ): Promise<ResultStateRow | undefined> {
-  return transaction(db, async client => {
+  return transaction(await placeOf(db, agentId), async client => {
     const { rows } = await client.query<ResultStateRow>(
       `with known as (
           select t.id from traces t join test_cases c on c.id = $3 and c.agent_id = t.agent_id

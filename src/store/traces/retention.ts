@@ -1,5 +1,6 @@
 // Retention: how long a project keeps its traces, and the deletion of older ones, a few at a time.
 import { type Database, transaction } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 
 /** Of the project, in days; null: its traces are kept. Undefined if it does not exist. */
 export async function findRetention(db: Database, projectId: string): Promise<number | null | undefined> {
@@ -50,7 +51,7 @@ export async function expireTraces(
   agentId: string,
   { serverDays, tracesMax }: { serverDays: number | null; tracesMax: number },
 ): Promise<number> {
-  return transaction(db, async client => {
+  return transaction(await placeOf(db, agentId), async client => {
     // Locked, so that a change of the setting waits for what is deleted by this one.
     const { rows } = await client.query<{ days: number | null }>({
       name: "lock_retention",

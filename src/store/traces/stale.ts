@@ -2,6 +2,7 @@
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import { type Database, transaction } from "../db.ts";
 import { type Column, multiRow } from "../multi-row.ts";
+import { partsOfRows } from "../scale/places.ts";
 import { addCalls, deleteUnusedCalls } from "./call-values.ts";
 import { derivedAssignments, derivedColumns, keepsNames } from "./derived-columns.ts";
 
@@ -43,18 +44,29 @@ const derivations = multiRow<Derivation>(1, {
 
 /** Marks traces that cannot be opened as derived at this revision, so that nobody tries again. */
 export async function skipRevisions(db: Database, skipped: AtRevision[]): Promise<void> {
-  await db.pool.query({
-    name: "skip_revisions",
-    text: `update traces set derived_revision = item.revision from ${revisions.from}
-      where traces.id = item.id and traces.revision = item.revision`,
-    values: revisions.values(skipped),
-  });
+  const byId = new Map(skipped.map(one => [one.traceId, one]));
+  for (const [place, ids] of await partsOfRows(db, "traces", [...byId.keys()])) {
+    await place.pool.query({
+      name: "skip_revisions",
+      text: `update traces set derived_revision = item.revision from ${revisions.from}
+        where traces.id = item.id and traces.revision = item.revision`,
+      values: revisions.values(ids.map(id => byId.get(id)!)),
+    });
+  }
 }
 
 export type Derivation = AtRevision & { columns: TraceColumns };
 
 /** Writes the derived columns of those traces that have not changed since they were derived, and were not forgotten. */
 export async function updateColumns(db: Database, derived: Derivation[]): Promise<void> {
+  const byId = new Map(derived.map(one => [one.traceId, one]));
+  for (const [place, ids] of await partsOfRows(db, "traces", [...byId.keys()])) {
+    const part = ids.map(id => byId.get(id)!);
+    await updateIn(place, part);
+  }
+}
+
+async function updateIn(db: Database, derived: Derivation[]): Promise<void> {
   await transaction(db, async client => {
     const { rows } = await client.query<{ traceId: string; agentId: string; keeps: boolean }>({
       name: "update_columns",

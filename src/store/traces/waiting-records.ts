@@ -6,6 +6,7 @@ import { intakeKey } from "../accounts/intake-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
+import { partsOf, placeOf } from "../scale/places.ts";
 import { revoked } from "./live-keys.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
 import { noRedactions } from "./redactions.ts";
@@ -61,7 +62,8 @@ export async function insertWaiting(db: Database, writes: RecordsWrite[]): Promi
       portion.push(writes[at]!);
       bytes += writes[at]!.bytes.length;
     }
-    const { rows } = await db.pool.query<{ live: boolean; fits: boolean }>({
+    const place = await placeOf(db, portion[0]!.agentId);
+    const { rows } = await place.pool.query<{ live: boolean; fits: boolean }>({
       name: "insert_waiting_records",
       text: `with item as materialized (select * from ${waiting.from}), agent as materialized (
           select id, intake_key, privacy_revision from agents where id in (select agent_id from item) order by id for key share
@@ -112,6 +114,13 @@ export async function deleteOverdue(
   waitMs: number,
   traces: NamedTrace[],
 ): Promise<ExpiredRecords[]> {
+  const deleted: ExpiredRecords[] = [];
+  for (const [place, part] of await partsOf(db, traces))
+    deleted.push(...(await deleteIn(place, waitMs, part)));
+  return deleted;
+}
+
+async function deleteIn(db: Database, waitMs: number, traces: NamedTrace[]): Promise<ExpiredRecords[]> {
   return transaction(db, async client => {
     // Skipping what another process deletes or joins right now.
     const { rows } = await client.query<ExpiredRecords>({

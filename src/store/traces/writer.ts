@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../model/refusal.ts";
 import { FairQueue, type Owners } from "../../threads/fair-queue.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
-import type { Places } from "../scale/places.ts";
+import { partsOf } from "../scale/places.ts";
 import { insertTraces } from "./insert.ts";
 import { joinWaiting } from "./join-records.ts";
 import { nameOf } from "./otlp-ids.ts";
@@ -15,8 +15,6 @@ export type WriterOptions = MergeLimits & {
   flushesMax?: number;
   /** How long a write is retried while the database is unavailable, in ms. */
   retryMs?: number;
-  /** Where the traces of agents are; absent: all in the one database. */
-  places?: Places;
 };
 
 const writesMax = 128;
@@ -146,11 +144,9 @@ export class TraceWriter {
     items: T[],
     work: (db: Database, part: T[]) => Promise<unknown>,
   ): Promise<void> {
-    const { places } = this.#options;
-    if (!places) return void (await work(this.#db, items));
-    const found = await places.of(items.map(({ agentId }) => agentId));
-    const parts = Map.groupBy(items, ({ agentId }) => found.get(agentId)!);
-    const ended = await Promise.allSettled([...parts].map(([db, part]) => work(db, part)));
+    const parts = await partsOf(this.#db, items);
+    if (parts.length === 1) return void (await work(...parts[0]!));
+    const ended = await Promise.allSettled(parts.map(([db, part]) => work(db, part)));
     for (const part of ended) if (part.status === "rejected") throw part.reason;
   }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { readByNothing } from "../../../src/model/conventions/read-by.ts";
-import { loadBatches } from "../../../src/store/traces/read.ts";
+import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { expireRecords, storeRecords } from "../../../src/store/traces/records.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { newTraceId } from "../../support/bodies.ts";

@@ -225,8 +225,8 @@ describe("writes of agents in several places", () => {
         [senders[0]!.agentId, db],
         [senders[1]!.agentId, elsewhere.db],
       ]);
-      const places = { of: async () => homes };
-      const spread = new TraceWriter(db, { ...limits, places });
+      const places = { of: async () => homes, any: async () => db };
+      const spread = new TraceWriter({ ...db, places }, limits);
       const writes = [0, 1, 0, 1, 1].map(at => otlpWrite(senders[at]!));
       const stored = await store(writes, spread);
       assert.deepEqual(
@@ -254,7 +254,8 @@ describe("writes of agents in several places", () => {
         [sender.agentId, other],
         [away.agentId, proxied],
       ]);
-      const spread = new TraceWriter(db, { ...limits, places: { of: async () => homes } });
+      const places = { of: async () => homes, any: async () => db };
+      const spread = new TraceWriter({ ...db, places }, limits);
       const writes = [otlpWrite(sender), otlpWrite(away)];
       assert.deepEqual(
         (await store(writes, spread)).map(({ state, revision }) => `${state} ${revision}`),
