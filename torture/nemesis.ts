@@ -166,7 +166,9 @@ export class Nemesis {
         break;
       case "move-clock": {
         if (!clockLibrary) return;
-        const seconds = random.below(7_200) - 3_600;
+        // A process stores by a clock that is off by up to ten minutes, and refuses to by others.
+        const most = random.below(2) === 0 ? 590 : 3_600;
+        const seconds = random.below(2 * most) - most;
         node.next = {
           LD_PRELOAD: clockLibrary,
           FAKETIME: `${seconds < 0 ? "" : "+"}${seconds}s`,

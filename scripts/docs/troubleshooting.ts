@@ -31,7 +31,7 @@ const remedies: Record<RefusalCode, string> = {
   RATE_LIMITED: "Wait for `Retry-After` seconds.",
   INTERNAL: "This is a bug. The service log has a line with the `requestId`.",
   UNAVAILABLE:
-    "Send the same again after `Retry-After` seconds; exporters do. If it lasts, check the database.",
+    "Send the same again after `Retry-After` seconds; exporters do. If it lasts, check the database. If the message names clocks, those of the service and the database differ by more than ten minutes: set them, such as by NTP.",
 };
 
 export function codeTable(): string {

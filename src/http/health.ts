@@ -8,6 +8,7 @@ import {
   type MetricValue,
   Registry,
 } from "@prometheus-io/client";
+import { clockAheadMs, isClockOff } from "../store/clock.ts";
 import type { Database } from "../store/db.ts";
 import { isMigrated } from "../store/migrate.ts";
 import { countWaiting } from "../store/runs/waiting.ts";
@@ -115,6 +116,12 @@ export function countsOf(processes: Measured[]): Promise<Measured> {
   return Registry.aggregate(counts).getMetricsAsJSON();
 }
 
+/** What keeps this process from storing; undefined: nothing. */
+async function waitsFor({ pool }: Database): Promise<"migrations" | "clock" | undefined> {
+  if (!(await isMigrated(pool))) return "migrations";
+  return isClockOff(await clockAheadMs(pool)) ? "clock" : undefined;
+}
+
 export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "machine">): void {
   if (machine?.metrics) {
     // Counted by the process that puts all metrics together.
@@ -130,10 +137,7 @@ export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "mac
   app.get("/healthz", { schema }, async () => ({ status: "ok" }));
 
   app.get("/readyz", { schema }, async (_request, reply) => {
-    const waitingFor = await isMigrated(db.pool).then(
-      migrated => (migrated ? undefined : "migrations"),
-      () => "database",
-    );
+    const waitingFor = await waitsFor(db).catch(() => "database");
     if (waitingFor === undefined) return { status: "ready" };
     return reply.code(503).header("retry-after", 1).send({ status: "waiting", waitingFor });
   });

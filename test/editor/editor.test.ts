@@ -12,6 +12,7 @@ import { derive } from "../../src/model/trace/derive.ts";
 import type { Span, TracePath } from "../../src/model/trace/trace.ts";
 import { systemClock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
+import { newId } from "../../src/store/new-id.ts";
 import { encodeDetail } from "../../src/store/runs/detail.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
@@ -43,7 +44,7 @@ const { agentId } = sender;
 const nobodyLeaves = new AbortController().signal;
 
 async function store(spans: Span[], path: TracePath = "canonical", to = sender): Promise<string> {
-  const traceId = randomUUID();
+  const traceId = newId();
   await writer.write({
     traceId,
     runId: randomUUID(),

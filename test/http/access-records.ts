@@ -1,10 +1,10 @@
 // One record of an account for every noun of the API, and every identity that somebody may call it with.
-import { randomUUID } from "node:crypto";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeKey as textOfKey } from "../../src/model/key.ts";
 import { columnsOf } from "../../src/model/trace/columns.ts";
 import { derive } from "../../src/model/trace/derive.ts";
 import { saveLabel } from "../../src/store/judge/labels.ts";
+import { newId } from "../../src/store/new-id.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
 import { makeBatch, makeSpan, makeTrace } from "../model/make-trace.ts";
@@ -45,7 +45,7 @@ export async function storeRecords(
 
 /** A trace whose run is scheduled: the agent has a test that always runs. */
 async function storeTrace({ db }: TestApp, agentId: string, keyId: string) {
-  const [traces, runs] = [randomUUID(), randomUUID()];
+  const [traces, runs] = [newId(), newId()];
   const spans = [makeSpan("root", { attributes: { "session.id": "c" } })];
   await new TraceWriter(db, writerLimits).write({
     traceId: traces,

@@ -32,6 +32,13 @@ test("ids keep rising after the clock was set back, and follow it again once it 
   assert.equal(timeOfId(later), now + 10_001);
 });
 
+test("ids follow a clock that was set back by more than ten minutes", t => {
+  t.mock.timers.enable({ apis: ["Date"], now: now + 700_000 });
+  newId();
+  t.mock.timers.setTime(now + 99_000);
+  assert.equal(timeOfId(newId()), now + 99_000);
+});
+
 test("agents that were created one right after the other are listed newest first", async () => {
   const projectId = await makeProject(db);
   const created: string[] = [];

@@ -1,6 +1,7 @@
 // Stores any number of new traces, each with its first batch and its scheduled run, in one statement.
 import type pg from "pg";
 import { intakeKey } from "../accounts/intake-key.ts";
+import { clockIsOff, isTimely } from "../clock.ts";
 import { forgetAfter } from "../content/deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
@@ -65,7 +66,7 @@ with live as materialized (
   insert into trace_identities (agent_id, trace_id, external_id)
   select agent_id, item.id, external_id
   from item left join live on live.id = item.key_id left join agent on agent.id = item.agent_id
-  where (item.key_id is null or live.id is not null) and ${fits} and not is_named_before(agent_id, external_id)
+  where (item.key_id is null or live.id is not null) and ${fits} and ${isTimely("item.id")} and not is_named_before(agent_id, external_id)
   order by agent_id, external_id
   on conflict (agent_id, external_id) do nothing
   returning trace_id
@@ -106,6 +107,7 @@ with live as materialized (
 )
 select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made,
   ${fits} as fits,
+  case when not (${isTimely("item.id")}) then extract(epoch from now())::float8 * 1000 end as late_at,
   scheduled.trace_id is not null as scheduled
 from item
 cross join added
@@ -114,11 +116,19 @@ left join agent on agent.id = item.agent_id
 left join made on made.id = item.id
 left join scheduled on scheduled.trace_id = item.id`;
 
-type Inserted = { id: string; live: boolean; made: boolean; fits: boolean; scheduled: boolean };
+/** `late_at`: the database's time, if that of the id is too far from it. */
+type Inserted = {
+  id: string;
+  live: boolean;
+  made: boolean;
+  fits: boolean;
+  late_at: number | null;
+  scheduled: boolean;
+};
 
 /**
  * Inserts every write whose identity is not stored yet, in one transaction. An outcome is `undefined` where the
- * identity exists, a Refusal where the key was revoked or expired meanwhile, IntakeChanged where what may be stored changed.
+ * identity exists, a Refusal where the key was revoked or expired meanwhile or the clock of this process is off, IntakeChanged where what may be stored changed.
  */
 export function insertTraces(
   db: Database,
@@ -156,6 +166,7 @@ async function insert(
   return writes.map(write => {
     const row = byId.get(write.traceId)!;
     if (!row.live) return revoked();
+    if (row.late_at !== null) return clockIsOff(write.traceId, row.late_at);
     if (!row.fits) return new IntakeChanged(false);
     if (!row.made) return undefined;
     return {

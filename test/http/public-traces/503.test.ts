@@ -125,6 +125,22 @@ test("a temporary failure while storing one of several traces fails the whole re
   );
 });
 
+test("while the clock of the process is off nothing is stored, and it is not ready; afterwards both are as before", async t => {
+  const request = { resourceSpans: [resourceSpans(serviceName, [exportedSpan({ traceId: newTraceId() })])] };
+  const { now } = Date;
+  const clock = t.mock.method(Date, "now", () => now() + 3_600_000);
+  for (const sent of [encodings.json(request), encodings.protobuf(request)]) {
+    const reply = await send(service, sent);
+    assert.equal(reply.status, 503);
+    assert.match(reply.bytes.toString(), /The clock of the service is 60 minutes ahead of the database's/);
+  }
+  const ready = await fetch(`${service.url}/readyz`);
+  assert.deepEqual([ready.status, await ready.json()], [503, { status: "waiting", waitingFor: "clock" }]);
+  clock.mock.restore();
+  assert.equal((await send(service, encodings.json(request))).status, 200);
+  assert.equal((await fetch(`${service.url}/readyz`)).status, 200);
+});
+
 test("a stock exporter retries by itself during an outage and succeeds", async () => {
   const exporter = openExporter("protobuf", service);
   const spans = recordSpans(serviceName, { name: "root" });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
 import { deleteKey } from "../../../src/store/accounts/keys.ts";
+import { newId } from "../../../src/store/new-id.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import type { SharedResource, TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
@@ -121,7 +122,7 @@ describe("a resource that traces share", () => {
     await writer.write(otlpWrite(sender, { externalId, spans: ["a"] }));
     const batch = sharing(sender, resource, { externalId, spans: ["b"] });
     const { traceId, revision } = await writer.write(batch);
-    assert.equal((await writer.write({ ...batch, traceId: randomUUID() })).revision, revision);
+    assert.equal((await writer.write({ ...batch, traceId: newId() })).revision, revision);
     const { trace } = await loadTrace(db, traceId);
     assert.equal(trace.spans[1]!.resource?.["version"], "1");
   });

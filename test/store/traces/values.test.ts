@@ -1,7 +1,7 @@
 // Tools and models of traces, and rules that redacted in them: kept on the rows and by minute, and gone with the last trace that has them.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
-import { newest } from "../../../src/store/listing.ts";
+import { idAt, newest } from "../../../src/store/listing.ts";
 import { listTraces } from "../../../src/store/traces/list.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { listStale, updateColumns } from "../../../src/store/traces/stale.ts";
@@ -23,6 +23,8 @@ async function valuesOf({ agentId }: Sender): Promise<string[]> {
   return rows.map(({ text }) => text);
 }
 
+/** Ids that the store takes have a time near the database's. */
+const minute = idAt(Math.floor(Date.now() / 60_000) * 60_000).slice(0, 14);
 let ids = 0;
 
 /** A trace that calls these tools, with an id of the same minute as the others, however long the test takes. */
@@ -32,7 +34,7 @@ function call(sender: Sender, tools: string[], externalId?: string) {
     ...(externalId && { externalId }),
     attributes: { "gen_ai.request.model": "m-1" },
   });
-  const id = `01900000-0000-7000-8000-${String(++ids).padStart(12, "0")}`;
+  const id = `${minute}7000-8000-${String(++ids).padStart(12, "0")}`;
   return { ...write, traceId: id, columns: { ...write.columns, tools } };
 }
 

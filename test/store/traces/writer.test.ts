@@ -6,6 +6,7 @@ import { after, describe, it } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { deleteKey } from "../../../src/store/accounts/keys.ts";
 import { openDatabase } from "../../../src/store/db.ts";
+import { idAt } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { insertTraces } from "../../../src/store/traces/insert.ts";
 import type { Stored, TraceWrite } from "../../../src/store/traces/write.ts";
@@ -340,6 +341,35 @@ describe("when the database's answer is lost", () => {
       await away.close();
     }
     silent.close();
+  });
+});
+
+describe("a clock that differs from the database's", () => {
+  it("by more than ten minutes stores nothing, neither a new trace nor a change to one; by less, all of it", async () => {
+    const minute = 60_000;
+    const writer = new TraceWriter(db, limits);
+    const externalId = newId();
+    const sent = (minutes: number, spans: string[]) => ({
+      ...otlpWrite(sender, { externalId, spans }),
+      traceId: idAt(Date.now() + minutes * minute),
+    });
+    for (const [minutes, says] of [
+      [11, "11 minutes ahead of"],
+      [-11, "11 minutes behind"],
+    ] as const) {
+      await assert.rejects(writer.write(sent(minutes, ["a"])), (error: Refusal) => {
+        assert.equal(error.code, "UNAVAILABLE");
+        assert.match(error.message, new RegExp(says));
+        return true;
+      });
+    }
+    assert.equal(
+      (await db.pool.query("select from trace_identities where external_id = $1", [externalId])).rowCount,
+      0,
+    );
+    assert.equal((await writer.write(sent(-9, ["a"]))).state, "created");
+    await assert.rejects(writer.write(sent(11, ["b"])), /ahead/);
+    assert.equal((await writer.write(sent(9, ["b"]))).revision, 2);
   });
 });
 
