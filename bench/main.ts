@@ -9,6 +9,7 @@ import { batchCost } from "./batches.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
 import { measureFairness } from "./fairness.ts";
+import { growthTimes } from "./growth.ts";
 import { hostileBodies } from "./hostile-bodies.ts";
 import { httpProcessesCost } from "./http-processes.ts";
 import { judgedChecks, judgedTests, judgingTimes } from "./judge-overhead.ts";
@@ -40,6 +41,7 @@ try {
   const at = process.argv.indexOf("--against");
   if (at >= 0) await ingestionAgainst(process.argv[at + 1] ?? "HEAD");
   else if (process.argv.includes("lists")) await lists();
+  else if (process.argv.includes("growth")) await growth();
   else if (process.argv.includes("pages")) await pages();
   else if (process.argv.includes("judging")) await judging();
   else if (process.argv.includes("conventions")) await conventions();
@@ -284,6 +286,12 @@ async function evaluation(): Promise<void> {
       `peak RSS ${peakMb(worker.service.pid).toFixed(0)} MB`,
   );
   await worker.service.stop();
+}
+
+async function growth(): Promise<void> {
+  const at = process.argv.indexOf("--traces");
+  const large = at >= 0 ? Number(process.argv[at + 1]) : 10_000_000;
+  await growthTimes(database, embedded.url, { small: 10_000, large, rounds: 41, print });
 }
 
 async function lists(): Promise<void> {

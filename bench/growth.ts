@@ -1,0 +1,208 @@
+// npm run bench -- growth: what costs more when ten million traces are stored than when ten thousand are. Both databases are
+// loaded by COPY and measured in turns, so that changes in the machine's speed affect both.
+import pg from "pg";
+import { copyIn } from "../src/store/backup/copy.ts";
+import { type Database, openDatabase } from "../src/store/db.ts";
+import { idAt, newest } from "../src/store/listing.ts";
+import { migrate } from "../src/store/migrate.ts";
+import { newId } from "../src/store/new-id.ts";
+import { claimRuns } from "../src/store/runs/claims.ts";
+import { listRunsOfTrace } from "../src/store/runs/read.ts";
+import { loadBatches } from "../src/store/traces/batches.ts";
+import { insertTraces } from "../src/store/traces/insert.ts";
+import { listTraces } from "../src/store/traces/list.ts";
+import { findTrace } from "../src/store/traces/read.ts";
+import { expireTraces } from "../src/store/traces/retention.ts";
+import { updateTraces } from "../src/store/traces/update.ts";
+import { limits, makeSender, otlpWrite, type Sender } from "../test/store/traces/make-write.ts";
+
+const agentCount = 100;
+const days = 90;
+const dayMs = 86_400_000;
+/** Traces in a flush, a merge and a deletion. */
+const atOnce = { insert: 64, merge: 16, claim: 16, expire: 16 };
+
+type Filled = {
+  db: Database;
+  senders: Sender[];
+  /** The trace with this number, from 0, and its agent. */
+  trace(number: number): { id: string; sender: Sender; externalId: string };
+  traces: number;
+};
+
+/** `admin` creates the two databases. */
+export async function growthTimes(
+  admin: pg.Client,
+  url: string,
+  {
+    small,
+    large,
+    rounds,
+    print,
+  }: { small: number; large: number; rounds: number; print: (line: string) => void },
+): Promise<void> {
+  const filled: Filled[] = [];
+  for (const traces of [small, large]) {
+    const begun = performance.now();
+    filled.push(await fill(admin, url, traces));
+    print(`${traces} traces loaded in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+  }
+  print(row("ms at the median", [String(small), String(large), "ratio"]));
+  for (const [name, work] of Object.entries(works)) {
+    const times: [number[], number[]] = [[], []];
+    for (let round = -3; round < rounds; round++) {
+      for (const [at, into] of filled.entries()) {
+        const run = await work(into, round + 3);
+        const begun = performance.now();
+        await run();
+        // The first rounds make plans and read what is cached afterwards.
+        if (round >= 0) times[at]!.push(performance.now() - begun);
+      }
+    }
+    const [few, many] = times.map(medianOf) as [number, number];
+    print(row(name, [few.toFixed(2), many.toFixed(2), (many / few).toFixed(2)]));
+  }
+  for (const { db } of filled) await db.close();
+}
+
+/** Each prepares a round, and returns what is measured of it. */
+const works: Record<string, (into: Filled, round: number) => Promise<() => Promise<unknown>>> = {
+  async "insert, 64 traces"({ db, senders }) {
+    const writes = Array.from({ length: atOnce.insert }, (_, at) => otlpWrite(senders[at % 8]!));
+    return () => insertTraces(db, writes, 0);
+  },
+  async "merge into 16 traces"(into) {
+    const writes = Array.from({ length: atOnce.merge }, () => {
+      const { sender, externalId } = anyTrace(into);
+      return otlpWrite(sender, { externalId, spans: ["c"] });
+    });
+    return () => updateTraces(into.db, writes, limits);
+  },
+  async "page of 50"({ db, senders }, round) {
+    const { agentId } = senders[round % agentCount]!;
+    return () => listTraces(db, agentId, {}, { before: newest, rowsMax: 51 });
+  },
+  async "one by its external ID"(into) {
+    const { sender, externalId } = anyTrace(into);
+    return () => listTraces(into.db, sender.agentId, { externalId }, { before: newest, rowsMax: 51 });
+  },
+  async "detail of a trace"(into) {
+    const { id } = anyTrace(into);
+    return async () => {
+      await findTrace(into.db, id);
+      await loadBatches(into.db, [id]);
+      await listRunsOfTrace(into.db, id);
+    };
+  },
+  async "claim 16 runs"({ db }) {
+    return () => claimRuns(db, { lease: newId(), leaseMs: dayMs, runsMax: atOnce.claim });
+  },
+  async "delete 16 whose time is over"({ db, senders }, round) {
+    const { agentId } = senders[round % agentCount]!;
+    return () => expireTraces(db, agentId, { serverDays: 1, tracesMax: atOnce.expire });
+  },
+};
+
+function anyTrace(into: Filled) {
+  return into.trace(Math.floor(Math.random() * into.traces));
+}
+
+async function fill(admin: pg.Client, url: string, traces: number): Promise<Filled> {
+  const name = `growth_${traces}`;
+  await admin.query(`create database ${name}`);
+  const target = new URL(url);
+  target.pathname = `/${name}`;
+  await migrate(target.href);
+  const db = openDatabase(target.href, 2);
+  const senders: Sender[] = [];
+  for (let at = 0; at < agentCount; at++) senders.push(await makeSender(db));
+  const [from, step] = [Date.now() - days * dayMs, (days * dayMs) / traces];
+  const trace = (number: number) => {
+    const tail = number.toString(16).padStart(12, "0");
+    return {
+      id: `${idAt(from + number * step).slice(0, 14)}7000-8000-${tail}`,
+      sender: senders[number % agentCount]!,
+      externalId: tail.padStart(32, "0"),
+    };
+  };
+  const client = new pg.Client({ connectionString: target.href });
+  await client.connect();
+  const { spanKeys, bytes, rawLength } = otlpWrite(senders[0]!, { spans: ["a"], text: "Where is my order?" });
+  const [keys, spans] = [spanKeys, bytes].map(part => `\\\\x${part.toString("hex")}`);
+  const at = (number: number) => new Date(from + number * step).toISOString();
+  const tables: [string, (number: number) => unknown[]][] = [
+    [
+      `traces (id, agent_id, external_id, kind, path, received_at, updated_at, batch_spans, batch_bytes, derived_revision,
+        name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input, response_text, tools,
+        models)`,
+      number => {
+        const { id, sender, externalId } = trace(number);
+        return [
+          ...[id, sender.agentId, externalId, "live", "otlp", at(number), at(number), 1, rawLength, 1],
+          ...["invoke_agent", 20 + (number % 900), 200, number % 900, number % 300, "f", 1],
+          ...["Where is my order, please?", "It arrives tomorrow.", "{find_order}", "{large}"],
+        ];
+      },
+    ],
+    [
+      "trace_identities (agent_id, trace_id, external_id)",
+      number => {
+        const { id, sender, externalId } = trace(number);
+        return [sender.agentId, id, externalId];
+      },
+    ],
+    [
+      "trace_batches (agent_id, trace_id, seq, raw_length, span_keys, spans)",
+      number => {
+        const { id, sender } = trace(number);
+        return [sender.agentId, id, 1, rawLength, keys, spans];
+      },
+    ],
+    [
+      `runs (id, trace_id, agent_id, kind, state, due_at, created_at, finished_at, revision, routing, verdict, passed, failed,
+        skipped, missing_instrumentation, test_ids, test_outcomes, test_versions)`,
+      number => {
+        const { id, sender } = trace(number);
+        return [
+          ...[
+            id.replace("-7000-", "-7001-"),
+            id,
+            sender.agentId,
+            "passive",
+            "completed",
+            at(number),
+            at(number),
+          ],
+          ...[at(number), 1, "not_needed", "passed", 1, 0, 0, 0, "{}", "", "{}"],
+        ];
+      },
+    ],
+  ];
+  for (const [table, values] of tables)
+    await copyIn(client, `copy ${table} from stdin`, linesOf(traces, values));
+  await client.query(
+    `insert into trace_values (agent_id, kind, value, minute)
+     select distinct agent_id, called.kind, called.value, minute_of(id)
+     from traces, lateral (values ('tool', 'find_order'), ('model', 'large')) called (kind, value)`,
+  );
+  await client.query("vacuum analyze");
+  await client.end();
+  return { db, senders, trace, traces };
+}
+
+const linesInBuffer = 2_000;
+
+async function* linesOf(count: number, values: (number: number) => unknown[]): AsyncGenerator<Buffer> {
+  for (let from = 0; from < count; from += linesInBuffer) {
+    const length = Math.min(linesInBuffer, count - from);
+    yield Buffer.from(Array.from({ length }, (_, at) => `${values(from + at).join("\t")}\n`).join(""));
+  }
+}
+
+function medianOf(times: number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!;
+}
+
+function row(name: string, cells: string[]): string {
+  return name.padEnd(30) + cells.map(cell => cell.padStart(12)).join("");
+}
