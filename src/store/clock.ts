@@ -26,6 +26,10 @@ const [behind, ahead] = ["-", "+"].map(
 /** As SQL: whether an id was made in time, by the database's clock. */
 export const isTimely = (id: string) => `${id} >= ${behind} and ${id} < ${ahead}`;
 
+/** As SQL: the database's time in ms if an id was not made in time, else null. */
+export const lateAt = (id: string) =>
+  `case when not (${isTimely(id)}) then extract(epoch from now())::float8 * 1000 end`;
+
 /** For an id that is not timely. `now`: of the database, in ms. */
 export function clockIsOff(id: string, now: number): Refusal {
   const minutes = Math.round((timeOfId(id) - now) / 60_000);

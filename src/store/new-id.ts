@@ -11,9 +11,8 @@ let lastMs = 0;
 let count = 0;
 
 /**
- * A UUIDv7 above every one that this thread generated before, also within a millisecond and after the clock was set back by at
- * most ten minutes.
- * Ids of `crypto.randomUUIDv7` and of other threads are in random order within a millisecond.
+ * A UUIDv7 above every one that this thread generated before, also within a millisecond and after the clock was set back by
+ * at most ten minutes. Ids of `crypto.randomUUIDv7` and of other threads are in random order within a millisecond.
  */
 export function newId(): string {
   const now = Date.now();

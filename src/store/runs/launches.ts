@@ -6,6 +6,7 @@ import type { Launch, LaunchCounts, LaunchSource, RunSummary } from "../../model
 import { passRateOf } from "../../model/run/pass-rate.ts";
 import { runCountOf } from "../../model/test-case/inputs.ts";
 import { evaluatedDocumentOf } from "../../model/test-case/test-case.ts";
+import { clockIsOff, lateAt } from "../clock.ts";
 import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
@@ -39,7 +40,7 @@ const items = multiRow<LaunchedTest>(3, {
 /**
  * Inserts the launch and its runs in one transaction; any worker may claim them immediately. The transaction also reads
  * the launch, so that no later error hides from the caller that it was created. Throws CONFLICT if the inputs of a test
- * were changed since it was read.
+ * were changed since it was read, UNAVAILABLE if the clock of this process is off.
  */
 export async function insertLaunch(
   db: Database,
@@ -50,11 +51,14 @@ export async function insertLaunch(
   const launchId = newId();
   const runIds = Array.from({ length: runCount }, newId);
   return transaction(await placeOf(db, agentId), async client => {
-    await client.query(
+    const { rows: inserted } = await client.query<{ late_at: number | null }>(
       `insert into launches (id, agent_id, created_by, source, state, test_count, run_count)
-       values ($1, $2, $3, $4, 'queued', $5, $6)`,
+       values ($1, $2, $3, $4, 'queued', $5, $6)
+       returning ${lateAt("id")} as late_at`,
       [launchId, agentId, createdBy, source, tests.length, runCount],
     );
+    const lateAtMs = inserted[0]!.late_at;
+    if (lateAtMs !== null) throw clockIsOff(launchId, lateAtMs);
     for (const some of inBatches(launched)) {
       await client.query(
         `insert into launch_tests (agent_id, launch_id, test_id, place, name, version, document, turn_count, input_count, repeats,

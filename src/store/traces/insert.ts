@@ -1,7 +1,7 @@
 // Stores any number of new traces, each with its first batch and its scheduled run, in one statement.
 import type pg from "pg";
 import { intakeKey } from "../accounts/intake-key.ts";
-import { clockIsOff, isTimely } from "../clock.ts";
+import { clockIsOff, isTimely, lateAt } from "../clock.ts";
 import { forgetAfter } from "../content/deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
@@ -107,7 +107,7 @@ with live as materialized (
 )
 select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made,
   ${fits} as fits,
-  case when not (${isTimely("item.id")}) then extract(epoch from now())::float8 * 1000 end as late_at,
+  ${lateAt("item.id")} as late_at,
   scheduled.trace_id is not null as scheduled
 from item
 cross join added
@@ -128,7 +128,8 @@ type Inserted = {
 
 /**
  * Inserts every write whose identity is not stored yet, in one transaction. An outcome is `undefined` where the
- * identity exists, a Refusal where the key was revoked or expired meanwhile or the clock of this process is off, IntakeChanged where what may be stored changed.
+ * identity exists, a Refusal where the key was revoked or expired meanwhile or the clock of this process is off,
+ * IntakeChanged where what may be stored changed.
  */
 export function insertTraces(
   db: Database,

@@ -9,7 +9,7 @@ import { listTestStrips } from "../../../src/store/runs/insights.ts";
 import { compareLaunches } from "../../../src/store/runs/launch-comparison.ts";
 import { listTestsOfLaunch } from "../../../src/store/runs/launch-tests.ts";
 import { listRunsOfLaunch } from "../../../src/store/runs/launched-runs.ts";
-import { findLaunch, insertLaunch } from "../../../src/store/runs/launches.ts";
+import { findLaunch, insertLaunch, listLaunches } from "../../../src/store/runs/launches.ts";
 import { claimManualRuns } from "../../../src/store/runs/manual-claims.ts";
 import { deleteTestCase, updateTestCase } from "../../../src/store/test-cases.ts";
 import { makeSender, makeTestCase, openTwice, runnable } from "../traces/make-write.ts";
@@ -31,6 +31,19 @@ it("the transaction that creates a launch returns it, even if the database goes 
   });
   assert.equal(launch.state, "queued");
   assert.deepEqual(launch, await findLaunch(db, launch.id));
+});
+
+it("while the clock of the process is off no launch is created", async t => {
+  const { agentId } = await makeSender(db);
+  const test = await makeTestCase(db, agentId);
+  const launch = () =>
+    insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests: runnable([test]) });
+  const { now } = Date;
+  const clock = t.mock.method(Date, "now", () => now() - 3_600_000);
+  await assert.rejects(launch(), { code: "UNAVAILABLE", message: /60 minutes behind/ });
+  clock.mock.restore();
+  assert.deepEqual(await listLaunches(db, agentId, { before: newest, rowsMax: 10 }), []);
+  assert.equal((await launch()).runCount, 1);
 });
 
 const inputs = ["a", "b"].map(input => ({ input }));
