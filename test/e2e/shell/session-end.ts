@@ -72,7 +72,8 @@ test("a form in a dialog keeps its text while the user dismisses the question, a
   await endSessionsDuring(page, owner, "POST", "**/keys");
   await form.getByRole("button", { name: "Create key" }).click();
   const dialog = dialogOf(page);
-  await dialog.waitFor();
+  // Until the dialog has the focus, Escape goes to the form.
+  await becomesFocused(dialog.getByLabel("Password", { exact: true }));
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await form.getByRole("alert").getByText("UNAUTHORIZED").waitFor();
