@@ -77,7 +77,7 @@ test("a new user sees why the first trace is rejected, verifies the email, and s
   await panel(page).getByText("Passed").waitFor();
   await verdict.getByText("Passed").waitFor();
   const steps = page.getByRole("list", { name: "Steps" }).getByRole("listitem");
-  assert.equal(await steps.filter({ hasText: "Done" }).count(), 5);
+  await eventually(async () => assert.equal(await steps.filter({ hasText: "Done" }).count(), 5));
   await verdict.getByRole("link", { name: "Open evaluation" }).click();
   await page.waitForURL(/\/traces\/[0-9a-f-]{36}$/);
   assert.deepEqual(complaints, []);

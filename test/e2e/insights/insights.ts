@@ -365,7 +365,7 @@ test("redactions are shown by rule, and without any the page leads to the privac
   const table = page.getByRole("table", { name: "Rules, most frequent first" });
   await table.getByRole("row", { name: /email 1,235 99%/ }).waitFor();
   await table.getByText("texts not stored, because checking them took too long").waitFor();
-  assert.equal(await table.getByRole("row").count(), 4);
+  await eventually(async () => assert.equal(await table.getByRole("row").count(), 4));
   await assertAccessible(page);
   await shoot(page, "insights-redactions");
   const chart = page.getByRole("region", { name: "Redactions" });

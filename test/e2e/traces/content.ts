@@ -76,7 +76,7 @@ test("attributes are dropped or kept by key, and a wrong key is named at its lis
   await eventually(async () => assert.deepEqual(await attributesOf(), both));
   await page.reload();
   await form.getByRole("radio", { name: "Keep only these", checked: true }).waitFor();
-  assert.equal(await form.getByLabel("Keys to keep").inputValue(), "gen_ai.*");
+  await eventually(async () => assert.equal(await form.getByLabel("Keys to keep").inputValue(), "gen_ai.*"));
   await page.setViewportSize({ width: 390, height: 844 });
   await assertReflows(page);
   await shoot(page, "attributes-3-narrow");
@@ -121,7 +121,7 @@ test("an agent is set to forget content, and a trace keeps its verdict and says 
   await shoot(page, "content-3-forget");
   await page.goto(settings);
   await form.getByLabel("Amount").waitFor();
-  assert.equal(await form.getByLabel("Amount").inputValue(), "90");
+  await eventually(async () => assert.equal(await form.getByLabel("Amount").inputValue(), "90"));
 
   const id = await storeSpans(agent, conversation);
   await judged(id);

@@ -59,7 +59,7 @@ test("a trace says which convention it is written in, is read at a click, and sh
   await page.getByRole("button", { name: "Read it" }).click();
   await page.getByRole("heading", { level: 1, name: "What is the weather in Paris?" }).waitFor();
   await page.getByText("The agent’s conventions have changed since this evaluation.").waitFor();
-  assert.equal(await page.getByRole("button", { name: "Read it" }).count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Read it" }).count(), 0));
   await shoot(page, "conventions-2-read");
 
   await page.getByRole("button", { name: "Re-evaluate" }).click();
@@ -81,7 +81,7 @@ test("a trace says which convention it is written in, is read at a click, and sh
   await page.goto(pathOf(agent, next));
   await page.locator(".trace-top").getByText("Passed").waitFor();
   await page.getByRole("heading", { level: 1, name: "What is the weather in Paris?" }).waitFor();
-  assert.equal(await page.getByRole("button", { name: "Read it" }).count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Read it" }).count(), 0));
   const { runs } = (await browser.service.client.get(`/api/traces/${next}`).expect(200)).body;
   assert.deepEqual(
     runs.map(({ verdict }: { verdict: string }) => verdict),
@@ -96,7 +96,7 @@ test("a trace says which convention it is written in, is read at a click, and sh
   await assertAccessible(page);
   await assertReflows(page);
   await form.getByRole("checkbox", { name: /^All conventions/ }).check();
-  assert.equal(await chosen.isChecked(), false);
+  await eventually(async () => assert.equal(await chosen.isChecked(), false));
   await form.getByRole("button", { name: "Save conventions" }).click();
   await page.getByText("Conventions saved").first().waitFor();
   const { body } = await browser.service.client.get(`/api/agents/${agent.id}`).expect(200);

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
 import { shoot } from "../../support/shoot.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
 import { openTracePages, pathOf, span } from "../../support/trace-page.ts";
@@ -60,10 +61,14 @@ test("the list leads to the chat, each turn to its trace, and the trace to its n
   await row.getByRole("link").click();
   const turns = page.getByRole("list", { name: "Turns" }).locator(":scope > li");
   await turns.nth(1).waitFor();
-  assert.match((await turns.nth(0).textContent())!, /Where is my parcel\?.*In Lyon\..*Passed/s);
-  assert.match(
-    (await turns.nth(1).textContent())!,
-    /And when\?.*lookup_order failed.*Tomorrow.*Failed.*Names the city/s,
+  await eventually(async () =>
+    assert.match((await turns.nth(0).textContent())!, /Where is my parcel\?.*In Lyon\..*Passed/s),
+  );
+  await eventually(async () =>
+    assert.match(
+      (await turns.nth(1).textContent())!,
+      /And when\?.*lookup_order failed.*Tomorrow.*Failed.*Names the city/s,
+    ),
   );
   await shoot(page, "conversations-2-chat");
   await assertAccessible(page);
@@ -81,7 +86,9 @@ test("the list leads to the chat, each turn to its trace, and the trace to its n
   await assertAccessible(page);
   await page.getByRole("link", { name: "Previous turn" }).click();
   await page.getByRole("link", { name: "Turn 1 of 2" }).waitFor();
-  assert.equal(await page.getByRole("link", { name: "Previous turn" }).count(), 0);
+  await eventually(async () =>
+    assert.equal(await page.getByRole("link", { name: "Previous turn" }).count(), 0),
+  );
   await page.getByRole("link", { name: "anna@example.com" }).click();
   await page.getByRole("button", { name: "User ID: anna@example.com", exact: true }).waitFor();
   await page.goBack();

@@ -30,7 +30,9 @@ test("a failed trace names its failed tests, two at most, and the rest on hover"
     await store(agentId, { userInput: "half as slow", durationMs: 1_000, run: passed });
   });
   await rowShows(page, "with many failures", "Refunds in dollars", "Never discounts", "+2 failed");
-  assert.doesNotMatch((await row(page, "with many failures").textContent())!, /Answers politely/);
+  await eventually(async () =>
+    assert.doesNotMatch((await row(page, "with many failures").textContent())!, /Answers politely/),
+  );
   await page
     .getByTitle("Failed:\nRefunds in dollars\nNever discounts\nAnswers politely\nand 1 more test")
     .waitFor();

@@ -332,7 +332,7 @@ test("long names without a break stay inside of their table cell or pane", async
     .filter({ hasText: unbroken.slice(0, 100) })
     .first()
     .waitFor();
-  assert.deepEqual(await page.evaluate(textsPast("td")), []);
+  await eventually(async () => assert.deepEqual(await page.evaluate(textsPast("td")), []));
   await page.setViewportSize({ width: 320, height: 700 });
   const here = `/projects/${other.projectId}/agents/${id}/traces/${jsonOf(sent).traceId}`;
   await page.goto(`${here}?view=spans&span=2`);
@@ -340,7 +340,7 @@ test("long names without a break stay inside of their table cell or pane", async
     .getByRole("region", { name: "Span", exact: true })
     .getByRole("button", { name: unbroken })
     .waitFor();
-  assert.deepEqual(await page.evaluate(textsPast("dd")), []);
+  await eventually(async () => assert.deepEqual(await page.evaluate(textsPast("dd")), []));
 });
 
 test("hostile texts are plain text in runs, their results and their traces", async () => {

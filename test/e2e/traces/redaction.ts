@@ -94,13 +94,17 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
     .first()
     .waitFor();
   // One of the two is what the user typed.
-  assert.equal(await question.getByRole("img", { name: "Redacted: email" }).count(), 1);
+  await eventually(async () =>
+    assert.equal(await question.getByRole("img", { name: "Redacted: email" }).count(), 1),
+  );
   assert.equal(
     (await question.locator("p").last().innerText()).trim(),
     "Is [email] what I typed, or [email]? My order is [order].",
   );
   const call = page.getByRole("article", { name: "Tool call send_mail" });
-  assert.equal(await call.getByRole("img", { name: "Redacted: email" }).count(), 2);
+  await eventually(async () =>
+    assert.equal(await call.getByRole("img", { name: "Redacted: email" }).count(), 2),
+  );
   // What the second check found, with a redacted place before the match.
   await page
     .getByRole("button", { name: /Passed/ })
@@ -108,7 +112,9 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
     .click();
   const passage = page.locator(".passage", { has: page.locator("mark") });
   await passage.waitFor();
-  assert.equal(await passage.getByRole("img", { name: "Redacted: email" }).count(), 1);
+  await eventually(async () =>
+    assert.equal(await passage.getByRole("img", { name: "Redacted: email" }).count(), 1),
+  );
   await assertAccessible(page);
   await shoot(page, "redaction-1-conversation");
 
@@ -146,7 +152,7 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   await mark.waitFor();
   // Of the input, what the user typed is no chip.
   const input = page.locator(".trace-input", { hasText: "what I typed" });
-  assert.equal(await chips(page).and(input.locator("*")).count(), 1);
+  await eventually(async () => assert.equal(await chips(page).and(input.locator("*")).count(), 1));
   assert.equal(
     (await input.innerText()).trim(),
     asked.replace("ann@shop.example", "[email]").replace("ZQ-8812345", "[order]"),
@@ -157,7 +163,7 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   const conversation = page.getByRole("row", { name: /c-1/ });
   await conversation.waitFor();
   // One in the input, one in the reply.
-  assert.equal(await chips(page).and(conversation.locator("*")).count(), 2);
+  await eventually(async () => assert.equal(await chips(page).and(conversation.locator("*")).count(), 2));
   await assertReflows(page);
   await shoot(page, "redaction-7-conversations-narrow");
   await page.setViewportSize(viewport);
@@ -165,14 +171,14 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   await page.goto(`${agentPath}/overview`);
   const slow = page.getByRole("link", { name: /what I typed/ });
   await slow.waitFor();
-  assert.equal(await chips(page).and(slow.locator("*")).count(), 1);
+  await eventually(async () => assert.equal(await chips(page).and(slow.locator("*")).count(), 1));
   await assertAccessible(page);
   await shoot(page, "redaction-9-overview");
   await page.goto(`${agentPath}/insights?by=redaction`);
   await page.getByRole("link", { name: "email", exact: true }).click();
   await page.getByText("Redacted: email", { exact: true }).first().waitFor();
   await mark.waitFor();
-  assert.equal(await page.getByRole("row", { name: /plain/ }).count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole("row", { name: /plain/ }).count(), 0));
   await assertAccessible(page);
   await shoot(page, "redaction-6-list");
   assert.deepEqual(complaints, []);
