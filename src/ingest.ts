@@ -35,7 +35,7 @@ export type StoredTrace = Stored & {
   path: TracePath;
   /** Null on the canonical path. */
   serviceName: string | null;
-  /** Distinct spans of this batch. */
+  /** Distinct spans of this batch that were stored. */
   spanCount: number;
 };
 
@@ -49,7 +49,7 @@ export type IngestDeps = FindAgents &
   FindStoring & {
     preparer: Preparer;
     writer: TraceWriter;
-    /** Called for every committed trace, before the answer; without a key for sample traces. */
+    /** Called for every accepted trace, before the answer; without a key for sample traces. */
     onStored: (trace: StoredTrace, key: AdmittedKey | null) => void;
     /** Called with the result of every request whose key was found, before the answer. */
     onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
@@ -180,7 +180,8 @@ async function store(
   const stored = await untilFitting(deps, identity.agentId, first, identity.path, batch =>
     deps.writer.write({ ...ids, ...identity, ...batch }),
   );
-  const trace = { ...stored, ...identity, serviceName, spanCount: sent.spanCount };
+  const spanCount = stored.isExpired ? 0 : sent.spanCount;
+  const trace = { ...stored, ...identity, serviceName, spanCount };
   deps.onStored(trace, key);
   return trace;
 }

@@ -94,8 +94,8 @@ export async function serveHttp(
     ...lookups(ingestion, vault),
     preparer,
     writer: new TraceWriter(ingestion, mergeLimits),
-    onStored({ agentId, traceId, state, path, evaluation }, key) {
-      events.publish({ type: "trace", agentId, traceId, change: state });
+    onStored({ agentId, traceId, state, path, evaluation, isExpired }, key) {
+      if (!isExpired) events.publish({ type: "trace", agentId, traceId, change: state });
       if (key) keyUses.record(key.id);
       if (evaluation === "scheduled" && path === "canonical") wakes.evaluators();
     },

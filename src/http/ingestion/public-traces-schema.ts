@@ -41,7 +41,7 @@ const CanonicalStored = z
     agentId: z.guid(),
     status: z.enum(["created", "replaced"]),
     evaluation: z.enum(["scheduled", "none"]),
-    hint: z.string().optional().describe("If evaluation is none: how to get a trace evaluated."),
+    hint: z.string().optional().describe("If evaluation is none: why, and what to do."),
   })
   .meta({ id: "CanonicalStored" });
 

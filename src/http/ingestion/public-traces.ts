@@ -44,23 +44,20 @@ function answer(request: FastifyRequest, reply: FastifyReply, outcome: IngestOut
   answerExport(request, reply, outcome.refused.length > 0 ? partialSuccess(outcome.refused) : undefined);
 }
 
-function canonicalReply({ traceId, externalId, agentId, state, evaluation }: StoredTrace) {
-  return {
-    traceId,
-    externalId,
-    agentId,
-    status: state === "created" ? "created" : "replaced",
-    evaluation,
-    ...(evaluation === "none" ? { hint: hints[state === "created" ? "created" : "replaced"] } : {}),
-  };
+function canonicalReply({ traceId, externalId, agentId, state, evaluation, isExpired }: StoredTrace) {
+  const status = state === "created" ? "created" : "replaced";
+  const hint = hints[isExpired ? "expired" : status];
+  return { traceId, externalId, agentId, status, evaluation, ...(evaluation === "none" ? { hint } : {}) };
 }
 
-/** How to get a trace evaluated. */
+/** Why a trace is not evaluated, and what to do. */
 const hints = {
   created:
     "No test case runs automatically on this trace. Activate a test case that has one turn and is not limited to manual runs; it evaluates the next trace.",
   replaced:
     "Replacing a trace schedules no evaluation. Send the trace with a new x-request-id to have it evaluated.",
+  expired:
+    "Not stored: a trace with this x-request-id was deleted when its retention time was over. Send the trace with a new x-request-id to store it.",
 };
 
 function partialSuccess(refused: RefusedGroup[]): PartialSuccess {

@@ -53,8 +53,8 @@ type Append = { write: TraceWrite; trace: Locked; seq: number; outcome: Stored }
 /**
  * Writes to stored traces, in order, in one transaction that locks them in the order of their ids, so that two of these
  * never deadlock. Of a trace whose retention time is over nothing is stored, as of a repetition. An outcome is `undefined` if
- * the trace was deleted, a Refusal if the key ended or the trace would
- * grow too large, IntakeChanged if what may be stored changed.
+ * the trace was deleted, a Refusal if the key ended or the trace would grow too large, IntakeChanged if what may be stored
+ * changed.
  */
 export function updateTraces(
   db: Database,
@@ -150,7 +150,7 @@ async function findGone(
     rows.map(({ agentId, externalId, traceId }) => {
       const name = identity(agentId, externalId);
       const state = paths.get(name) === "canonical" ? "replaced" : "merged";
-      return [name, { traceId, state, revision: 1, evaluation: "none" }];
+      return [name, { traceId, state, revision: 1, evaluation: "none", isExpired: true }];
     }),
   );
 }

@@ -80,6 +80,8 @@ export type Stored = {
   state: "created" | "replaced" | "merged";
   revision: number;
   evaluation: "scheduled" | "none";
+  /** The trace was deleted when its retention time was over, so nothing was stored. */
+  isExpired?: true;
 };
 
 /** The outcome of one write in a statement; `undefined` if the statement does not apply to it. */

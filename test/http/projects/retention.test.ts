@@ -1,7 +1,10 @@
 // The retention of a project over the API: its shape, what is refused, and that older traces go with what they left.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { canonicalBody } from "../../support/bodies.ts";
+import type { ServiceEvent } from "../../../src/model/event.ts";
+import { subscribe } from "../../../src/store/events.ts";
+import { makeAgent, makeKey } from "../../support/app.ts";
+import { canonicalBody, encodings, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
 import { columnsWith } from "../../support/leftovers.ts";
 import { jsonOf, send } from "../../support/send.ts";
@@ -62,5 +65,54 @@ test("older traces are deleted with their content soon after the answer, and are
   const sent = await send({ url: service.url, key }, { body, headers: { "x-request-id": "order-1" } });
   assert.equal(sent.status, 200);
   assert.deepEqual([jsonOf(sent).traceId, jsonOf(sent).evaluation], [id, "none"]);
+  assert.match(jsonOf(sent).hint, /^Not stored: .* retention time .* new x-request-id/);
   assert.deepEqual(await listed(), [recent]);
+});
+
+test("what is sent again after its time is announced to nobody, and counts as accepted without a stored span", async () => {
+  const owner = await service.signUp();
+  const agent = await makeAgent(owner, { otlpServiceName: "late-bot" });
+  const { key } = await makeKey(owner);
+  const old = new Date(Date.now() - 8 * 86_400_000);
+  const traceId = newTraceId();
+  for (const externalId of ["order-2", traceId])
+    await storeTrace(service.db, agent.id, { receivedAt: old, externalId });
+  await owner.client.put(pathOf(owner.projectId), { days: 7 }).expect(200);
+  await eventually(async () => {
+    const { body } = await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
+    assert.deepEqual(body.items, []);
+  });
+
+  const heard: ServiceEvent[] = [];
+  const subscription = subscribe(service.databaseUrl, event => void heard.push(event));
+  after(() => subscription.close());
+  const intake = { url: service.url, key };
+  const body = canonicalBody(agent.id);
+  const stored: string[] = [];
+  const store = async () => void stored.push(jsonOf(await send(intake, { body })).traceId);
+  const isAnnounced = (traceId: string) =>
+    heard.some(event => event.type === "trace" && event.traceId === traceId);
+  await eventually(async () => {
+    await store();
+    assert.ok(stored.some(isAnnounced), "nobody listens yet");
+  });
+  // Announced in order, so with it all that was sent before.
+  const lastAnnounced = async () => {
+    await store();
+    await eventually(() => assert.ok(isAnnounced(stored.at(-1)!)));
+  };
+  await lastAnnounced();
+  const before = heard.length;
+  assert.equal((await send(intake, { body, headers: { "x-request-id": "order-2" } })).status, 200);
+  const exported = encodings.json(exportOf([exportedSpan({ traceId })], "late-bot"));
+  assert.equal((await send(intake, exported)).status, 200);
+  await lastAnnounced();
+  const last = { type: "trace", agentId: agent.id, traceId: stored.at(-1)!, change: "created" };
+  assert.deepEqual(heard.slice(before), [last]);
+
+  await eventually(async () => {
+    const { body } = await owner.client.get(`/api/projects/${owner.projectId}/ingestion/summary`).expect(200);
+    const { length } = stored;
+    assert.deepEqual(body.codes, [{ code: "OK", requests: length + 2, spans: length }]);
+  });
 });

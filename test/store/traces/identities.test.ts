@@ -57,8 +57,9 @@ test("a trace whose time is over is not stored again, on either path, and its id
     writer.write(canonicalWrite(sender, { externalId: "b" })),
     writer.write(otlpWrite(sender, { externalId: "c" })),
   ]);
-  assert.deepEqual(merged, { traceId: ids[0], state: "merged", revision: 1, evaluation: "none" });
-  assert.deepEqual(replaced, { traceId: ids[1], state: "replaced", revision: 1, evaluation: "none" });
+  const nothing = { revision: 1, evaluation: "none", isExpired: true };
+  assert.deepEqual(merged, { traceId: ids[0], state: "merged", ...nothing });
+  assert.deepEqual(replaced, { traceId: ids[1], state: "replaced", ...nothing });
   assert.equal(created.state, "created");
   for (const table of ["traces", "trace_batches", "runs"]) {
     const { rowCount } = await db.pool.query(`select from ${table} where agent_id = $1`, [agentId]);
