@@ -2,20 +2,26 @@
 import { isDeepStrictEqual } from "node:util";
 import { type PreparedBatch, prepareBatch, prepareBody, type Readers } from "../src/ingest/prepare.ts";
 import { readBatch, scan } from "../src/wire/batch.ts";
+import { decodeBody } from "../src/wire/body.ts";
 import { decodeLimits } from "../src/wire/limits.ts";
-import { readOtlpProtobuf } from "../src/wire/otlp-protobuf.ts";
+import type { MediaType } from "../src/wire/media-type.ts";
 
 /** Whether the batch is stored as it arrived. */
 export function isAsReceived({ bytes }: Pick<PreparedBatch, "bytes">): boolean {
-  return scan(bytes).received;
+  return scan(bytes).received !== null;
 }
 
 /** What differs, or null; undefined if the request is not stored as it arrived. */
-export function differenceAsReceived(request: Buffer, readers: Readers | null): string | null | undefined {
-  const body = prepareBody(request, "protobuf", decodeLimits, readers);
+export function differenceAsReceived(
+  request: Buffer,
+  mediaType: MediaType,
+  readers: Readers | null,
+): string | null | undefined {
+  const body = prepareBody(request, mediaType, decodeLimits, readers);
   const [group] = body.path === "otlp" ? body.groups : [];
   if (!group || "refusal" in group || !isAsReceived(group.batch)) return undefined;
-  const groups = readOtlpProtobuf(request, decodeLimits);
+  const whole = decodeBody(request, mediaType, decodeLimits);
+  const groups = whole.path === "otlp" ? whole.groups : [];
   const [decoded] = groups;
   if (groups.length !== 1 || !decoded || decoded.refusal) return "the decoder finds more, or refuses it";
   const again = prepareBatch(decoded.batch, "otlp", group.batch.readBy);

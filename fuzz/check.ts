@@ -150,8 +150,8 @@ async function checkTraces(
     return code;
   }
   const kept = random.chance(0.2) && readers === null ? decodeBody(bytes, mediaType, decodeLimits) : null;
-  if (mediaType === "protobuf" && !readers?.storing && random.chance(0.5)) {
-    const difference = differenceAsReceived(bytes, readers);
+  if (!readers?.storing && random.chance(0.5)) {
+    const difference = differenceAsReceived(bytes, mediaType, readers);
     if (difference) throw new Finding(`stored as it arrived, the request differs: ${difference}`);
   }
   if (mediaType === "json" && body.path === "otlp" && random.chance(0.3)) {

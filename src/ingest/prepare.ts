@@ -27,7 +27,7 @@ import { type DecodeLimits, decodeBody, type PlatformHint } from "../wire/body.t
 import type { MediaType } from "../wire/media-type.ts";
 import type { OtlpGroup } from "../wire/otlp-groups.ts";
 import { readPlain } from "../wire/otlp-plain.ts";
-import { readOtlpProtobuf } from "../wire/otlp-protobuf.ts";
+import { readPlainJson } from "../wire/otlp-plain-json.ts";
 import { type IntakeBy, takerOf } from "./intake.ts";
 import { BodyRedaction, kept, type RedactedBatch } from "./redaction.ts";
 
@@ -88,7 +88,7 @@ export function prepareBody(
   limits: DecodeLimits,
   readers: Readers | null = null,
 ): PreparedBody {
-  const plain = mediaType === "protobuf" ? preparePlain(bytes, limits, readers) : null;
+  const plain = preparePlain(bytes, mediaType, limits, readers);
   if (plain) return plain;
   const body = decodeBody(bytes, mediaType, limits);
   if (body.path === "canonical") {
@@ -105,17 +105,20 @@ export function prepareBody(
 const plainBytesMax = 256 * 1024;
 
 /** A request that is stored as it arrived, since nothing changes it; null for any other. */
-function preparePlain(bytes: Buffer, limits: DecodeLimits, readers: Readers | null): PreparedBody | null {
+function preparePlain(
+  bytes: Buffer,
+  mediaType: MediaType,
+  limits: DecodeLimits,
+  readers: Readers | null,
+): PreparedBody | null {
   if (bytes.length > plainBytesMax || readers?.storing) return null;
-  const plain = readPlain(bytes, limits);
+  const plain = mediaType === "protobuf" ? readPlain(bytes, limits) : readPlainJson(bytes, limits);
   if (!plain) return null;
   const { serviceName, traceId, spans } = plain;
   const by: IntakeBy = readers?.agents.find(agent => agent.serviceName === serviceName) ?? readByNothing;
   if (by.intake && !takesEverything(by.intake)) return null;
   const isReadWhole = by.conventions.length + by.conventionRules.length > 0;
-  const batch = isReadWhole
-    ? readOtlpProtobuf(bytes, limits)[0]!.batch
-    : { spans, resource: null, metadata: null };
+  const batch = isReadWhole ? decodeOne(bytes, mediaType, limits) : { spans, resource: null, metadata: null };
   return {
     path: "otlp",
     groups: [
@@ -126,6 +129,13 @@ function preparePlain(bytes: Buffer, limits: DecodeLimits, readers: Readers | nu
     ],
     resources: [],
   };
+}
+
+/** The whole batch of a plain request. */
+function decodeOne(bytes: Buffer, mediaType: MediaType, limits: DecodeLimits): Batch {
+  const body = decodeBody(bytes, mediaType, limits);
+  if (body.path !== "otlp") throw new Error("A plain request is decoded to something else.");
+  return body.groups[0]!.batch;
 }
 
 /** For batches created by the service; request bodies go through `prepareBody`. */

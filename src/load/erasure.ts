@@ -20,7 +20,7 @@ import {
 import { clockSlackMs, idAt, oldest, timeOfId } from "../store/listing.ts";
 import { loadBatches, type StoredBatches } from "../store/traces/batches.ts";
 import { traceHeapBytes } from "../threads/heap.ts";
-import { isReceived, readBatch, readResource, type Scanned, scanText } from "../wire/batch.ts";
+import { isProtobuf, readBatch, readResource, type Scanned, scanText } from "../wire/batch.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";
 
 /** `values` of ids include their pseudonyms. `id`: of the erasure, whose time is when it began. */
@@ -167,7 +167,7 @@ async function inJson(
   find: (stored: Scanned) => ErasurePlace | null,
 ): Promise<ErasurePlace | null> {
   const text = zstdDecompressSync(bytes);
-  if (isReceived(text) ? !probe.mayBeIn(text) : !probe.mayHave(text)) return null;
+  if (isProtobuf(text) ? !probe.mayBeIn(text) : !probe.mayHave(text)) return null;
   const scanned = scanText(text);
   const heapBytes = traceHeapBytes({ bytes: text.length, elements: scanned.elements });
   // A batch of so many values cannot be parsed. It is better to find too much than too little: it counts as found.

@@ -62,7 +62,7 @@ function neededIn({ text, isKey }: NeededText): Needed {
 }
 
 function mayHave({ text, received }: Scanned, { json, protobuf }: Needed): boolean {
-  if (!received) return text.includes(json);
+  if (received !== "protobuf") return text.includes(json);
   return protobuf === null || text.includes(protobuf);
 }
 

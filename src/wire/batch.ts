@@ -1,10 +1,12 @@
-// Encodes and reads stored batches, compressed by zstd: JSON, or an OTLP request in protobuf as it arrived.
+// Encodes and reads stored batches, compressed by zstd: JSON, or an OTLP request as it arrived.
 import { hash } from "node:crypto";
 import { zstdDecompressSync } from "node:zlib";
 import type { Attributes, Batch } from "../model/trace/trace.ts";
 import { compress } from "./compress.ts";
 import { parseExactly } from "./json-exact.ts";
 import { scanJson } from "./json-scan.ts";
+import { type Json, readOtlpJson } from "./otlp-json.ts";
+import { plainJsonBegin } from "./otlp-plain-json.ts";
 import { readOtlpProtobuf } from "./otlp-protobuf.ts";
 import { elementsOfPlain } from "./plain-size.ts";
 
@@ -32,7 +34,7 @@ export function encodeResource(resource: Attributes): Encoded & { hash: string }
   return { ...encode(text), hash: hash("sha256", text) };
 }
 
-/** A request that `readPlain` accepted, as it arrived. */
+/** A request that `readPlain` or `readPlainJson` accepted, as it arrived. */
 export function encodeReceived(request: Buffer): Encoded {
   return { bytes: compress(request), rawLength: request.length };
 }
@@ -52,12 +54,15 @@ export type Scanned = {
   text: Buffer;
   elements: number;
   exactNeeded: boolean;
-  /** Whether it is protobuf. */
-  received: boolean;
+  /** What it is if it is stored as it arrived; null: a batch. */
+  received: "protobuf" | "json" | null;
 };
 
-/** The tag of `resourceSpans`, with which every plain request begins, and no JSON that is stored. */
+/** The tag of `resourceSpans`, with which every plain request in protobuf begins, and no JSON. */
 const plainBegin = 0x0a;
+const spanId = Buffer.from('"spanId"');
+/** What the spans of a batch have and a request may leave out: objects, lists and commas. */
+const spanElements = 28;
 
 /** Costs about a tenth of reading the batch, and no JavaScript heap: the text is in a Buffer. */
 export function scan(bytes: Uint8Array): Scanned {
@@ -66,20 +71,27 @@ export function scan(bytes: Uint8Array): Scanned {
 
 /** The same for what is decompressed already. */
 export function scanText(text: Buffer): Scanned {
-  return isReceived(text)
-    ? { text, elements: elementsOfPlain(text), exactNeeded: false, received: true }
-    : { text, ...scanJson(text, unlimited), received: false };
+  if (isProtobuf(text))
+    return { text, elements: elementsOfPlain(text), exactNeeded: false, received: "protobuf" };
+  const scanned = { text, ...scanJson(text, unlimited) };
+  if (!text.subarray(0, plainJsonBegin.length).equals(plainJsonBegin)) return { ...scanned, received: null };
+  let spans = 0;
+  for (let at = text.indexOf(spanId); at !== -1; at = text.indexOf(spanId, at + 1)) spans++;
+  return { ...scanned, elements: scanned.elements + spans * spanElements, received: "json" };
 }
 
-/** Whether a decompressed batch is an OTLP request in protobuf. */
-export function isReceived(text: Buffer): boolean {
+/** Whether a decompressed batch is an OTLP request in protobuf, in which texts are not written as in JSON. */
+export function isProtobuf(text: Buffer): boolean {
   return text[0] === plainBegin;
 }
 
 /** `resource`: that of the batch, if it is stored elsewhere. */
 export function readBatch(scanned: Scanned, resource?: Attributes): Batch {
-  if (scanned.received) return readOtlpProtobuf(scanned.text, unlimited)[0]!.batch;
-  const batch = parse(scanned) as Batch;
+  const { received, text } = scanned;
+  if (received === "protobuf") return readOtlpProtobuf(text, unlimited)[0]!.batch;
+  const parsed = parse(scanned);
+  if (received === "json") return readOtlpJson(parsed as Json, unlimited, text.length)[0]!.batch;
+  const batch = parsed as Batch;
   if (!resource) return batch;
   const { spans, metadata, content } = batch;
   return { spans, resource, metadata, ...(content && { content }) };

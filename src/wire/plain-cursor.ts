@@ -97,14 +97,6 @@ export class PlainCursor {
     throw unusual;
   }
 
-  /** Of the bytes up to `end`. */
-  hash(end: number): number {
-    const bytes = this.#bytes;
-    let hash = 0x811c9dc5;
-    for (let i = this.at; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
-    return hash;
-  }
-
   seen(): SeenFields {
     return new SeenFields();
   }

@@ -1,4 +1,5 @@
-// The keys of attributes by their hashes: notices one that an object has twice.
+// The keys of attributes by their hashes: notices one that an object has twice, and those that columns are derived from.
+import { columnAttributes } from "../model/trace/column-attributes.ts";
 import { unusual } from "./plain-cursor.ts";
 
 const slots = 1024;
@@ -36,4 +37,25 @@ export class KeySet {
     this.#hashes[slot] = hash;
     this.#owners[slot] = owner;
   }
+}
+
+/** Of the bytes from `from` up to `to`. */
+export function hashOf(bytes: Uint8Array, from: number, to: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+  return hash;
+}
+
+const listedByHash = new Map<number, { key: string; bytes: Buffer }>();
+for (const key of ["service.name", ...columnAttributes]) {
+  const bytes = Buffer.from(key);
+  listedByHash.set(hashOf(bytes, 0, bytes.length), { key, bytes });
+}
+
+/** The key from `from` up to `to`, whose hash is known, if columns are derived from it; else null. */
+export function listedAt(bytes: Uint8Array, from: number, to: number, keyHash: number): string | null {
+  const listed = listedByHash.get(keyHash);
+  if (listed?.bytes.length !== to - from) return null;
+  for (let i = 0; i < listed.bytes.length; i++) if (listed.bytes[i] !== bytes[from + i]) return null;
+  return listed.key;
 }

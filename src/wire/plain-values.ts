@@ -1,10 +1,9 @@
 // Walks the attributes of a plain OTLP request: checks them, and decodes those that columns are derived from.
-import { columnAttributes } from "../model/trace/column-attributes.ts";
 import type { Attributes } from "../model/trace/trace.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { readKeyValue } from "./otlp-protobuf-value.ts";
-import { PlainCursor, unusual } from "./plain-cursor.ts";
-import { KeySet } from "./plain-keys.ts";
+import { type PlainCursor, unusual } from "./plain-cursor.ts";
+import { hashOf, KeySet, listedAt } from "./plain-keys.ts";
 import { ProtobufWalk } from "./protobuf-walk.ts";
 
 const depthMax = 20;
@@ -57,7 +56,7 @@ export class PlainValues {
       cursor.at++;
       keyEnd = cursor.sized(end);
     }
-    const keyHash = cursor.hash(keyEnd);
+    const keyHash = hashOf(this.#bytes, cursor.at, keyEnd);
     this.#keys.add(owner, keyHash);
     const listed = listedAt(this.#bytes, cursor.at, keyEnd, keyHash);
     cursor.at = keyEnd;
@@ -115,17 +114,4 @@ export class PlainValues {
     this.#walk.rewind(at);
     readKeyValue(this.#walk, target);
   }
-}
-
-const listedByHash = new Map<number, { key: string; bytes: Buffer }>();
-for (const key of ["service.name", ...columnAttributes]) {
-  const bytes = Buffer.from(key);
-  listedByHash.set(new PlainCursor(bytes).hash(bytes.length), { key, bytes });
-}
-
-function listedAt(bytes: Buffer, from: number, to: number, keyHash: number): string | null {
-  const listed = listedByHash.get(keyHash);
-  if (listed?.bytes.length !== to - from) return null;
-  for (let i = 0; i < listed.bytes.length; i++) if (listed.bytes[i] !== bytes[from + i]) return null;
-  return listed.key;
 }

@@ -11,68 +11,78 @@ import { JsonProbe } from "../../src/model/erasure/escaped-text.ts";
 import { findInBatch } from "../../src/model/erasure/find-in-batch.ts";
 import { readBatch, scan } from "../../src/wire/batch.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
+import type { MediaType } from "../../src/wire/media-type.ts";
 import { encodings, exportedSpan, exportOf } from "../support/bodies.ts";
 import { field } from "../wire/encode-otlp.ts";
 import { resourceSpans, traceId } from "../wire/make-body.ts";
 
 const folder = new URL("../fixtures/otlp/", import.meta.url);
 const recorded = readdirSync(folder, { recursive: true, encoding: "utf8" })
-  .filter(path => /\.pb(\.gz)?$/.test(path) && !path.includes(".logs."))
+  .filter(path => /\.(pb|json)(\.gz)?$/.test(path) && !/\.logs\.|expected/.test(path))
   .map(path => {
     const bytes = readFileSync(new URL(path, folder));
-    return { path, body: path.endsWith(".gz") ? gunzipSync(bytes) : bytes };
+    const body = path.endsWith(".gz") ? gunzipSync(bytes) : bytes;
+    return { path, mediaType: path.includes(".pb") ? ("protobuf" as const) : ("json" as const), body };
   });
+const formats = ["json", "protobuf"] as const;
+/** Most of the others have several traces, or are written for people to read. */
+const expected = { json: 39, protobuf: 40 };
 
 const byNothing: ReadBy = { conventions: [], conventionRules: [] };
 const byAll: ReadBy = { conventions: ["*"], conventionRules: [{ from: "my.user", to: "user.id" }] };
 
-const serviceOf = (body: Buffer): string | null => {
-  const prepared = prepareBody(body, "protobuf", decodeLimits);
+const serviceOf = (body: Buffer, mediaType: MediaType): string | null => {
+  const prepared = prepareBody(body, mediaType, decodeLimits);
   return prepared.path === "otlp" ? prepared.groups[0]!.serviceName : null;
 };
-const readersFor = (body: Buffer, by: ReadBy, more: object = {}): Readers => ({
-  agents: [{ agentId: "a", serviceName: serviceOf(body), ...by, ...more }],
+const readersFor = (body: Buffer, mediaType: MediaType, by: ReadBy, more: object = {}): Readers => ({
+  agents: [{ agentId: "a", serviceName: serviceOf(body, mediaType), ...by, ...more }],
   only: null,
 });
 
-function batchOf(body: Buffer, readers: Readers | null = null): PreparedBatch {
-  const prepared = prepareBody(body, "protobuf", decodeLimits, readers);
+function batchOf(body: Buffer, mediaType: MediaType, readers: Readers | null = null): PreparedBatch {
+  const prepared = prepareBody(body, mediaType, decodeLimits, readers);
   assert.ok(prepared.path === "otlp");
   const [group] = prepared.groups;
   assert.ok(group && "batch" in group);
   return group.batch;
 }
 
-test("what exporters sent of one trace is stored as it arrived, and reads the same", () => {
-  let received = 0;
-  for (const { path, body } of recorded) {
-    const difference = differenceAsReceived(body, null);
-    if (difference === undefined) continue;
-    received++;
-    assert.equal(difference, null, path);
-    assert.equal(differenceAsReceived(body, readersFor(body, byAll)), null, `${path}, read by conventions`);
-  }
-  assert.ok(received >= 40, `${received} of ${recorded.length}`);
-});
+for (const format of formats) {
+  const ofFormat = recorded.filter(({ mediaType }) => mediaType === format);
 
-test("so do mutants of it", () => {
-  const mutants = new Mutants();
-  let received = 0;
-  for (let number = 0; number < 1_500; number++) {
-    const { body, endpoint, from } = mutants.make("protobuf", 7, number);
-    if (endpoint !== "traces") continue;
-    try {
-      const difference = differenceAsReceived(body, null);
+  test(`what exporters sent of one trace in ${format} is stored as it arrived, and reads the same`, () => {
+    let received = 0;
+    for (const { path, body } of ofFormat) {
+      const difference = differenceAsReceived(body, format, null);
       if (difference === undefined) continue;
       received++;
-      assert.equal(difference, null, `${from}, mutant ${number}`);
-    } catch (error) {
-      if ((error as { name?: string }).name !== "Refusal") throw error;
+      assert.equal(difference, null, path);
+      const readers = readersFor(body, format, byAll);
+      assert.equal(differenceAsReceived(body, format, readers), null, `${path}, read by conventions`);
     }
-  }
-  // Most mutants are no longer as exporters write.
-  assert.ok(received > 40, `${received}`);
-});
+    assert.ok(received >= expected[format], `${received} of ${ofFormat.length}`);
+  });
+
+  test(`so do mutants of it in ${format}`, () => {
+    const mutants = new Mutants();
+    let received = 0;
+    for (let number = 0; number < 3_000; number++) {
+      const { body, endpoint, from } = mutants.make(format === "json" ? "otlp-json" : "protobuf", 7, number);
+      if (endpoint !== "traces") continue;
+      try {
+        const difference = differenceAsReceived(body, format, null);
+        if (difference === undefined) continue;
+        received++;
+        assert.equal(difference, null, `${from}, mutant ${number}`);
+      } catch (error) {
+        if ((error as { name?: string }).name !== "Refusal") throw error;
+      }
+    }
+    // Most mutants are no longer as exporters write.
+    assert.ok(received > 40, `${received}`);
+  });
+}
 
 const attribute = (key: string, value: object) => ({ key, value });
 const text = (key: string, stringValue: string) => attribute(key, { stringValue });
@@ -103,8 +113,10 @@ test("every kind of value, event, link and status reads the same", () => {
     links: [{ traceId: "1bf7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", attributes: values }],
     status: { code: 2, message: "failed" },
   });
-  const { body } = encodings.protobuf(exportOf([span]));
-  assert.equal(differenceAsReceived(body, null), null);
+  for (const format of formats) {
+    const { body } = encodings[format](exportOf([span]));
+    assert.equal(differenceAsReceived(body, format, null), null, format);
+  }
 });
 
 const plainSpan = () => exportedSpan({ attributes: [text("gen_ai.prompt", "hi")] });
@@ -129,56 +141,104 @@ test("what says more than its spans do is encoded again, so that nothing is stor
     ],
     ["an invalid link", exportOf([exportedSpan({ links: [{ traceId: "00", spanId: "00" }] })])],
   ];
-  for (const [what, request] of requests) {
-    const { body } = encodings.protobuf(request);
-    assert.equal(isAsReceived(batchOf(body)), false, what);
+  for (const format of formats) {
+    for (const [what, request] of requests) {
+      const { body } = encodings[format](request);
+      assert.equal(isAsReceived(batchOf(body, format)), false, `${what}, ${format}`);
+    }
+    const { body } = encodings[format](exportOf([plainSpan()]));
+    assert.equal(isAsReceived(batchOf(body, format)), true);
   }
   const { body } = encodings.protobuf(exportOf([plainSpan()]));
-  assert.equal(isAsReceived(batchOf(body)), true);
   const unknown = Buffer.concat([body, field(99, "unknown")]);
-  assert.equal(isAsReceived(batchOf(unknown)), false, "an unknown field");
+  assert.equal(isAsReceived(batchOf(unknown, "protobuf")), false, "an unknown field");
+});
+
+test("JSON that says the same in other words is encoded again, so that a search finds its texts as they are", () => {
+  const one = JSON.stringify(exportOf([exportedSpan({ attributes: [text("a", "b\\n\u0001c")] })]));
+  assert.equal(isAsReceived(batchOf(Buffer.from(one), "json")), true);
+  const changed = (from: string, to: string) => {
+    assert.ok(one.includes(from), from);
+    return one.replace(from, to);
+  };
+  const others: [string, string][] = [
+    ["a space", changed('"key":', '"key": ')],
+    ["a line break at its end", `${one}\n`],
+    ["an escape that is not needed", changed('"stringValue":"b', '"stringValue":"\\u0062')],
+    ["an escape in capitals", changed("\\u0001", "\\u001F")],
+    ["an escape that has a short form", changed("\\u0001", "\\u000a")],
+    ["an escaped key", changed('"stringValue"', '"stringV\\u0061lue"')],
+    ["a field that nobody reads", changed('"key":', '"more":1,"key":')],
+    ["a field twice", changed('"stringValue":', '"stringValue":"gone","stringValue":')],
+    ["a null", changed('{"stringValue":', '{"intValue":null,"stringValue":')],
+    ["a number with zeros", changed('"stringValue":"b\\\\n\\u0001c"', '"doubleValue":1.50')],
+    ["a negative zero", changed('"stringValue":"b\\\\n\\u0001c"', '"doubleValue":-0')],
+    ["an integer with zeros", changed('"stringValue":"b\\\\n\\u0001c"', '"intValue":"007"')],
+    ["an integer of many digits", changed('"stringValue":"b\\\\n\\u0001c"', '"intValue":9007199254740993')],
+    ["an id in capitals", one.replace(/"spanId":"[^"]+"/, '"spanId":"B7AD6B7169203331"')],
+  ];
+  for (const [what, body] of others)
+    assert.equal(isAsReceived(batchOf(Buffer.from(body), "json")), false, what);
+});
+
+test("JSON that is invalid is refused, wherever the fault is", () => {
+  const one = JSON.stringify(exportOf([exportedSpan({ attributes: [text("a", "text")] })]));
+  const invalid = [
+    ...Array.from({ length: one.length }, (_, end) => one.slice(0, end)),
+    `${one}}`,
+    ...["te\u0000xt", "te\nxt", "te\\xt", "te\\u12xt"].map(inner => one.replace('"text"', `"${inner}"`)),
+    one.replace("[{", "[,{"),
+    one.replace("}]", "},]"),
+    one.replace('"attributes":', ',"attributes":'),
+  ];
+  for (const body of invalid) {
+    assert.throws(() => batchOf(Buffer.from(body), "json"), { name: "Refusal", code: "VALIDATION_ERROR" });
+  }
+  const latin1 = Buffer.from(one.replace("text", "t\u00e9xt"), "latin1");
+  assert.throws(() => batchOf(latin1, "json"), { name: "Refusal", code: "VALIDATION_ERROR" });
 });
 
 test("a request is encoded again if the settings of its agent change it", () => {
-  const { body } = encodings.protobuf(exportOf([plainSpan()]));
   const attributes = { deny: [], allow: null };
-  const settings: [string, boolean, Readers][] = [
-    ["keeps all", true, readersFor(body, byNothing, { intake: { content: "keep", attributes } })],
-    ["drops it later", true, readersFor(body, byNothing, { intake: { content: "forget", attributes } })],
-    ["no content", false, readersFor(body, byNothing, { intake: { content: "none", attributes } })],
-    [
-      "a denied attribute",
-      false,
-      readersFor(body, byNothing, { intake: { content: "keep", attributes: { deny: ["x"], allow: null } } }),
-    ],
+  const settings: [string, boolean, object][] = [
+    ["keeps all", true, { content: "keep", attributes }],
+    ["drops it later", true, { content: "forget", attributes }],
+    ["no content", false, { content: "none", attributes }],
+    ["a denied attribute", false, { content: "keep", attributes: { deny: ["x"], allow: null } }],
   ];
-  for (const [what, isReceived, readers] of settings) {
-    assert.equal(isAsReceived(batchOf(body, readers)), isReceived, what);
+  for (const format of formats) {
+    const { body } = encodings[format](exportOf([plainSpan()]));
+    for (const [what, isReceived, intake] of settings) {
+      const readers = readersFor(body, format, byNothing, { intake });
+      assert.equal(isAsReceived(batchOf(body, format, readers)), isReceived, `${what}, ${format}`);
+    }
   }
 });
 
-test("a request whose spans repeat much, or that is large, is encoded again", () => {
-  const scoped = (scopeBytes: number) => {
-    const spans = Array.from({ length: 20 }, () => exportedSpan({ traceId }));
-    const resource = { attributes: [text("service.name", "agent")] };
-    const scopeSpans = [{ scope: { name: "x".repeat(scopeBytes) }, spans }];
-    return encodings.protobuf({ resourceSpans: [{ resource, scopeSpans }] }).body;
-  };
-  assert.equal(isAsReceived(batchOf(scoped(10))), true);
-  assert.equal(isAsReceived(batchOf(scoped(10_000))), false);
-  const long = (length: number) =>
-    encodings.protobuf(exportOf([exportedSpan({ attributes: [text("a", "x".repeat(length))] })])).body;
-  assert.equal(isAsReceived(batchOf(long(200_000))), true);
-  assert.equal(isAsReceived(batchOf(long(300_000))), false);
-});
+for (const format of formats) {
+  test(`a request in ${format} whose spans repeat much, or that is large, is encoded again`, () => {
+    const scoped = (scopeBytes: number) => {
+      const spans = Array.from({ length: 20 }, () => exportedSpan({ traceId }));
+      const resource = { attributes: [text("service.name", "agent")] };
+      const scopeSpans = [{ scope: { name: "x".repeat(scopeBytes) }, spans }];
+      return encodings[format]({ resourceSpans: [{ resource, scopeSpans }] }).body;
+    };
+    assert.equal(isAsReceived(batchOf(scoped(10), format)), true);
+    assert.equal(isAsReceived(batchOf(scoped(10_000), format)), false);
+    const long = (length: number) =>
+      encodings[format](exportOf([exportedSpan({ attributes: [text("a", "x".repeat(length))] })])).body;
+    assert.equal(isAsReceived(batchOf(long(200_000), format)), true);
+    assert.equal(isAsReceived(batchOf(long(300_000), format)), false);
+  });
 
-test("the same request is stored as the same bytes, and as many as its length says", () => {
-  const { body } = encodings.protobuf(exportOf([plainSpan()]));
-  const [one, other] = [batchOf(body), batchOf(Buffer.from(body))];
-  assert.deepEqual(one.bytes, other.bytes);
-  assert.equal(one.rawLength, body.length);
-  assert.equal(readBatch(scan(one.bytes)).spans.length, 1);
-});
+  test(`the same request in ${format} is stored as the same bytes, and as many as its length says`, () => {
+    const { body } = encodings[format](exportOf([plainSpan()]));
+    const [one, other] = [batchOf(body, format), batchOf(Buffer.from(body), format)];
+    assert.deepEqual(one.bytes, other.bytes);
+    assert.equal(one.rawLength, body.length);
+    assert.equal(readBatch(scan(one.bytes)).spans.length, 1);
+  });
+}
 
 /** Parts of every text, key and number in a value. */
 function* partsIn(value: unknown): Generator<string> {
@@ -208,10 +268,13 @@ test("the first look of an erasure misses no text, key, number or bytes in a req
     text("nested", JSON.stringify({ name: "Zoë", code: "\u0041\u00e9" })),
     text("escaped", '{"name":"\\u0041lice Smith"}'),
   ];
-  const made = encodings.protobuf(exportOf([exportedSpan({ attributes: special })])).body;
+  const made = formats.map(mediaType => ({
+    mediaType,
+    ...encodings[mediaType](exportOf([exportedSpan({ attributes: special })])),
+  }));
   let found = 0;
-  for (const body of [made, ...recorded.map(one => one.body)]) {
-    const bytes = batchOrNull(body);
+  for (const { body, mediaType } of [...made, ...recorded]) {
+    const bytes = batchOrNull(body, mediaType);
     const stored = bytes && scan(bytes);
     if (!stored?.received) continue;
     const batch = readBatch(stored);
@@ -219,7 +282,9 @@ test("the first look of an erasure misses no text, key, number or bytes in a req
     for (const value of [...values].filter(isSearched).slice(0, 400)) {
       if (!findInBatch(batch, { text: { values: [value], wholeWords: false } })) continue;
       found++;
-      assert.ok(new JsonProbe([value]).mayBeIn(stored.text), JSON.stringify(value));
+      const probe = new JsonProbe([value]);
+      const mayBe = stored.received === "json" ? probe.mayHave(stored.text) : probe.mayBeIn(stored.text);
+      assert.ok(mayBe, JSON.stringify(value));
     }
   }
   assert.ok(found > 2_000, `${found}`);
@@ -230,8 +295,8 @@ test("the first look of an erasure misses no text, key, number or bytes in a req
 
 const isSearched = (value: string) => value.trim() !== "" && value.isWellFormed();
 
-function batchOrNull(body: Buffer): Buffer | null {
-  const prepared = prepareBody(body, "protobuf", decodeLimits);
+function batchOrNull(body: Buffer, mediaType: MediaType): Buffer | null {
+  const prepared = prepareBody(body, mediaType, decodeLimits);
   const [group] = prepared.path === "otlp" ? prepared.groups : [];
   return group && "batch" in group ? group.batch.bytes : null;
 }

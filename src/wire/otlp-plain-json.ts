@@ -1,0 +1,284 @@
+// Walks an OTLP trace export in JSON as SDKs write it, and reads of its spans only what columns are derived from.
+import { isUtf8 } from "node:buffer";
+import type { Attributes, Span } from "../model/trace/trace.ts";
+import type { DecodeLimits } from "./limits.ts";
+import type { PlainTrace } from "./otlp-plain.ts";
+import { unusual } from "./plain-cursor.ts";
+import { JsonCursor, Names, once, token } from "./plain-json.ts";
+import { JsonValues } from "./plain-json-values.ts";
+
+/** How a request begins that is stored as it arrived, and no other batch. */
+export const plainJsonBegin = token('{"resourceSpans":');
+const plainJsonEnd = token("}");
+
+/**
+ * As `readPlain`, for JSON: null for anything that is not as SDKs write it, and for what is written in another way than
+ * JSON.stringify would. So a text or number of a plain request stands in it as it would in the stored spans.
+ */
+export function readPlainJson(bytes: Buffer, limits: DecodeLimits): PlainTrace | null {
+  try {
+    return new PlainJsonRequest(bytes, limits).read();
+  } catch (error) {
+    if (error === unusual) return null;
+    throw error;
+  }
+}
+
+/** Depth of the deepest attributes of an event or link, without what is in lists. */
+const depthMin = 12;
+/** More are repeated with each span than counting its elements allows for. */
+const scopeAttributesMax = 8;
+
+const inResourceSpans = new Names("resource", "scopeSpans", "schemaUrl");
+const inResource = new Names("attributes", "droppedAttributesCount");
+const inScopeSpans = new Names("scope", "spans", "schemaUrl");
+const inScope = new Names("name", "version", "attributes", "droppedAttributesCount");
+const inSpan = new Names(
+  ...["traceId", "spanId", "parentSpanId", "name", "startTimeUnixNano", "endTimeUnixNano"],
+  ...["attributes", "events", "links", "status", "traceState"],
+  ...["kind", "flags", "droppedAttributesCount", "droppedEventsCount", "droppedLinksCount"],
+);
+const inStatus = new Names("code", "message");
+const inEvent = new Names("name", "timeUnixNano", "attributes", "droppedAttributesCount");
+const inLink = new Names("traceId", "spanId", "traceState", "attributes", "flags", "droppedAttributesCount");
+
+class PlainJsonRequest {
+  readonly #bytes: Buffer;
+  readonly #limits: DecodeLimits;
+  readonly #cursor: JsonCursor;
+  readonly #values: JsonValues;
+  readonly #spans: Span[] = [];
+  readonly #spanIds = new Set<string>();
+  #serviceName = "";
+  /** Where the id of the first span's trace is. */
+  #traceIdAt = -1;
+  /** Bytes that spans share, and that each of them is read with. */
+  #repeated = 0;
+
+  constructor(bytes: Buffer, limits: DecodeLimits) {
+    this.#bytes = bytes;
+    this.#limits = limits;
+    this.#cursor = new JsonCursor(bytes);
+    this.#values = new JsonValues(bytes, this.#cursor, limits.nestingMax);
+  }
+
+  read(): PlainTrace {
+    const cursor = this.#cursor;
+    const bytes = this.#bytes;
+    const { spansMax, elementsMax, tracesMax, nestingMax } = this.#limits;
+    cursor.skip(plainJsonBegin);
+    // An element has at least one byte.
+    if (nestingMax < depthMin || bytes.length > elementsMax || tracesMax < 1 || !isUtf8(bytes)) throw unusual;
+    cursor.open("[");
+    if (!cursor.more("]")) throw unusual;
+    this.#resourceSpans();
+    if (cursor.more("]")) throw unusual;
+    cursor.skip(plainJsonEnd);
+    if (cursor.at !== bytes.length) throw unusual;
+    const spans = this.#spans;
+    if (spans.length === 0 || spans.length > spansMax || this.#repeated > bytes.length) throw unusual;
+    if (this.#serviceName === "") throw unusual;
+    const traceId = bytes.toString("latin1", this.#traceIdAt, this.#traceIdAt + 32);
+    return { serviceName: this.#serviceName, traceId, spans };
+  }
+
+  #resourceSpans(): void {
+    const cursor = this.#cursor;
+    let seen = 0;
+    let shared = 0;
+    cursor.open("{");
+    while (cursor.more("}")) {
+      const field = cursor.field(inResourceSpans);
+      seen = once(seen, field);
+      if (field === 0) this.#resource();
+      else if (field === 1) {
+        cursor.open("[");
+        while (cursor.more("]")) this.#scopeSpans();
+      } else shared = this.#textLength();
+    }
+    this.#repeated += shared * this.#spans.length;
+  }
+
+  #textLength(): number {
+    this.#cursor.text();
+    return this.#cursor.to - this.#cursor.from;
+  }
+
+  #resource(): void {
+    const cursor = this.#cursor;
+    let seen = 0;
+    cursor.open("{");
+    while (cursor.more("}")) {
+      const field = cursor.field(inResource);
+      seen = once(seen, field);
+      if (field === 0) {
+        this.#values.newSpan();
+        const service: Attributes = {};
+        this.#values.attributes(5, service);
+        const name = service["service.name"];
+        if (typeof name === "string") this.#serviceName = name;
+      } else cursor.count();
+    }
+  }
+
+  #scopeSpans(): void {
+    const cursor = this.#cursor;
+    const before = this.#spans.length;
+    let seen = 0;
+    let shared = 0;
+    cursor.open("{");
+    while (cursor.more("}")) {
+      const field = cursor.field(inScopeSpans);
+      seen = once(seen, field);
+      if (field === 0) {
+        const from = cursor.at;
+        this.#scope();
+        shared += cursor.at - from;
+      } else if (field === 1) {
+        cursor.open("[");
+        while (cursor.more("]")) this.#span();
+      } else shared += this.#textLength();
+    }
+    this.#repeated += shared * (this.#spans.length - before);
+  }
+
+  #scope(): void {
+    const cursor = this.#cursor;
+    let seen = 0;
+    cursor.open("{");
+    while (cursor.more("}")) {
+      const field = cursor.field(inScope);
+      seen = once(seen, field);
+      if (field < 2) cursor.text();
+      else if (field === 2) {
+        this.#values.newSpan();
+        if (this.#values.attributes(7, null) > scopeAttributesMax) throw unusual;
+      } else cursor.count();
+    }
+  }
+
+  #span(): void {
+    const cursor = this.#cursor;
+    this.#values.newSpan();
+    const span: Span = {
+      span_id: "",
+      parent_span_id: null,
+      name: "",
+      attributes: {},
+      start_time_unix_nano: null,
+      end_time_unix_nano: null,
+      status: null,
+      events: [],
+    };
+    let seen = 0;
+    cursor.open("{");
+    while (cursor.more("}")) {
+      const field = cursor.field(inSpan);
+      seen = once(seen, field);
+      this.#spanField(field, span);
+    }
+    if ((seen & 1) === 0 || span.span_id === "" || this.#spanIds.has(span.span_id)) throw unusual;
+    this.#spanIds.add(span.span_id);
+    this.#spans.push(span);
+  }
+
+  #spanField(field: number, span: Span): void {
+    const cursor = this.#cursor;
+    switch (field) {
+      case 0:
+        this.#sameTrace();
+        return;
+      case 1:
+        span.span_id = this.#id(16);
+        return;
+      case 2:
+        if (!cursor.emptyText()) span.parent_span_id = this.#id(16);
+        return;
+      case 3:
+        cursor.text();
+        span.name = cursor.read();
+        return;
+      case 4:
+        span.start_time_unix_nano = cursor.time();
+        return;
+      case 5:
+        span.end_time_unix_nano = cursor.time();
+        return;
+      case 6:
+        this.#values.attributes(8, span.attributes);
+        return;
+      case 7:
+        cursor.open("[");
+        while (cursor.more("]")) this.#event();
+        return;
+      case 8:
+        cursor.open("[");
+        while (cursor.more("]")) this.#link();
+        return;
+      case 9:
+        span.status = this.#status();
+        return;
+      case 10:
+        cursor.text();
+        return;
+      default:
+        cursor.count();
+    }
+  }
+
+  #id(digits: number): string {
+    this.#cursor.id(digits);
+    return this.#cursor.read();
+  }
+
+  #sameTrace(): void {
+    const bytes = this.#bytes;
+    this.#cursor.id(32);
+    const { from } = this.#cursor;
+    if (this.#traceIdAt === -1) this.#traceIdAt = from;
+    for (let i = 0; i < 32; i++) if (bytes[from + i] !== bytes[this.#traceIdAt + i]) throw unusual;
+  }
+
+  #status(): Span["status"] {
+    const cursor = this.#cursor;
+    let seen = 0;
+    let code = 0;
+    cursor.open("{");
+    while (cursor.more("}")) {
+      const field = cursor.field(inStatus);
+      seen = once(seen, field);
+      if (field === 0) code = cursor.count();
+      else cursor.text();
+    }
+    return code === 0 ? null : { code };
+  }
+
+  #event(): void {
+    const cursor = this.#cursor;
+    let seen = 0;
+    cursor.open("{");
+    while (cursor.more("}")) {
+      const field = cursor.field(inEvent);
+      seen = once(seen, field);
+      if (field === 0) cursor.text();
+      else if (field === 1) cursor.time();
+      else if (field === 2) this.#values.attributes(10, null);
+      else cursor.count();
+    }
+  }
+
+  #link(): void {
+    const cursor = this.#cursor;
+    let seen = 0;
+    cursor.open("{");
+    while (cursor.more("}")) {
+      const field = cursor.field(inLink);
+      seen = once(seen, field);
+      if (field === 0) cursor.id(32);
+      else if (field === 1) cursor.id(16);
+      else if (field === 2) cursor.text();
+      else if (field === 3) this.#values.attributes(10, null);
+      else cursor.count();
+    }
+  }
+}

@@ -1,0 +1,233 @@
+// Cursor over JSON as SDKs write it: no space between tokens, and texts and numbers as JSON.stringify writes them.
+import { unusual } from "./plain-cursor.ts";
+
+const quote = 34;
+const minus = 45;
+const zero = 48;
+const nine = 57;
+
+const ends = new Uint8Array(256).fill(1, 0, 32);
+ends[quote] = 1;
+ends[92] = 1;
+
+const hexDigits = new Uint8Array(256);
+for (const digit of "0123456789abcdef") hexDigits[digit.charCodeAt(0)] = 1;
+
+const shortEscapes = new Uint8Array(256);
+for (const char of '"\\bfnrt') shortEscapes[char.charCodeAt(0)] = 1;
+
+/** Text between tokens, to be compared. */
+export const token = (text: string): Buffer => Buffer.from(text);
+
+/** Positions beyond the end have no byte that anything expects. */
+export class JsonCursor {
+  readonly #bytes: Buffer;
+  at = 0;
+  /** The last text, without its quotes, and whether it has escapes. */
+  from = 0;
+  to = 0;
+  #escaped = false;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  skip(expected: Buffer): void {
+    for (let i = 0; i < expected.length; i++) {
+      if (this.#bytes[this.at + i] !== expected[i]) throw unusual;
+    }
+    this.at += expected.length;
+  }
+
+  open(bracket: "{" | "["): void {
+    if (this.#bytes[this.at++] !== bracket.charCodeAt(0)) throw unusual;
+  }
+
+  /** Whether a field or an item follows; else it is closed. */
+  more(bracket: "}" | "]"): boolean {
+    // Only what was just opened ends in an opening bracket.
+    const isFirst = (this.#bytes[this.at - 1]! | 32) === 123;
+    const byte = this.#bytes[this.at];
+    if (byte === bracket.charCodeAt(0)) {
+      this.at++;
+      return false;
+    }
+    if (isFirst) return true;
+    if (byte !== 44) throw unusual;
+    this.at++;
+    return true;
+  }
+
+  /** The number of the field that follows, of those that are known. */
+  field(names: Names): number {
+    const bytes = this.#bytes;
+    if (bytes[this.at++] !== quote) throw unusual;
+    const from = this.at;
+    while (ends[bytes[this.at]!] === 0) this.at++;
+    const field = names.find(bytes, from, this.at);
+    this.at++;
+    if (bytes[this.at++] !== 58) throw unusual;
+    return field;
+  }
+
+  text(): void {
+    const bytes = this.#bytes;
+    let at = this.at;
+    if (bytes[at++] !== quote) throw unusual;
+    this.from = at;
+    this.#escaped = false;
+    for (;;) {
+      while (ends[bytes[at]!] === 0) at++;
+      if (bytes[at] === quote) break;
+      this.#escaped = true;
+      at = this.#escape(at);
+    }
+    this.to = at;
+    this.at = at + 1;
+  }
+
+  /** Only as JSON.stringify writes it, so that a text has one form. Returns the position after it. */
+  #escape(at: number): number {
+    const bytes = this.#bytes;
+    // A byte that no text may have.
+    if (bytes[at] !== 92) throw unusual;
+    if (shortEscapes[bytes[at + 1]!] === 1) return at + 2;
+    const [u, a, b, c, d] = bytes.subarray(at + 1, at + 6);
+    if (u !== 117 || a !== zero || b !== zero || (c !== zero && c !== zero + 1)) throw unusual;
+    if (hexDigits[d!] !== 1) throw unusual;
+    const code = (c! - zero) * 16 + Number.parseInt(String.fromCharCode(d!), 16);
+    // These have a short form.
+    if ((code >= 8 && code <= 10) || code === 12 || code === 13) throw unusual;
+    return at + 6;
+  }
+
+  /** The last text. */
+  read(): string {
+    return this.#escaped
+      ? (JSON.parse(this.#bytes.toString("utf8", this.from - 1, this.to + 1)) as string)
+      : this.#bytes.toString("utf8", this.from, this.to);
+  }
+
+  /** An id that is not all zero, lower-case; it is the last text. */
+  id(digits: number): void {
+    const bytes = this.#bytes;
+    this.text();
+    if (this.to - this.from !== digits) throw unusual;
+    let any = 0;
+    for (let at = this.from; at < this.to; at++) {
+      if (hexDigits[bytes[at]!] !== 1) throw unusual;
+      any |= bytes[at]! ^ zero;
+    }
+    if (any === 0) throw unusual;
+  }
+
+  /** Whether a text follows that is empty; it is skipped. */
+  emptyText(): boolean {
+    if (this.#bytes[this.at] !== quote || this.#bytes[this.at + 1] !== quote) return false;
+    this.at += 2;
+    return true;
+  }
+
+  /** Nanoseconds as text; 0 counts as absent. */
+  time(): string | null {
+    const bytes = this.#bytes;
+    if (bytes[this.at++] !== quote) throw unusual;
+    const from = this.at;
+    this.#digits(19);
+    if (bytes[this.at++] !== quote) throw unusual;
+    return bytes[from] === zero ? null : bytes.toString("latin1", from, this.at - 1);
+  }
+
+  /** A number of few digits. */
+  count(): number {
+    const bytes = this.#bytes;
+    let at = this.at;
+    let count = 0;
+    this.#digits(9);
+    while (at < this.at) count = count * 10 + bytes[at++]! - zero;
+    return count;
+  }
+
+  /** A whole number, or the text of one. */
+  whole(): void {
+    if (this.#bytes[this.at] !== quote) {
+      this.#signed(15);
+      return;
+    }
+    this.at++;
+    this.#signed(19);
+    if (this.#bytes[this.at++] !== quote) throw unusual;
+  }
+
+  #signed(max: number): void {
+    if (this.#bytes[this.at] === minus) {
+      this.at++;
+      if (this.#bytes[this.at] === zero) throw unusual;
+    }
+    this.#digits(max);
+  }
+
+  #digits(max: number): void {
+    const bytes = this.#bytes;
+    const from = this.at;
+    while (bytes[this.at]! >= zero && bytes[this.at]! <= nine) this.at++;
+    const count = this.at - from;
+    if (count === 0 || count > max || (bytes[from] === zero && count > 1)) throw unusual;
+  }
+
+  /** A number as JavaScript writes it. */
+  double(): void {
+    const from = this.at;
+    // Digits, signs, a point and an exponent; up to its end, nothing longer is read.
+    while (this.at - from < 32 && isOfNumber(this.#bytes[this.at]!)) this.at++;
+    const text = this.#bytes.toString("latin1", from, this.at);
+    const number = Number(text);
+    if (!Number.isFinite(number) || String(number) !== text) throw unusual;
+  }
+
+  bool(): void {
+    this.skip(this.#bytes[this.at] === 116 ? yes : no);
+  }
+}
+
+const yes = token("true");
+const no = token("false");
+
+function isOfNumber(byte: number): boolean {
+  return (byte >= zero && byte <= nine) || byte === 43 || byte === minus || byte === 46 || byte === 101;
+}
+
+/** The names of the fields of a message. */
+export class Names {
+  readonly #names: Buffer[];
+  readonly #byShape = new Map<number, number>();
+
+  /** No two have the same length, first and last letter. */
+  constructor(...names: string[]) {
+    this.#names = names.map(name => Buffer.from(name));
+    this.#names.forEach((name, at) => {
+      const shape = shapeOf(name, 0, name.length);
+      if (this.#byShape.has(shape)) throw new Error(`${name} is like another name`);
+      this.#byShape.set(shape, at);
+    });
+  }
+
+  find(bytes: Buffer, from: number, to: number): number {
+    const at = this.#byShape.get(shapeOf(bytes, from, to));
+    if (at === undefined) throw unusual;
+    const name = this.#names[at]!;
+    for (let i = 0; i < name.length; i++) if (bytes[from + i] !== name[i]) throw unusual;
+    return at;
+  }
+}
+
+function shapeOf(bytes: Buffer, from: number, to: number): number {
+  return ((to - from) << 16) | (bytes[from]! << 8) | bytes[to - 1]!;
+}
+
+/** Adds a field to those that were read; throws if it was read before. */
+export function once(seen: number, field: number): number {
+  const bit = 1 << field;
+  if ((seen & bit) !== 0) throw unusual;
+  return seen | bit;
+}
