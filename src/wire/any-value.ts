@@ -62,9 +62,9 @@ function readKeyValues(content: unknown): Attributes | null {
   if (items === null) return null;
   const object: Attributes = {};
   for (const item of items) {
-    if (isRecord(item) && typeof item["key"] === "string") {
-      setOwn(object, item["key"], readAnyValue(item["value"]));
-    }
+    // JSON may leave out an empty key.
+    const key = isRecord(item) ? (item["key"] ?? "") : undefined;
+    if (typeof key === "string") setOwn(object, key, readAnyValue((item as Attributes)["value"]));
   }
   return object;
 }
