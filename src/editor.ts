@@ -17,7 +17,6 @@ import { type RedactionTrial, type RedactionTrialRequest, tryRedaction } from ".
 import { type ScenarioRequest, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
 import { type Vocabulary, VocabularyBuilder } from "./editor/vocabulary.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
-import { TraceView } from "./evaluate/trace-view.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { type LoadedTrace, withTrace } from "./load.ts";
 import type { JudgeConnection } from "./model/judge/call.ts";
@@ -47,7 +46,7 @@ export type DryRun = {
   revision: number;
   result: Omit<Result, "testId">;
   /** Whether the test would run on the trace if it were active; null unless requested. */
-  applicability: Pick<Applicability, "applied" | "why" | "reason" | "suspicious"> | null;
+  applicability: Pick<Applicability, "applied" | "why" | "reason" | "redactions" | "suspicious"> | null;
 };
 
 export type DraftAssertionRequest = { traceId: string; spanId: string } & Pick<
@@ -186,20 +185,24 @@ function askableFor({ judgeOf, sandbox }: EditorDeps, { agentId, traceId }: Load
 /** Treats the draft as active, and a draft without turns as single-turn: its turns may not be written yet. */
 async function applicabilityOf(
   { judge }: Pick<Askable, "judge">,
-  { read, derived }: LoadedTrace,
+  loaded: LoadedTrace,
   test: TestCase,
   signal: AbortSignal,
 ): Promise<NonNullable<DryRun["applicability"]>> {
+  const { view } = viewOf(loaded);
+  const { derived, content } = view;
   const turns = test.turns.length === 0 ? [{ input: "?" }] : test.turns;
   const active: TestCase = { ...test, turns, status: "active" };
-  const question = routingQuestion(new TraceView(read, derived), [active]);
+  const question = routingQuestion(view, [active]);
   const answer = question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : noScenario);
-  const { applied, why, reason, suspicious } = applicability(derived, [active], answer, read.content)
-    .tests[0]!;
+  const [one] = applicability(derived, [active], answer, content).tests;
+  const withheld = answer?.code === "ok" ? answer.withheld?.rules : undefined;
+  const { applied, why, reason, redactions, suspicious } = view.copies.markedReason(one!, test, withheld);
   return {
     applied,
     why,
     ...(reason === undefined ? {} : { reason }),
+    ...(redactions === undefined ? {} : { redactions }),
     ...(suspicious === undefined ? {} : { suspicious }),
   };
 }

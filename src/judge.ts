@@ -20,7 +20,7 @@ import {
 import { backoff, withRetry } from "./judge/retry.ts";
 import { RunAnswers } from "./judge/run-answers.ts";
 import { estimateScenarios, matchScenarios } from "./judge/scenarios.ts";
-import { explained, routingAsShown, ShownQuestions } from "./judge/withheld.ts";
+import { explained, routeExplained, routingAsShown, ShownQuestions } from "./judge/withheld.ts";
 import type { JudgeCall, JudgeConnection } from "./model/judge/call.ts";
 import type { Judge, JudgeContext, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
 import { cancelled, isWaiting, type Unanswered, unanswered } from "./model/judge/outcome.ts";
@@ -75,7 +75,8 @@ export class Judges {
       if ("code" in access) return access;
       const shown = routingAsShown(question, judgePolicyOf(access.privacy));
       const answer = await matchScenarios(this, shown, { context, access }, signal);
-      return (await this.#withCurrentJudge([answer], context, access))[0]!;
+      const current = await this.#withCurrentJudge([answer], context, access);
+      return routeExplained(current[0]!, question, shown);
     },
     estimateRoute: async question => {
       const access = await this.#admit(context, admit);

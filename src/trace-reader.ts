@@ -1,7 +1,7 @@
 // Reads parts of a stored trace as JSON: its outline, one span, its conversation, or all of it.
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
-import { holdTraces, type LoadedTrace, readMarked, withTrace } from "./load.ts";
+import { holdTraces, type LoadedTrace, readAgain, readMarked, withTrace } from "./load.ts";
 import { finishReasonsIn } from "./model/conventions/finish-reasons.ts";
 import type { ReadBy } from "./model/conventions/read-by.ts";
 import { type Preview, previewOf } from "./model/conventions/report.ts";
@@ -11,6 +11,7 @@ import type { PricesOfDay } from "./model/price/usage.ts";
 import { markSpan, redactionsIn } from "./model/redaction/marks.ts";
 import { errorOf } from "./model/trace/span-error.ts";
 import { storable } from "./model/trace/storable.ts";
+import type { TextRedactions } from "./model/trace/text-redactions.ts";
 import type { TracePath } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import type { TraceSize } from "./store/traces/read.ts";
@@ -22,10 +23,11 @@ import {
   rawOf,
   redactionsOfSpan,
   shortPreview,
+  shortTextMax,
   type WholePart,
   wholeOf,
 } from "./trace-reader/parts.ts";
-import { type TurnPart, turnOf } from "./trace-reader/turn.ts";
+import { redactionsOf, type TurnPart, turnOf } from "./trace-reader/turn.ts";
 
 /** A trace at a revision, read by what its agent chose, as a key. `bytes`: JSON in its batches. */
 export type TraceVersion = TraceSize;
@@ -47,7 +49,9 @@ export type TraceParts = {
     read: boolean;
   }): Promise<Uint8Array | undefined>;
   /** What these rules and conventions would give, each by default those of the agent; with texts as in lists. */
-  preview(request: { traceId: string } & ReadByChange): Promise<(Preview & ReadBy) | undefined>;
+  preview(
+    request: { traceId: string } & ReadByChange,
+  ): Promise<(Preview & ReadBy & TextRedactions) | undefined>;
   /** The conversation as JSON. */
   conversation(request: { traceId: string }): Promise<Uint8Array | undefined>;
   /** The trace as a turn of its conversation. */
@@ -105,7 +109,13 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       if (!loaded) return undefined;
       const { conventions = loaded.conventions, conventionRules = loaded.conventionRules } = change;
       const by = { conventions, conventionRules };
-      return { ...by, ...shortPreview(previewOf(loaded.trace, by)) };
+      const redacted = redactionsOf(readAgain(loaded, by), shortTextMax);
+      return {
+        ...by,
+        ...shortPreview(previewOf(loaded.trace, by)),
+        userInputRedactions: redacted.userInput,
+        responseTextRedactions: redacted.responseText,
+      };
     },
     async turn({ version }) {
       const loaded = await load(version);

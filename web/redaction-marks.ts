@@ -1,5 +1,6 @@
 // Marks redacted places inside texts and values on their way to the screen, where RedactedText shows each as a chip.
 import type { PlacesOfRule, Redaction } from "../src/model/redaction.ts";
+import type { RedactedCopy } from "../src/model/run/run.ts";
 import { isRecord } from "./record.ts";
 import { stepText } from "./value-path.ts";
 
@@ -42,6 +43,20 @@ export function markText(
     from = end;
   }
   return out + text.slice(from);
+}
+
+/** For tooltips and other places that show plain text only: "Mail [redacted: email]". */
+export function plainText(text: string, redactions?: readonly Pick<PlacesOfRule, "places">[]): string {
+  return partsOf(markText(text, redactions))
+    .map(({ text, redacted }) => (redacted ? `[${redactionName(text).toLowerCase()}]` : text))
+    .join("");
+}
+
+/** "Redacted: email" of "[email]". */
+export function redactionName(text: string): string {
+  if (text === "[unchecked]") return "Not stored: checking this text for private data took too long";
+  const rule = /^\[(.*)\]$/s.exec(text)?.[1];
+  return rule === undefined ? "Redacted: pseudonym of an ID" : `Redacted: ${rule}`;
 }
 
 /** Where the range of the text is in the text with marks. */
@@ -99,6 +114,14 @@ export function markFields<T extends object>(attributes: T, paths: RedactedPaths
   if (paths.size === 0) return attributes;
   const entries = Object.entries(attributes).map(([key, value]) => [key, markValue(value, key, paths)]);
   return Object.fromEntries(entries) as T;
+}
+
+/** With marks in the texts that its redactions name by their path. */
+export function markCopies<T extends { redactions?: readonly RedactedCopy[] | undefined }>(copies: T): T {
+  return markFields(
+    copies,
+    Map.groupBy(copies.redactions ?? [], ({ path }) => path),
+  );
 }
 
 /** `path`: of the value, as redactions tell it. The same value if nothing was redacted in this part of the span. */

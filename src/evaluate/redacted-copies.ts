@@ -1,4 +1,4 @@
-// Finds the redacted places in what checks copy of a trace: values, matches and quotations.
+// Finds the redacted places in what checks copy of a trace: values, matches and quotations; and in what the judge says.
 
 import { attributeOf, spanText } from "../model/conversation/conversation.ts";
 import { parseJson, ValueAllowance } from "../model/json-text.ts";
@@ -6,8 +6,10 @@ import { step } from "../model/path.ts";
 import { unmark } from "../model/redaction/marks.ts";
 import type { Place, PlacesOfRule } from "../model/redaction.ts";
 import type { Check, Match, RedactedCopy, SemanticActual } from "../model/run/run.ts";
+import type { TestCase } from "../model/test-case/test-case.ts";
 import type { Derived, Span } from "../model/trace/trace.ts";
 import { placesOf } from "./redacted.ts";
+import { RedactedWords } from "./redacted-words.ts";
 
 /** The trace as checks read it, with marks around its redacted places. */
 export type Twin = { spans: readonly Span[]; derived: Derived };
@@ -19,31 +21,83 @@ type Text = { text: string; redactions: PlacesOfRule[] };
 const levelsMax = 5;
 /** Of all texts of a span; what is beyond has no marks. */
 const charsMax = 2_000_000;
+/** Of a passage in a text; of more, those after are taken to be like these. */
+const repeatsMax = 1_000;
 
-/** `rules`: those that redacted something. The twin is asked for only if a copy contains what stands for a value. */
+/**
+ * `spans`: of the trace. `rules`: those that redacted something. The twin is asked for only if a text contains what stands
+ * for a value.
+ */
 export class RedactedCopies {
+  readonly #spans: readonly Span[];
   readonly #rules: string[];
   readonly #twinOf: () => Twin | null;
   #twin: Twin | null | undefined;
+  #words: RedactedWords | null | undefined;
   readonly #texts = new Map<string, Text[]>();
 
-  constructor(rules: string[], twinOf: () => Twin | null) {
+  constructor(spans: readonly Span[], rules: string[], twinOf: () => Twin | null) {
+    this.#spans = spans;
     this.#rules = rules;
     this.#twinOf = twinOf;
   }
 
-  /** The check with the places in its texts; the same one if there are none. */
-  marked(check: Check): Check {
-    if (this.#rules.length === 0) return check;
+  /** The check with the places in its texts; the same one if there are none. `test`: that it belongs to. */
+  marked(check: Check, test: Pick<TestCase, "scenario" | "assertions">): Check {
+    const copies = [...this.#inCopies(check), ...this.#inComments(check, test)];
+    return copies.length === 0 ? check : { ...check, redactions: copies };
+  }
+
+  /** What is given, with the places in its reason; the same if there are none. */
+  markedReason<T extends { reason?: string; redactions?: RedactedCopy[] }>(
+    given: T,
+    test: Pick<TestCase, "scenario" | "assertions">,
+    withheld: string[] = [],
+  ): T {
+    const found = this.#inWords(given.reason ?? "", test, withheld);
+    if (found.length === 0) return given;
+    return { ...given, redactions: found.map(one => ({ path: "reason", ...one })) };
+  }
+
+  /** The places in the judge's own words about the trace. */
+  #inWords(
+    words: string,
+    test: Pick<TestCase, "scenario" | "assertions">,
+    withheld: readonly string[],
+  ): PlacesOfRule[] {
+    if (placesOf([...this.#rules, ...withheld], words).length === 0) return [];
+    if (this.#words === undefined) {
+      const spans = this.#rules.length === 0 ? this.#spans : this.#markedTwin()?.spans;
+      this.#words = spans ? new RedactedWords(spans, this.#rules) : null;
+    }
+    return this.#words?.in(words, withheld, JSON.stringify([test.scenario, test.assertions])) ?? [];
+  }
+
+  /** The sentence of a reason has the judge's comment, too. */
+  #inComments(check: Check, test: Pick<TestCase, "scenario" | "assertions">): RedactedCopy[] {
+    if (check.type !== "semantic") return [];
+    const { criteria = [], withheld } = (check.actual ?? {}) as Partial<SemanticActual>;
+    const comment = check.reasonData?.comment;
+    const words: [path: string, text: string][] = criteria.map(({ reason }, at) => [
+      `actual.criteria[${at}].reason`,
+      reason,
+    ]);
+    if (typeof comment === "string") words.push(["reason", check.reason], ["reasonData.comment", comment]);
+    return words.flatMap(([path, text]) =>
+      this.#inWords(text, test, withheld?.rules ?? []).map(found => ({ path, ...found })),
+    );
+  }
+
+  #inCopies(check: Check): RedactedCopy[] {
+    if (this.#rules.length === 0) return [];
     const { evidence, actual, match } = check;
-    const copies = [
+    return [
       ...evidence.flatMap((place, at) => this.#inValue(place.value, `evidence[${at}].value`, [place])),
       ...(check.type === "semantic"
         ? this.#inQuotes(actual, evidence)
         : this.#inValue(match ? null : actual, "actual", evidence)),
       ...(match ? this.#inMatch(match, evidence) : []),
     ];
-    return copies.length === 0 ? check : { ...check, redactions: copies };
   }
 
   #inValue(value: unknown, path: string, looked: Looked[]): RedactedCopy[] {
@@ -113,24 +167,23 @@ export class RedactedCopies {
     for (const place of looked) {
       for (const { text, redactions } of this.#textsAt(place)) {
         const isStart = text === copy || (copy.endsWith("…") && text.startsWith(core));
-        const at = from === "start" ? (isStart ? 0 : -1) : text.indexOf(core);
-        if (at < 0) continue;
-        // Which of them was copied is not known.
-        if (from === "anywhere" && text.includes(core, at + 1)) return [];
-        return redactions.flatMap(({ rule, places }) => {
-          const inside = places.filter(([start, end]) => start >= at && end <= at + core.length);
-          return inside.length === 0 ? [] : [{ rule, places: shifted(inside, cut - at) }];
-        });
+        const starts = from === "anywhere" ? startsOf(core, text) : isStart ? [0] : [];
+        if (starts.length > 0) return inAllCopies(core.length, starts, redactions, cut);
       }
     }
     return [];
   }
 
+  #markedTwin(): Twin | null {
+    if (this.#twin === undefined) this.#twin = this.#twinOf();
+    return this.#twin;
+  }
+
   /** Lists and objects with marks. */
   #structuresAt({ spanId, attribute }: Looked): object[] {
-    this.#twin ??= this.#twinOf();
-    if (!this.#twin || attribute === null) return [];
-    const { spans, derived } = this.#twin;
+    const twin = this.#markedTwin();
+    if (!twin || attribute === null) return [];
+    const { spans, derived } = twin;
     const span = spans.find(one => one.span_id === spanId);
     const value = span && attributeOf(span, attribute);
     const parsed = typeof value === "string" ? parseJson(value, new ValueAllowance()) : value;
@@ -145,8 +198,8 @@ export class RedactedCopies {
     const key = `${attribute} ${spanId}`;
     let texts = this.#texts.get(key);
     if (!texts) {
-      this.#twin ??= this.#twinOf();
-      texts = this.#twin ? textsOf(this.#twin, { spanId, attribute }) : [];
+      const twin = this.#markedTwin();
+      texts = twin ? textsOf(twin, { spanId, attribute }) : [];
       this.#texts.set(key, texts);
     }
     return texts;
@@ -155,6 +208,33 @@ export class RedactedCopies {
 
 const entriesOf = (value: object): [string | number, unknown][] =>
   Array.isArray(value) ? value.map((item, at) => [at, item]) : Object.entries(value);
+
+function startsOf(part: string, text: string): number[] {
+  const starts: number[] = [];
+  for (let at = text.indexOf(part); at >= 0 && starts.length < repeatsMax; at = text.indexOf(part, at + 1)) {
+    starts.push(at);
+  }
+  return starts;
+}
+
+/** Which repetition of a passage was copied is not known, so a place counts if each of them was redacted there. */
+function inAllCopies(
+  length: number,
+  starts: number[],
+  redactions: PlacesOfRule[],
+  cut: number,
+): PlacesOfRule[] {
+  return redactions.flatMap(({ rule, places }) => {
+    const [first = [], ...others] = starts.map(at =>
+      shifted(
+        places.filter(([start, end]) => start >= at && end <= at + length),
+        cut - at,
+      ),
+    );
+    const inAll = first.filter(([from]) => others.every(other => other.some(([start]) => start === from)));
+    return inAll.length === 0 ? [] : [{ rule, places: inAll }];
+  });
+}
 
 /** The places in the texts of a copy, each told by its twin; undefined if the twin is that of another value. */
 function inStructure(value: unknown, twin: unknown, path: string): RedactedCopy[] | undefined {

@@ -68,7 +68,7 @@ export class TraceView {
     this.earlier = earlier;
     this.translated = translatedSpans(trace.spans);
     this.#redactions = new Redactions(trace.redactions ?? []);
-    this.copies = new RedactedCopies(this.#redactions.rules, twinOf);
+    this.copies = new RedactedCopies(trace.spans, this.#redactions.rules, twinOf);
     const turns: TraceView[] = [];
     for (const turn of trace.turns ?? []) {
       turns.push(new TraceView(turn.trace, turn.derived, budget, [...turns]));

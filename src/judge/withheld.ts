@@ -1,5 +1,11 @@
 // What a project lets its judge see: texts without what its rules for the judge find, and tool results only if it allows.
-import type { RoutingQuestion, SemanticAnswer, SemanticQuestion, Withheld } from "../model/judge/judge.ts";
+import type {
+  RoutingAnswer,
+  RoutingQuestion,
+  SemanticAnswer,
+  SemanticQuestion,
+  Withheld,
+} from "../model/judge/judge.ts";
 import type { EarlierMessages, Material, MaterialItem } from "../model/judge/material.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import { type Bounded, shownLength } from "../model/judge/prompt-bounds.ts";
@@ -65,7 +71,7 @@ export function explained(
   if (question === shown) return answer;
   const toolResults = resultsIn(question.material) - resultsIn(shown.material);
   if (answer.code === "ok") {
-    const rules = shown.redacted?.filter(rule => !question.redacted?.includes(rule)) ?? [];
+    const rules = addedRules(question, shown);
     const withheld: Withheld = {
       ...(rules.length > 0 ? { rules } : {}),
       ...(toolResults > 0 ? { toolResults } : {}),
@@ -73,6 +79,22 @@ export function explained(
     return Object.keys(withheld).length > 0 ? { ...answer, withheld } : answer;
   }
   return toolResults > 0 ? withheldFrom(answer) : answer;
+}
+
+export function routeExplained(
+  answer: RoutingAnswer,
+  question: RoutingQuestion,
+  shown: RoutingQuestion,
+): RoutingAnswer {
+  const rules = addedRules(question, shown);
+  return answer.code === "ok" && rules.length > 0 ? { ...answer, withheld: { rules } } : answer;
+}
+
+type Redacted = Pick<RoutingQuestion, "redacted">;
+
+/** Those that changed what the judge was shown, and not what is stored. */
+function addedRules({ redacted = [] }: Redacted, shown: Redacted): string[] {
+  return (shown.redacted ?? []).filter(rule => !redacted.includes(rule));
 }
 
 function withheldFrom(answer: Unanswered): Unanswered {

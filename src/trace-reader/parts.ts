@@ -98,7 +98,7 @@ export function outlineOf(loaded: LoadedTrace, prices: PricesOfDay): OutlinePart
 
 const outlinedRedactions = 2_000;
 /** Of texts as in lists, without the mark of what is left out. */
-const shortTextMax = textMax - 1;
+export const shortTextMax = textMax - 1;
 const contextBytesMax = 32 * 1024;
 // With the list of truncated places, a span stays below 256 KB.
 const attributesBytesMax = 176 * 1024;

@@ -192,6 +192,8 @@ export type Opinions = {
   /** What the evidence is compared with, for every verdict; nothing by default. */
   comparedWith?: (criterion: string, material: Material) => string;
   restsOn?: (criterion: string) => string;
+  /** What the judge says about each item. */
+  reason?: string;
 };
 
 /** Understands every question, and answers each item by these functions: "match", "met" and "passage" unless told. */
@@ -207,7 +209,7 @@ export function obliging({
       const classes = asked.criteria.map(({ id, criterion }) => ({ id, rests_on: restsOn(criterion) }));
       return completion({ classes });
     }
-    return completion({ labels: labelsOf(request, label) });
+    return completion({ labels: labelsOf(request, label, opinions.reason) });
   };
 }
 
@@ -217,13 +219,14 @@ export type ScriptedLabel = { id: string; why: string; label: string };
 export function labelsOf(
   request: JudgeRequest,
   label: (scenario: string, userInput: string) => string = () => "match",
+  why = "as scripted",
 ): ScriptedLabel[] {
   const asked = posedBy(request);
   if (asked.kind !== "route") throw new Error("No scenario was asked about");
   const { userInput } = materialOf(request);
   const known = { always: "match", never: "no_match", none: undefined };
   return asked.scenarios.map(({ id, scenario }) => ({
-    ...{ id, why: "as scripted" },
+    ...{ id, why },
     label: known[canaryKindOf(scenario) ?? "none"] ?? label(scenario, userInput ?? ""),
   }));
 }
@@ -245,6 +248,7 @@ export function verdictsOf(
     verdict = () => "met",
     evidence = (_, reply) => reply.split(/\s+/).slice(0, 8).join(" "),
     comparedWith = () => "",
+    reason = "As scripted.",
   }: Opinions = {},
 ): ScriptedVerdict[] {
   const asked = posedBy(request);
@@ -255,7 +259,7 @@ export function verdictsOf(
     const said = canary ? { always: "met", never: "not_met" }[canary] : verdict(criterion, reply, material);
     const quoted = !canary && ["met", "mostly", "partly"].includes(said) ? evidence(criterion, reply) : "";
     const compared = canary ? "" : comparedWith(criterion, material);
-    return { ...given(id, said, quoted, compared), reason: "As scripted." };
+    return { ...given(id, said, quoted, compared), reason };
   });
 }
 

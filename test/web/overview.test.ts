@@ -91,6 +91,7 @@ test("reasons, counts and titles name what there is", () => {
     "All test cases are disabled or manual-only.",
   );
   assert.equal(notEvaluatedReason({ tests: 2, eligibleTests: 1 }), "No test was active when they arrived.");
-  assert.equal(traceTitle({ userInput: "  ", name: "POST /chat" }), "POST /chat");
-  assert.equal(traceTitle({ userInput: " Where is it? ", name: "POST /chat" }), "Where is it?");
+  const titled = { name: "POST /chat", userInputRedactions: [] };
+  assert.equal(traceTitle({ ...titled, userInput: "  " }), "POST /chat");
+  assert.equal(traceTitle({ ...titled, userInput: " Where is it? " }), "Where is it?");
 });

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Block, readMarkdown } from "../../web/markdown.ts";
 import {
+  markCopies,
   markFields,
   markText,
   markValue,
   partsOf,
+  plainText,
   rangeInMarked,
   redactedIn,
   withoutMarks,
@@ -28,6 +30,22 @@ test("only redacted places are marked, and a typed placeholder stays text", () =
   assert.equal(shown(JSON.parse(JSON.stringify([marked]))[0]), shown(marked));
   assert.equal(markText(text, []), text);
   assert.equal(shown(markText(text.slice(0, 26), places)), "[email] or ‹[email]›, see [e");
+});
+
+test("plain text says in words what was redacted, and keeps a typed placeholder", () => {
+  assert.equal(plainText(text, places), "[email] or [redacted: email], see [redacted: email]");
+  assert.equal(
+    plainText(markText("p_abc and [unchecked]", [{ places: [[0, 5]] }])),
+    "[redacted: pseudonym of an id] and [unchecked]",
+  );
+  assert.equal(plainText(text), text);
+});
+
+test("marks stand where the copies of a check name them by path", () => {
+  const redactions = [{ path: "reasonData.comment", rule: "email", places: [[3, 10]] as [number, number][] }];
+  const check = markCopies({ reason: "of [email]", reasonData: { comment: "of [email]" }, redactions });
+  assert.equal(shown(check.reasonData.comment), "of ‹[email]›");
+  assert.equal(shown(check.reason), "of [email]");
 });
 
 test("a text that is cut anywhere shows no part of a mark", () => {

@@ -7,8 +7,10 @@ import { numberText } from "../format.ts";
 import { updateAgent } from "../mutations/agents.ts";
 import { agentQuery } from "../queries/agents.ts";
 import { conventionsQuery, previewQuery } from "../queries/conventions.ts";
+import { markText } from "../redaction-marks.ts";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
+import { RedactedText } from "../ui/RedactedText.tsx";
 import { toast } from "../ui/Toast.tsx";
 
 type Readable = Pick<TraceOutline, "id" | "agentId" | "conventions" | "readable">;
@@ -62,10 +64,12 @@ export function useConventionTitles(agentId: string, needed = true): (name: stri
     name === "rules" ? "own rules" : (data?.conventions.find(one => one.name === name)?.title ?? name);
 }
 
-function Preview({ preview: { userInput, responseText, tools, tokens, model } }: { preview: TracePreview }) {
+function Preview({ preview }: { preview: TracePreview }) {
+  const { userInput, userInputRedactions, responseText, responseTextRedactions, tools, tokens, model } =
+    preview;
   const facts = {
-    Input: userInput,
-    Reply: responseText,
+    Input: userInput && markText(userInput, userInputRedactions),
+    Reply: responseText && markText(responseText, responseTextRedactions),
     Tools: tools.join(", "),
     Tokens: tokens.total === null ? null : numberText(tokens.total),
     Model: model,
@@ -75,7 +79,9 @@ function Preview({ preview: { userInput, responseText, tools, tokens, model } }:
       {Object.entries(facts).map(([name, value]) => (
         <Fragment key={name}>
           <dt>{name}</dt>
-          <dd className="break">{value || <span className="quiet">Not in this trace</span>}</dd>
+          <dd className="break">
+            {value ? <RedactedText text={value} /> : <span className="quiet">Not in this trace</span>}
+          </dd>
         </Fragment>
       ))}
     </dl>

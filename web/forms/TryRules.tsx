@@ -2,13 +2,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import type { Agent } from "../../src/http/projects/schemas.ts";
-import type { TracePreview } from "../../src/http/traces/schemas.ts";
+import type { ListedTrace, TracePreview } from "../../src/http/traces/schemas.ts";
 import type { Failure } from "../api.ts";
 import { exactMomentText, numberText } from "../format.ts";
 import { counted } from "../labels.ts";
 import { previewRules } from "../mutations/conventions.ts";
 import { latestTracesQuery } from "../queries/conventions.ts";
+import { markText, plainText } from "../redaction-marks.ts";
 import { Button } from "../ui/Button.tsx";
+import { RedactedText } from "../ui/RedactedText.tsx";
 import type { Rule } from "./RuleRows.tsx";
 
 type TryRulesProps = { agent: Agent; rules: Rule[]; onRefused: (failure: Failure) => void };
@@ -51,7 +53,7 @@ export function TryRules({ agent, rules, onRefused }: TryRulesProps) {
           >
             {listed.map(trace => (
               <option key={trace.id} value={trace.id}>
-                {`${exactMomentText(trace.receivedAt)} – ${trace.userInput ?? trace.externalId}`.slice(0, 80)}
+                {titleOf(trace)}
               </option>
             ))}
           </select>
@@ -65,13 +67,23 @@ export function TryRules({ agent, rules, onRefused }: TryRulesProps) {
   );
 }
 
-const factsOf = ({ userInput, responseText, tools, tokens, model }: TracePreview) => ({
-  Input: userInput,
-  Reply: responseText,
-  Tools: tools.join(", ") || null,
-  Tokens: tokens.total === null ? null : numberText(tokens.total),
-  Model: model,
-});
+function titleOf({ receivedAt, userInput, userInputRedactions, externalId }: ListedTrace): string {
+  const words = userInput === null ? externalId : plainText(userInput, userInputRedactions);
+  return `${exactMomentText(receivedAt)} – ${words}`.slice(0, 80);
+}
+
+/** With marks of redacted places. */
+const factsOf = (preview: TracePreview) => {
+  const { userInput, userInputRedactions, responseText, responseTextRedactions, tools, tokens, model } =
+    preview;
+  return {
+    Input: userInput && markText(userInput, userInputRedactions),
+    Reply: responseText && markText(responseText, responseTextRedactions),
+    Tools: tools.join(", ") || null,
+    Tokens: tokens.total === null ? null : numberText(tokens.total),
+    Model: model,
+  };
+};
 
 function Comparison({ rules, tried }: { rules: Rule[]; tried: Tried }) {
   const before = factsOf(tried.without);
@@ -97,11 +109,22 @@ function Comparison({ rules, tried }: { rules: Rule[]; tried: Tried }) {
                 <tr key={name}>
                   <th scope="row">{name}</th>
                   <td data-label="Without rules" className="break rule-value">
-                    {old ?? <span className="quiet">Not in this trace</span>}
+                    {old === null ? (
+                      <span className="quiet">Not in this trace</span>
+                    ) : (
+                      <RedactedText text={old} />
+                    )}
                   </td>
                   <td data-label="With these rules" className="break rule-value">
-                    {value === null ? <span className="quiet">Not in this trace</span> : null}
-                    {value !== null && (value === old ? value : <b>{value}</b>)}
+                    {value === null ? (
+                      <span className="quiet">Not in this trace</span>
+                    ) : value === old ? (
+                      <RedactedText text={value} />
+                    ) : (
+                      <b>
+                        <RedactedText text={value} />
+                      </b>
+                    )}
                   </td>
                 </tr>
               );

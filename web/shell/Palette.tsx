@@ -4,8 +4,10 @@ import { useState } from "react";
 import type { Project } from "../../src/model/project.ts";
 import { counted } from "../labels.ts";
 import { persistedChoice } from "../persisted-choice.ts";
+import { plainText } from "../redaction-marks.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Icon } from "../ui/Icon.tsx";
+import { RedactedText } from "../ui/RedactedText.tsx";
 import { type Command, useCommands, useTraceCommand } from "./palette-commands.ts";
 import { rank, withUsed } from "./palette-rank.ts";
 
@@ -29,7 +31,7 @@ export default function Palette({ project, onClose, onHelp }: PaletteProps) {
         open
         items={found.slice(0, shownMax)}
         filter={null}
-        itemToStringValue={({ label }) => label}
+        itemToStringValue={({ label }) => plainText(label)}
         value={text}
         onValueChange={(next, { reason }) => {
           if (reason === "input-change") setText(next);
@@ -55,7 +57,9 @@ export default function Palette({ project, onClose, onHelp }: PaletteProps) {
               }}
             >
               <Icon name={command.icon} />
-              {command.label}
+              <span>
+                <RedactedText text={command.label} />
+              </span>
             </Autocomplete.Item>
           )}
         </Autocomplete.List>

@@ -1,7 +1,7 @@
 // A text with marks of redacted places, each shown as a chip. Copied, the text is what is stored.
 import { type ReactNode, useMemo } from "react";
 import type { PlacesOfRule } from "../../src/model/redaction.ts";
-import { markText, partsOf } from "../redaction-marks.ts";
+import { markText, partsOf, redactionName } from "../redaction-marks.ts";
 
 export function RedactedText({ text }: { text: string }): ReactNode {
   const parts = useMemo(() => partsOf(text), [text]);
@@ -14,18 +14,11 @@ export function MarkedText({ text, redactions }: { text: string; redactions: rea
 }
 
 function Chip({ text }: { text: string }) {
-  const name = nameOf(text);
+  const name = redactionName(text);
   return (
     // The role lets the name replace the text for screen readers, and leaves the text to be copied.
     <span className="redacted" role="img" aria-label={name} title={name}>
       {text}
     </span>
   );
-}
-
-/** "Redacted: email" of "[email]". */
-function nameOf(text: string): string {
-  if (text === "[unchecked]") return "Not stored: checking this text for private data took too long";
-  const rule = /^\[(.*)\]$/s.exec(text)?.[1];
-  return rule === undefined ? "Redacted: pseudonym of an ID" : `Redacted: ${rule}`;
 }

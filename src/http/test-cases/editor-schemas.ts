@@ -20,7 +20,7 @@ export const DryRun = z
     traceId: z.string(),
     revision: z.number().describe("The revision of the trace that was evaluated."),
     result: typed<Omit<Result, "testId">>()(looseResult.omit({ testId: true })),
-    applicability: typed<Pick<Applicability, "applied" | "why" | "reason" | "suspicious">>()(
+    applicability: typed<Pick<Applicability, "applied" | "why" | "reason" | "redactions" | "suspicious">>()(
       z.object(applicability),
     )
       .nullable()

@@ -37,6 +37,14 @@ export const reasonParts = {
     .describe("The names and numbers in the reason, by its code; absent where it has none."),
 };
 
+const RedactedCopies = z.array(TextRedaction.extend({ path: z.string() }));
+
+export const reasonRedactions = {
+  redactions: RedactedCopies.optional().describe(
+    "What stands for redacted values in `reason`, where the judge said it.",
+  ),
+};
+
 const materialCounts = z
   .partialRecord(
     z.enum(["system", "user", "assistant", "tool_call", "tool_result"]),
@@ -141,12 +149,9 @@ const Check = z
       .object({ before: z.string(), text: z.string(), after: z.string() })
       .optional()
       .describe("response_regex: the matched text and its surroundings."),
-    redactions: z
-      .array(TextRedaction.extend({ path: z.string() }))
-      .optional()
-      .describe(
-        "What privacy rules had changed in what the check copied of the trace. `path`: of the text in the check, such as `match.after`.",
-      ),
+    redactions: RedactedCopies.optional().describe(
+      "What privacy rules had changed in what the check copied of the trace, and what stands for that in the judge's words. `path`: of the text in the check, such as `match.after`.",
+    ),
     forgotten: z
       .literal(true)
       .optional()
@@ -163,6 +168,7 @@ export const looseResult = z.looseObject({
   score: z.number().nullable(),
   reason: z.string().describe("The outcome and its counts, in one sentence."),
   ...reasonParts,
+  ...reasonRedactions,
   counts: Counts,
   checks: z.array(Check),
   test: z.unknown().describe("The test case as evaluated."),

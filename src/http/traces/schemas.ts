@@ -164,6 +164,7 @@ export const TracePreview = z
     conventionRules: ShownRules,
     userInput: z.string().nullable(),
     responseText: z.string().nullable(),
+    ...listedRedactions,
     tokens,
     tools: z.array(z.string()).describe("The names of the tools called, each once."),
     matches: z.array(z.number().int()).describe("For each rule, how many spans it gave its attribute."),

@@ -31,6 +31,8 @@ export type RoutingAnswer =
       unlabelled?: Map<string, Unanswered>;
       /** Why the user's input seems addressed to a judge; then no label is "no_match". */
       suspicious?: string;
+      /** Absent: everything was shown. */
+      withheld?: Pick<Withheld, "rules">;
       /** Usage of its calls; zero calls if everything was in the cache. */
       spent?: RouteSpent;
     } & Partial<JudgedBy>)

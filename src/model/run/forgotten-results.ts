@@ -10,7 +10,7 @@ type Judged = { results: Result[]; tests: Applicability[] };
 export function forgottenResults<D extends Judged>(detail: D): D {
   return {
     ...detail,
-    results: detail.results.map(result => ({
+    results: detail.results.map(({ redactions: _, ...result }) => ({
       ...result,
       ...reasonWithoutTexts(result),
       checks: result.checks.map(checkWithoutTexts),
@@ -96,6 +96,7 @@ function applicabilityWithoutTexts({
   reason,
   reasonCode,
   reasonData,
+  redactions: _,
   ...test
 }: Applicability): Applicability {
   return reason === undefined || reasonCode === undefined

@@ -41,7 +41,7 @@ export type Evidence = {
 /** A match with the text around it, each truncated. */
 export type Match = { before: string; text: string; after: string };
 
-/** Redacted places in a text of a check. `path`: of the text in the check, such as `match.after`. */
+/** Redacted places in a text of a check or a result. `path`: of the text in it, such as `match.after`. */
 export type RedactedCopy = PlacesOfRule & { path: string };
 
 export type Check = {
@@ -75,7 +75,7 @@ export type Check = {
   suspicious?: string;
   /** response_regex: the match and the text around it; absent if only its existence is known. */
   match?: Match;
-  /** Where privacy rules had changed what the check copied of the trace; absent: nowhere. */
+  /** What privacy rules had changed in what the check copied of the trace, and what stands for that in the judge's words. */
   redactions?: RedactedCopy[];
   /** The content of the trace was dropped since, and with it the texts and values that the check found. */
   forgotten?: true;
@@ -103,6 +103,8 @@ export type Result = {
   score: number | null;
   counts: Counts;
   checks: Check[];
+  /** What stands for redacted values in `reason`; absent: nothing. */
+  redactions?: RedactedCopy[];
   /** The test as it was evaluated, with its version; the version of an unsaved test is null. */
   test: TestCaseDocument;
   testVersion: number | null;
@@ -127,6 +129,8 @@ export type Applicability = {
     | "routing_waiting";
   /** Why the user's input seems to be addressed to the judge; then "no match" is ignored for all scenarios. */
   suspicious?: string;
+  /** What stands for redacted values in `reason`; absent: nothing. */
+  redactions?: RedactedCopy[];
 } & Partial<JudgedBy> &
   Partial<ReasonFields>;
 

@@ -8,6 +8,7 @@ import "./result-states.ts";
 import "./trace.ts";
 import "./content.ts";
 import "./redaction.ts";
+import "./redacted-words.ts";
 import "./conventions.ts";
 import "./conversations.ts";
 import "./trace-tree.ts";

@@ -106,6 +106,35 @@ suite("schemas", () => {
   });
 });
 
+test("no error of a schema repeats a text of the value, so none can hold what was redacted", async () => {
+  const value = JSON.stringify({ a: "[email]", b: ["[email]", "[email]"], c: { d: "[email]" } });
+  const text = { not: { type: "string" } };
+  const schemas: object[] = [
+    { type: "array" },
+    ...[{ type: "integer" }, { const: 1 }, { enum: [1, 2] }, { pattern: "^x" }, { format: "email" }].map(
+      a => ({
+        properties: { a, b: { items: a }, c: { properties: { d: a } } },
+      }),
+    ),
+    ...[text, { maxLength: 1 }, { minLength: 99 }, { anyOf: [{ type: "null" }] }].map(a => ({
+      properties: { a },
+    })),
+    { properties: { b: { uniqueItems: true } } },
+    { properties: { b: { contains: { type: "null" } } } },
+    { properties: { c: { additionalProperties: false } } },
+    { properties: { c: { required: ["e"], dependentRequired: { d: ["f"] } } } },
+    { properties: { c: { propertyNames: { maxLength: 0 } } } },
+    { oneOf: [true, true] },
+  ];
+  for (const schema of schemas) {
+    const answer = await validate(schema, value);
+    assert.ok(answer.state === "ok" && !answer.holds, JSON.stringify(schema));
+    assert.ok(answer.faults.length > 0 && !answer.faults.join().includes("[email]"), answer.faults.join());
+  }
+  const bare = await validate({ type: "string" }, "[email]");
+  assert.ok(bare.state === "ok" && bare.faults.length > 0 && !bare.faults.join().includes("[email]"));
+});
+
 test("a pattern is searched with its flags", async () => {
   const ask = (flags: string) =>
     sandbox.answer({ kind: "pattern", pattern: "^B", flags, text: "a\nb" }, caller());

@@ -11,13 +11,14 @@ import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { MarkedText } from "../../ui/RedactedText.tsx";
+import { RedactedText } from "../../ui/RedactedText.tsx";
 import { Loaded, MorePages } from "../../ui/State.tsx";
 import { Title } from "../../ui/Title.tsx";
 import { ChatTurn } from "./ChatTurn.tsx";
 import { turnsText, verdictsText } from "./words.ts";
 import "../../styles/conversation.css";
 import "../../styles/conversations.css";
+import { markText, plainText } from "../../redaction-marks.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/conversation");
 
@@ -83,7 +84,8 @@ type HeaderProps = { conversation: ConversationSummary; params: { projectId: str
 
 function ChatHeader({ conversation, params }: HeaderProps) {
   const { conversationId, userId, traces, userInput, userInputRedactions } = conversation;
-  const title = userInput?.trim().replace(/\s+/g, " ") || "Conversation";
+  const words = markText(userInput ?? "", userInputRedactions);
+  const title = words.trim().replace(/\s+/g, " ") || "Conversation";
   const verdicts = verdictsText(conversation);
   return (
     <header className="chat-top">
@@ -95,9 +97,9 @@ function ChatHeader({ conversation, params }: HeaderProps) {
         <Icon name="chevron" />
         Conversations
       </Link>
-      <h1 title={title}>
+      <h1 title={plainText(title)}>
         <bdi>
-          {userInput?.trim() ? <MarkedText text={userInput} redactions={userInputRedactions} /> : title}
+          <RedactedText text={title} />
         </bdi>
       </h1>
       <div className="chat-facts small">

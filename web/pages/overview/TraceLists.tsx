@@ -3,7 +3,8 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { TraceBrief } from "../../../src/http/projects/overview-schemas.ts";
 import { durationText, numberText } from "../../format.ts";
-import { MarkedText } from "../../ui/RedactedText.tsx";
+import { plainText } from "../../redaction-marks.ts";
+import { RedactedText } from "../../ui/RedactedText.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { tracesOf } from "./lists.ts";
 import { CountLink, type Params, Section, type SectionProps } from "./parts.tsx";
@@ -75,16 +76,12 @@ function TraceRow({ trace, params, end, children }: TraceRowProps) {
       <div className="overview-row">
         <Link
           className="overview-name"
-          title={title}
+          title={plainText(title)}
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
           params={{ ...params, traceId: trace.id }}
         >
           <bdi>
-            {trace.userInput?.trim() ? (
-              <MarkedText text={trace.userInput} redactions={trace.userInputRedactions} />
-            ) : (
-              title
-            )}
+            <RedactedText text={title} />
           </bdi>
         </Link>
         <span className="overview-number quiet small">{end}</span>

@@ -9,6 +9,7 @@ import { backtestStates, checkTypes, outcomes } from "../../labels.ts";
 import { costText } from "../../money.ts";
 import { cancelBacktest, deleteBacktest } from "../../mutations/backtests.ts";
 import { backtestQuery, backtestResultsQuery, backtestsQuery } from "../../queries/backtests.ts";
+import { plainText } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
@@ -183,7 +184,7 @@ function ResultItem({ result }: { result: BacktestResult }) {
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
           params={{ projectId, agentId, traceId }}
           className="small"
-          aria-label={`Trace of “${(userInput ?? "No user input").slice(0, 60)}”`}
+          aria-label={`Trace of “${plainText(userInput ?? "No user input", result.userInputRedactions).slice(0, 60)}”`}
         >
           Trace
         </Link>

@@ -7,9 +7,11 @@ import type { Outcome } from "../../../src/model/run/run.ts";
 import { outcomes, whys } from "../../labels.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import "../../styles/judging.css";
+import { markCopies } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Notice } from "../../ui/Notice.tsx";
+import { RedactedText } from "../../ui/RedactedText.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { CheckList } from "../trace/evaluation/CheckList.tsx";
 import { InputFlag } from "../trace/evaluation/InputFlag.tsx";
@@ -38,7 +40,7 @@ export function DryRunResult({ run, place, isOfDraft, mustFail }: ResultProps) {
         <p className="break">
           <Icon name={applicability.applied ? "check" : "skip"} />{" "}
           <strong>{applicability.applied ? "Would apply." : "Would not apply."}</strong>{" "}
-          {whys[applicability.why]} {applicability.reason}
+          {whys[applicability.why]} <RedactedText text={markCopies(applicability).reason ?? ""} />
         </p>
       )}
       {applicability?.suspicious !== undefined && <InputFlag reason={applicability.suspicious} />}

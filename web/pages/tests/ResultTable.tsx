@@ -8,7 +8,9 @@ import { passedText } from "../../format.ts";
 import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { checkTypes, outcomes } from "../../labels.ts";
 import { reasonText } from "../../reasons.ts";
+import { markCopies } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
+import { RedactedText } from "../../ui/RedactedText.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 
 type ResultTableProps = {
@@ -79,7 +81,13 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
       <td data-label="Reason" className="tests-reason">
         <span className="tests-cell">
           <span className="break">
-            {decisive ? `${checkTypes[decisive.type]}: ${reasonText(decisive)}` : result.reason}
+            <RedactedText
+              text={
+                decisive
+                  ? `${checkTypes[decisive.type]}: ${reasonText(markCopies(decisive))}`
+                  : markCopies(result).reason
+              }
+            />
           </span>
           {decisive && <span className="tests-under">{result.reason}</span>}
           {run.outage && hasUnjudgedChecks(result) && traceId !== null && (

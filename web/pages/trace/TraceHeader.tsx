@@ -9,7 +9,7 @@ import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { counted } from "../../labels.ts";
 import { deleteTrace } from "../../mutations/traces.ts";
 import { outlineQuery } from "../../queries/traces.ts";
-import { markText, withoutMarks } from "../../redaction-marks.ts";
+import { markText, plainText } from "../../redaction-marks.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
@@ -58,7 +58,7 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
           {trace.failed && <Badge word={failedSpan} />}
           {trace.kind === "test_run" && <Badge word={testRun} />}
         </span>
-        <h1 title={withoutMarks(title)}>
+        <h1 title={plainText(title)}>
           <RedactedText text={title} />
         </h1>
         <Facts trace={trace} />

@@ -3,8 +3,10 @@ import { Link } from "@tanstack/react-router";
 import type { JudgedAgain } from "../../../src/http/judge/schemas.ts";
 import { counted } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
+import { markText } from "../../redaction-marks.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
+import { RedactedText } from "../../ui/RedactedText.tsx";
 
 type NotReevaluatedProps = {
   params: { projectId: string; agentId: string };
@@ -18,7 +20,7 @@ export function NotReevaluated({ params, refused, chosen, onClose }: NotReevalua
   const byReason = Map.groupBy(refused, ({ message }) => message);
   const wordsOf = (traceId: string) => {
     const trace = chosen.find(({ id }) => id === traceId);
-    return trace?.userInput || trace?.name || traceId;
+    return trace?.userInput ? markText(trace.userInput, trace.userInputRedactions) : trace?.name || traceId;
   };
   return (
     <Dialog title={`${counted(refused.length, "trace")} not re-evaluated`} onClose={onClose}>
@@ -32,7 +34,9 @@ export function NotReevaluated({ params, refused, chosen, onClose }: NotReevalua
                   to="/projects/$projectId/agents/$agentId/traces/$traceId"
                   params={{ ...params, traceId }}
                 >
-                  <bdi>{wordsOf(traceId)}</bdi>
+                  <bdi>
+                    <RedactedText text={wordsOf(traceId)} />
+                  </bdi>
                 </Link>
               </li>
             ))}

@@ -5,6 +5,7 @@ import { durationText, exactMomentText, numberText, passedText } from "../../for
 import { counted, countsText, outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import { moneyText } from "../../money.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
+import { plainText } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/now.ts";
@@ -33,7 +34,7 @@ export function Subject({ row, namesDiffer, params }: SubjectProps) {
     <>
       <Link to="/projects/$projectId/agents/$agentId/traces/$traceId" params={params} className="trace-link">
         {userInput && (
-          <bdi className="trace-input" title={userInput}>
+          <bdi className="trace-input" title={plainText(userInput, row.userInputRedactions)}>
             <MarkedText text={userInput} redactions={row.userInputRedactions} />
           </bdi>
         )}{" "}

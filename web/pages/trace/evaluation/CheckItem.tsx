@@ -5,7 +5,7 @@ import type { Check, Result } from "../../../../src/model/run/run.ts";
 import type { Assertion } from "../../../../src/model/test-case/assertion.ts";
 import { checkTypes, outcomes } from "../../../labels.ts";
 import { reasonText } from "../../../reasons.ts";
-import { markFields } from "../../../redaction-marks.ts";
+import { markCopies } from "../../../redaction-marks.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
@@ -72,7 +72,7 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
 type CheckBodyProps = { check: Check; assertion: Assertion | undefined; result: Result };
 
 function CheckBody({ check: plain, assertion, result }: CheckBodyProps) {
-  const check = useMemo(() => markCheck(plain), [plain]);
+  const check = useMemo(() => markCopies(plain), [plain]);
   const { outcome, evidence, skipped } = check;
   const found: Found = assertion ? foundOf(check, assertion) : { text: reasonText(check) };
   const detail = assertion && skipped !== "dependency" && outcome !== "missing_instrumentation" && (
@@ -97,15 +97,6 @@ function CheckBody({ check: plain, assertion, result }: CheckBodyProps) {
       {assertion && outcome === "missing_instrumentation" && <Missing check={check} assertion={assertion} />}
       {!isIntroduced && detail}
     </div>
-  );
-}
-
-/** With marks of redacted places in what it copied of the trace. */
-function markCheck(check: Check): Check {
-  const { redactions = [] } = check;
-  return markFields(
-    check,
-    Map.groupBy(redactions, ({ path }) => path),
   );
 }
 

@@ -2,7 +2,7 @@
 import type { JudgedAnswer } from "../../../../src/model/judge/label.ts";
 import type { Applicability } from "../../../../src/model/run/run.ts";
 import type { Why } from "../../../labels.ts";
-import { markText } from "../../../redaction-marks.ts";
+import { markCopies, markText } from "../../../redaction-marks.ts";
 import { useTrace } from "./context.ts";
 import { JudgedBy } from "./Flag.tsx";
 import { LabelControl } from "./LabelControl.tsx";
@@ -12,7 +12,10 @@ type ScenarioProps = {
   testId: string;
   name: string;
   scenario: string | undefined;
-  applicability: { why: Why } & Pick<Applicability, "reason" | "suspicious" | "model" | "promptVersion">;
+  applicability: { why: Why } & Pick<
+    Applicability,
+    "reason" | "redactions" | "suspicious" | "model" | "promptVersion"
+  >;
 };
 
 const answers: Partial<Record<Why, JudgedAnswer>> = {
@@ -31,7 +34,7 @@ const scenarioWhys: Why[] = [
 ];
 
 export function Scenario({ testId, name, scenario, applicability }: ScenarioProps) {
-  const { why, reason, model, promptVersion } = applicability;
+  const { why, reason, model, promptVersion } = markCopies(applicability);
   const { trace } = useTrace();
   const judged = answers[why];
   const isCompared = scenarioWhys.includes(why);
