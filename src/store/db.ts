@@ -144,9 +144,15 @@ export function isTransient(error: unknown): boolean {
 
 /** The constraint that a statement violated, such as `agents_service_name`; undefined for any other error. */
 export function violatedConstraint(error: unknown): string | undefined {
-  const { code, constraint } = error as { code?: string; constraint?: string };
-  // On a cluster, those of a shard have its number after their name.
-  return typeof code === "string" && code.startsWith("23") ? constraint?.replace(/_\d+$/, "") : undefined;
+  const {
+    code,
+    constraint,
+    message = "",
+  } = error as { code?: string; constraint?: string; message?: string };
+  if (typeof code !== "string" || !code.startsWith("23")) return undefined;
+  // On a cluster, those of a shard have its number after their name; what the coordinator passes on has it in its text alone.
+  const name = constraint ?? /"(\w+)"$/.exec(message)?.[1];
+  return name?.replace(/_\d+$/, "");
 }
 
 /** UNAVAILABLE for a transient database error; any other error is returned as it is. */

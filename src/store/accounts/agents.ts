@@ -10,6 +10,7 @@ import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
+import { placeOf } from "../scale/places.ts";
 import { deleteTracesOf } from "../traces/read.ts";
 import { changeIntake, checkIntake, type IntakeChange, isIntakeChange } from "./agent-intake.ts";
 import { readByKey } from "./read-by-key.ts";
@@ -104,26 +105,26 @@ async function changeReadBy(client: pg.PoolClient, id: string, change: AgentChan
   const { conventions = before.conventions, conventionRules = before.conventionRules } = change;
   const key = readByKey({ conventions, conventionRules });
   if (key === readByKey(before)) return;
-  await client.query(
-    "update agents set conventions = $2, convention_rules = $3, read_by_key = $4 where id = $1",
-    [id, conventions, JSON.stringify(conventionRules), key],
+  // Agents and traces in a statement each: on a cluster they are on different nodes.
+  const { rowCount: marked } = await client.query(
+    `with latest as materialized (
+      select id from traces
+        where agent_id = $1 and id = any (array(select id from traces where agent_id = $1 order by id desc limit $2))
+        order by id for no key update
+    )
+    update traces set derived_revision = 0 from latest
+      where traces.agent_id = $1 and traces.id = latest.id and traces.content is distinct from 'forgotten'`,
+    [id, rereadMax],
   );
   await client.query(
-    `with latest as materialized (
-      select id from traces where id = any (array(select id from traces where agent_id = $1 order by id desc limit $2))
-      order by id for no key update
-    ), marked as (
-      update traces set derived_revision = 0 from latest
-        where traces.id = latest.id and traces.content is distinct from 'forgotten' returning traces.id
-    )
-    update agents set rereading = (select count(*) from marked) where id = $1`,
-    [id, rereadMax],
+    "update agents set conventions = $2, convention_rules = $3, read_by_key = $4, rereading = $5 where id = $1",
+    [id, conventions, JSON.stringify(conventionRules), key, marked],
   );
 }
 
 /** How many of the traces that a change of rules or conventions left to be derived again still are; null: none. */
 export async function findRereading(db: Database, id: string): Promise<{ left: number; of: number } | null> {
-  const { rows } = await db.pool.query<{ left: number; of: number }>(
+  const { rows } = await (await placeOf(db, id)).pool.query<{ left: number; of: number }>(
     `select a.rereading as of, (
       select count(*)::int from traces
       where agent_id = a.id and derived_revision <> revision and derived_revision = 0

@@ -144,6 +144,7 @@ export async function admitKeys(
 
 /** Records that the keys were used now, at most once a minute each. Never waits for another writer. */
 export async function touchKeys(db: Database, ids: string[]): Promise<void> {
+  if (db.places) return touchOnAllNodes(db, ids);
   await db.pool.query({
     name: "touch-keys",
     text: `update keys set last_used_at = now() where id in (
@@ -152,6 +153,24 @@ export async function touchKeys(db: Database, ids: string[]): Promise<void> {
       for no key update skip locked
     )`,
     values: [ids],
+  });
+}
+
+/** Every node of a cluster has the keys, and who changes one of them locks them all: given up where somebody else does. */
+async function touchOnAllNodes(db: Database, ids: string[]): Promise<void> {
+  await transaction(db, async client => {
+    await client.query("set local citus.propagate_set_commands = 'local'; set local lock_timeout = '100ms'");
+    const { rows } = await client.query<{ id: string }>(
+      `select id from keys
+        where id = any ($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+      [ids],
+    );
+    if (rows.length === 0) return;
+    await client.query("update keys set last_used_at = now() where id = any ($1::uuid[])", [
+      rows.map(({ id }) => id),
+    ]);
+  }).catch(error => {
+    if (error.code !== "55P03") throw error;
   });
 }
 

@@ -2,7 +2,7 @@
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import { type Database, transaction } from "../db.ts";
 import { type Column, multiRow } from "../multi-row.ts";
-import { partsOfRows } from "../scale/places.ts";
+import { partsOfRows, placeOf } from "../scale/places.ts";
 import { addCalls, deleteUnusedCalls } from "./call-values.ts";
 import { derivedAssignments, derivedColumns, keepsNames } from "./derived-columns.ts";
 
@@ -19,7 +19,8 @@ export async function listStale(
     limit,
   }: { agentId?: string; quietMs?: number; bytesMax?: number; limit: number },
 ): Promise<{ id: string; revision: number }[]> {
-  const { rows } = await db.pool.query<{ id: string; revision: number }>({
+  const place = agentId === undefined ? db : await placeOf(db, agentId);
+  const { rows } = await place.pool.query<{ id: string; revision: number }>({
     name: "list_stale",
     text: `select id, revision from traces
       where derived_revision <> revision and ($1::uuid is null or agent_id = $1)
