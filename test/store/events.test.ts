@@ -129,7 +129,7 @@ describe("events", () => {
 
   it("cause a full refresh after a lost connection, because some may have been missed", async () => {
     const listener = await listening();
-    await db.pool.query("select pg_terminate_backend($1)", [listener.pid]);
+    await db.pool.query("select pg_terminate_backend($1::int)", [listener.pid]);
     await eventually(() => assert.deepEqual(listener.heard, [{ type: "refresh", agentId: null }]));
     const publisher = new EventPublisher(other);
     const event = created();

@@ -19,8 +19,23 @@ export async function closeDigest(
   db: Database,
   { email, bodyOf }: { email: boolean; bodyOf: (digest: Digest) => string },
 ): Promise<boolean> {
+  if (!db.places) return closeNext(db, undefined, { email, bodyOf });
+  // Of a cluster's shards, rows can be locked of one agent only.
+  const { rows } = await db.pool.query<{ agentId: string }>({
+    name: "agents_with_due_digest",
+    text: `select agent_id as "agentId" from alert_schedules where due_at <= now() order by due_at limit 10`,
+  });
+  for (const { agentId } of rows) if (await closeNext(db, agentId, { email, bodyOf })) return true;
+  return false;
+}
+
+async function closeNext(
+  db: Database,
+  agentId: string | undefined,
+  { email, bodyOf }: { email: boolean; bodyOf: (digest: Digest) => string },
+): Promise<boolean> {
   return transaction(db, async client => {
-    const recipient = await lockDue(client);
+    const recipient = await lockDue(client, agentId);
     if (!recipient) return false;
     const digest = await gather(client, recipient);
     const channels = [
@@ -47,15 +62,18 @@ export async function closeDigest(
 
 type Recipient = { agent: AlertedAgent; wantsEmail: boolean; hasWebhook: boolean };
 
-/** The agent is locked before its schedule, as by whoever deletes it. */
-async function lockDue(client: pg.PoolClient): Promise<Recipient | undefined> {
+/** The agent is locked before its schedule, as by whoever deletes it. Without `agentId`, the one that is due first. */
+async function lockDue(client: pg.PoolClient, agentId: string | undefined): Promise<Recipient | undefined> {
+  const columns = `a.id, a.name, p.id as "projectId", p.name as "projectName",
+    o.email_verified and not exists (select from alert_opt_outs where account_id = o.id) as "wantsEmail",
+    exists (select from alert_webhooks where agent_id = a.id) as "hasWebhook"`;
+  const owner = "join projects p on p.id = a.project_id join accounts o on o.id = p.account_id";
   const { rows } = await client.query<AlertedAgent & Omit<Recipient, "agent">>(
-    `select a.id, a.name, p.id as "projectId", p.name as "projectName",
-      o.email_verified and not exists (select from alert_opt_outs where account_id = o.id) as "wantsEmail",
-      exists (select from alert_webhooks where agent_id = a.id) as "hasWebhook"
-    from alert_schedules s join agents a on a.id = s.agent_id join projects p on p.id = a.project_id
-      join accounts o on o.id = p.account_id
-    where s.due_at <= now() order by s.due_at limit 1 for key share of a skip locked`,
+    agentId === undefined
+      ? `select ${columns} from alert_schedules s join agents a on a.id = s.agent_id ${owner}
+         where s.due_at <= now() order by s.due_at limit 1 for key share of a skip locked`
+      : `select ${columns} from agents a ${owner} where a.id = $1 for key share of a skip locked`,
+    agentId === undefined ? [] : [agentId],
   );
   if (!rows[0]) return undefined;
   const { wantsEmail, hasWebhook, ...agent } = rows[0];

@@ -82,7 +82,10 @@ export async function forgetTestState(
   { agentId, id: testId }: { agentId: string; id: string },
 ): Promise<void> {
   await client.query("delete from test_states where agent_id = $1 and test_id = $2", [agentId, testId]);
-  await client.query("delete from test_state_changes where test_id = $1", [testId]);
+  await client.query("delete from test_state_changes where agent_id = $1 and test_id = $2", [
+    agentId,
+    testId,
+  ]);
 }
 
 /** Since when a test is failing, by the arrival of the first trace of the three, and that trace if it still exists. */

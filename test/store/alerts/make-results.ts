@@ -3,6 +3,7 @@ import type { Outcome, Result } from "../../../src/model/run/run.ts";
 import { addTestResults, findFailing, type TrafficRun } from "../../../src/store/alerts/test-states.ts";
 import { type Database, transaction } from "../../../src/store/db.ts";
 import { idAt } from "../../../src/store/listing.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
 
 export const start = Date.UTC(2026, 10, 21, 12);
 
@@ -34,7 +35,8 @@ export async function addResults(db: Database, given: Given[]): Promise<void> {
     const results = [{ testId, outcome: outcomes[outcome]! } as Result];
     return { id: idAt(start + run), traceId: traceAt(at), agentId, revision, verdict: { results } };
   });
-  await transaction(db, client => addTestResults(client, runs));
+  const place = given[0] ? await placeOf(db, given[0].agentId) : db;
+  await transaction(place, client => addTestResults(client, runs));
 }
 
 /** One letter per trace, a second apart, each stored by itself. */

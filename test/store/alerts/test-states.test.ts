@@ -212,7 +212,7 @@ describe("the schedule", () => {
     assert.equal(await dueIn(), null);
     await inTurn("FFF");
     assert.equal(await dueIn(), 5);
-    await db.pool.query("update alert_schedules set due_at = due_at - interval '3 minutes'");
+    await db.pool.query("update alert_schedules set due_at = now() + interval '2 minutes'");
     await inTurn("PPP", 4);
     assert.equal(await dueIn(), 2);
     await db.pool.query(
