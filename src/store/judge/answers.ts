@@ -1,6 +1,6 @@
 // The cache of judge answers, kept for 30 days and deleted with their trace; what criteria rest on is kept for good.
 import type { Database } from "../db.ts";
-import { placesFound } from "../scale/places.ts";
+import { placeOf, placesFound } from "../scale/places.ts";
 
 /** After this many days a question is asked again, even if nothing about it has changed. */
 const answersKeptDays = 30;
@@ -11,7 +11,7 @@ export async function findJudgeAnswers(
   agentId: string,
   keys: string[],
 ): Promise<Map<string, string>> {
-  const { rows } = await db.pool.query<{ key: Buffer; answer: string }>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ key: Buffer; answer: string }>({
     name: "judge-answers",
     text: `select key, answer from judge_answers
       where agent_id = $3 and key = any ($1::bytea[]) and made_at > now() - $2::int * interval '1 day'`,

@@ -155,7 +155,7 @@ export async function* readQuestions(
 ): AsyncGenerator<LabelWithQuestion> {
   const listed = await listLabels(db, { ...filters, repeatable: true }, { before, rowsMax });
   for (const label of listed) {
-    const { rows } = await db.pool.query<{ question: Buffer }>({
+    const { rows } = await (await placeOf(db, label.agentId)).pool.query<{ question: Buffer }>({
       name: "label-question",
       text: "select question from labels where agent_id = $1 and id = $2 and question is not null",
       values: [label.agentId, label.id],

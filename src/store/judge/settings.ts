@@ -1,6 +1,7 @@
 // The judge settings of an agent, sampling rate and daily budget, and its usage today.
 import type { JudgeUse } from "../../model/judge/use.ts";
 import type { Database } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 
 /** `sampling` in 0..1; a budget of null means no limit. */
 export type JudgeSettings = { sampling: number; budgetUsd: number | null; budgetTokens: number | null };
@@ -37,7 +38,7 @@ export async function updateJudgeSettings(
  * below a budget that is used up.
  */
 export async function findJudgeToday(db: Database, agentId: string): Promise<JudgeDay> {
-  const { rows } = await db.pool.query<JudgeDay>({
+  const { rows } = await (await placeOf(db, agentId)).pool.query<JudgeDay>({
     name: "judge-today",
     text: `select today.day::text, coalesce(calls, 0) as calls, coalesce(cached, 0) as cached,
         coalesce(input_tokens, 0) as "inputTokens", coalesce(output_tokens, 0) as "outputTokens",

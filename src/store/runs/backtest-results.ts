@@ -71,15 +71,16 @@ export async function storeTried(
   items: TriedTrace[],
   usage: BacktestUsage,
 ): Promise<boolean> {
+  const place = await placeOfRow(db, "backtests", id);
   const before =
     testId === null
       ? new Map<string, LatestResult>()
       : await findLatestResults(
-          db,
+          place,
           testId,
           items.map(({ traceId }) => traceId),
         );
-  return transaction(await placeOfRow(db, "backtests", id), async client => {
+  return transaction(place, async client => {
     const { rowCount } = await client.query(
       `update backtests set calls = calls + $2, input_tokens = input_tokens + $3, output_tokens = output_tokens + $4,
          cost_usd = cost_usd + $5, unpriced_tokens = unpriced_tokens + $6,

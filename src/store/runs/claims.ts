@@ -10,7 +10,7 @@ import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
 import { claimAcross } from "../scale/claims.ts";
-import { partsOfRows } from "../scale/places.ts";
+import { partsOfRows, placeOfRow } from "../scale/places.ts";
 import { countsToStore, detailOf, encodeDetail, type TraceCounts } from "./detail.ts";
 import { findReplacements, lockTracesOf } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
@@ -142,11 +142,13 @@ export async function extendLeases(
   db: Database,
   { lease, leaseMs, runIds }: { lease: string; leaseMs: number; runIds: string[] },
 ): Promise<void> {
-  await db.pool.query(
-    `update runs set lease_until = now() + $2::float8 * interval '1 ms'
-      where id = any ($3::uuid[]) and lease = $1 and state = 'running'`,
-    [lease, leaseMs, runIds],
-  );
+  for (const [place, ids] of await partsOfRows(db, "runs", runIds)) {
+    await place.pool.query(
+      `update runs set lease_until = now() + $2::float8 * interval '1 ms'
+        where id = any ($3::uuid[]) and lease = $1 and state = 'running'`,
+      [lease, leaseMs, ids],
+    );
+  }
 }
 
 /** Gives runs back as if they had not been started: any worker may claim them immediately. */
@@ -154,11 +156,13 @@ export async function giveBackRuns(
   db: Database,
   { lease, runIds }: { lease: string; runIds: string[] },
 ): Promise<void> {
-  await db.pool.query(
-    `update runs set lease_until = now() - interval '1 ms', attempts = attempts - 1
-      where id = any ($2::uuid[]) and lease = $1 and state = 'running'`,
-    [lease, runIds],
-  );
+  for (const [place, ids] of await partsOfRows(db, "runs", runIds)) {
+    await place.pool.query(
+      `update runs set lease_until = now() - interval '1 ms', attempts = attempts - 1
+        where id = any ($2::uuid[]) and lease = $1 and state = 'running'`,
+      [lease, ids],
+    );
+  }
 }
 
 export type CompletedRun = {
@@ -299,7 +303,7 @@ export async function failRun(
   db: Database,
   { lease, runId, error }: { lease: string; runId: string; error: Reason },
 ): Promise<void> {
-  await db.pool.query(
+  await (await placeOfRow(db, "runs", runId)).pool.query(
     `update runs set state = 'error', finished_at = now(), error = $3, lease = null, lease_until = null, detail = null
       where id = $2 and lease = $1 and state = 'running'`,
     [lease, runId, reasonText(error)],

@@ -4,7 +4,7 @@ import { type PassRate, passRateOf } from "../../model/run/pass-rate.ts";
 import type { Counts, Outcome } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
-import { placeOf, placeOfRow } from "../scale/places.ts";
+import { placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
 export type Interval = "hour" | "day";
 
@@ -92,26 +92,36 @@ export async function listAgentCards(
   from: Date,
   { before, rowsMax }: Listing,
 ): Promise<AgentCard[]> {
-  const { rows } = await db.pool.query<AgentCard>(
-    `select a.id, latest.received_at as "lastTraceAt", counted.*
-    from (select id from agents where project_id = $1 and id < $3 order by id desc limit $4) a
-    left join lateral (
-      select received_at from traces where agent_id = a.id order by id desc limit 1
-    ) latest on true
-    cross join lateral (
-      select coalesce(sum(runs), 0)::int as runs, coalesce(sum(routing_unavailable), 0)::int as "routingUnavailable",
-        ${outcomesOrNone}
-      from agent_hours where agent_id = a.id and hour >= $2
-    ) counted
-    order by a.id desc`,
-    [projectId, from, before, rowsMax],
-  );
-  return rows;
+  const cards: AgentCard[] = [];
+  const places = await placesOfProject(db, projectId);
+  for (const place of places) {
+    const { rows } = await place.pool.query<AgentCard>(cardsStatement, [projectId, from, before, rowsMax]);
+    cards.push(...(await onlyOf(db, place, rows)));
+  }
+  return places.length > 1 ? cards.sort((one, other) => (one.id < other.id ? 1 : -1)) : cards;
 }
 
+/** Every node of a cluster has all agents: those whose traces are elsewhere have none here. */
+async function onlyOf<T extends { id: string }>(db: Database, place: Database, rows: T[]): Promise<T[]> {
+  if (!db.places) return rows;
+  const found = await db.places.of(rows.map(({ id }) => id));
+  return rows.filter(({ id }) => found.get(id) === place);
+}
 const outcomesOrNone = ["passed", "failed", "skipped", "missing_instrumentation"]
   .map(outcome => `coalesce(sum(${outcome}), 0)::int as ${outcome}`)
   .join(", ");
+
+const cardsStatement = `select a.id, latest.received_at as "lastTraceAt", counted.*
+  from (select id from agents where project_id = $1 and id < $3 order by id desc limit $4) a
+  left join lateral (
+    select received_at from traces where agent_id = a.id order by id desc limit 1
+  ) latest on true
+  cross join lateral (
+    select coalesce(sum(runs), 0)::int as runs, coalesce(sum(routing_unavailable), 0)::int as "routingUnavailable",
+      ${outcomesOrNone}
+    from agent_hours where agent_id = a.id and hour >= $2
+  ) counted
+  order by a.id desc`;
 
 export type TestStrip = {
   id: string;

@@ -5,7 +5,7 @@ import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case
 import { accountOf } from "../accounts/ownership.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
-import { partsOf, placesFound } from "../scale/places.ts";
+import { partsOf, partsOfRows, placesFound } from "../scale/places.ts";
 import { attemptsMax } from "./claims.ts";
 import { settleLaunches, takeTurn } from "./launches.ts";
 
@@ -33,19 +33,24 @@ export type EndedManualRun = Pick<ManualRun, "id" | "agentId" | "launchId"> & {
 export async function listWaitingAgents(db: Database): Promise<string[]> {
   const { rows } = await db.pool.query<{ agent_id: string }>({
     name: "waiting_agents",
-    // One index lookup per agent, however many runs of each are pending.
-    text: `with recursive waiting as (
-        (select agent_id from runs where kind = 'manual' and state = 'pending' order by agent_id limit 1)
-        union all
-        select (
-          select r.agent_id from runs r
-          where r.kind = 'manual' and r.state = 'pending' and r.agent_id > waiting.agent_id order by r.agent_id limit 1
-        ) from waiting where agent_id is not null
-      )
-      select agent_id from waiting where agent_id is not null`,
+    // Citus asks no shards recursively: there, the pending runs are read.
+    text: db.places
+      ? "select distinct agent_id from runs where kind = 'manual' and state = 'pending'"
+      : waitingAgents,
   });
   return rows.map(row => row.agent_id);
 }
+
+// One index lookup per agent, however many runs of each are pending.
+const waitingAgents = `with recursive waiting as (
+    (select agent_id from runs where kind = 'manual' and state = 'pending' order by agent_id limit 1)
+    union all
+    select (
+      select r.agent_id from runs r
+      where r.kind = 'manual' and r.state = 'pending' and r.agent_id > waiting.agent_id order by r.agent_id limit 1
+    ) from waiting where agent_id is not null
+  )
+  select agent_id from waiting where agent_id is not null`;
 
 export type ManualClaim = {
   lease: string;
@@ -70,10 +75,19 @@ const concurrencyRows = multiRow<[agentId: string, runsMax: number]>(3, {
 export async function claimManualRuns(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
   const agents = [...claim.concurrency].map(([agentId, runsMax]) => ({ agentId, runsMax }));
   const claimed: ManualRun[] = [];
-  for (const [place, part] of await partsOf(db, agents)) {
-    const concurrency = new Map(part.map(({ agentId, runsMax }) => [agentId, runsMax]));
-    const runsMax = claim.runsMax - claimed.length;
-    if (runsMax > 0) claimed.push(...(await claimIn(place, { ...claim, concurrency, runsMax })));
+  // Agents elsewhere get their turn: each place has a share, and further ones as long as it uses them up.
+  let parts = await partsOf(db, agents);
+  while (parts.length > 0 && claimed.length < claim.runsMax) {
+    const further: typeof parts = [];
+    for (const [at, [place, part]] of parts.entries()) {
+      const runsMax = Math.ceil((claim.runsMax - claimed.length) / (parts.length - at));
+      if (runsMax === 0) break;
+      const concurrency = new Map(part.map(({ agentId, runsMax }) => [agentId, runsMax]));
+      const runs = await claimIn(place, { ...claim, concurrency, runsMax });
+      claimed.push(...runs);
+      if (runs.length === runsMax) further.push([place, part]);
+    }
+    parts = further;
   }
   return claimed;
 }
@@ -218,17 +232,20 @@ export async function extendManualLeases(
   db: Database,
   { lease, leaseMs, runIds }: { lease: string; leaseMs: number; runIds: string[] },
 ): Promise<Set<string>> {
-  const { rows } = await db.pool.query<{ id: string }>({
-    name: "tend_manual",
-    text: `update runs set lease_until = now() + $2::float8 * interval '1 ms'
-      from launches l
-      where runs.id = any ($3::uuid[]) and runs.lease = $1 and runs.state = 'running'
-        and l.agent_id = runs.agent_id and l.id = runs.launch_id
-        and (l.cancel_requested_at is null or runs.verdict is not null)
-      returning runs.id`,
-    values: [lease, leaseMs, runIds],
-  });
-  const kept = new Set(rows.map(row => row.id));
+  const kept = new Set<string>();
+  for (const [place, ids] of await partsOfRows(db, "runs", runIds)) {
+    const { rows } = await place.pool.query<{ id: string }>({
+      name: "tend_manual",
+      text: `update runs set lease_until = now() + $2::float8 * interval '1 ms'
+        from launches l
+        where runs.id = any ($3::uuid[]) and runs.lease = $1 and runs.state = 'running'
+          and l.agent_id = runs.agent_id and l.id = runs.launch_id
+          and (l.cancel_requested_at is null or runs.verdict is not null)
+        returning runs.id`,
+      values: [lease, leaseMs, ids],
+    });
+    for (const { id } of rows) kept.add(id);
+  }
   return new Set(runIds.filter(id => !kept.has(id)));
 }
 

@@ -57,10 +57,11 @@ export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId
   r.judge_deadline_at as "judgeDeadlineAt", r.waiting_reason as "waitingReason"`;
 
 export async function findRun(db: Database, id: string): Promise<RunWithDetail | undefined> {
-  const { rows } = await db.pool.query<Row>(`select ${runColumns}, r.detail from runs r where r.id = $1`, [
+  const place = await placeOfRow(db, "runs", id);
+  const { rows } = await place.pool.query<Row>(`select ${runColumns}, r.detail from runs r where r.id = $1`, [
     id,
   ]);
-  return (await withJudging(db, rows))[0];
+  return (await withJudging(place, rows))[0];
 }
 
 /** `traceDiffers`: a manual run received another status or reply for it. */
@@ -68,9 +69,8 @@ export type RunOfTrace = RunWithDetail & { traceDiffers: boolean };
 
 /** Every run of a trace, newest first, including manual runs in which the trace is one of several turns. */
 export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunOfTrace[]> {
-  const { rows } = await (await placeOfRow(db, "traces", traceId)).pool.query<
-    Row & { traceDiffers: boolean }
-  >(
+  const place = await placeOfRow(db, "traces", traceId);
+  const { rows } = await place.pool.query<Row & { traceDiffers: boolean }>(
     `select ${runColumns}, r.detail,
         exists (
           select from run_turns u where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id = $1 and (${differingTurn})
@@ -81,7 +81,7 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
       ) order by r.id desc`,
     [traceId],
   );
-  return withJudging(db, rows);
+  return withJudging(place, rows);
 }
 
 /** Adds the judge usage to runs. */
@@ -122,7 +122,7 @@ export async function listRunsOfTest(
     (within, stretch) => lookForRunsOfTest(db, test, within, stretch),
     patience,
   );
-  return { rows: await withJudging(db, rows), reach };
+  return { rows: await withJudging(await placeOf(db, test.agentId), rows), reach };
 }
 
 /** The possible verdicts of a run in which a test had the outcome: a verdict is the worst of its tests' outcomes. */

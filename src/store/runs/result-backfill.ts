@@ -1,5 +1,6 @@
 // Fills the outcomes and versions of tests in runs from before these were kept.
 import { type Database, transaction } from "../db.ts";
+import { partsOfRows } from "../scale/places.ts";
 import { decodeDetail } from "./detail.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 
@@ -7,6 +8,10 @@ type Row = { id: string; agentId: string; traceIds: string[]; testIds: string[];
 
 /** Of the runs that these traces show. */
 export async function backfillResults(db: Database, traceIds: string[]): Promise<void> {
+  for (const [place, ids] of await partsOfRows(db, "traces", traceIds)) await backfillIn(place, ids);
+}
+
+async function backfillIn(db: Database, traceIds: string[]): Promise<void> {
   const { rows } = await db.pool.query<Row>(
     `select r.id, r.agent_id as "agentId", r.test_ids as "testIds", r.detail,
         r.trace_id || array(

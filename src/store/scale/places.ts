@@ -5,9 +5,14 @@ import type { Database } from "../db.ts";
 export type Places = {
   /** The database of each of these agents. Statements about agents with the same one can be one statement. */
   of(agentIds: Iterable<string>): Promise<Map<string, Database>>;
-  /** One of them. */
-  any(): Promise<Database>;
+  /** All of them. */
+  all(): Promise<Database[]>;
 };
+
+/** For what looks for rows of any agents, and is no statement that a cluster answers at once. */
+export async function allPlaces(db: Database): Promise<Database[]> {
+  return db.places ? db.places.all() : [db];
+}
 
 /**
  * The database of this agent: its traces, runs and what else grows with them, and copies of what they refer to (accounts,
@@ -23,6 +28,15 @@ export async function placesFound(db: Database, query: pg.QueryConfig): Promise<
   const { rows } = await db.pool.query<{ agentId: string }>(query);
   const found = await db.places.of(rows.map(({ agentId }) => agentId));
   return [...new Set(found.values())];
+}
+
+/** The databases of a project's agents. */
+export function placesOfProject(db: Database, projectId: string): Promise<Database[]> {
+  return placesFound(db, {
+    name: "agents_of_project",
+    text: `select id as "agentId" from agents where project_id = $1`,
+    values: [projectId],
+  });
 }
 
 type Part<T> = [place: Database, part: T[]];
@@ -53,5 +67,5 @@ export async function partsOfRows(db: Database, table: Table, ids: string[]): Pr
 export async function placeOfRow(db: Database, table: Table, id: string): Promise<Database> {
   if (!db.places) return db;
   const [part] = await partsOfRows(db, table, [id]);
-  return part ? part[0] : db.places.any();
+  return part ? part[0] : (await db.places.all())[0]!;
 }

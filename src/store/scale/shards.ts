@@ -45,8 +45,8 @@ export class Shards implements Places {
     return this.of(ids);
   }
 
-  async any(): Promise<Database> {
-    return (await this.groups()).values().next().value!;
+  async all(): Promise<Database[]> {
+    return [...(await this.groups()).values()];
   }
 
   /** All databases, by the ids of their shards of `traces`. */

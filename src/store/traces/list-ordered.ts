@@ -105,7 +105,7 @@ export async function listOrdered(
   }
   // The limit may have cut off rows that the last look had searched.
   if (count >= orderedMax) reach = lowest;
-  const rows = await rowsOf(db, first.slice(0, rowsMax));
+  const rows = await rowsOf(await placeOf(db, agentId), first.slice(0, rowsMax));
   const last = first.length > rowsMax ? first[rowsMax - 1]! : undefined;
   if (reach === null && after && after.low !== oldest) reach = after.low;
   const high = after?.high ?? (highest === null ? bounds.high : idAbove(highest));

@@ -2,7 +2,7 @@
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
-import { placeOf, placeOfRow } from "../scale/places.ts";
+import { allPlaces, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
 export type TraceRow = Omit<
   TraceColumns,
@@ -69,29 +69,37 @@ export async function findTraceSizes(db: Database, ids: string[]): Promise<Map<s
   return new Map(rows.map(({ id, bytes }) => [id, bytes]));
 }
 
+type Unfilled = { id: string; revision: number; filled: boolean };
+
 /** The newest traces of all agents below this id; `filled`: tools, models, usage, rules and their places are known. */
-export async function listUnfilled(
-  db: Database,
-  below: string,
-  rowsMax: number,
-): Promise<{ id: string; revision: number; filled: boolean }[]> {
-  const { rows } = await db.pool.query<{ id: string; revision: number; filled: boolean }>({
-    name: "list_unfilled",
-    text: `select id, revision,
-        usage is not null and (
-          redacted is not null and text_redactions is not null or content = 'forgotten' or not exists (
-            select from trace_batches b where b.trace_id = traces.id and b.redactions is not null
-          )
-        ) as filled
-      from traces where id < $1 order by id desc limit $2`,
-    values: [below, rowsMax],
-  });
-  return rows;
+export async function listUnfilled(db: Database, below: string, rowsMax: number): Promise<Unfilled[]> {
+  const unfilled: Unfilled[] = [];
+  const places = await allPlaces(db);
+  for (const place of places) {
+    const { rows } = await place.pool.query<Unfilled>({
+      name: "list_unfilled",
+      text: `select id, revision,
+          usage is not null and (
+            redacted is not null and text_redactions is not null or content = 'forgotten' or not exists (
+              select from trace_batches b where b.trace_id = traces.id and b.redactions is not null
+            )
+          ) as filled
+        from traces where id < $1 order by id desc limit $2`,
+      values: [below, rowsMax],
+    });
+    unfilled.push(...rows);
+  }
+  return places.length > 1 ? unfilled.sort(newestFirst).slice(0, rowsMax) : unfilled;
 }
+
+const newestFirst = (one: { id: string }, other: { id: string }) => (one.id < other.id ? 1 : -1);
 
 /** Deletes the trace with its batches and runs; false if it did not exist. */
 export async function deleteTrace(db: Database, id: string): Promise<boolean> {
-  const { rowCount } = await db.pool.query("delete from traces where id = $1", [id]);
+  const { rowCount } = await (await placeOfRow(db, "traces", id)).pool.query(
+    "delete from traces where id = $1",
+    [id],
+  );
   return rowCount === 1;
 }
 
@@ -146,15 +154,20 @@ export async function listLatestOfProject(
   projectId: string,
   rowsMax: number,
 ): Promise<{ id: string; agentId: string; bytes: number }[]> {
-  const { rows } = await db.pool.query<{ id: string; agentId: string; bytes: number }>({
-    name: "list_latest_of_project",
-    text: `select t.id, t.agent_id as "agentId", t.batch_bytes as bytes
-      from agents a cross join lateral (
-        select id, agent_id, batch_bytes from traces where agent_id = a.id order by id desc limit $2
-      ) t where a.project_id = $1 order by t.id desc limit $2`,
-    values: [projectId, rowsMax],
-  });
-  return rows;
+  const latest: { id: string; agentId: string; bytes: number }[] = [];
+  const places = await placesOfProject(db, projectId);
+  for (const place of places) {
+    const { rows } = await place.pool.query<(typeof latest)[number]>({
+      name: "list_latest_of_project",
+      text: `select t.id, t.agent_id as "agentId", t.batch_bytes as bytes
+        from agents a cross join lateral (
+          select id, agent_id, batch_bytes from traces where agent_id = a.id order by id desc limit $2
+        ) t where a.project_id = $1 order by t.id desc limit $2`,
+      values: [projectId, rowsMax],
+    });
+    latest.push(...rows);
+  }
+  return places.length > 1 ? latest.sort(newestFirst).slice(0, rowsMax) : latest;
 }
 
 /** Traces of manual runs may lie between those of live traffic: this many are searched. */

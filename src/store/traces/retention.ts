@@ -1,6 +1,6 @@
 // Retention: how long a project keeps its traces, and the deletion of older ones, a few at a time.
 import { type Database, transaction } from "../db.ts";
-import { placeOf } from "../scale/places.ts";
+import { allPlaces, placeOf } from "../scale/places.ts";
 
 /** Of the project, in days; null: its traces are kept. Undefined if it does not exist. */
 export async function findRetention(db: Database, projectId: string): Promise<number | null | undefined> {
@@ -29,17 +29,21 @@ function isOver(days: string): string {
 
 /** The agents that have traces to delete. `serverDays`: of all projects; null: only by their own settings. */
 export async function listAgentsToExpire(db: Database, serverDays: number | null): Promise<string[]> {
-  const { rows } = await db.pool.query<{ id: string }>({
-    name: "list_agents_to_expire",
-    text: `select a.id from (
-        select id, least(retention_days, $1::int) as days from projects
-        where retention_days is not null or $1::int is not null
-      ) p join agents a on a.project_id = p.id
-      where exists (select from traces t where t.agent_id = a.id and ${isOver("p.days")})
-      order by a.id`,
-    values: [serverDays],
-  });
-  return rows.map(({ id }) => id);
+  const ids: string[] = [];
+  for (const place of await allPlaces(db)) {
+    const { rows } = await place.pool.query<{ id: string }>({
+      name: "list_agents_to_expire",
+      text: `select a.id from (
+          select id, least(retention_days, $1::int) as days from projects
+          where retention_days is not null or $1::int is not null
+        ) p join agents a on a.project_id = p.id
+        where exists (select from traces t where t.agent_id = a.id and ${isOver("p.days")})
+        order by a.id`,
+      values: [serverDays],
+    });
+    ids.push(...rows.map(({ id }) => id));
+  }
+  return ids;
 }
 
 /**

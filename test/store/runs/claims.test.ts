@@ -114,7 +114,7 @@ describe("claiming", () => {
   it("takes due runs first, and leaves those that are not due", async () => {
     const [late, early, future] = (await dueRuns(3)) as [string, string, string];
     await db.pool.query(
-      `update runs set due_at = now() + case id when $1 then interval '-1 s' when $2 then interval '-2 s'
+      `update runs set due_at = now() + case when id = $1 then interval '-1 s' when id = $2 then interval '-2 s'
         else interval '1 h' end`,
       [late, early],
     );

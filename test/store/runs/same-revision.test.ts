@@ -7,6 +7,7 @@ import type { Verdict } from "../../../src/model/run/run.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { evaluateAgain } from "../../../src/store/runs/again.ts";
 import { claimRuns, completeRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { begun } from "../locks.ts";
 import { limits, makeSender, makeTestCase, openTwice, otlpWrite } from "../traces/make-write.ts";
@@ -106,7 +107,7 @@ describe("a batch that comes after the claim of a run", () => {
       const { traceId } = await send(`stored ${isStored}`, "1");
       const run = await claimed();
       const { revision } = await send(`stored ${isStored}`, "2");
-      const batch = await begun(other);
+      const batch = await begun(await placeOf(other, sender.agentId));
       await batch.query("select from traces where id = $1 for update", [traceId]);
       await batch.query("update traces set revision = revision + 1 where id = $1", [traceId]);
       await run.complete(revision);

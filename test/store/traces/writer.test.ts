@@ -226,7 +226,7 @@ describe("writes of agents in several places", () => {
         [senders[0]!.agentId, db],
         [senders[1]!.agentId, elsewhere.db],
       ]);
-      const places = { of: async () => homes, any: async () => db };
+      const places = { of: async () => homes, all: async () => [db] };
       const spread = new TraceWriter({ ...db, places }, limits);
       const writes = [0, 1, 0, 1, 1].map(at => otlpWrite(senders[at]!));
       const stored = await store(writes, spread);
@@ -255,7 +255,7 @@ describe("writes of agents in several places", () => {
         [sender.agentId, other],
         [away.agentId, proxied],
       ]);
-      const places = { of: async () => homes, any: async () => db };
+      const places = { of: async () => homes, all: async () => [db] };
       const spread = new TraceWriter({ ...db, places }, limits);
       const writes = [otlpWrite(sender), otlpWrite(away)];
       assert.deepEqual(
