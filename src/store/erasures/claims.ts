@@ -1,7 +1,9 @@
 // Erasures that work: claimed under a lease, moved step by step, ended; dry runs are deleted after an hour.
+import type pg from "pg";
 import type { CriterionKind, ErasurePlace } from "../../model/erasure.ts";
 import { type Database, transaction } from "../db.ts";
 import { countMatches, dryRunMs, type ErasureStep, sealedFor } from "../erasures.ts";
+import { partsOfRows, placesFound } from "../scale/places.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 export type ClaimedErasure = {
@@ -58,6 +60,24 @@ export async function moveErasure(
   { id, lease, leaseMs }: Holder,
   { step, cursor, read, erased, edited, matches }: Progress,
 ): Promise<number | undefined> {
+  if (db.places && matches.length > 0) {
+    const { rows } = await db.pool.query<{ matched: number }>(
+      "select matched from erasures where id = $1 and lease = $2 and state = 'running'",
+      [id, lease],
+    );
+    if (!rows[0]) return undefined;
+    const sealed = sealPlaces(vault, id, matches, rows[0].matched);
+    const traceIds = matches.map(({ traceId }) => traceId);
+    // Before the step that is over with them: what is stored again changes nothing.
+    for (const [place, ids] of await partsOfRows(db, "traces", traceIds)) {
+      const here = new Set(ids);
+      await insertMatches(
+        place.pool,
+        id,
+        sealed.filter(({ traceId }) => here.has(traceId)),
+      );
+    }
+  }
   return transaction(db, async client => {
     const { rows } = await client.query<{ matched: number; erased: number }>(
       `update erasures set step = $3, cursor = $4, read = read + $5, erased = erased + $6, edited = edited + $7,
@@ -67,21 +87,36 @@ export async function moveErasure(
     );
     if (!rows[0]) return undefined;
     if (matches.length === 0) return rows[0].matched;
-    const places = matches.map(({ place }, at) =>
-      place && rows[0]!.matched + at < placesMax ? vault.seal(JSON.stringify(place), sealedFor(id)) : null,
-    );
-    // Locked, so that a deletion of a trace waits and then deletes its row here too.
-    await client.query(
-      `insert into erasure_matches (agent_id, erasure_id, trace_id, place)
-       select t.agent_id, $1, t.id, found.place from unnest($2::uuid[], $3::bytea[]) as found (id, place)
-         join traces t on t.id = found.id
-       where not exists (select from erasure_matches m where m.agent_id = t.agent_id and m.erasure_id = $1 and m.trace_id = t.id)
-       order by t.id for key share of t
-       on conflict do nothing`,
-      [id, matches.map(({ traceId }) => traceId), places],
-    );
+    if (!db.places) await insertMatches(client, id, sealPlaces(vault, id, matches, rows[0].matched));
     return countMatches(client, id);
   });
+}
+
+type SealedMatch = { traceId: string; place: Buffer | null };
+
+/** Where it matched is kept of the first traces only. */
+function sealPlaces(vault: Vault, id: string, matches: Progress["matches"], before: number): SealedMatch[] {
+  return matches.map(({ traceId, place }, at) => ({
+    traceId,
+    place: place && before + at < placesMax ? vault.seal(JSON.stringify(place), sealedFor(id)) : null,
+  }));
+}
+
+async function insertMatches(
+  client: Pick<pg.PoolClient, "query">,
+  id: string,
+  found: SealedMatch[],
+): Promise<void> {
+  // Locked, so that a deletion of a trace waits and then deletes its row here too.
+  await client.query(
+    `insert into erasure_matches (agent_id, erasure_id, trace_id, place)
+     select t.agent_id, $1, t.id, found.place from unnest($2::uuid[], $3::bytea[]) as found (id, place)
+       join traces t on t.id = found.id
+     where not exists (select from erasure_matches m where m.agent_id = t.agent_id and m.erasure_id = $1 and m.trace_id = t.id)
+     order by t.id for key share of t
+     on conflict do nothing`,
+    [id, found.map(({ traceId }) => traceId), found.map(({ place }) => place)],
+  );
 }
 
 /** Whether the caller still has it. */
@@ -151,6 +186,18 @@ const erasedAtOnce = 50;
 
 /** Deletes the next traces that were found, with all that hangs on them; undefined if none is left. */
 export async function eraseNext(db: Database, id: string): Promise<number | undefined> {
+  const places = await placesFound(db, {
+    text: `select agent_id as "agentId" from erasure_matches where erasure_id = $1 group by agent_id`,
+    values: [id],
+  });
+  for (const place of places) {
+    const erased = await eraseIn(place, id);
+    if (erased !== undefined) return erased;
+  }
+  return undefined;
+}
+
+async function eraseIn(db: Database, id: string): Promise<number | undefined> {
   return transaction(db, async client => {
     const { rows } = await client.query<{ trace_id: string }>(
       "select trace_id from erasure_matches where erasure_id = $1 order by trace_id limit $2",

@@ -1,7 +1,7 @@
 // Where texts of tests, traces and replies are copied to, beside the traces that an erasure deletes: read and rewritten.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Database } from "../db.ts";
-import { placeOf } from "../scale/places.ts";
+import { placeOf, placesOfProject } from "../scale/places.ts";
 
 type ColumnKind = "text" | "json" | "zstd";
 
@@ -61,6 +61,11 @@ export const placesOfAgents: CopyPlace[] = [
 
 export type CopyRow = { keys: string[]; stored: Record<string, string | Buffer | null> };
 
+/** Deliveries are where alerts are sent from. */
+async function databaseOf(db: Database, table: string, agentId: string): Promise<Database> {
+  return table === "alert_deliveries" ? db : placeOf(db, agentId);
+}
+
 /** The next rows of these owners of the agent, in the order of their keys. */
 export async function listCopies(
   db: Database,
@@ -72,7 +77,8 @@ export async function listCopies(
 ): Promise<CopyRow[]> {
   const names = keys.map(([name]) => name);
   const bounds = keys.map(([, type], at) => `$${at + 4}::${type}`).join(", ");
-  const { rows } = await db.pool.query<Record<string, string | Buffer | null>>(
+  const place = await databaseOf(db, table, agentId);
+  const { rows } = await place.pool.query<Record<string, string | Buffer | null>>(
     `select ${[...names.map(name => `${name}::text as "key_${name}"`), ...Object.keys(columns)].join(", ")}
      from ${table} where agent_id = $3 and ${owner} = any ($1::uuid[])${after ? ` and (${names.join(", ")}) > (${bounds})` : ""}
      order by ${names.join(", ")} limit $2`,
@@ -108,7 +114,8 @@ export async function rewriteCopy(
   });
   const found = keys.map(([name, type], at) => `${name} = $${at + 2}::${type}`);
   const same = names.map((name, at) => `${name} = $${keys.length + names.length + at + 2}`);
-  const { rowCount } = await db.pool.query(
+  const place = await databaseOf(db, table, agentId);
+  const { rowCount } = await place.pool.query(
     `update ${table} set ${names.map((name, at) => `${name} = $${keys.length + at + 2}`).join(", ")}
      where ${["agent_id = $1", ...found, ...same].join(" and ")}`,
     [agentId, ...row.keys, ...values, ...names.map(name => row.stored[name])],
@@ -190,24 +197,26 @@ export async function deleteAnswers(db: Database, agentId: string, keys: string[
 export async function forgetNames(db: Database, projectId: string, values: string[]): Promise<void> {
   const has = (column: string) =>
     `exists (select from unnest($2::text[]) as v (v) where strpos(${column}, v) > 0)`;
-  await db.pool.query(
-    `with gone as (
-       delete from model_hours m using agents a
-       where a.id = m.agent_id and a.project_id = $1 and (${has("m.provider")} or ${has("m.model")}) returning m.*
-     )
-     insert into model_hours as known (agent_id, hour, provider, model, prompt_above, calls, unmeasured, input_tokens,
-       cached_tokens, cache_write_tokens, output_tokens)
-     select agent_id, hour, '', '', prompt_above, sum(calls), sum(unmeasured), sum(input_tokens), sum(cached_tokens),
-       sum(cache_write_tokens), sum(output_tokens)
-     from gone group by agent_id, hour, prompt_above
-     on conflict (agent_id, hour, provider, model, prompt_above) do update set calls = known.calls + excluded.calls,
-       unmeasured = known.unmeasured + excluded.unmeasured,
-       input_tokens = known.input_tokens + excluded.input_tokens,
-       cached_tokens = known.cached_tokens + excluded.cached_tokens,
-       cache_write_tokens = known.cache_write_tokens + excluded.cache_write_tokens,
-       output_tokens = known.output_tokens + excluded.output_tokens`,
-    [projectId, values],
-  );
+  for (const place of await placesOfProject(db, projectId)) {
+    await place.pool.query(
+      `with gone as (
+         delete from model_hours m using agents a
+         where a.id = m.agent_id and a.project_id = $1 and (${has("m.provider")} or ${has("m.model")}) returning m.*
+       )
+       insert into model_hours as known (agent_id, hour, provider, model, prompt_above, calls, unmeasured, input_tokens,
+         cached_tokens, cache_write_tokens, output_tokens)
+       select agent_id, hour, '', '', prompt_above, sum(calls), sum(unmeasured), sum(input_tokens), sum(cached_tokens),
+         sum(cache_write_tokens), sum(output_tokens)
+       from gone group by agent_id, hour, prompt_above
+       on conflict (agent_id, hour, provider, model, prompt_above) do update set calls = known.calls + excluded.calls,
+         unmeasured = known.unmeasured + excluded.unmeasured,
+         input_tokens = known.input_tokens + excluded.input_tokens,
+         cached_tokens = known.cached_tokens + excluded.cached_tokens,
+         cache_write_tokens = known.cache_write_tokens + excluded.cache_write_tokens,
+         output_tokens = known.output_tokens + excluded.output_tokens`,
+      [projectId, values],
+    );
+  }
   await db.pool.query(`delete from ingestion_minutes where project_id = $1 and ${has("service_name")}`, [
     projectId,
     values,

@@ -1,6 +1,7 @@
 // Tests, notes and saved views that may have the value of an erasure: listed, and edited once somebody chose them.
 import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
 import type { Database } from "../db.ts";
+import { placeOf } from "../scale/places.ts";
 
 export type HeldTest = {
   id: string;
@@ -45,7 +46,7 @@ export async function listNotesToSearch(
   erasureId: string,
   agentId: string,
 ): Promise<HeldNote[]> {
-  const { rows } = await db.pool.query<HeldNote>(
+  const { rows } = await (await placeOf(db, agentId)).pool.query<HeldNote>(
     `select n.id, $2 as "agentId", n.trace_id as "traceId", n.test_id as "testId", c.name as "testName", n.note
      from (
        select 'label.' || id as id, trace_id, test_id, note from labels where agent_id = $2::uuid and note <> ''
@@ -76,13 +77,13 @@ export async function rewriteNote(
       : ["result_states", "trace_id = $2::uuid and test_id = $3::uuid"];
   const ofProject = "agent_id in (select id from agents where project_id = $1)";
   const values = [projectId, first, second];
-  const { rows } = await db.pool.query<{ note: string }>(
-    `select note from ${table} where ${ofProject} and ${found}`,
+  const { rows } = await db.pool.query<{ agentId: string; note: string }>(
+    `select agent_id as "agentId", note from ${table} where ${ofProject} and ${found}`,
     values,
   );
-  const note = rows[0]?.note;
-  if (note === undefined || change(note) === note) return false;
-  const { rowCount } = await db.pool.query(
+  if (!rows[0] || change(rows[0].note) === rows[0].note) return false;
+  const { agentId, note } = rows[0];
+  const { rowCount } = await (await placeOf(db, agentId)).pool.query(
     `update ${table} set note = $4 where ${ofProject} and ${found} and note = $5`,
     [...values, change(note), note],
   );

@@ -1,7 +1,7 @@
 // What an erasure reads to find traces: those of a project in the order of their ids, and the turns of its manual runs.
 import type { ConventionRule } from "../../model/conventions/rules.ts";
 import type { Database } from "../db.ts";
-import { placeOf, placeOfRow } from "../scale/places.ts";
+import { partsOfRows, placeOf, placeOfRow } from "../scale/places.ts";
 
 export type ScannedAgent = { id: string; conventionRules: ConventionRule[] };
 
@@ -106,5 +106,7 @@ export async function listTurnsToScan(
 
 /** Ends runs that had no trace for these turns yet, and deletes their turns. */
 export async function deleteTurns(db: Database, runIds: string[]): Promise<void> {
-  await db.pool.query("select delete_turns_of($1::uuid[])", [runIds]);
+  for (const [place, ids] of await partsOfRows(db, "runs", runIds)) {
+    await place.pool.query("select delete_turns_of($1::uuid[])", [ids]);
+  }
 }
