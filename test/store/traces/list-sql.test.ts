@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { newest, oldest } from "../../../src/store/listing.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
 import type { TraceFilters } from "../../../src/store/traces/list.ts";
 import type { Order } from "../../../src/store/traces/list-path.ts";
 import { pageStatement, planList } from "../../../src/store/traces/list-sql.ts";
@@ -13,10 +14,13 @@ after(close);
 
 type Node = { "Relation Name"?: string; "Index Name"?: string; "Actual Loops": number; Plans?: Node[] };
 
+/** On a cluster, a shard's number follows. */
+const named = (name: string | undefined) => name?.replace(/_\d+$/, "");
+
 /** How often the statement's plan looks into the table. */
 function looksInto(table: string, node: Node): number {
   const below = (node.Plans ?? []).reduce((sum, one) => sum + looksInto(table, one), 0);
-  return below + (node["Relation Name"] === table ? node["Actual Loops"] : 0);
+  return below + (named(node["Relation Name"]) === table ? node["Actual Loops"] : 0);
 }
 
 const traces = 300;
@@ -30,7 +34,8 @@ for (const order of ["newest", "oldest"] as Order[]) {
     const filters: TraceFilters = { tool: "search" };
     const { text, values } = pageStatement(planList(agentId, filters, order, true));
     const [from, to] = order === "newest" ? [newest, oldest] : [oldest, newest];
-    const { rows } = await db.pool.query<{ "QUERY PLAN": { Plan: Node }[] }>(
+    const place = await placeOf(db, agentId);
+    const { rows } = await place.pool.query<{ "QUERY PLAN": { Plan: Node }[] }>(
       `explain (analyze, format json) ${text}`,
       [from, to, rowsMax, 500, [oldest], [newest], ...values],
     );
@@ -40,7 +45,7 @@ for (const order of ["newest", "oldest"] as Order[]) {
 }
 
 const indexesOf = (node: Node): string[] => [
-  ...(node["Index Name"] ? [node["Index Name"]] : []),
+  ...(node["Index Name"] ? [named(node["Index Name"])!] : []),
   ...(node.Plans ?? []).flatMap(indexesOf),
 ];
 
@@ -51,7 +56,8 @@ for (const [name, filters] of [
   it(`a page of ${Object.keys(filters)} is found by its index, with statistics and without`, async () => {
     const { agentId } = await makeSender(db, { judged: false });
     await storeTraces(db, agentId, traces);
-    await db.pool.query(
+    const place = await placeOf(db, agentId);
+    await place.pool.query(
       `update traces set conversation_id = 'c', user_id = 'u', turn_at = 1
        where id in (select id from traces where agent_id = $1 order by id limit 3)`,
       [agentId],
@@ -59,7 +65,7 @@ for (const [name, filters] of [
     for (const analyzed of [false, true]) {
       if (analyzed) await db.pool.query("analyze traces");
       const { text, values } = pageStatement(planList(agentId, filters, "newest", false));
-      const { rows } = await db.pool.query<{ "QUERY PLAN": { Plan: Node }[] }>(
+      const { rows } = await place.pool.query<{ "QUERY PLAN": { Plan: Node }[] }>(
         `explain (analyze, format json) ${text}`,
         [newest, oldest, rowsMax, 500, ...values],
       );
