@@ -107,9 +107,10 @@ export class HttpProcesses {
 
   /** What each process counted, and those that have ended. */
   async measure(): Promise<Measured[]> {
-    const children = [...this.#children.values()];
-    await Promise.all(children.map(child => this.#measure(child)));
-    return [await this.#ended, ...children.map(({ measured }) => measured)];
+    await Promise.all([...this.#children.values()].map(child => this.#measure(child)));
+    // At one moment: one that has ended meanwhile is among those that have, and counts once.
+    const running = [...this.#children.values()].map(({ measured }) => measured);
+    return [await this.#ended, ...running];
   }
 
   async #measure(child: Child): Promise<void> {
@@ -118,7 +119,6 @@ export class HttpProcesses {
     const asked = child.peer.call<Measured>("measure").catch(() => undefined);
     const measured = await Promise.race([asked, late]);
     clearTimeout(timer);
-    // One that has ended meanwhile is among those.
     if (measured && this.#children.get(child.number) === child) child.measured = measured;
   }
 

@@ -14,7 +14,7 @@ const version = "26.10.0";
 
 const parts = [
   ...["test/wire", "test/ingest", "test/http/public-traces", "test/service", "test/scripts"],
-  ...["test/wide/processes/http-processes.test.ts", "test/trace-reader.test.ts", "test/worker.test.ts"],
+  ...["test/wide/processes/one-port.test.ts", "test/trace-reader.test.ts", "test/worker.test.ts"],
   ...["test/remote/sandbox", "test/embedded"],
 ];
 

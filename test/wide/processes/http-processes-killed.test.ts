@@ -11,9 +11,9 @@ import {
   startProcess,
   stopProcess,
   stopProcesses,
-} from "../flow/processes.ts";
-import { eventually } from "../support/eventually.ts";
-import { freshDatabase } from "../support/postgres.ts";
+} from "../../flow/processes.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freshDatabase } from "../../support/postgres.ts";
 
 const database = await freshDatabase();
 after(async () => {
