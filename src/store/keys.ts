@@ -33,6 +33,8 @@ export async function settleSmallKeys(url: string, log: Pick<Logger, "info">): P
   const client = newClient(url, { connectionTimeoutMillis: 5_000, options: noTimeouts });
   await client.connect();
   try {
+    // Without the lock, which whoever builds the keys of large tables has for as long as that takes, maybe hours.
+    if ((await listPending(client, true)).length === 0) return;
     await takeTurn(client);
     for (const pending of await listPending(client, true)) await settleKey(client, pending, log);
   } finally {

@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 import pg from "pg";
 import { settleLargeKeys, settleSmallKeys } from "../../src/store/keys.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { eventually } from "../support/eventually.ts";
 import { emptyDatabase } from "../support/postgres.ts";
 import { makeScratch } from "../support/postgres-server.ts";
 import { migrationsBefore, restore } from "./upgrades.ts";
@@ -145,4 +146,43 @@ test("a backup from between a migration and the new keys is restored as it was, 
   assert.deepEqual(rows, [{ agent_id: id(2) }, { agent_id: null }]);
   await Promise.all([client.end(), restored.end()]);
   await Promise.all([old.drop(), into.drop()]);
+});
+
+test("a process starts at once while another one, or what is left of it, builds a key of a large table", async () => {
+  const old = await emptyDatabase();
+  const [reader, client] = [new pg.Client(old.url), new pg.Client(old.url)];
+  await Promise.all([reader.connect(), client.connect()]);
+  await migrate(old.url, earlier());
+  await client.query(`
+    insert into accounts (id, name, email) values ('a', 'Someone', 'a@example.com');
+    insert into projects (id, account_id, name) values ('${id(1)}', 'a', 'Shop');
+    insert into agents (id, project_id, name, type) values ('${id(2)}', '${id(1)}', 'Agent', 'http_api');
+    insert into test_cases (id, agent_id, name, status, passive_behavior, turn_count, document)
+      values ('${id(3)}', '${id(2)}', 't', 'active', 'always_run', 1, '{}');
+    insert into launches (id, agent_id, source, state, test_count) values ('${id(7)}', '${id(2)}', 'api', 'completed', 1);
+    insert into runs (id, agent_id, kind, state, due_at, launch_id, test_id)
+      values ('${id(8)}', '${id(2)}', 'manual', 'completed', now(), '${id(7)}', '${id(3)}');
+  `);
+  await migrate(old.url);
+  await settleSmallKeys(old.url, silent);
+  // An index is not finished as long as a transaction has an older snapshot.
+  await reader.query("begin isolation level repeatable read; select 1");
+  const stop = new AbortController();
+  const building = settleLargeKeys(old.url, silent, stop.signal);
+  const isBuilding = async () => {
+    const { rowCount } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and query like 'create unique index concurrently%'
+         and state = 'active'`,
+    );
+    return rowCount === 1;
+  };
+  await eventually(async () => assert.ok(await isBuilding()));
+  stop.abort();
+  assert.equal(await building, false);
+  assert.ok(await isBuilding(), "the server goes on");
+  await settleSmallKeys(old.url, silent);
+  assert.ok(await isBuilding());
+  await reader.query("rollback");
+  await Promise.all([reader.end(), client.end()]);
+  await old.drop();
 });
