@@ -21,6 +21,8 @@ const days = 90;
 const dayMs = 86_400_000;
 /** Traces in a flush, a merge and a deletion. */
 const atOnce = { insert: 64, merge: 16, claim: 16, expire: 16 };
+/** The newest traces, to which batches come. */
+const recent = 1_000;
 
 type Filled = {
   db: Database;
@@ -71,11 +73,12 @@ const works: Record<string, (into: Filled, round: number) => Promise<() => Promi
     const writes = Array.from({ length: atOnce.insert }, (_, at) => otlpWrite(senders[at % 8]!));
     return () => insertTraces(db, writes, 0);
   },
-  async "merge into 16 traces"(into) {
-    const writes = Array.from({ length: atOnce.merge }, () => {
-      const { sender, externalId } = anyTrace(into);
-      return otlpWrite(sender, { externalId, spans: ["c"] });
-    });
+  async "merge into 16 new traces"(into) {
+    const writes = mergesInto(() => into.trace(into.traces - 1 - Math.floor(Math.random() * recent)));
+    return () => updateTraces(into.db, writes, limits);
+  },
+  async "merge into 16 of any age"(into) {
+    const writes = mergesInto(() => anyTrace(into));
     return () => updateTraces(into.db, writes, limits);
   },
   async "page of 50"({ db, senders }, round) {
@@ -102,6 +105,13 @@ const works: Record<string, (into: Filled, round: number) => Promise<() => Promi
     return () => expireTraces(db, agentId, { serverDays: 1, tracesMax: atOnce.expire });
   },
 };
+
+function mergesInto(pick: () => ReturnType<Filled["trace"]>) {
+  return Array.from({ length: atOnce.merge }, () => {
+    const { sender, externalId } = pick();
+    return otlpWrite(sender, { externalId, spans: ["c"] });
+  });
+}
 
 function anyTrace(into: Filled) {
   return into.trace(Math.floor(Math.random() * into.traces));
