@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { link, open, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { type Member, readTar, tarEnd, tarMember } from "../wire/tar.ts";
@@ -50,7 +50,7 @@ export async function writeArchive(file: string, at: Date): Promise<ArchiveWrite
   });
   const write = async (bytes: Buffer) => {
     if (failure) throw failure;
-    if (!compressor.write(bytes)) await Promise.race([once(compressor, "drain"), once(compressor, "close")]);
+    if (!compressor.write(bytes)) await untilDrained(compressor);
     if (failure) throw failure;
   };
   const sums: string[] = [];
@@ -81,6 +81,15 @@ export async function writeArchive(file: string, at: Date): Promise<ArchiveWrite
       await rm(draft, { force: true });
     },
   };
+}
+
+/** Resolves when more can be written, or the stream was destroyed. */
+async function untilDrained(stream: Writable): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  await Promise.race([once(stream, "drain", { signal }), once(stream, "close", { signal })]).finally(() =>
+    over.abort(),
+  );
 }
 
 async function refuseExisting(file: string): Promise<void> {

@@ -1,0 +1,31 @@
+// The file of a backup: its members come back as they were, and writing many of them leaves no listeners behind.
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { readArchive, writeArchive } from "../../src/backup/archive.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "onlooker-archive-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test("many large members are written without a warning, and read as they were", async () => {
+  const warnings: string[] = [];
+  const listen = (warning: Error) => void warnings.push(warning.name);
+  process.on("warning", listen);
+  after(() => process.off("warning", listen));
+  const file = join(folder, "many.backup");
+  const archive = await writeArchive(file, new Date());
+  const members = Array.from({ length: 20 }, (_, at) => ({
+    name: `tables/traces/${at}.copy`,
+    content: Buffer.alloc(300_000, at),
+  }));
+  for (const member of members) await archive.add(member);
+  await archive.finish();
+  const read = [];
+  for await (const { name, content } of readArchive(file)) read.push({ name, content: Buffer.from(content) });
+  assert.deepEqual(read, members);
+  await new Promise(resolve => setImmediate(resolve));
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(readdirSync(folder), ["many.backup"]);
+});
