@@ -3,8 +3,8 @@ import { applicability, routingQuestion } from "../evaluate/applicability.ts";
 import { TraceView } from "../evaluate/trace-view.ts";
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { type LoadedTrace, openEach } from "../load.ts";
-import type { CallUsage, Judge, JudgeOf } from "../model/judge/judge.ts";
-import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
+import type { CallUsage, JudgeOf } from "../model/judge/judge.ts";
+import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import type { BacktestUsage, TriedTrace } from "../model/run/backtest.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 import type { Check, Result } from "../model/run/run.ts";
@@ -13,6 +13,7 @@ import type { Clock } from "../remote/clock.ts";
 import { type Askable, evaluateOne } from "../run.ts";
 import type { Database } from "../store/db.ts";
 import { listLatestLive } from "../store/traces/read.ts";
+import { optimistic, patient } from "./backtest-judge.ts";
 import { CallEstimate, type EstimatedCalls } from "./call-estimate.ts";
 import { withDeadline } from "./deadline.ts";
 import { type UnavailableState, unavailability } from "./try-scenario.ts";
@@ -58,8 +59,6 @@ const concurrency = 4;
 /** No further trace is opened after this time; open ones end within `partMs`. */
 const openMs = 15_000;
 const partMs = 60_000;
-/** The judge is asked once more if it can answer within this time. */
-const retryMs = 10_000;
 const sampleMax = 50;
 const sampleBytesMax = 32 * 1024 * 1024;
 const sampleMs = 3_000;
@@ -236,55 +235,6 @@ function draftOf(agentId: string, document: TestCaseDocument): TestCase {
 }
 
 const noScenario = unanswered("unusable", { code: "no_scenario" });
-
-/** Asks once more what the judge could not answer now, such as beyond a rate limit. */
-function patient(judge: Judge, clock: BacktestDeps["clock"]): Judge {
-  const pause = (retryAt: number, signal: AbortSignal | undefined) =>
-    clock.sleep(Math.min(Math.max(retryAt - clock.now(), 0), retryMs), signal).catch(() => {});
-  const final = <A extends { code: string } | Unanswered>(answer: A): A =>
-    isWaiting(answer) ? { ...answer, retryAt: null } : answer;
-  return {
-    async route(question, signal) {
-      const answer = await judge.route(question, signal);
-      if (!isWaiting(answer)) return answer;
-      await pause(answer.retryAt, signal);
-      return final(await judge.route(question, signal));
-    },
-    async ask(questions, signal) {
-      const answers = await judge.ask(questions, signal);
-      const waiting = answers.filter(isWaiting);
-      if (waiting.length === 0) return answers;
-      await pause(Math.max(...waiting.map(({ retryAt }) => retryAt)), signal);
-      const open = questions.filter((_, at) => isWaiting(answers[at]!));
-      const second = await judge.ask(open, signal);
-      let next = 0;
-      return answers.map(answer => (isWaiting(answer) ? final(second[next++]!) : answer));
-    },
-  };
-}
-
-/** Assumes that scenarios match and criteria are met where the answer is not known: then most is asked. */
-function optimistic(judge: Judge, onDenied: (answer: Unanswered) => void): Judge {
-  const isOpen = (answer: { code: string } | Unanswered): answer is Unanswered => {
-    if (answer.code === "ok") return false;
-    const { code, detail } = answer as Unanswered;
-    if (code !== "undecided" && detail.code !== "judge_not_asked") onDenied(answer as Unanswered);
-    return detail.code === "judge_not_asked";
-  };
-  return {
-    async route(question, signal) {
-      const answer = await judge.route(question, signal);
-      if (!isOpen(answer)) return answer;
-      const match = { label: "match", reason: "" } as const;
-      return { code: "ok", labels: new Map(question.scenarios.map(({ testId }) => [testId, match])) };
-    },
-    async ask(questions, signal) {
-      const answers = await judge.ask(questions, signal);
-      const met = { code: "ok", score: 1, votes: [], cached: false, model: "", promptVersion: "" } as const;
-      return answers.map(answer => (isOpen(answer) ? { ...met, votes: [] } : answer));
-    },
-  };
-}
 
 function addCall(usage: BacktestUsage, { inputTokens, outputTokens, costUsd }: CallUsage): void {
   usage.calls++;

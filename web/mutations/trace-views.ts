@@ -1,5 +1,5 @@
 // Saving and deleting views of the list of traces.
-import type { SavedView } from "../../src/http/traces/schemas.ts";
+import type { SavedView } from "../../src/http/traces/view-schemas.ts";
 import { type Answer, ask, remove } from "../api.ts";
 import type { TraceSearch } from "../queries/trace-search.ts";
 

@@ -1,6 +1,6 @@
 // Query for the saved views of an agent's list of traces.
 import { queryOptions } from "@tanstack/react-query";
-import type { SavedViews } from "../../src/http/traces/schemas.ts";
+import type { SavedViews } from "../../src/http/traces/view-schemas.ts";
 import { read } from "../api.ts";
 
 export const viewsQuery = (agentId: string) =>

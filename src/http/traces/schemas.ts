@@ -12,7 +12,7 @@ import type {
 } from "../../model/trace/trace.ts";
 import { ShownRules } from "../convention-schemas.ts";
 import { Redactions, TextRedactions } from "../projects/privacy-schemas.ts";
-import { Id, Name, pageSchema, searchText, Time, typed } from "../schemas.ts";
+import { Id, pageSchema, Time, typed } from "../schemas.ts";
 import { cost, spanCall, tokens } from "./cost-schemas.ts";
 import { applicability, Run, RunDetail } from "./run-schemas.ts";
 
@@ -105,19 +105,6 @@ export const DeletedTraces = z.object({
   deleted: z.number().int().describe("How many of the traces existed."),
 });
 export type DeletedTraces = z.output<typeof DeletedTraces>;
-
-const View = {
-  name: Name.refine(name => name.length <= 60, "Must have at most 60 characters.").meta({ maxLength: 60 }),
-  search: z
-    .record(z.string().regex(/^[A-Za-z]{1,40}$/), searchText(500))
-    .refine(search => Object.keys(search).length <= 50, "At most 50 parameters.")
-    .describe("Parameters of the dashboard's URL of the list: the filters, `kind`, `order` and `within`."),
-};
-export const ViewToSave = z.object(View);
-export const SavedView = z.object({ id: Id, agentId: Id, ...View }).meta({ id: "TraceView" });
-export type SavedView = z.output<typeof SavedView>;
-export const SavedViews = z.object({ items: z.array(SavedView) });
-export type SavedViews = z.output<typeof SavedViews>;
 
 export const TraceValues = z.object({
   tools: z.array(z.string()).describe("At most 500."),

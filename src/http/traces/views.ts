@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { deleteView, listViews, saveView, viewsMax } from "../../store/traces/views.ts";
 import type { App, Deps } from "../deps.ts";
-import { SavedView, SavedViews, ViewToSave } from "./schemas.ts";
+import { SavedView, SavedViews, ViewToSave } from "./view-schemas.ts";
 
 export function registerTraceViews(app: App, { db }: Deps): void {
   const schema = { tags: ["traces"], params: z.object({ id: z.string() }) };

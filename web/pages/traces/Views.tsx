@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
-import type { SavedView } from "../../../src/http/traces/schemas.ts";
+import type { SavedView } from "../../../src/http/traces/view-schemas.ts";
 import { type Answer, type Failure, failureOf } from "../../api.ts";
 import { deleteView, saveView } from "../../mutations/trace-views.ts";
 import type { TraceSearch } from "../../queries/trace-search.ts";
