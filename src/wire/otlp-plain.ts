@@ -86,7 +86,7 @@ class PlainRequest {
         const at = cursor.at;
         if (this.#values.keyValue(end, owner, 3) !== "service.name") continue;
         const service: Attributes = {};
-        this.#values.decode(at, service);
+        this.#values.decode(at, "service.name", service);
         const name = service["service.name"];
         // Other types are read as text, which is no name.
         if (typeof name !== "string" || !this.#values.wasText) throw unusual;
@@ -157,7 +157,8 @@ class PlainRequest {
       const tag = cursor.tag();
       if (tag === 0x4a) {
         const at = cursor.at;
-        if (this.#values.keyValue(end, owner, 4) !== null) this.#values.decode(at, span.attributes);
+        const listed = this.#values.keyValue(end, owner, 4);
+        if (listed !== null) this.#values.decode(at, listed, span.attributes);
       } else if (tag === 0x5a) this.#event(this.#values.enter(end, 4));
       else if (tag === 0x6a) this.#link(this.#values.enter(end, 4));
       else {

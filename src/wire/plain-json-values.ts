@@ -1,5 +1,7 @@
 // Walks the attributes of a plain OTLP request in JSON: checks them, and decodes those that columns are derived from.
+import { longTextAttributes } from "../model/trace/column-attributes.ts";
 import type { Attributes } from "../model/trace/trace.ts";
+import { UnreadText } from "../model/trace/unread-text.ts";
 import { readAnyValue } from "./any-value.ts";
 import { unusual } from "./plain-cursor.ts";
 import { type JsonCursor, Names, token } from "./plain-json.ts";
@@ -62,14 +64,21 @@ export class JsonValues {
     const listed = target && listedAt(this.#bytes, from, to, hash);
     // Another type is read as text, which names no service.
     if (listed === "service.name" && !this.#wasText) throw unusual;
-    // The text of the value itself is the last one that was read.
-    if (listed) setOwn(target, listed, this.#wasText ? cursor.read() : this.#decode(at));
+    if (listed) setOwn(target, listed, longTextAttributes.has(listed) ? this.#later(at) : this.#decode(at));
     if (this.#bytes[cursor.at++] !== 125) throw unusual;
   }
 
-  /** As any other request is decoded. */
+  #later(at: number): unknown {
+    if (!this.#wasText) return this.#decode(at);
+    const { from, to, isEscaped } = this.#cursor;
+    return new UnreadText(() => this.#cursor.textAt(from, to, isEscaped));
+  }
+
+  /** As any other request is decoded. `at`: of the last value, whose text is the last one that was read. */
   #decode(at: number): unknown {
-    return readAnyValue(JSON.parse(this.#bytes.toString("utf8", at, this.#cursor.at)));
+    return this.#wasText
+      ? this.#cursor.read()
+      : readAnyValue(JSON.parse(this.#bytes.toString("utf8", at, this.#cursor.at)));
   }
 
   /** `depth`: its own. */

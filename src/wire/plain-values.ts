@@ -1,10 +1,13 @@
 // Walks the attributes of a plain OTLP request: checks them, and decodes those that columns are derived from.
+import { longTextAttributes } from "../model/trace/column-attributes.ts";
 import type { Attributes } from "../model/trace/trace.ts";
+import { UnreadText } from "../model/trace/unread-text.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { readKeyValue } from "./otlp-protobuf-value.ts";
 import { type PlainCursor, unusual } from "./plain-cursor.ts";
 import { hashOf, KeySet, listedAt } from "./plain-keys.ts";
 import { ProtobufWalk } from "./protobuf-walk.ts";
+import { setOwn } from "./set-own.ts";
 
 const depthMax = 20;
 
@@ -19,8 +22,10 @@ export class PlainValues {
   readonly #keys = keySet;
   /** How many were entered. */
   messages = 0;
-  /** Whether the value of the last attribute is a text. */
+  /** Whether the value of the last attribute is a text, and where. */
   wasText = false;
+  #textFrom = 0;
+  #textTo = 0;
 
   constructor(bytes: Buffer, cursor: PlainCursor, limits: DecodeLimits) {
     this.#bytes = bytes;
@@ -76,7 +81,9 @@ export class PlainValues {
     switch (tag) {
       case 0x0a:
       case 0x3a:
-        cursor.skipSized(end);
+        this.#textTo = cursor.sized(end);
+        this.#textFrom = cursor.at;
+        cursor.at = this.#textTo;
         break;
       case 0x10:
         cursor.digit();
@@ -109,9 +116,16 @@ export class PlainValues {
     cursor.leave(end);
   }
 
-  /** As any other request is decoded. `at`: where the length of the KeyValue stands. */
-  decode(at: number, target: Attributes): void {
-    this.#walk.rewind(at);
-    readKeyValue(this.#walk, target);
+  /** Sets the last attribute. `at`: where the length of its KeyValue stands. */
+  decode(at: number, key: string, target: Attributes): void {
+    if (!this.wasText) {
+      // As any other request is decoded.
+      this.#walk.rewind(at);
+      readKeyValue(this.#walk, target);
+      return;
+    }
+    const [from, to] = [this.#textFrom, this.#textTo];
+    const read = () => this.#bytes.toString("utf8", from, to);
+    setOwn(target, key, longTextAttributes.has(key) ? new UnreadText(read) : read());
   }
 }

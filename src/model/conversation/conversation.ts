@@ -3,6 +3,7 @@ import { parseJson, ValueAllowance } from "../json-text.ts";
 import { isRecord } from "../record.ts";
 import { compareNanos } from "../trace/merge.ts";
 import type { Attributes, Derived, FoundText, Span, ToolCall, TracePath } from "../trace/trace.ts";
+import { UnreadText } from "../trace/unread-text.ts";
 
 export type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedText">;
 
@@ -20,7 +21,7 @@ export function readConversation(
   counts?: (span: Span, attribute: string) => boolean,
 ): Conversation {
   const has = (span: Span, attribute: string) =>
-    attributeOf(span, attribute) !== undefined && (counts?.(span, attribute) ?? true);
+    sentOf(span, attribute) !== undefined && (counts?.(span, attribute) ?? true);
   const inputs: Span[] = [];
   const prompts: Span[] = [];
   const outputs: Span[] = [];
@@ -93,6 +94,11 @@ export function modelsIn(span: Span): string[] {
 
 /** The span's own attribute; undefined when it is absent or null. */
 export function attributeOf(span: Span, key: string): unknown {
+  const value = sentOf(span, key);
+  return typeof value === "object" && value instanceof UnreadText ? value.read() : value;
+}
+
+function sentOf(span: Span, key: string): unknown {
   const value = span.attributes[key];
   // Most lookups miss, so the cheap test comes first; `hasOwn` excludes properties that every object inherits.
   return value === undefined || value === null || !Object.hasOwn(span.attributes, key) ? undefined : value;

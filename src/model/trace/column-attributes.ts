@@ -23,3 +23,11 @@ export const columnAttributes: readonly string[] = [
   "session.id",
   "user.id",
 ];
+
+/** Those of them whose texts are long. */
+export const longTextAttributes: ReadonlySet<string> = new Set([
+  "gen_ai.input.messages",
+  "gen_ai.output.messages",
+  "gen_ai.prompt",
+  "gen_ai.response.text",
+]);
