@@ -1,6 +1,8 @@
 // Compares a request that is stored as it arrived with the same one decoded and encoded again: nobody must see which it was.
 import { isDeepStrictEqual } from "node:util";
-import { type PreparedBatch, prepareBatch, prepareBody, type Readers } from "../src/ingest/prepare.ts";
+import { prepareBatch, prepareBody } from "../src/ingest/prepare.ts";
+import type { PreparedBatch } from "../src/ingest/prepared.ts";
+import type { Readers } from "../src/ingest/readers.ts";
 import { readBatch, scan } from "../src/wire/batch.ts";
 import { decodeBody } from "../src/wire/body.ts";
 import { decodeLimits } from "../src/wire/limits.ts";
@@ -24,12 +26,13 @@ export function differenceAsReceived(
   const groups = whole.path === "otlp" ? whole.groups : [];
   const [decoded] = groups;
   if (groups.length !== 1 || !decoded || decoded.refusal) return "the decoder finds more, or refuses it";
-  const again = prepareBatch(decoded.batch, "otlp", group.batch.readBy);
+  const again = prepareBatch(decoded.batch, "otlp", group.batch.readBy, readers?.storing);
   const [received, encoded] = [scan(group.batch.bytes), scan(again.bytes)];
   const parts: [string, unknown, unknown][] = [
     ["service", group.serviceName, decoded.serviceName],
     ["trace id", group.traceId, decoded.traceId],
     ["number of spans", [group.spanCount, group.batch.spanCount], [decoded.spanCount, again.spanCount]],
+    ["redactions", group.batch.redactions, again.redactions],
     ["columns", group.batch.columns, again.columns],
     ["span keys", group.batch.spanKeys, again.spanKeys],
     ["spans", JSON.stringify(readBatch(received)), encoded.text.toString()],

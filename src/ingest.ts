@@ -12,7 +12,9 @@ import {
 import { answersOf } from "./ingest/answers.ts";
 import { inTurns } from "./ingest/in-turns.ts";
 import { intakeOf } from "./ingest/intake.ts";
-import type { PreparedBatch, PreparedBody, PreparedResource, RefusedGroup } from "./ingest/prepare.ts";
+import type { PreparedBody } from "./ingest/prepare.ts";
+import type { PreparedResource, RefusedGroup } from "./ingest/prepare-groups.ts";
+import type { PreparedBatch } from "./ingest/prepared.ts";
 import type { Preparer } from "./ingest/preparer.ts";
 import { readRequestId } from "./ingest/request-id.ts";
 import { agentOfGroup, agentOfHint, type FindAgents, namedAgent } from "./ingest/resolve-agent.ts";

@@ -9,7 +9,7 @@ import {
   readContentEncoding,
   readMediaType,
 } from "../wire/media-type.ts";
-import type { Readers } from "./prepare.ts";
+import type { Readers } from "./readers.ts";
 
 /** The request's headers, and its body as a function: the key is checked before a byte of the body is read. */
 export type IngestRequest = {

@@ -14,8 +14,8 @@ import type { MediaType } from "../wire/media-type.ts";
 import { decodeLogs, type SpanRecords } from "../wire/otlp-logs.ts";
 import { allocateDense } from "../wire/slab.ts";
 import { type IntakeBy, takerOf } from "./intake.ts";
-import { type Readers, redactedBy } from "./prepare.ts";
-import { BodyRedaction, type RedactedBatch } from "./redaction.ts";
+import type { Readers } from "./readers.ts";
+import { BodyRedaction, type RedactedBatch, redactedBy } from "./redaction.ts";
 
 /** The records of one span, as they are stored. */
 export type PreparedRecords = {

@@ -13,21 +13,19 @@ import type { IntakeBy } from "./intake.ts";
 import {
   type PrepareAgain,
   type PreparedAgain,
-  type PreparedBatch,
   type PreparedBody,
-  type PreparedGroup,
-  type PreparedResource,
   prepareAgain,
   prepareBody,
-  type Readers,
-  type RefusedGroup,
 } from "./prepare.ts";
+import type { PreparedGroup, PreparedResource, RefusedGroup } from "./prepare-groups.ts";
 import {
   type PreparedRecords,
   type PreparedService,
   prepareLogs,
   prepareRecordsAgain,
 } from "./prepare-logs.ts";
+import type { PreparedBatch } from "./prepared.ts";
+import type { Readers } from "./readers.ts";
 
 export type PrepareInput = {
   bytes: Uint8Array;

@@ -3,10 +3,11 @@ import type { ReadBy } from "../model/conventions/read-by.ts";
 import { redactorOf, type StoringRules } from "../model/privacy.ts";
 import type { IdNames } from "../model/redaction/ids.ts";
 import { Work, workMax } from "../model/redaction/work.ts";
-import type { Redaction, Redactor } from "../model/redaction.ts";
+import type { Redaction, Redactor, Search } from "../model/redaction.ts";
 import type { Attributes, Batch } from "../model/trace/trace.ts";
 import type { StoredRedactions } from "../store/traces/write.ts";
 import { encodeRedactions, readRedactions } from "../wire/redactions.ts";
+import type { IntakeBy } from "./intake.ts";
 
 /** `found`: the same as in `redactions`. */
 export type RedactedBatch = {
@@ -16,8 +17,18 @@ export type RedactedBatch = {
 };
 
 /** What was redacted before. */
-export function kept(before: StoredRedactions | undefined): Pick<RedactedBatch, "redactions" | "found"> {
+function kept(before: StoredRedactions | undefined): Pick<RedactedBatch, "redactions" | "found"> {
   return before ? { redactions: before, found: readRedactions(before.bytes).redactions } : {};
+}
+
+/** `before`: what earlier rules redacted in the batch. */
+export function redactedBy(
+  redaction: BodyRedaction | null,
+  batch: Batch,
+  by: IntakeBy,
+  before?: StoredRedactions,
+): RedactedBatch {
+  return redaction ? redaction.redact(batch, by, before) : { batch, ...kept(before) };
 }
 
 /** All batches of a body share what redaction may cost, and their resources, each of which is redacted once. */
@@ -36,6 +47,15 @@ export class BodyRedaction {
   static by(storing: StoringRules | null | undefined): BodyRedaction | null {
     const redactor = storing && redactorOf(storing);
     return redactor ? new BodyRedaction(redactor, storing.revision) : null;
+  }
+
+  /**
+   * Whether nothing in a request would be redacted, whichever of the agents it is for: what one of them reads as an id, it
+   * takes for an id. With a budget of its own.
+   */
+  search(agents: readonly ReadBy[]): Search {
+    const ids = idNamesOf({ conventionRules: agents.flatMap(agent => agent.conventionRules) });
+    return this.#redactor.search(ids ? { ids } : {});
   }
 
   /** The same object for the same resource: what is stored once stays one. */
@@ -86,7 +106,7 @@ function joined(before: StoredRedactions, later: Redaction[]): Redaction[] {
 const conversationTargets = new Set(["gen_ai.conversation.id", "session.id"]);
 
 /** The attributes that the agent's own rules read as ids. */
-function idNamesOf({ conventionRules }: ReadBy): IdNames | null {
+function idNamesOf({ conventionRules }: Pick<ReadBy, "conventionRules">): IdNames | null {
   const named = (is: (to: string) => boolean) =>
     conventionRules.flatMap(({ from, to }) => (is(to) ? [from] : []));
   const user = named(to => to === "user.id");

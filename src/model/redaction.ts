@@ -4,6 +4,7 @@ import { type OwnRule, OwnRules } from "./redaction/own-rules.ts";
 import { type BuiltInRule, builtInRules } from "./redaction/rules.ts";
 import { TextRedaction } from "./redaction/text.ts";
 import { redactAttributes, redactBatch, redactRecords } from "./redaction/traces.ts";
+import { type Engine, Walk } from "./redaction/walk.ts";
 import { Work, workMax } from "./redaction/work.ts";
 import type { Attributes, Batch, LogRecord } from "./trace/trace.ts";
 
@@ -63,6 +64,18 @@ export type Redactor = {
     options?: RedactionOptions,
   ): Redacted<Attributes>;
   text(text: string, options?: Pick<RedactionOptions, "work">): RedactedText;
+  /** For the parts of one batch. */
+  search(options?: RedactionOptions): Search;
+};
+
+/**
+ * Whether nothing in a part of a batch would be redacted, in any order of the parts. If that is true of all attributes (of
+ * spans, scopes, events, links and the resource, but for the service's name), messages of statuses and states of traces,
+ * `batch` finds nothing, with the same options.
+ */
+export type Search = {
+  isCleanAttribute(key: string, value: unknown): boolean;
+  isCleanText(text: string): boolean;
 };
 
 /**
@@ -90,6 +103,22 @@ export function openRedactor(
     records: (spanId, records, options) => redactRecords(spanId, records, engine(options)),
     attributes: (attributes, at, options) => redactAttributes(attributes, at, engine(options)),
     text: (text, options) => texts.redact(text, options?.work ?? new Work(workMax)),
+    search: options => searchBy({ ...engine(options), pseudonymOf: () => "" }),
+  };
+}
+
+function searchBy(engine: Engine): Search {
+  const found: Redaction[] = [];
+  const walk = new Walk(engine, null, "attributes", found);
+  return {
+    isCleanAttribute(key, value) {
+      walk.attribute(value, key, key);
+      return found.length === 0;
+    },
+    isCleanText(text) {
+      walk.text(text, "", "");
+      return found.length === 0;
+    },
   };
 }
 

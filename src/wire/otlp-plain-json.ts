@@ -2,10 +2,11 @@
 import { isUtf8 } from "node:buffer";
 import type { Attributes, Span } from "../model/trace/trace.ts";
 import type { DecodeLimits } from "./limits.ts";
-import type { PlainTrace } from "./otlp-plain.ts";
 import { unusual } from "./plain-cursor.ts";
 import { JsonCursor, Names, once, token } from "./plain-json.ts";
 import { JsonValues } from "./plain-json-values.ts";
+import { serviceNameKey } from "./plain-keys.ts";
+import type { PlainTrace, PlainWatcher } from "./plain-trace.ts";
 
 /** How a request begins that is stored as it arrived, and no other batch. */
 export const plainJsonBegin = token('{"resourceSpans":');
@@ -15,9 +16,13 @@ const plainJsonEnd = token("}");
  * As `readPlain`, for JSON: null for anything that is not as SDKs write it, and for what is written in another way than
  * JSON.stringify would. So a text or number of a plain request stands in it as it would in the stored spans.
  */
-export function readPlainJson(bytes: Buffer, limits: DecodeLimits): PlainTrace | null {
+export function readPlainJson(
+  bytes: Buffer,
+  limits: DecodeLimits,
+  watcher: PlainWatcher | null = null,
+): PlainTrace | null {
   try {
-    return new PlainJsonRequest(bytes, limits).read();
+    return new PlainJsonRequest(bytes, limits, watcher).read();
   } catch (error) {
     if (error === unusual) return null;
     throw error;
@@ -45,6 +50,7 @@ const inLink = new Names("traceId", "spanId", "traceState", "attributes", "flags
 class PlainJsonRequest {
   readonly #bytes: Buffer;
   readonly #limits: DecodeLimits;
+  readonly #watcher: PlainWatcher | null;
   readonly #cursor: JsonCursor;
   readonly #values: JsonValues;
   readonly #spans: Span[] = [];
@@ -55,11 +61,12 @@ class PlainJsonRequest {
   /** Bytes that spans share, and that each of them is read with. */
   #repeated = 0;
 
-  constructor(bytes: Buffer, limits: DecodeLimits) {
+  constructor(bytes: Buffer, limits: DecodeLimits, watcher: PlainWatcher | null) {
     this.#bytes = bytes;
     this.#limits = limits;
+    this.#watcher = watcher;
     this.#cursor = new JsonCursor(bytes);
-    this.#values = new JsonValues(bytes, this.#cursor, limits.nestingMax);
+    this.#values = new JsonValues(bytes, this.#cursor, limits.nestingMax, watcher);
   }
 
   read(): PlainTrace {
@@ -114,8 +121,8 @@ class PlainJsonRequest {
       if (field === 0) {
         this.#values.newSpan();
         const service: Attributes = {};
-        this.#values.attributes(5, service);
-        const name = service["service.name"];
+        this.#values.attributes(5, service, true);
+        const name = service[serviceNameKey];
         if (typeof name === "string") this.#serviceName = name;
       } else cursor.count();
     }
@@ -219,11 +226,17 @@ class PlainJsonRequest {
         span.status = this.#status();
         return;
       case 10:
-        cursor.text();
+        this.#text();
         return;
       default:
         cursor.count();
     }
+  }
+
+  /** One that could be redacted. */
+  #text(): void {
+    this.#cursor.text();
+    if (this.#watcher && !this.#watcher.isCleanText(this.#cursor.read())) throw unusual;
   }
 
   #id(digits: number): string {
@@ -248,7 +261,7 @@ class PlainJsonRequest {
       const field = cursor.field(inStatus);
       seen = once(seen, field);
       if (field === 0) code = cursor.count();
-      else cursor.text();
+      else this.#text();
     }
     return code === 0 ? null : { code };
   }
@@ -276,7 +289,7 @@ class PlainJsonRequest {
       seen = once(seen, field);
       if (field === 0) cursor.id(32);
       else if (field === 1) cursor.id(16);
-      else if (field === 2) cursor.text();
+      else if (field === 2) this.#text();
       else if (field === 3) this.#values.attributes(10, null);
       else cursor.count();
     }

@@ -2,19 +2,22 @@
 import type { Attributes, Span } from "../model/trace/trace.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { PlainCursor, unusual } from "./plain-cursor.ts";
+import { serviceNameKey } from "./plain-keys.ts";
+import type { PlainTrace, PlainWatcher } from "./plain-trace.ts";
 import { PlainValues } from "./plain-values.ts";
-
-/** The one trace of a request. `spans` have those attributes only that columns are derived from, and no events or links. */
-export type PlainTrace = { serviceName: string; traceId: string; spans: Span[] };
 
 /**
  * Null for anything that is not as SDKs write it: several traces or resources, fields in another order, sent twice or
  * unknown, ids that are not ids, invalid protobuf, or more than the limits allow. `readOtlpProtobuf` reads, or refuses,
  * these. Of a plain request it reads everything: no byte of it says what the decoded spans do not.
  */
-export function readPlain(bytes: Buffer, limits: DecodeLimits): PlainTrace | null {
+export function readPlain(
+  bytes: Buffer,
+  limits: DecodeLimits,
+  watcher: PlainWatcher | null = null,
+): PlainTrace | null {
   try {
-    return new PlainRequest(bytes, limits).read();
+    return new PlainRequest(bytes, limits, watcher).read();
   } catch (error) {
     if (error === unusual) return null;
     throw error;
@@ -27,6 +30,7 @@ const passes = 3;
 class PlainRequest {
   readonly #bytes: Buffer;
   readonly #limits: DecodeLimits;
+  readonly #watcher: PlainWatcher | null;
   readonly #cursor: PlainCursor;
   readonly #values: PlainValues;
   readonly #spans: Span[] = [];
@@ -37,11 +41,12 @@ class PlainRequest {
   /** Bytes that spans share, and that each of them is read with. */
   #repeated = 0;
 
-  constructor(bytes: Buffer, limits: DecodeLimits) {
+  constructor(bytes: Buffer, limits: DecodeLimits, watcher: PlainWatcher | null) {
     this.#bytes = bytes;
     this.#limits = limits;
+    this.#watcher = watcher;
     this.#cursor = new PlainCursor(bytes);
-    this.#values = new PlainValues(bytes, this.#cursor, limits);
+    this.#values = new PlainValues(bytes, this.#cursor, limits, watcher);
   }
 
   read(): PlainTrace {
@@ -80,24 +85,19 @@ class PlainRequest {
     const cursor = this.#cursor;
     const seen = cursor.seen();
     const owner = this.#values.newSpan();
+    const service: Attributes = {};
     while (cursor.at < end) {
       const tag = cursor.tag();
-      if (tag === 0x0a) {
-        const at = cursor.at;
-        if (this.#values.keyValue(end, owner, 3) !== "service.name") continue;
-        const service: Attributes = {};
-        this.#values.decode(at, "service.name", service);
-        const name = service["service.name"];
-        // Other types are read as text, which is no name.
-        if (typeof name !== "string" || !this.#values.wasText) throw unusual;
-        this.#serviceName = name;
-      } else {
+      if (tag === 0x0a) this.#values.attribute(end, owner, 3, service, true);
+      else {
         seen.once(tag);
         if (tag === 0x10) cursor.skipUint32();
         else throw unusual;
       }
     }
     cursor.leave(end);
+    const name = service[serviceNameKey];
+    if (typeof name === "string") this.#serviceName = name;
   }
 
   #scopeSpans(end: number): void {
@@ -128,7 +128,7 @@ class PlainRequest {
     const owner = this.#values.newSpan();
     while (cursor.at < end) {
       const tag = cursor.tag();
-      if (tag === 0x1a) this.#values.keyValue(end, owner, 4);
+      if (tag === 0x1a) this.#values.attribute(end, owner, 4, null);
       else {
         seen.once(tag);
         if (tag === 0x0a || tag === 0x12) cursor.skipSized(end);
@@ -155,11 +155,8 @@ class PlainRequest {
     };
     while (cursor.at < end) {
       const tag = cursor.tag();
-      if (tag === 0x4a) {
-        const at = cursor.at;
-        const listed = this.#values.keyValue(end, owner, 4);
-        if (listed !== null) this.#values.decode(at, listed, span.attributes);
-      } else if (tag === 0x5a) this.#event(this.#values.enter(end, 4));
+      if (tag === 0x4a) this.#values.attribute(end, owner, 4, span.attributes);
+      else if (tag === 0x5a) this.#event(this.#values.enter(end, 4));
       else if (tag === 0x6a) this.#link(this.#values.enter(end, 4));
       else {
         seen.once(tag);
@@ -182,7 +179,7 @@ class PlainRequest {
         span.span_id = cursor.hex(cursor.id(8, end), 8);
         return;
       case 0x1a:
-        cursor.skipSized(end);
+        this.#text(end);
         return;
       case 0x22:
         if (this.#bytes[cursor.at] === 0) cursor.at++;
@@ -218,6 +215,14 @@ class PlainRequest {
     }
   }
 
+  /** One that could be redacted. */
+  #text(end: number): void {
+    const cursor = this.#cursor;
+    const textEnd = cursor.sized(end);
+    if (!this.#watcher) cursor.at = textEnd;
+    else if (!this.#watcher.isCleanText(cursor.text(textEnd))) throw unusual;
+  }
+
   #sameTrace(at: number): void {
     const bytes = this.#bytes;
     if (this.#traceIdAt === -1) this.#traceIdAt = at;
@@ -231,7 +236,7 @@ class PlainRequest {
     while (cursor.at < end) {
       const tag = cursor.tag();
       seen.once(tag);
-      if (tag === 0x12) cursor.skipSized(end);
+      if (tag === 0x12) this.#text(end);
       else if (tag === 0x18) code = cursor.digit();
       else throw unusual;
     }
@@ -245,7 +250,7 @@ class PlainRequest {
     const owner = this.#values.newObject();
     while (cursor.at < end) {
       const tag = cursor.tag();
-      if (tag === 0x1a) this.#values.keyValue(end, owner, 5);
+      if (tag === 0x1a) this.#values.attribute(end, owner, 5, null);
       else {
         seen.once(tag);
         if (tag === 0x09) cursor.at += 8;
@@ -263,12 +268,12 @@ class PlainRequest {
     const owner = this.#values.newObject();
     while (cursor.at < end) {
       const tag = cursor.tag();
-      if (tag === 0x22) this.#values.keyValue(end, owner, 5);
+      if (tag === 0x22) this.#values.attribute(end, owner, 5, null);
       else {
         seen.once(tag);
         if (tag === 0x0a) cursor.id(16, end);
         else if (tag === 0x12) cursor.id(8, end);
-        else if (tag === 0x1a) cursor.skipSized(end);
+        else if (tag === 0x1a) this.#text(end);
         else if (tag === 0x28) cursor.skipUint32();
         else if (tag === 0x35) cursor.at += 4;
         else throw unusual;

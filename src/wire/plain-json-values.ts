@@ -5,7 +5,8 @@ import { UnreadText } from "../model/trace/unread-text.ts";
 import { readAnyValue } from "./any-value.ts";
 import { unusual } from "./plain-cursor.ts";
 import { type JsonCursor, Names, token } from "./plain-json.ts";
-import { hashOf, KeySet, listedAt } from "./plain-keys.ts";
+import { hashOf, KeySet, listedAt, serviceNameKey } from "./plain-keys.ts";
+import type { PlainWatcher } from "./plain-trace.ts";
 import { setOwn } from "./set-own.ts";
 
 const depthMax = 60;
@@ -27,11 +28,19 @@ export class JsonValues {
   readonly #bytes: Buffer;
   readonly #cursor: JsonCursor;
   readonly #nestingMax: number;
-  /** Whether the value of the last attribute is a text. */
+  readonly #watcher: PlainWatcher | null;
+  /** The last key, its hash, and where its value stands. */
+  #keyFrom = 0;
+  #keyTo = 0;
+  #isKeyEscaped = false;
+  #keyHash = 0;
+  #valueAt = 0;
+  /** Whether the last value is a text, which then is the cursor's last. */
   #wasText = false;
 
-  constructor(bytes: Buffer, cursor: JsonCursor, nestingMax: number) {
+  constructor(bytes: Buffer, cursor: JsonCursor, nestingMax: number, watcher: PlainWatcher | null) {
     this.#bytes = bytes;
+    this.#watcher = watcher;
     this.#cursor = cursor;
     this.#nestingMax = Math.min(depthMax, nestingMax);
   }
@@ -41,44 +50,69 @@ export class JsonValues {
     keySet.clear();
   }
 
-  /** A list of attributes; returns how many there are. `depth`: of the list. Listed ones are set in `target`. */
-  attributes(depth: number, target: Attributes | null): number {
+  /**
+   * The attributes of the resource, a scope, a span, an event or a link; returns how many there are. `depth`: of the list.
+   * Listed ones are set in `target`. `isOfResource`: that is for the service's name, which must be a text.
+   */
+  attributes(depth: number, target: Attributes | null, isOfResource = false): number {
     const cursor = this.#cursor;
     const owner = keySet.owner();
     let count = 0;
     cursor.open("[");
-    for (; cursor.more("]"); count++) this.#keyValue(owner, depth + 1, target);
+    for (; cursor.more("]"); count++) {
+      this.#keyValue(owner, depth + 1);
+      if (target || this.#watcher) this.#take(target, isOfResource);
+    }
     return count;
   }
 
-  #keyValue(owner: number, depth: number, target: Attributes | null): void {
+  #keyValue(owner: number, depth: number): void {
     const cursor = this.#cursor;
     cursor.skip(keyBegin);
     cursor.text();
-    const { from, to } = cursor;
+    const { from, to, isEscaped } = cursor;
     const hash = hashOf(this.#bytes, from, to);
     keySet.add(owner, hash);
     cursor.skip(valueBegin);
     const at = cursor.at;
     this.#anyValue(depth + 1);
-    const listed = target && listedAt(this.#bytes, from, to, hash);
-    // Another type is read as text, which names no service.
-    if (listed === "service.name" && !this.#wasText) throw unusual;
-    if (listed) setOwn(target, listed, longTextAttributes.has(listed) ? this.#later(at) : this.#decode(at));
     if (this.#bytes[cursor.at++] !== 125) throw unusual;
+    // Those of items are known no more.
+    this.#keyFrom = from;
+    this.#keyTo = to;
+    this.#isKeyEscaped = isEscaped;
+    this.#keyHash = hash;
+    this.#valueAt = at;
   }
 
-  #later(at: number): unknown {
-    if (!this.#wasText) return this.#decode(at);
+  #take(target: Attributes | null, isOfResource: boolean): void {
+    const watcher = this.#watcher;
+    const [from, to] = [this.#keyFrom, this.#keyTo];
+    const listed = target && listedAt(this.#bytes, from, to, this.#keyHash);
+    const isName = isOfResource && listed === serviceNameKey;
+    // Another type is read as text, which names no service.
+    if (isName && !this.#wasText) throw unusual;
+    if (!watcher || isName) {
+      if (listed) setOwn(target!, listed, longTextAttributes.has(listed) ? this.#later() : this.#decode());
+      return;
+    }
+    const value = this.#decode();
+    const key = this.#cursor.textAt(from, to, this.#isKeyEscaped);
+    if (!watcher.isCleanAttribute(key, value)) throw unusual;
+    if (listed) setOwn(target!, listed, value);
+  }
+
+  #later(): unknown {
+    if (!this.#wasText) return this.#decode();
     const { from, to, isEscaped } = this.#cursor;
     return new UnreadText(() => this.#cursor.textAt(from, to, isEscaped));
   }
 
-  /** As any other request is decoded. `at`: of the last value, whose text is the last one that was read. */
-  #decode(at: number): unknown {
-    return this.#wasText
-      ? this.#cursor.read()
-      : readAnyValue(JSON.parse(this.#bytes.toString("utf8", at, this.#cursor.at)));
+  /** The last value, as any other request is decoded. */
+  #decode(): unknown {
+    if (this.#wasText) return this.#cursor.read();
+    // Without the bracket of the attribute.
+    return readAnyValue(JSON.parse(this.#bytes.toString("utf8", this.#valueAt, this.#cursor.at - 1)));
   }
 
   /** `depth`: its own. */
@@ -115,10 +149,11 @@ export class JsonValues {
     cursor.open("{");
     if (!cursor.more("}")) return;
     cursor.skip(valuesBegin);
-    if (areKeyValues) this.attributes(depth + 1, null);
-    else {
-      cursor.open("[");
-      while (cursor.more("]")) this.#anyValue(depth + 2);
+    cursor.open("[");
+    const owner = areKeyValues ? keySet.owner() : 0;
+    while (cursor.more("]")) {
+      if (areKeyValues) this.#keyValue(owner, depth + 2);
+      else this.#anyValue(depth + 2);
     }
     if (this.#bytes[cursor.at++] !== 125) throw unusual;
   }

@@ -46,8 +46,10 @@ export function hashOf(bytes: Uint8Array, from: number, to: number): number {
   return hash;
 }
 
+export const serviceNameKey = "service.name";
+
 const listedByHash = new Map<number, { key: string; bytes: Buffer }>();
-for (const key of ["service.name", ...columnAttributes]) {
+for (const key of [serviceNameKey, ...columnAttributes]) {
   const bytes = Buffer.from(key);
   listedByHash.set(hashOf(bytes, 0, bytes.length), { key, bytes });
 }

@@ -3,9 +3,10 @@ import { longTextAttributes } from "../model/trace/column-attributes.ts";
 import type { Attributes } from "../model/trace/trace.ts";
 import { UnreadText } from "../model/trace/unread-text.ts";
 import type { DecodeLimits } from "./limits.ts";
-import { readKeyValue } from "./otlp-protobuf-value.ts";
+import { readAnyValue } from "./otlp-protobuf-value.ts";
 import { type PlainCursor, unusual } from "./plain-cursor.ts";
-import { hashOf, KeySet, listedAt } from "./plain-keys.ts";
+import { hashOf, KeySet, listedAt, serviceNameKey } from "./plain-keys.ts";
+import type { PlainWatcher } from "./plain-trace.ts";
 import { ProtobufWalk } from "./protobuf-walk.ts";
 import { setOwn } from "./set-own.ts";
 
@@ -22,12 +23,19 @@ export class PlainValues {
   readonly #keys = keySet;
   /** How many were entered. */
   messages = 0;
-  /** Whether the value of the last attribute is a text, and where. */
-  wasText = false;
+  readonly #watcher: PlainWatcher | null;
+  /** The last key, its hash, and where its value stands; -1 if it has none. */
+  #keyFrom = 0;
+  #keyTo = 0;
+  #keyHash = 0;
+  #valueAt = -1;
+  /** Whether the last value is a text, and where. */
+  #wasText = false;
   #textFrom = 0;
   #textTo = 0;
 
-  constructor(bytes: Buffer, cursor: PlainCursor, limits: DecodeLimits) {
+  constructor(bytes: Buffer, cursor: PlainCursor, limits: DecodeLimits, watcher: PlainWatcher | null) {
+    this.#watcher = watcher;
     this.#bytes = bytes;
     this.#cursor = cursor;
     this.#nestingMax = Math.min(depthMax, limits.nestingMax);
@@ -51,27 +59,60 @@ export class PlainValues {
     return this.#cursor.sized(outerEnd);
   }
 
-  /** Returns the key if it is a listed one, else null. */
-  keyValue(outerEnd: number, owner: number, depth: number): string | null {
+  /**
+   * An attribute of the resource, a scope, a span, an event or a link. Set in `target` if it is a listed one. `isOfResource`:
+   * that is for the service's name, which must be a text.
+   */
+  attribute(
+    outerEnd: number,
+    owner: number,
+    depth: number,
+    target: Attributes | null,
+    isOfResource = false,
+  ): void {
+    this.#keyValue(outerEnd, owner, depth);
+    const watcher = this.#watcher;
+    if (!target && !watcher) return;
+    const [from, to] = [this.#keyFrom, this.#keyTo];
+    const listed = target && listedAt(this.#bytes, from, to, this.#keyHash);
+    const isName = isOfResource && listed === serviceNameKey;
+    // Other types are read as text, which is no name.
+    if (isName && !this.#wasText) throw unusual;
+    if (!watcher || isName) {
+      if (listed) setOwn(target!, listed, longTextAttributes.has(listed) ? this.#later() : this.#decode());
+      return;
+    }
+    const value = this.#decode();
+    if (!watcher.isCleanAttribute(this.#bytes.toString("utf8", from, to), value)) throw unusual;
+    if (listed) setOwn(target!, listed, value);
+  }
+
+  #keyValue(outerEnd: number, owner: number, depth: number): void {
     const cursor = this.#cursor;
     const end = this.enter(outerEnd, depth);
     // An empty key is left out.
-    let keyEnd = cursor.at;
+    let keyTo = cursor.at;
     if (cursor.at < end && this.#bytes[cursor.at] === 0x0a) {
       cursor.at++;
-      keyEnd = cursor.sized(end);
+      keyTo = cursor.sized(end);
     }
-    const keyHash = hashOf(this.#bytes, cursor.at, keyEnd);
+    const keyFrom = cursor.at;
+    const keyHash = hashOf(this.#bytes, keyFrom, keyTo);
     this.#keys.add(owner, keyHash);
-    const listed = listedAt(this.#bytes, cursor.at, keyEnd, keyHash);
-    cursor.at = keyEnd;
-    this.wasText = false;
+    cursor.at = keyTo;
+    this.#wasText = false;
+    let valueAt = -1;
     if (cursor.at < end) {
       if (cursor.tag() !== 0x12) throw unusual;
+      valueAt = cursor.at;
       this.#anyValue(this.enter(end, depth + 1), depth + 1);
     }
     cursor.leave(end);
-    return listed;
+    // Those of items are known no more.
+    this.#keyFrom = keyFrom;
+    this.#keyTo = keyTo;
+    this.#keyHash = keyHash;
+    this.#valueAt = valueAt;
   }
 
   #anyValue(end: number, depth: number): void {
@@ -102,7 +143,7 @@ export class PlainValues {
         throw unusual;
     }
     cursor.leave(end);
-    this.wasText = tag === 0x0a;
+    this.#wasText = tag === 0x0a;
   }
 
   #items(tag: number, end: number, depth: number): void {
@@ -110,22 +151,23 @@ export class PlainValues {
     const owner = this.newObject();
     while (cursor.at < end) {
       if (cursor.tag() !== 0x0a) throw unusual;
-      if (tag === 0x32) this.keyValue(end, owner, depth + 1);
+      if (tag === 0x32) this.#keyValue(end, owner, depth + 1);
       else this.#anyValue(this.enter(end, depth + 1), depth + 1);
     }
     cursor.leave(end);
   }
 
-  /** Sets the last attribute. `at`: where the length of its KeyValue stands. */
-  decode(at: number, key: string, target: Attributes): void {
-    if (!this.wasText) {
-      // As any other request is decoded.
-      this.#walk.rewind(at);
-      readKeyValue(this.#walk, target);
-      return;
-    }
+  #later(): unknown {
+    if (!this.#wasText) return this.#decode();
     const [from, to] = [this.#textFrom, this.#textTo];
-    const read = () => this.#bytes.toString("utf8", from, to);
-    setOwn(target, key, longTextAttributes.has(key) ? new UnreadText(read) : read());
+    return new UnreadText(() => this.#bytes.toString("utf8", from, to));
+  }
+
+  /** The last value, as any other request is decoded. */
+  #decode(): unknown {
+    if (this.#wasText) return this.#bytes.toString("utf8", this.#textFrom, this.#textTo);
+    if (this.#valueAt === -1) return null;
+    this.#walk.rewind(this.#valueAt);
+    return readAnyValue(this.#walk);
   }
 }

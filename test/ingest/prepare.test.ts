@@ -1,12 +1,9 @@
 // Prepared bodies can be read back exactly, and span keys identify the same spans on both paths.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type PreparedBatch,
-  type PreparedBody,
-  type PreparedGroup,
-  prepareBody,
-} from "../../src/ingest/prepare.ts";
+import { type PreparedBody, prepareBody } from "../../src/ingest/prepare.ts";
+import type { PreparedGroup } from "../../src/ingest/prepare-groups.ts";
+import type { PreparedBatch } from "../../src/ingest/prepared.ts";
 import { readResource, scan } from "../../src/wire/batch.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import { canonicalSpan, encodings, exportedSpan, exportOf } from "../support/bodies.ts";

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type PreparedBatch, prepareAgain, prepareBody } from "../../src/ingest/prepare.ts";
+import { prepareAgain, prepareBody } from "../../src/ingest/prepare.ts";
+import type { PreparedBatch } from "../../src/ingest/prepared.ts";
 import { readByNothing } from "../../src/model/conventions/read-by.ts";
 import type { StoringRules } from "../../src/model/privacy.ts";
 import { isRecord } from "../../src/model/record.ts";

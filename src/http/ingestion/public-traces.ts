@@ -1,6 +1,6 @@
 // POST /public/traces: answers canonical traces and OTLP trace exports.
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { RefusedGroup } from "../../ingest/prepare.ts";
+import type { RefusedGroup } from "../../ingest/prepare-groups.ts";
 import {
   type IngestDeps,
   type IngestOutcome,

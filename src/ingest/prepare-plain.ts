@@ -1,0 +1,46 @@
+// Prepares a request of one trace that is stored as it arrived, since nothing changes it.
+import { takesEverything } from "../model/content.ts";
+import { readByNothing } from "../model/conventions/read-by.ts";
+import type { Batch } from "../model/trace/trace.ts";
+import { encodeReceived } from "../wire/batch.ts";
+import { type DecodeLimits, decodeBody } from "../wire/body.ts";
+import type { MediaType } from "../wire/media-type.ts";
+import { readPlain } from "../wire/otlp-plain.ts";
+import { readPlainJson } from "../wire/otlp-plain-json.ts";
+import type { IntakeBy } from "./intake.ts";
+import type { PreparedGroup } from "./prepare-groups.ts";
+import { prepared } from "./prepared.ts";
+import type { Readers } from "./readers.ts";
+import { BodyRedaction } from "./redaction.ts";
+
+/** Larger requests are stored as JSON: how much heap their spans take is not told by their bytes. */
+const plainBytesMax = 256 * 1024;
+
+/** Null for any other request, and for one that is redacted or of which the agent does not take everything. */
+export function preparePlain(
+  bytes: Buffer,
+  mediaType: MediaType,
+  limits: DecodeLimits,
+  readers: Readers | null,
+): PreparedGroup | null {
+  if (bytes.length > plainBytesMax) return null;
+  const search = BodyRedaction.by(readers?.storing)?.search(readers?.agents ?? []);
+  const plain = (mediaType === "protobuf" ? readPlain : readPlainJson)(bytes, limits, search);
+  if (!plain) return null;
+  const { serviceName, traceId, spans } = plain;
+  const by: IntakeBy = readers?.agents.find(agent => agent.serviceName === serviceName) ?? readByNothing;
+  if (by.intake && !takesEverything(by.intake)) return null;
+  const isReadWhole = by.conventions.length + by.conventionRules.length > 0;
+  const batch = isReadWhole ? decodeOne(bytes, mediaType, limits) : { spans, resource: null, metadata: null };
+  return {
+    ...{ serviceName, traceId, spanCount: spans.length, resource: null },
+    batch: prepared({ batch }, "otlp", encodeReceived(bytes), by),
+  };
+}
+
+/** The whole batch of a plain request. */
+function decodeOne(bytes: Buffer, mediaType: MediaType, limits: DecodeLimits): Batch {
+  const body = decodeBody(bytes, mediaType, limits);
+  if (body.path !== "otlp") throw new Error("A plain request is decoded to something else.");
+  return body.groups[0]!.batch;
+}

@@ -1,0 +1,14 @@
+// What is read of an OTLP request that is stored as it arrived.
+import type { Span } from "../model/trace/trace.ts";
+
+/** The one trace of a request. `spans` have those attributes only that columns are derived from, and no events or links. */
+export type PlainTrace = { serviceName: string; traceId: string; spans: Span[] };
+
+/**
+ * Sees all that could be redacted: attributes but for the service's name, messages of statuses and states of traces. False: the
+ * request cannot stay as it arrived.
+ */
+export type PlainWatcher = {
+  isCleanAttribute(key: string, value: unknown): boolean;
+  isCleanText(text: string): boolean;
+};
