@@ -130,13 +130,15 @@ export function jwtAt(text: Text, letter: number): Place | null {
   return jwt.test(text.string) ? { start, end: jwt.lastIndex } : null;
 }
 
+/** The second and the third, in lower case. */
+const [bearerLetters, basicLetters] = [(101 << 8) | 97, (97 << 8) | 115];
 const scheme = /(?:bearer|basic)["':]{0,2}\s{1,3}["']?/iy;
 const token = /[\w.~+/-]{8,4000}={0,2}/y;
 
 /** What follows `Bearer`, or `Basic` where a header says so. */
 export function bearerAt(text: Text, start: number): Place | null {
-  const second = codeAt(text, start + 1) | 32;
-  if (second !== 101 && second !== 97) return null;
+  const letters = ((codeAt(text, start + 1) | 32) << 8) | codeAt(text, start + 2) | 32;
+  if (letters !== bearerLetters && letters !== basicLetters) return null;
   scheme.lastIndex = start;
   if (!isStart(text, start) || !scheme.test(text.string)) return null;
   token.lastIndex = scheme.lastIndex;
@@ -144,8 +146,7 @@ export function bearerAt(text: Text, start: number): Place | null {
   const place = { start: scheme.lastIndex, end: token.lastIndex };
   while (codeAt(text, place.end - 1) === 46) place.end--;
   const value = text.slice(place.start, place.end);
-  const isBasic = (codeAt(text, start + 1) | 32) === 97;
-  if (isBasic)
+  if (letters === basicLetters)
     return /authorization\W{1,6}$/i.test(text.slice(Math.max(0, start - 24), start)) ? place : null;
   return /\d/.test(value) || (value.length >= 24 && /[A-Z]/.test(value) && /[a-z]/.test(value))
     ? place
