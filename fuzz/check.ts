@@ -86,10 +86,10 @@ export async function check(mutant: Mutant): Promise<string> {
   const result =
     mutant.endpoint === "logs"
       ? checkLogs(mutant, bytes, readers)
-      : checkTraces(mutant, bytes, random, readers, by);
+      : await checkTraces(mutant, bytes, random, readers, by);
   if (Object.keys(Object.prototype).length > 0 || "polluted" in {})
     throw new Finding("the prototype of objects was changed");
-  return await result;
+  return result;
 }
 
 /** Of the traces that are stored. */

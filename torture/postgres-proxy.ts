@@ -107,8 +107,10 @@ export class PostgresProxy {
     });
     server.on("data", bytes => {
       if (isHeld) return;
-      if (!isRunning) client.write(bytes);
-      else if (this.#waiting === isRunning) reach(isRunning);
+      // Unless another connection got there before, or nobody waits any longer.
+      if (isRunning && this.#waiting === isRunning) return reach(isRunning);
+      isRunning = undefined;
+      client.write(bytes);
     });
     for (const [socket, other] of [
       [client, server],

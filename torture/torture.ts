@@ -51,7 +51,10 @@ export async function torture({
   ...options
 }: TortureOptions): Promise<TortureReport> {
   const disk = faults.includes("fill-disk") ? mountDisk(diskMb) : null;
-  const database = await openDatabase(disk?.folder, faults.includes("fail-over"));
+  const database = await openDatabase(disk?.folder, faults.includes("fail-over")).catch(error => {
+    disk?.close();
+    throw error;
+  });
   const scratch = mkdtempSync(join(tmpdir(), "onlooker-torture-"));
   const nodes: Node[] = [];
   try {
