@@ -16,10 +16,11 @@ import { insertAgent, listAgents } from "./store/accounts/agents.ts";
 import { insertKey } from "./store/accounts/keys.ts";
 import { createFirstProject, insertProject, listProjects } from "./store/accounts/projects.ts";
 import { newClient, noTimeouts } from "./store/connect.ts";
-import { type Database, openDatabase } from "./store/db.ts";
+import type { Database } from "./store/db.ts";
 import { newest } from "./store/listing.ts";
-import { UnfitDatabaseError } from "./store/migrate.ts";
 import { prepareDatabase } from "./store/prepare.ts";
+import { openStore } from "./store/scale/open.ts";
+import { UnfitDatabaseError } from "./store/unfit-database.ts";
 
 class UsageError extends Error {}
 
@@ -72,8 +73,7 @@ function nonEmpty(text: string): string {
 /** Uses the database of the running service, or starts the embedded one and stops it afterwards. */
 function usingDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
   return withDatabase(readConfig(process.env), log, async url => {
-    await prepareDatabase({ url, directUrl: url, pooled: false }, log);
-    const db = openDatabase(url, 4);
+    const db = openStore(await prepareDatabase({ url, directUrl: url, pooled: false }, log), 4);
     try {
       return await withLock(url, () => work(db));
     } finally {

@@ -1,4 +1,4 @@
-// npm run svc: runs an agent's test cases or erases data over the service's API, and backs up and restores its database.
+// npm run svc: runs an agent's test cases or erases data over the service's API, backs up and restores its database, and distributes it over a cluster.
 import { Command, CommanderError, Option } from "commander";
 import { addBackup } from "./cli/backup.ts";
 import { CliError, type Client, openClient } from "./cli/client.ts";
@@ -8,6 +8,7 @@ import { junitOf, unfinishedJunit, writeJunit } from "./cli/junit.ts";
 import { follow, type Launched, launchTests, readRuns } from "./cli/launches.ts";
 import { nonEmpty, readFailOn, readRepeats, readShare, requireToken, serviceUrl } from "./cli/options.ts";
 import { exitCodeOf, type FailureKind, type Report, reportLines, summaryOf } from "./cli/report.ts";
+import { addScale } from "./cli/scale.ts";
 import { commandName } from "./config/package.ts";
 
 type RunOptions = {
@@ -69,6 +70,7 @@ program
   });
 addErase(program);
 addBackup(program);
+addScale(program);
 
 try {
   await program.parseAsync();

@@ -4,8 +4,8 @@ import type { Logger } from "pino";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { EmbeddedError } from "./embedded/error.ts";
 import { type Service, startService } from "./service.ts";
-import { UnfitDatabaseError } from "./store/migrate.ts";
 import { MasterKeyError } from "./store/secrets/master-key.ts";
+import { UnfitDatabaseError } from "./store/unfit-database.ts";
 
 export type Running = { service: Service; config: Config; log: Logger };
 

@@ -21,10 +21,12 @@ import { countJudgeCall, listen, type ServiceOptions, serveHttp } from "./servic
 import { type Opened, openParts } from "./service/parts.ts";
 import { ThreadedErasures } from "./service/threaded-erasures.ts";
 import { readConnectionLimit } from "./store/connection-limit.ts";
-import { type Addresses, openDatabase } from "./store/db.ts";
+import type { Addresses } from "./store/db.ts";
 import { clearWaits } from "./store/judge/states.ts";
 import { prepareDatabase } from "./store/prepare.ts";
 import { retryWaitingSoon } from "./store/runs/waiting.ts";
+import { readClusterLimit } from "./store/scale/nodes.ts";
+import { openStore } from "./store/scale/open.ts";
 import { isOtherMasterKey } from "./store/secrets/key-check.ts";
 import { masterKeyOf } from "./store/secrets/master-key.ts";
 import { openVault } from "./store/secrets/vault.ts";
@@ -55,8 +57,7 @@ export async function startService(
   const { dataDir } = given;
   if (!given.databaseUrl) log.info({ dataDir }, `Starting PostgreSQL; its data is in ${dataDir}`);
   const embedded = given.databaseUrl ? undefined : await openEmbedded({ dataDir, log, ...roomFor(given) });
-  const addresses = addressesOf(given, given.databaseUrl ?? embedded!.url);
-  const { url: databaseUrl, pooled } = addresses;
+  const configured = addressesOf(given, given.databaseUrl ?? embedded!.url);
   // Closed in reverse order, each once, whether the start succeeded or not.
   const closing: (() => Promise<unknown>)[] = embedded ? [() => embedded.stop()] : [];
   let evaluators: Evaluators | undefined;
@@ -68,10 +69,10 @@ export async function startService(
     }
   };
   try {
-    await prepareDatabase(addresses, log);
+    const addresses = await prepareDatabase(configured, log);
     const layout = await layoutOf(given, addresses);
     if (layout.shortage) log.warn(`${layout.shortage}. Raise max_connections, or set SVC_HTTP_PROCESSES.`);
-    const db = openDatabase(databaseUrl, layout.processes > 1 ? leaderMain : ownPools.main, { pooled });
+    const db = openStore(addresses, layout.processes > 1 ? leaderMain : ownPools.main);
     closing.push(() => db.close());
     const config = { ...given };
     const vault = openVault(await masterKeyOf(config));
@@ -81,7 +82,7 @@ export async function startService(
       // The limits of judges, such as a Retry-After, are those of a process: a restart clears them.
       await clearWaits(db);
       await retryWaitingSoon(db, null, 0);
-      const started = startEvaluators(config, databaseUrl, log);
+      const started = startEvaluators(config, addresses, log);
       evaluators = started;
       closing.push(() => started.stop());
     }
@@ -107,11 +108,27 @@ function roomFor(config: Config): { maxConnections?: number } {
 
 async function layoutOf(config: Config, addresses: Addresses): Promise<Layout> {
   if (!config.roles.includes("http")) return { processes: 0, pools: ownPools };
-  if (wantedProcesses(config) === 1) return { processes: 1, pools: ownPools };
+  const { distributed = false } = addresses;
+  if (wantedProcesses(config) === 1) return distributed ? oneOnCluster(config, addresses) : one;
   const given = config.databaseConnections;
   if (given !== undefined) return layOut(config, { limit: given, reserve: 0 });
   if (addresses.pooled) return layOut(config, undefined);
-  return layOut(config, { limit: await readConnectionLimit(addresses), reserve });
+  return layOut(config, { limit: await readLimit(addresses), reserve });
+}
+
+const one: Layout = { processes: 1, pools: ownPools };
+
+/** Says so where a node of the cluster allows too few connections. */
+async function oneOnCluster(config: Config, addresses: Addresses): Promise<Layout> {
+  const limit = config.databaseConnections ?? (await readClusterLimit(addresses));
+  const least = connectionsFor(config, 1);
+  if (least <= limit) return one;
+  const shortage = `This service needs ${least} connections to the coordinator and twice as many to each worker, and ${limit} are allowed`;
+  return { ...one, shortage };
+}
+
+function readLimit(addresses: Addresses): Promise<number> {
+  return addresses.distributed ? readClusterLimit(addresses) : readConnectionLimit(addresses);
 }
 
 function addressesOf({ databasePooler, databaseDirectUrl }: Config, url: string): Addresses {
@@ -129,10 +146,10 @@ function logTargets({ allowPrivateTargets: targets }: Config, log: Logger): void
   );
 }
 
-function startEvaluators(config: Config, databaseUrl: string, log: Logger): Evaluators {
+function startEvaluators(config: Config, addresses: Addresses, log: Logger): Evaluators {
   return new Evaluators({
     config,
-    databaseUrl,
+    addresses,
     log,
     onEvent(message) {
       if (message.type === "judge") countJudgeCall(message.call);
@@ -148,10 +165,9 @@ async function serve(
   options: ServiceOptions,
 ): Promise<string> {
   const { db, addresses, evaluators, layout, lose, log, closing } = opened;
-  const { url: databaseUrl, pooled } = addresses;
   const parts = openParts(config, opened);
   const limits = traceLimits(config.bounds.traceBytesMax);
-  const erasureThread = new ThreadedErasures({ databaseUrl, pooled, limits, log });
+  const erasureThread = new ThreadedErasures({ addresses, limits, log });
   closing.push(() => erasureThread.close());
   const background = startBackground(config, opened, parts, erasureThread);
   const wakes = { ...background, evaluators: () => evaluators?.wake() };

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import type { Manifest, Progress } from "../backup.ts";
 import type { Config } from "../config.ts";
 import { CliError } from "./client.ts";
+import { environmentHelp, explained, log, say } from "./on-database.ts";
 
 const reportMs = 2_000;
 
@@ -30,8 +31,6 @@ export function addBackup(program: Command): void {
     );
 }
 
-const environmentHelp =
-  "DATABASE_URL, SVC_DATABASE_DIRECT_URL, SVC_DATA_DIR and SVC_SECRET_KEY say where, as they do for the service.";
 const codesHelp = "Exit codes: 0 done, 2 invalid usage or it failed; nothing is left half done.";
 
 const existing = (path: string) => resolve(path);
@@ -43,30 +42,7 @@ const load = async () => ({
   ...(await import("../config.ts")),
   ...(await import("../config/package.ts")),
   ...(await import("../store/secrets/master-key.ts")),
-  ...(await import("../store/migrate.ts")),
-  ...(await import("../embedded/error.ts")),
 });
-
-/** Errors that the operator can do something about are one line. */
-async function explained(work: () => Promise<void>): Promise<void> {
-  const { ArchiveError, ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError } = await load();
-  try {
-    await work();
-  } catch (error) {
-    const known = [ArchiveError, ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError];
-    const { code, message } = error as { code?: unknown; message: string };
-    // A code is one of PostgreSQL's or the system's, such as ECONNREFUSED or 28P01.
-    if (known.some(type => error instanceof type)) throw new CliError(message);
-    if (typeof code === "string") throw new CliError(`The database or a file failed: ${message || code}.`);
-    throw error;
-  }
-}
-
-const log = { info() {}, warn: say, error: say };
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
 
 async function backup(file: string, withKey: boolean): Promise<void> {
   const { readConfig, withDatabase, findMasterKey, backUp, readVersion } = await load();

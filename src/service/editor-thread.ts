@@ -8,7 +8,8 @@ import { logStream, openLog } from "../log.ts";
 import type { CountedCall } from "../model/judge/call.ts";
 import { openOutbound } from "../remote/outbound.ts";
 import { Sandbox } from "../remote/sandbox/sandbox.ts";
-import { asUnavailable, openDatabase } from "../store/db.ts";
+import { asUnavailable } from "../store/db.ts";
+import { openStore } from "../store/scale/open.ts";
 import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
@@ -16,9 +17,9 @@ import { Semaphore } from "../threads/semaphore.ts";
 import { sendEvent, serveThread } from "../threads/serve.ts";
 import type { EditorThreadData } from "./threaded-editor.ts";
 
-const { config, databaseUrl, processes } = workerData as EditorThreadData;
+const { config, addresses, processes } = workerData as EditorThreadData;
 
-const db = openDatabase(databaseUrl, 2, { pooled: config.databasePooler === "transaction" });
+const db = openStore(addresses, 2);
 const sandbox = new Sandbox();
 const log = openLog(config.logLevel, logStream(config.logFormat));
 const outbound = openOutbound({ allow: config.allowPrivateTargets });

@@ -7,12 +7,13 @@ import { eraseCopies, eraseWaiting } from "../load/erasure-copies.ts";
 import { editChosen, findHolders } from "../load/erasure-holders.ts";
 import { forgetTraces } from "../load/forget.ts";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
-import { asUnavailable, openDatabase } from "../store/db.ts";
+import { asUnavailable } from "../store/db.ts";
+import { openStore } from "../store/scale/open.ts";
 import { serveThread } from "../threads/serve.ts";
 import type { TraceThreadData } from "./threaded-trace-reader.ts";
 
-const { databaseUrl, pooled, limits } = workerData as TraceThreadData;
-const db = openDatabase(databaseUrl, 2, { pooled });
+const { addresses, limits } = workerData as TraceThreadData;
+const db = openStore(addresses, 2);
 const heap = new HeapSemaphore(limits);
 
 const work: ErasureWork & Pick<ForgetterDeps, "forget"> = {

@@ -9,8 +9,8 @@ import { logStream, openLog } from "../log.ts";
 import type { RunState } from "../model/run/run.ts";
 import { openOutbound } from "../remote/outbound.ts";
 import { Sandbox } from "../remote/sandbox/sandbox.ts";
-import { openDatabase } from "../store/db.ts";
 import { EventPublisher } from "../store/events.ts";
+import { openStore } from "../store/scale/open.ts";
 import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
@@ -18,12 +18,12 @@ import { type PermitGrant, shareSemaphores } from "../threads/shared-semaphore.t
 import { RunWorker } from "../worker.ts";
 import { type EvaluatorMessage, type EvaluatorThreadData, graceMs } from "./evaluators.ts";
 
-const { config, databaseUrl, runsLaunches } = workerData as EvaluatorThreadData;
+const { config, addresses, runsLaunches } = workerData as EvaluatorThreadData;
 const port = parentPort!;
 const send = (message: EvaluatorMessage) => port.postMessage(message);
 
 const log = openLog(config.logLevel, logStream(config.logFormat));
-const db = openDatabase(databaseUrl, 4, { pooled: config.databasePooler === "transaction" });
+const db = openStore(addresses, 4);
 const events = new EventPublisher(db);
 const sandbox = new Sandbox();
 const outbound = openOutbound({ allow: config.allowPrivateTargets });

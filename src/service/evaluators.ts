@@ -3,12 +3,13 @@ import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { CountedCall } from "../model/judge/call.ts";
+import type { Addresses } from "../store/db.ts";
 import { readingHeapMb, traceLimits } from "../threads/heap.ts";
 import { type PermitRequest, SharedSemaphores } from "../threads/shared-semaphore.ts";
 
 export type EvaluatorThreadData = {
   config: Config;
-  databaseUrl: string;
+  addresses: Addresses;
   /** Whether the thread executes manual runs. One is enough: they spend nearly all their time waiting for agents. */
   runsLaunches: boolean;
 };
@@ -68,8 +69,8 @@ export class Evaluators {
   }
 
   #start(runsLaunches: boolean): void {
-    const { config, databaseUrl, log, onEvent } = this.#options;
-    const workerData: EvaluatorThreadData = { config, databaseUrl, runsLaunches };
+    const { config, addresses, log, onEvent } = this.#options;
+    const workerData: EvaluatorThreadData = { config, addresses, runsLaunches };
     const maxOldGenerationSizeMb = readingHeapMb(traceLimits(config.bounds.traceBytesMax));
     const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), {
       workerData,

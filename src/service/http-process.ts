@@ -4,7 +4,7 @@ import { ownMetrics } from "../http/health.ts";
 import type { Machine } from "../http/machine.ts";
 import { requestsMax } from "../http/session.ts";
 import { logStream, openLog } from "../log.ts";
-import { openDatabase } from "../store/db.ts";
+import { openStore } from "../store/scale/open.ts";
 import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
@@ -51,14 +51,13 @@ async function serve(
   log: Logger,
 ): Promise<string> {
   const config = { ...given };
-  const { url: databaseUrl, pooled } = addresses;
-  const db = openDatabase(databaseUrl, layout.pools.main, { pooled });
+  const db = openStore(addresses, layout.pools.main);
   closing.push(() => db.close());
   const vault = openVault(await masterKeyOf(config));
   const opened = { db, addresses, vault, log, closing };
   const parts = openParts(config, opened);
   const limits = traceLimits(config.bounds.traceBytesMax);
-  const erasureThread = new ThreadedErasures({ databaseUrl, pooled, limits, log });
+  const erasureThread = new ThreadedErasures({ addresses, limits, log });
   closing.push(() => erasureThread.close());
   const machine: Machine = {
     processes: layout.processes,

@@ -11,9 +11,9 @@ import type { IngestDeps } from "../ingest.ts";
 import type { CountedCall } from "../model/judge/call.ts";
 import { openProbes } from "../remote/judge/probe.ts";
 import { KeyUses } from "../store/accounts/key-uses.ts";
-import { openDatabase } from "../store/db.ts";
 import { subscribe } from "../store/events.ts";
 import { requireConnection } from "../store/runs/agent-connections.ts";
+import { openStore } from "../store/scale/open.ts";
 import { storeRecords } from "../store/traces/records.ts";
 import { TraceWriter } from "../store/traces/writer.ts";
 import { traceLimits } from "../threads/heap.ts";
@@ -55,13 +55,9 @@ export async function serveHttp(
   options: ServiceOptions,
 ): Promise<string> {
   const { db, addresses, vault, log, closing, parts, wakes, machine } = opened;
-  const { url: databaseUrl, pooled } = addresses;
   const { events, ingestionLog, mailer, outbound, mergeLimits, onJoined } = parts;
   // Separate connections: slow lists cannot use them up, and they time out while the exporter still waits.
-  const ingestion = openDatabase(databaseUrl, opened.ingestionConnections, {
-    answerMs: ingestionAnswerMs,
-    pooled,
-  });
+  const ingestion = openStore(addresses, opened.ingestionConnections, { answerMs: ingestionAnswerMs });
   closing.push(() => ingestion.close());
   const keyUses = new KeyUses(db);
   closing.push(() => keyUses.close());
@@ -77,14 +73,14 @@ export async function serveHttp(
   closing.push(() => preparer.close());
   const editor = new ThreadedEditor({
     config,
-    databaseUrl,
+    addresses,
     processes: machine?.processes ?? 1,
     log,
     onJudgeCall: countJudgeCall,
   });
   closing.push(() => editor.close());
   const limits = traceLimits(config.bounds.traceBytesMax);
-  const reader = new ThreadedTraceReader({ db, databaseUrl, pooled, log, limits });
+  const reader = new ThreadedTraceReader({ db, addresses, log, limits });
   closing.push(() => reader.close());
   const hub = new EventHub();
   const subscription = subscribe(addresses.directUrl, event => hub.publish(event));

@@ -3,12 +3,13 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Editor } from "../editor.ts";
 import type { CountedCall } from "../model/judge/call.ts";
+import type { Addresses } from "../store/db.ts";
 import { readingHeapMb, traceLimits } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
 
 export type EditorThreadData = {
   config: Config;
-  databaseUrl: string;
+  addresses: Addresses;
   /** HTTP processes on this machine, which have such a thread each. */
   processes: number;
 };
@@ -32,11 +33,11 @@ const callsMax = 200;
 export class ThreadedEditor implements Editor {
   readonly #pool: ThreadPool;
 
-  constructor({ config, databaseUrl, processes = 1, onJudgeCall, ...options }: ThreadedEditorOptions) {
+  constructor({ config, addresses, processes = 1, onJudgeCall, ...options }: ThreadedEditorOptions) {
     this.#pool = new ThreadPool({
       name: "the editor thread",
       script: new URL("./editor-thread.ts", import.meta.url),
-      workerData: { config, databaseUrl, processes } satisfies EditorThreadData,
+      workerData: { config, addresses, processes } satisfies EditorThreadData,
       onEvent: event => onJudgeCall?.(event as CountedCall),
       memoryMb: readingHeapMb(traceLimits(config.bounds.traceBytesMax)),
       hangMs,

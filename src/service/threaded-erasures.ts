@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { ErasureWork } from "../eraser/steps.ts";
 import type { ForgetterDeps } from "../forgetter.ts";
+import type { Addresses } from "../store/db.ts";
 import { readingHeapMb, type TraceLimits } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
 import type { TraceThreadData } from "./threaded-trace-reader.ts";
@@ -13,12 +14,7 @@ const callsMax = 50;
 export class ThreadedErasures implements ErasureWork {
   readonly #pool: ThreadPool;
 
-  constructor(options: {
-    databaseUrl: string;
-    pooled: boolean;
-    limits: TraceLimits;
-    log: Pick<Logger, "error">;
-  }) {
+  constructor(options: { addresses: Addresses; limits: TraceLimits; log: Pick<Logger, "error"> }) {
     const { log, ...workerData } = options;
     this.#pool = new ThreadPool({
       name: "the erasure thread",

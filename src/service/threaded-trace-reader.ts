@@ -1,7 +1,7 @@
 // Reads small traces inline and large ones on a thread, so that no trace stalls other requests.
 import type { Logger } from "pino";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
-import type { Database } from "../store/db.ts";
+import type { Addresses, Database } from "../store/db.ts";
 import { findTraceSize } from "../store/traces/read.ts";
 import { defaultTraceLimits, readingHeapMb, type TraceLimits } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
@@ -13,12 +13,11 @@ import {
   type VersionReader,
 } from "../trace-reader.ts";
 
-export type TraceThreadData = { databaseUrl: string; pooled: boolean; limits: TraceLimits };
+export type TraceThreadData = { addresses: Addresses; limits: TraceLimits };
 
 export type ThreadedTraceReaderOptions = {
   db: Database;
-  databaseUrl: string;
-  pooled?: boolean;
+  addresses: Addresses;
   log: Pick<Logger, "error">;
   /** Traces of up to this much JSON are read on the calling thread. */
   inlineBytesMax?: number;
@@ -41,12 +40,12 @@ export class ThreadedTraceReader implements TraceReader {
   readonly #searches: ThreadPool;
 
   constructor(options: ThreadedTraceReaderOptions) {
-    this.#options = { inlineBytesMax, limits: defaultTraceLimits, pooled: false, ...options };
-    const { limits, pooled } = this.#options;
+    this.#options = { inlineBytesMax, limits: defaultTraceLimits, ...options };
+    const { addresses, limits } = this.#options;
     this.#inline = openTraceReader(loadVersion(options.db, new HeapSemaphore(limits)));
     const pool = {
       script: new URL("./trace-thread.ts", import.meta.url),
-      workerData: { databaseUrl: options.databaseUrl, pooled, limits } satisfies TraceThreadData,
+      workerData: { addresses, limits } satisfies TraceThreadData,
       log: options.log,
       memoryMb: readingHeapMb(limits),
       hangMs,

@@ -3,7 +3,8 @@ import { workerData } from "node:worker_threads";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { type SpanSearch, type SpansFound, searchSpans } from "../load/search.ts";
 import type { Preview } from "../model/conventions/report.ts";
-import { asUnavailable, openDatabase } from "../store/db.ts";
+import { asUnavailable } from "../store/db.ts";
+import { openStore } from "../store/scale/open.ts";
 import { serveThread } from "../threads/serve.ts";
 import type { OutlinePart, WholePart } from "../trace-reader/parts.ts";
 import type { TurnPart } from "../trace-reader/turn.ts";
@@ -13,8 +14,8 @@ import type { TraceThreadData } from "./threaded-trace-reader.ts";
 // Bytes of JSON, which take several times as much memory.
 const cachedBytesMax = 96 * 1024 * 1024;
 
-const { databaseUrl, pooled, limits } = workerData as TraceThreadData;
-const db = openDatabase(databaseUrl, 2, { pooled });
+const { addresses, limits } = workerData as TraceThreadData;
+const db = openStore(addresses, 2);
 const heap = new HeapSemaphore(limits);
 const cache = cacheTraces(acquireVersion(db, heap), cachedBytesMax);
 heap.makeRoom = () => cache.drop();

@@ -7,6 +7,10 @@ import { type Servers, serversOf } from "./servers.ts";
 // Behind a vanished machine a connection is found dead after 20 s and not after two hours: Node then asks every second.
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
+/** The `application_name` of sessions whose URL names no other: who shares the database knows whose they are. */
+export const applicationName = "onlooker";
+const always = { ...keepAlive, application_name: applicationName };
+
 /** Options of a session that may wait for locks and take its time. */
 export const noTimeouts = "-c statement_timeout=0 -c lock_timeout=0";
 
@@ -38,9 +42,9 @@ function connector(text: string, { unnamed = false, ...given }: ConnectOptions) 
   const url = readDatabaseUrl(text);
   // What is no such URL fails when it connects.
   if (url === undefined)
-    return { Client: pg.Client, config: { ...keepAlive, ...given, connectionString: text } };
+    return { Client: pg.Client, config: { ...always, ...given, connectionString: text } };
   const options = [url.options, given.options].filter(Boolean).join(" ");
-  const config = { ...keepAlive, ...given, options, connectionString: url.servers[0]! };
+  const config = { ...always, ...given, options, connectionString: url.servers[0]! };
   const Plain = unnamed ? UnnamedClient : pg.Client;
   return { Client: url.primary ? toPrimary(Plain, serversOf(text, url.servers)) : Plain, config };
 }

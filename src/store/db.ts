@@ -19,6 +19,8 @@ export type Addresses = {
   directUrl: string;
   /** Whether `url` leads to a pooler of transactions. */
   pooled: boolean;
+  /** Whether the database is distributed over a cluster, whose coordinator this is. Default: no. */
+  distributed?: boolean;
 };
 
 // int8 as a number: the counts and byte sums kept here stay far below 2^53.
@@ -47,6 +49,8 @@ export type DatabaseOptions = {
   answerMs?: number;
   /** Whether the URL leads to a pooler of transactions: then sessions have their settings from their user. */
   pooled?: boolean;
+  /** More command-line options of its sessions. */
+  sessionOptions?: string;
 };
 
 /**
@@ -56,9 +60,10 @@ export type DatabaseOptions = {
 export function openDatabase(
   url: string,
   connectionsMax = 10,
-  { answerMs = answerMsDefault, pooled = false }: DatabaseOptions = {},
+  { answerMs = answerMsDefault, pooled = false, sessionOptions = "" }: DatabaseOptions = {},
 ): Database {
   const settings = Object.entries({ ...sessionSettings, statement_timeout: answerMs });
+  const options = [...settings.map(([name, value]) => `-c ${name}=${value}`), sessionOptions].join(" ");
   const pool = openPool(url, {
     max: connectionsMax,
     connectionTimeoutMillis: 2_000,
@@ -66,7 +71,7 @@ export function openDatabase(
     // In case the server does not end a statement: it hangs, or its machine is gone.
     query_timeout: answerMs + 1_000,
     unnamed: pooled,
-    options: pooled ? "" : settings.map(([name, value]) => `-c ${name}=${value}`).join(" "),
+    options: pooled ? "" : options,
   });
   let closed: Promise<void> | undefined;
   return {

@@ -1,9 +1,12 @@
 // Migrates the database to this version's schema: numbered SQL files, each applied once.
 import { readdir, readFile } from "node:fs/promises";
-import { Kysely, PostgresDialect, sql } from "kysely";
+import { CompiledQuery, Kysely, PostgresDialect, sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import type pg from "pg";
 import { noTimeouts, openPool } from "./connect.ts";
+import { applyToCluster } from "./scale/migrating.ts";
+import { isDistributed, type Session } from "./scale/nodes.ts";
+import { UnfitDatabaseError } from "./unfit-database.ts";
 
 /** The folder of the migrations of this version. */
 export const migrations = new URL("./migrations/", import.meta.url);
@@ -14,14 +17,10 @@ export const lockId = 4_826_170_391;
 const oldestServer = 15;
 
 // Behind a pooler the settings of requests are the user's own, and would hold here too.
-const options = `${noTimeouts} -c enable_seqscan=on -c enable_bitmapscan=on`;
+// On a cluster, what a transaction does to tables that refer to each other needs one connection to each node.
+const options = `${noTimeouts} -c enable_seqscan=on -c enable_bitmapscan=on -c citus.multi_shard_modify_mode=sequential`;
 
 type Tables = { migrations: { name: string } };
-
-/** The database is unusable: the server is too old, the encoding is not UTF8, or a newer version migrated it. */
-export class UnfitDatabaseError extends Error {
-  override name = "UnfitDatabaseError";
-}
 
 /**
  * Applies the missing migrations in order, all or none, and returns their names. Several processes may call it at the
@@ -38,6 +37,7 @@ export async function migrate(url: string, folder = migrations): Promise<string[
       await sql`select pg_advisory_lock(${lockId})`.execute(connection);
       const files = await filesIn(folder);
       await prepareTable(connection, files);
+      const runFile = (await isDistributed(sessionOf(connection))) ? applyToCluster : applyToServer;
       const migrator = new Migrator({
         db: connection,
         migrationTableName: "migrations",
@@ -45,7 +45,9 @@ export async function migrate(url: string, folder = migrations): Promise<string[
         provider: {
           async getMigrations() {
             const texts = await Promise.all(files.map(name => readFile(new URL(name, folder), "utf8")));
-            return Object.fromEntries(files.map((name, at) => [name, { up: runFile(texts[at]!) }]));
+            return Object.fromEntries(
+              files.map((name, at) => [name, { up: db => runFile(sessionOf(db), texts[at]!) }]),
+            );
           },
         },
       });
@@ -131,10 +133,13 @@ async function filesIn(folder: URL): Promise<string[]> {
   return (await readdir(folder)).filter(name => name.endsWith(".sql")).sort();
 }
 
-function runFile(text: string): (db: Kysely<unknown>) => Promise<void> {
-  return async db => {
-    await sql.raw(text).execute(db);
-  };
+async function applyToServer(session: Session, text: string): Promise<void> {
+  await session.query(text);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+function sessionOf(db: Kysely<any>): Session {
+  return { query: (text, values = []) => db.executeQuery(CompiledQuery.raw(text, values)) };
 }
 
 /** For readiness: whether every migration of this version has been applied. */

@@ -5,16 +5,18 @@ import type { Logger } from "pino";
 import { readDatabaseUrl } from "./database-url.ts";
 import { type Addresses, isTransient } from "./db.ts";
 import { settleSmallKeys } from "./keys.ts";
-import { migrate, UnfitDatabaseError } from "./migrate.ts";
+import { migrate } from "./migrate.ts";
+import { prepareWorkers, readDistributed } from "./scale/nodes.ts";
 import { checkSessions } from "./session-check.ts";
+import { UnfitDatabaseError } from "./unfit-database.ts";
 
 const patienceMs = 30_000;
 
-/** Throws UnfitDatabaseError if the database cannot be used, or cannot be reached for 30 s. */
+/** Returns the addresses, with whether the database is distributed. Throws UnfitDatabaseError if the database cannot be used, or cannot be reached for 30 s. */
 export async function prepareDatabase(
   addresses: Addresses,
   log: Pick<Logger, "info" | "warn">,
-): Promise<void> {
+): Promise<Addresses> {
   const deadline = performance.now() + patienceMs;
   const hosts = [...new Set([addresses.url, addresses.directUrl])]
     .map(url => readDatabaseUrl(url)?.hosts)
@@ -22,10 +24,12 @@ export async function prepareDatabase(
   for (;;) {
     try {
       await checkSessions(addresses, log);
+      const distributed = await readDistributed(addresses);
       const applied = await migrate(addresses.directUrl);
       if (applied.length > 0) log.info({ migrations: applied }, "Database migrated");
       await settleSmallKeys(addresses.directUrl, log);
-      return;
+      if (distributed) await prepareWorkers(addresses, log);
+      return { ...addresses, distributed };
     } catch (error) {
       if (!isTransient(error)) throw error;
       const { message, code } = error as { message: string; code?: string };

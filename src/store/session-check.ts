@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { noTimeouts, openPool } from "./connect.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import { type Addresses, type Database, openDatabase, sessionSettings } from "./db.ts";
-import { UnfitDatabaseError } from "./migrate.ts";
+import { UnfitDatabaseError } from "./unfit-database.ts";
 
 type Log = Pick<Logger, "info" | "warn">;
 

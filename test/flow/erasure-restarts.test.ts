@@ -8,14 +8,14 @@ import type { CriterionKind } from "../../src/model/erasure.ts";
 import { noPrivacy, pseudonymOf } from "../../src/model/privacy.ts";
 import { ThreadedErasures } from "../../src/service/threaded-erasures.ts";
 import { listPseudonymKeys, replacePseudonymKey, savePrivacy } from "../../src/store/accounts/privacy.ts";
-import { type Database, openDatabase } from "../../src/store/db.ts";
+import type { Database } from "../../src/store/db.ts";
 import { type Erasure, findErasure, insertDryRun, insertErasure } from "../../src/store/erasures.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { defaultTraceLimits } from "../../src/threads/heap.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
 import { columnsWith } from "../support/leftovers.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { addressesOf, freshDatabase, openFresh } from "../support/postgres.ts";
 import { send } from "../support/send.ts";
 import { startTestService } from "../support/service.ts";
 
@@ -32,8 +32,8 @@ let pseudonyms: string[];
 
 before(async () => {
   own = await freshDatabase();
-  db = openDatabase(own.url, 4);
-  work = new ThreadedErasures({ databaseUrl: own.url, pooled: false, limits: defaultTraceLimits, log });
+  db = openFresh(own.url, 4);
+  work = new ThreadedErasures({ addresses: addressesOf(own.url), limits: defaultTraceLimits, log });
   const service = await startTestService({ databaseUrl: own.url });
   ({
     projectId,

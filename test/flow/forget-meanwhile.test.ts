@@ -6,7 +6,6 @@ import { Forgetter } from "../../src/forgetter.ts";
 import { forgetTraces } from "../../src/load/forget.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import { claimDue } from "../../src/store/content/deadlines.ts";
-import { openDatabase } from "../../src/store/db.ts";
 import type { Vault } from "../../src/store/secrets/vault.ts";
 import { makeTest } from "../support/app.ts";
 import { exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
@@ -14,6 +13,7 @@ import { eventually } from "../support/eventually.ts";
 import { dueOf, forgettingOf, pass } from "../support/forgetting.ts";
 import { columnsWith } from "../support/leftovers.ts";
 import { callSpan } from "../support/log-records.ts";
+import { openFresh } from "../support/postgres.ts";
 import { canonicalTrace, makePrivateProject } from "../support/private-project.ts";
 import { jsonOf, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -140,7 +140,7 @@ describe("while content is forgotten", () => {
         where subject_id = any (array(select id from traces where agent_id = $1 order by id limit 20))`,
       [agent.id],
     );
-    const others = [1, 2].map(() => openDatabase(service.databaseUrl, 3));
+    const others = [1, 2].map(() => openFresh(service.databaseUrl, 3));
     await claimDue(others[0]!, { rowsMax: 20, leaseMs: 500 });
     await service.db.pool.query(
       "update content_deadlines set check_at = least(check_at, now()) where agent_id = $1",

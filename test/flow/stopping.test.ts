@@ -1,12 +1,11 @@
 // SIGTERM: accepted requests are answered and stored, runs are finished or given back, and the process ends.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
-import { openDatabase } from "../../src/store/db.ts";
 import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
 import { silence, startJudgeServer } from "../support/judge-server.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { freshDatabase, openFresh } from "../support/postgres.ts";
 import { send } from "../support/send.ts";
 import { assertOnly, startLoad } from "./load.ts";
 import { bootstrapped, signedIn, startProcess, stopProcess } from "./processes.ts";
@@ -16,7 +15,7 @@ const withinMs = 25_000;
 
 const judge = await startJudgeServer(() => silence);
 const database = await freshDatabase();
-const db = openDatabase(database.url, 2);
+const db = openFresh(database.url, 2);
 after(async () => {
   await db.close();
   await database.drop();

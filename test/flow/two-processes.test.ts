@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { zstdDecompressSync } from "node:zlib";
-import { type Database, openDatabase } from "../../src/store/db.ts";
+import type { Database } from "../../src/store/db.ts";
 import { makeAgent, makeKey, newClient, type Owner } from "../support/app.ts";
 import {
   canonicalBody,
@@ -15,7 +15,7 @@ import {
 } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
 import { logsOf, questionRecord } from "../support/log-records.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { freshDatabase, openFresh } from "../support/postgres.ts";
 import { jsonOf, send } from "../support/send.ts";
 import { keepAliveClient } from "./keep-alive.ts";
 import {
@@ -40,7 +40,7 @@ before(async () => {
   made = await bootstrapped(env);
   nodes = await Promise.all([startProcess(env), startProcess(env)]);
   owner = await signedIn(nodes[0], made);
-  db = openDatabase(database.url, 2);
+  db = openFresh(database.url, 2);
 });
 after(async () => {
   await stopProcesses();

@@ -15,6 +15,7 @@ import { type TraceLimits, traceLimits } from "../../src/threads/heap.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite } from "../store/traces/make-write.ts";
 import { hostileBodies } from "../support/hostile-bodies.ts";
+import { addressesOf } from "../support/postgres.ts";
 
 const { db, url, close } = await openTwice();
 after(close);
@@ -146,7 +147,7 @@ describe("stale columns", () => {
 describe("the thread that reads large traces", () => {
   const open = (limits: TraceLimits) => {
     const log = pino({ level: "silent" });
-    return new ThreadedTraceReader({ db, databaseUrl: url, log, limits, inlineBytesMax: 0 });
+    return new ThreadedTraceReader({ db, addresses: addressesOf(url), log, limits, inlineBytesMax: 0 });
   };
 
   // On Node 24, a heap that fills up inside a builtin ends this process, and every test in this file with it.

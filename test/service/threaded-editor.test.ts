@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import pino from "pino";
 import { readConfig } from "../../src/config.ts";
 import { ThreadedEditor, type ThreadedEditorOptions } from "../../src/service/threaded-editor.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { addressesOf, freshDatabase } from "../support/postgres.ts";
 
 const database = await freshDatabase();
 const hosts: ThreadedEditor[] = [];
@@ -16,7 +16,7 @@ after(async () => {
 function open(options: Partial<ThreadedEditorOptions> = {}): ThreadedEditor {
   const config = { ...readConfig({}), logLevel: "silent" as const };
   const log = pino({ level: "silent" });
-  const host = new ThreadedEditor({ config, databaseUrl: database.url, log, ...options });
+  const host = new ThreadedEditor({ config, addresses: addressesOf(database.url), log, ...options });
   hosts.push(host);
   return host;
 }
@@ -43,7 +43,7 @@ test("a thread that does not answer in time is ended", async () => {
 });
 
 test("a database that is away is UNAVAILABLE, not a bug", async () => {
-  const host = open({ databaseUrl: "postgresql://nobody@127.0.0.1:1/none" });
+  const host = open({ addresses: addressesOf("postgresql://nobody@127.0.0.1:1/none") });
   await assert.rejects(host.vocabulary({ agentId }, signal), { code: "UNAVAILABLE" });
 });
 

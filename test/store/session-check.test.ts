@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import pg from "pg";
 import { openDatabase, sessionSettings } from "../../src/store/db.ts";
-import { UnfitDatabaseError } from "../../src/store/migrate.ts";
 import { checkSessions } from "../../src/store/session-check.ts";
+import { UnfitDatabaseError } from "../../src/store/unfit-database.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;

@@ -6,9 +6,9 @@ import type { App, Deps, Register } from "../../src/http/deps.ts";
 import { openLog } from "../../src/log.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import type { Mail } from "../../src/remote/mail/mailer.ts";
-import { type Database, openDatabase } from "../../src/store/db.ts";
+import type { Database } from "../../src/store/db.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
-import { freshDatabase } from "./postgres.ts";
+import { freshDatabase, openFresh } from "./postgres.ts";
 
 export type TestAppOptions = {
   baseUrl?: string;
@@ -55,7 +55,7 @@ export type Owner = {
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.databaseUrl ? undefined : await freshDatabase();
   const databaseUrl = options.databaseUrl ?? database!.url;
-  const db = openDatabase(databaseUrl);
+  const db = openFresh(databaseUrl);
   const mailer = recordingMailer();
   const logs: string[] = [];
   const deps: Deps = {

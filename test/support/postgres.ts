@@ -3,7 +3,10 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { after } from "node:test";
 import pg from "pg";
+import type { Addresses, Database } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { openStore } from "../../src/store/scale/open.ts";
+import { distributedDatabase } from "./citus.ts";
 import { startServer } from "./postgres-server.ts";
 
 let own: ReturnType<typeof startServer> | undefined;
@@ -26,10 +29,24 @@ async function adminUrl(): Promise<string> {
 
 export type TestDatabase = { url: string; drop(): Promise<void> };
 
+/** Whether `freshDatabase` gives databases that are distributed over the cluster of SVC_TEST_CITUS_URL. */
+export const onCitus = process.env.SVC_TEST_ON_CITUS !== undefined;
+
 /** A new migrated database for one user. `drop` also ends its remaining connections. */
 export async function freshDatabase(): Promise<TestDatabase> {
+  if (onCitus) return distributedDatabase();
   template ??= migratedTemplate();
   return createDatabase(await template);
+}
+
+/** As a service finds one of `freshDatabase` when it starts. */
+export function addressesOf(url: string): Addresses {
+  return { url, directUrl: url, pooled: false, distributed: onCitus };
+}
+
+/** As a service opens one of `freshDatabase`. */
+export function openFresh(url: string, connectionsMax?: number): Database {
+  return openStore(addressesOf(url), connectionsMax);
 }
 
 /** A database without any table. */

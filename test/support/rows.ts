@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { insertAgent } from "../../src/store/accounts/agents.ts";
 import { insertProject } from "../../src/store/accounts/projects.ts";
-import { type Database, openDatabase } from "../../src/store/db.ts";
-import { freshDatabase } from "./postgres.ts";
+import type { Database } from "../../src/store/db.ts";
+import { freshDatabase, openFresh } from "./postgres.ts";
 
 /** A database for the test file. */
 export async function openTestDatabase(): Promise<{ db: Database; close(): Promise<void> }> {
   const database = await freshDatabase();
-  const db = openDatabase(database.url);
+  const db = openFresh(database.url);
   return {
     db,
     async close() {

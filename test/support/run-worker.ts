@@ -5,9 +5,10 @@ import type { RunEvent } from "../../src/model/event.ts";
 import type { Judge, JudgeOf } from "../../src/model/judge/judge.ts";
 import type { Clock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
-import { type Database, openDatabase } from "../../src/store/db.ts";
+import type { Database } from "../../src/store/db.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { RunWorker } from "../../src/worker.ts";
+import { openFresh } from "./postgres.ts";
 
 export type WorkerOptions = {
   judge: Judge | JudgeOf;
@@ -32,7 +33,7 @@ export function startRunWorker(
   url: string,
   { judge, leaseMs = 30_000, judgeDeadlineMs = 900_000, heap, clock, sandbox: given }: WorkerOptions,
 ): TestWorker {
-  const db = openDatabase(url, 4);
+  const db = openFresh(url, 4);
   const sandbox = new Sandbox({ budgetMs: 5_000 });
   const ended: string[] = [];
   const told: RunEvent[] = [];

@@ -8,10 +8,10 @@ import { openLog } from "../../src/log.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { startService } from "../../src/service.ts";
 import { verifyAccount } from "../../src/store/accounts/accounts.ts";
-import { type Database, openDatabase } from "../../src/store/db.ts";
+import type { Database } from "../../src/store/db.ts";
 import { type Client, makeAgent, makeKey, newClient, type Owner } from "./app.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
-import { freshDatabase, variablesOf } from "./postgres.ts";
+import { freshDatabase, openFresh, variablesOf } from "./postgres.ts";
 
 /** The OTLP service name of the first agent. */
 export const serviceName = "support-agent";
@@ -67,7 +67,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     openLog("debug", { write: line => void logs.push(line) }),
     { passwordHashing: cheapPasswords, limitAccounts: options.limitAccounts ?? false },
   );
-  const db = openDatabase(databaseUrl, 4);
+  const db = openFresh(databaseUrl, 4);
   let accounts = 0;
 
   const signUp: TestService["signUp"] = async ({ verified = true } = {}) => {

@@ -18,6 +18,7 @@ import type { RecordsWrite } from "../../src/store/traces/waiting-records.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { startTestApp, type TestApp } from "./app.ts";
 import { openTestJudges } from "./judges.ts";
+import { addressesOf } from "./postgres.ts";
 
 /** Reads small traces, which need no thread. */
 export const writerLimits = { debounceMs: 0, debounceCapMs: 0, traceSpansMax: 10, traceBytesMax: 1000 };
@@ -39,7 +40,11 @@ export async function startWholeApp(): Promise<TestApp> {
     const vault = openVault(Buffer.alloc(32));
     const none = async () => undefined;
     const databaseUrl = (db.pool.options as { connectionString: string }).connectionString;
-    const reader = new ThreadedTraceReader({ db, databaseUrl, log: deps.log as Logger });
+    const reader = new ThreadedTraceReader({
+      db,
+      addresses: addressesOf(databaseUrl),
+      log: deps.log as Logger,
+    });
     closing.push(() => reader.close());
     const ingest = {
       findKey: async (hash: string) => (await admitKeys(db, vault, [Buffer.from(hash, "hex")])).get(hash),

@@ -1,11 +1,16 @@
 // On a Citus cluster of three nodes: tables distributed by agent, statements of ingestion that stay on one node, and moves of shards while traces are stored.
 import assert from "node:assert/strict";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
 import type pg from "pg";
 import type { Verdict } from "../../src/model/run/run.ts";
 import type { TestCase } from "../../src/model/test-case/test-case.ts";
 import { deleteKey } from "../../src/store/accounts/keys.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
+import { migrate, migrations } from "../../src/store/migrate.ts";
 import { newId } from "../../src/store/new-id.ts";
 import { claimRuns, completeRuns } from "../../src/store/runs/claims.ts";
 import { distribute, UnfitForCitusError } from "../../src/store/scale/distribute.ts";
@@ -25,11 +30,11 @@ import {
   questions,
   type Sender,
 } from "../store/traces/make-write.ts";
+import { type CitusDatabase, freshCitusDatabase } from "../support/citus.ts";
 import { eventually } from "../support/eventually.ts";
 import { resultOf, semanticCheck } from "../support/judged-runs.ts";
 import { loadTrace } from "../support/loaded-trace.ts";
 import { makeAccount } from "../support/rows.ts";
-import { type CitusDatabase, freshCitusDatabase } from "./support/citus.ts";
 import { leftOut } from "./support/needs.ts";
 
 const skip = await leftOut("citus");
@@ -45,13 +50,27 @@ describe("on a Citus cluster", { skip }, () => {
 
   before(async () => {
     cluster = await freshCitusDatabase();
-    db = openDatabase(cluster.url, 10, { answerMs: 120_000 });
-    [shards, otherShards] = [new Shards({ db, url: cluster.url }), new Shards({ db, url: cluster.url })];
+    connect();
   });
   after(async () => {
     await Promise.all([shards.close(), otherShards.close(), db.close()]);
     await cluster.drop();
   });
+
+  function connect(): void {
+    db = openDatabase(cluster.url, 10, { answerMs: 120_000 });
+    [shards, otherShards] = [new Shards({ db, url: cluster.url }), new Shards({ db, url: cluster.url })];
+  }
+
+  /** While nobody else is connected. */
+  async function distributeAlone(): ReturnType<typeof distribute> {
+    await db.close();
+    try {
+      return await distribute(cluster.url, { shards: 8 });
+    } finally {
+      connect();
+    }
+  }
 
   const writerTo = (places: Places) => new TraceWriter({ ...db, places }, limits);
 
@@ -68,8 +87,8 @@ describe("on a Citus cluster", { skip }, () => {
       error instanceof UnfitForCitusError && reason.test(error.message);
     await db.pool.query("alter table runs drop constraint runs_pkey, add primary key (id)");
     await assert.rejects(
-      distribute(cluster.url),
-      isRefused(/^The keys of these tables lack the agent: runs\.$/),
+      distributeAlone(),
+      isRefused(/^The keys of these tables lack the agent: runs\. A running service/),
     );
     const { rows } = await db.pool.query("select from pg_dist_partition");
     assert.deepEqual(rows, []);
@@ -81,9 +100,15 @@ describe("on a Citus cluster", { skip }, () => {
     const early = await Promise.all(
       senders.map(sender => new TraceWriter(db, limits).write(canonicalWrite(sender))),
     );
-    const { distributed } = await distribute(cluster.url, { shards: 8 });
+    await assert.rejects(
+      distribute(cluster.url),
+      (error: Error) =>
+        error instanceof UnfitForCitusError &&
+        error.message.startsWith("Others are connected to the database (onlooker from 127.0.0.1)."),
+    );
+    const { distributed } = await distributeAlone();
     assert.ok(distributed.includes("traces") && distributed.includes("trace_batches"));
-    assert.deepEqual(await distribute(cluster.url), { reference: [], distributed: [] });
+    assert.deepEqual(await distributeAlone(), { reference: [], distributed: [] });
     const { rows } = await db.pool.query(
       `select citus_table_type as type, count(*)::int as tables, count(distinct colocation_id)::int as groups,
         min(distribution_column) as column from citus_tables where citus_table_type in ('distributed', 'reference')
@@ -213,13 +238,7 @@ describe("on a Citus cluster", { skip }, () => {
     const [{ agentId }] = senders as [Sender];
     const place = (await shards.of([agentId])).get(agentId)!;
     await db.pool.query("alter table traces add column added integer");
-    const client = await place.pool.connect();
-    await client.query("begin");
-    const { rows } = await client.query<{ group: string }>("select current_schema() as group");
-    // As before the migration.
-    await client.query(`comment on schema ${rows[0]!.group} is '000_earlier.sql'`);
-    await client.query("commit");
-    client.release();
+    await makeEarlier(place);
     const { rowCount } = await place.pool.query("select added from traces where agent_id = $1", [agentId]);
     assert.ok(rowCount! > 0);
   });
@@ -362,6 +381,52 @@ describe("on a Citus cluster", { skip }, () => {
       `${acknowledged.size} traces in two batches, the slowest in ${slowest.toFixed(0)} ms, moves in ${movesMs.join(" and ")} ms`,
     );
   });
+
+  it("a migration distributes its new tables, and its triggers act on the shards of groups that exist already", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "onlooker-migrations-"));
+    for (const name of readdirSync(migrations)) copyFileSync(new URL(name, migrations), join(folder, name));
+    // In place of a table that is new.
+    await db.pool.query("drop table backtest_results");
+    writeFileSync(
+      join(folder, "999_more.sql"),
+      `alter table traces add column more integer default 7;
+       create table backtest_results (
+         agent_id uuid not null references agents on delete cascade, trace_id uuid not null, primary key (agent_id, trace_id)
+       );
+       create function forget_more() returns trigger language plpgsql as $$
+       begin
+         raise exception 'More was forgotten.';
+       end $$;
+create trigger traces_deleted_more after delete on traces referencing old table as gone
+  for each statement execute function forget_more();`,
+    );
+    try {
+      assert.deepEqual(await migrate(cluster.url, pathToFileURL(`${folder}/`)), ["999_more.sql"]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    const { rowCount } = await db.pool.query(
+      "select from citus_tables where table_name = 'backtest_results'::regclass and distribution_column = 'agent_id'",
+    );
+    assert.equal(rowCount, 1);
+    const sender = await makeSender(db);
+    const { traceId } = await writerTo(shards).write(canonicalWrite(sender));
+    const place = (await shards.of([sender.agentId])).get(sender.agentId)!;
+    await makeEarlier(place);
+    const { rows } = await place.pool.query("select more from traces where id = $1", [traceId]);
+    assert.deepEqual(rows, [{ more: 7 }]);
+    await assert.rejects(deleteTraces(place, sender.agentId, [traceId]), /More was forgotten\./);
+  });
+
+  /** The group is as before a migration. */
+  async function makeEarlier(place: Database): Promise<void> {
+    const client = await place.pool.connect();
+    await client.query("begin");
+    const { rows } = await client.query<{ group: string }>("select current_schema() as group");
+    await client.query(`comment on schema ${rows[0]!.group} is '000_earlier.sql'`);
+    await client.query("commit");
+    client.release();
+  }
 
   async function groupOf({ agentId }: Sender): Promise<number> {
     const { rows } = await db.pool.query(

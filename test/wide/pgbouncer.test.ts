@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { openPool } from "../../src/store/connect.ts";
-import { UnfitDatabaseError } from "../../src/store/migrate.ts";
 import { checkSessions } from "../../src/store/session-check.ts";
+import { UnfitDatabaseError } from "../../src/store/unfit-database.ts";
 import { assertOnly, startLoad } from "../flow/load.ts";
 import {
   bootstrapped,

@@ -23,18 +23,12 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { openDatabase } from "../../src/store/db.ts";
 import { type Member, readTar, tarEnd, tarMember } from "../../src/wire/tar.ts";
 import { startLoad } from "../flow/load.ts";
-import {
-  bootstrapped,
-  type Output,
-  signedIn,
-  startProcess,
-  stopProcess,
-  stopProcesses,
-} from "../flow/processes.ts";
+import { bootstrapped, signedIn, startProcess, stopProcess, stopProcesses } from "../flow/processes.ts";
 import { childEnv } from "../support/child-env.ts";
 import { emptyDatabase, freshDatabase } from "../support/postgres.ts";
 import { makeScratch } from "../support/postgres-server.ts";
 import { fillRestorable } from "../support/restorable.ts";
+import { svc } from "./support/svc.ts";
 
 const scratch = makeScratch();
 after(async () => {
@@ -43,21 +37,6 @@ after(async () => {
 });
 
 const cli = join(import.meta.dirname, "../../src/cli.ts");
-
-async function svc(args: string[], env: Record<string, string>): Promise<Output> {
-  const child = spawn(process.execPath, [cli, ...args], {
-    env: { ...childEnv, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const output = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
-    child[name].setEncoding("utf8").on("data", (text: string) => {
-      output[name] += text;
-    });
-  }
-  const [code] = await once(child, "close");
-  return { ...output, code };
-}
 
 const succeed = async (...given: Parameters<typeof svc>) => {
   const output = await svc(...given);

@@ -2,7 +2,9 @@
 import type pg from "pg";
 import { newClient, noTimeouts } from "../connect.ts";
 import { fillRestored } from "../identities.ts";
-import { createSchema, lockId, requireFit, UnfitDatabaseError } from "../migrate.ts";
+import { createSchema, lockId, requireFit } from "../migrate.ts";
+import { requireOneServer } from "../scale/nodes.ts";
+import { UnfitDatabaseError } from "../unfit-database.ts";
 import { columnList, quoted, readTables, type Table } from "./catalog.ts";
 import { copyIn } from "./copy.ts";
 
@@ -27,6 +29,7 @@ export async function openRefill(
   await client.connect();
   try {
     await requireFit(client);
+    await requireOneServer(client);
     await client.query("begin");
     // A service that starts meanwhile waits, and then finds everything.
     await client.query("select pg_advisory_xact_lock($1)", [lockId]);

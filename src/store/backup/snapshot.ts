@@ -1,7 +1,9 @@
 // Reads a database for a backup while the service goes on: everything as it was at one moment.
 import type pg from "pg";
 import { newClient, noTimeouts } from "../connect.ts";
-import { knownMigrations, UnfitDatabaseError } from "../migrate.ts";
+import { knownMigrations } from "../migrate.ts";
+import { requireOneServer } from "../scale/nodes.ts";
+import { UnfitDatabaseError } from "../unfit-database.ts";
 import { columnList, quoted, readTables, type Table } from "./catalog.ts";
 import { copyOut } from "./copy.ts";
 
@@ -31,6 +33,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
   const client = newClient(url, { options: `${noTimeouts} -c timezone=UTC -c bytea_output=hex` });
   await client.connect();
   try {
+    await requireOneServer(client);
     await client.query("begin isolation level repeatable read, read only");
     const { tables, others } = await readTables(client);
     if (!tables.some(({ name }) => name === "migrations")) {

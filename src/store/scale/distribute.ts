@@ -1,80 +1,47 @@
 // Distributes a database over the nodes of a Citus cluster: the tables that grow with traffic by agent, what they refer to on every node.
 import { readFile } from "node:fs/promises";
-import type pg from "pg";
-import { newClient, noTimeouts } from "../connect.ts";
-
-/** Copied to every node: what statements about traces read or refer to. In the order of their foreign keys. */
-const references = ["accounts", "projects", "agents", "keys", "test_cases", "shard_triggers"];
-
-/** By agent, together. Others stay on the coordinator. */
-const growing = [
-  "traces",
-  "trace_identities",
-  "trace_batches",
-  "runs",
-  "trace_values",
-  "trace_otlp_ids",
-  "waiting_records",
-  "shared_resources",
-  "expected_traces",
-  "content_deadlines",
-  "result_states",
-  "labels",
-  "launches",
-  "launch_tests",
-  "launch_inputs",
-  "run_turns",
-  "backtests",
-  "backtest_results",
-  "erasure_matches",
-  "judge_calls",
-  "judge_answers",
-  "judge_days",
-  "judge_test_days",
-  "agent_hours",
-  "model_hours",
-  "redaction_hours",
-  "test_hours",
-  "check_hours",
-  "test_versions",
-  "test_states",
-  "test_state_changes",
-  "alert_schedules",
-];
+import { applicationName, newClient, noTimeouts } from "../connect.ts";
+import { lockId } from "../migrate.ts";
+import { UnfitDatabaseError } from "../unfit-database.ts";
+import { hasCitus, listWorkers, type Session } from "./nodes.ts";
+import { growing, references } from "./tables.ts";
 
 /** Why this database cannot be distributed. */
-export class UnfitForCitusError extends Error {
+export class UnfitForCitusError extends UnfitDatabaseError {
   override name = "UnfitForCitusError";
 }
 
 export type Distributed = { reference: string[]; distributed: string[] };
 
+/** `at` of `of` tables are done. */
+export type Distributing = { table: string; at: number; of: number };
+
+export type DistributeOptions = {
+  /** Groups of shards, so the most nodes that the tables can be spread over. */
+  shards?: number;
+  onProgress?: (progress: Distributing) => void;
+};
+
 /**
- * Everything or nothing, in one transaction, and nothing that is done already. Nothing may write to the database meanwhile.
- * `shards`: groups of shards, so the most nodes that the tables can be spread over. Throws UnfitForCitusError.
+ * Everything or nothing, in one transaction, and nothing that is done already. No service may be connected meanwhile; one that
+ * starts waits, and finds the database distributed. Throws UnfitForCitusError.
  */
 export async function distribute(
   url: string,
-  { shards = 16 }: { shards?: number } = {},
+  { shards = 16, onProgress = () => {} }: DistributeOptions = {},
 ): Promise<Distributed> {
   const client = newClient(url, { options: noTimeouts });
   await client.connect();
   try {
-    await requireFit(client);
+    await requireNodes(client);
     await client.query("begin");
+    await client.query("select pg_advisory_xact_lock($1)", [lockId]);
+    await requireAlone(client);
     // Foreign keys to reference tables need everything to happen on one connection to each node.
     await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
     await client.query(`set local citus.shard_count = ${shards}`);
-    await client.query(await readFile(new URL("shard-names.sql", import.meta.url), "utf8"));
-    await moveTriggers(client);
-    const ofReferences = await dropTriggers(client, references);
-    await replaceIdentities(client);
-    const done = await distributeTables(client);
-    await shareFunctions(client);
-    await restoreTriggers(
-      client,
-      ofReferences.filter(({ name }) => name !== "agents_deleted_identities"),
-    );
+    const done = await distributeMissing(client, onProgress);
+    await requireAlone(client, applicationName);
     await client.query("commit");
     return done;
   } finally {
@@ -82,14 +49,75 @@ export async function distribute(
   }
 }
 
-async function requireFit(client: pg.Client): Promise<void> {
-  const { rows: extension } = await client.query("select from pg_extension where extname = 'citus'");
-  if (extension.length === 0) {
+/** In the session's transaction, which changes the shards of a table one after the other. Throws UnfitForCitusError. */
+export async function distributeMissing(
+  session: Session,
+  onProgress: (progress: Distributing) => void = () => {},
+): Promise<Distributed> {
+  await requireKeys(session);
+  await session.query(await readFile(new URL("shard-names.sql", import.meta.url), "utf8"));
+  await moveTriggers(session);
+  const ofReferences = await dropTriggers(session, references);
+  await replaceIdentities(session);
+  const done = await distributeTables(session, onProgress);
+  await shareFunctions(session);
+  await restoreTriggers(
+    session,
+    ofReferences.filter(({ name }) => name !== "agents_deleted_identities"),
+  );
+  return done;
+}
+
+/** Throws UnfitForCitusError unless the URL leads to a coordinator that has workers. */
+export async function requireCluster(url: string): Promise<void> {
+  const client = newClient(url, { connectionTimeoutMillis: 5_000, options: noTimeouts });
+  await client.connect();
+  try {
+    await requireNodes(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function requireNodes(session: Session): Promise<void> {
+  if (!(await hasCitus(session))) {
     throw new UnfitForCitusError(
       "The database has no extension citus. Create it on every node, and add the nodes.",
     );
   }
-  const { rows: keys } = await client.query<{ names: string | null }>(
+  const { rows } = await session.query("select from pg_dist_node where groupid = 0");
+  if (rows.length === 0) {
+    throw new UnfitForCitusError(
+      "The cluster does not know its coordinator. Run: select citus_set_coordinator_host('…', 5432)",
+    );
+  }
+  if ((await listWorkers(session)).length === 0) {
+    throw new UnfitForCitusError(
+      "The cluster has no workers. For each, run: select citus_add_node('…', 5432)",
+    );
+  }
+}
+
+/** `name`: only sessions with this one. Those that wait for an advisory lock are starting, and find what is done here. */
+async function requireAlone(session: Session, name: string | null = null): Promise<void> {
+  await session.query("select pg_stat_clear_snapshot()");
+  const { rows } = await session.query<{ name: string }>(
+    `select distinct concat_ws(' from ', coalesce(nullif(application_name, ''), 'unnamed'), host(client_addr)) as name
+     from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid()
+       and coalesce(backend_type, 'client backend') = 'client backend' and coalesce(application_name, '') !~ '^citus'
+       and (wait_event_type, wait_event) is distinct from ('Lock', 'advisory')
+       and ($1::text is null or application_name = $1) order by 1`,
+    [name],
+  );
+  if (rows.length === 0) return;
+  throw new UnfitForCitusError(
+    `Others are connected to the database (${rows.map(row => row.name).join(", ")}). Stop all services, and whatever else uses it.`,
+  );
+}
+
+async function requireKeys(session: Session): Promise<void> {
+  const { rows: keys } = await session.query<{ names: string | null }>(
     `select string_agg(distinct i.indrelid::regclass::text, ', ') as names from pg_index i
       where i.indisunique and i.indrelid::regclass::text = any ($1)
         and not exists (
@@ -98,35 +126,48 @@ async function requireFit(client: pg.Client): Promise<void> {
         )`,
     [growing],
   );
-  const { rowCount: filling } = await client.query("select from backfills where name = 'trace_identities'");
-  if (filling) throw new UnfitForCitusError("Identities of traces from before are still being filled.");
+  const { rows: filling } = await session.query("select from backfills where name = 'trace_identities'");
+  const later = "A running service prepares them; wait until it has.";
+  if (filling.length > 0)
+    throw new UnfitForCitusError(`Identities of traces from before are still being filled. ${later}`);
   if (keys[0]!.names)
-    throw new UnfitForCitusError(`The keys of these tables lack the agent: ${keys[0]!.names}.`);
+    throw new UnfitForCitusError(`The keys of these tables lack the agent: ${keys[0]!.names}. ${later}`);
 }
 
-async function distributeTables(client: pg.Client): Promise<Distributed> {
-  const { rows } = await client.query<{ name: string }>(
+async function distributeTables(
+  session: Session,
+  onProgress: (progress: Distributing) => void,
+): Promise<Distributed> {
+  const { rows } = await session.query<{ name: string }>(
     "select logicalrelid::text as name from pg_dist_partition where partmethod <> 'n' or repmodel = 't'",
   );
   const before = new Set(rows.map(({ name }) => name));
-  const reference = references.filter(name => !before.has(name));
-  const distributed = growing.filter(name => !before.has(name));
-  for (const name of reference) await client.query("select create_reference_table($1)", [name]);
-  const keys = await dropKeysAmong(client, distributed);
+  const existing = await listTables(session);
+  const isMissing = (name: string) => existing.has(name) && !before.has(name);
+  const reference = references.filter(isMissing);
+  const distributed = growing.filter(isMissing);
+  const of = reference.length + distributed.length;
+  let at = 0;
+  for (const name of reference) {
+    onProgress({ table: name, at: at++, of });
+    await session.query("select create_reference_table($1)", [name]);
+  }
+  const keys = await dropKeysAmong(session, distributed);
   for (const name of distributed) {
+    onProgress({ table: name, at: at++, of });
     const together = name === "traces" ? "none" : "traces";
-    await client.query("select create_distributed_table($1, 'agent_id', colocate_with => $2)", [
+    await session.query("select create_distributed_table($1, 'agent_id', colocate_with => $2)", [
       name,
       together,
     ]);
-    await client.query("select truncate_local_data_after_distributing_table($1::regclass)", [name]);
+    await session.query("select truncate_local_data_after_distributing_table($1::regclass)", [name]);
   }
   for (const { table, name, definition } of keys) {
-    await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+    await session.query(`alter table ${table} add constraint ${name} ${definition}`);
   }
   if (distributed.includes("trace_identities")) {
     // In place of a trigger of `agents`: on a node's copy, it could not reach the other nodes. Costs 5 % of an insert.
-    await client.query(
+    await session.query(
       `alter table trace_identities add constraint trace_identities_agent_id_fkey
          foreign key (agent_id) references agents on delete cascade`,
     );
@@ -134,83 +175,93 @@ async function distributeTables(client: pg.Client): Promise<Distributed> {
   return { reference, distributed };
 }
 
+async function listTables(session: Session): Promise<Set<string>> {
+  const { rows } = await session.query<{ name: string }>(
+    "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')",
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
 type ForeignKey = { table: string; name: string; definition: string };
 
 /** A table cannot be distributed while it refers to one that is not, or the other way around. */
-async function dropKeysAmong(client: pg.Client, tables: string[]): Promise<ForeignKey[]> {
-  const { rows } = await client.query<ForeignKey>(
+async function dropKeysAmong(session: Session, tables: readonly string[]): Promise<ForeignKey[]> {
+  const { rows } = await session.query<ForeignKey>(
     `select conrelid::regclass::text as table, quote_ident(conname) as name,
         replace(pg_get_constraintdef(oid), ' NOT VALID', '') as definition
       from pg_constraint
       where contype = 'f' and conrelid::regclass::text = any ($1) and confrelid::regclass::text = any ($1)`,
     [tables],
   );
-  for (const { table, name } of rows) await client.query(`alter table ${table} drop constraint ${name}`);
+  for (const { table, name } of rows) await session.query(`alter table ${table} drop constraint ${name}`);
   return rows;
 }
 
 type Trigger = { name: string; table: string; definition: string };
 
 /** Citus has triggers on no table that is distributed or on every node. */
-async function dropTriggers(client: pg.Client, tables: string[]): Promise<Trigger[]> {
+async function dropTriggers(session: Session, tables: readonly string[]): Promise<Trigger[]> {
   // With another search path, definitions would lack the schema.
-  await client.query("set local search_path = pg_catalog");
-  const { rows } = await client.query<Trigger>(
+  await session.query("set local search_path = pg_catalog");
+  const { rows } = await session.query<Trigger>(
     `select quote_ident(t.tgname) as name, c.relname as table, pg_get_triggerdef(t.oid) as definition
       from pg_trigger t join pg_class c on c.oid = t.tgrelid
       where not t.tgisinternal and c.relnamespace = 'public'::regnamespace and c.relname = any ($1)`,
     [tables],
   );
-  await client.query("set local search_path to default");
-  for (const { name, table } of rows) await client.query(`drop trigger ${name} on ${table}`);
+  await session.query("set local search_path to default");
+  for (const { name, table } of rows) await session.query(`drop trigger ${name} on ${table}`);
   return rows;
 }
 
 /** From where they are created on the shards, with their names. */
-async function moveTriggers(client: pg.Client): Promise<void> {
-  for (const { name, table, definition } of await dropTriggers(client, growing)) {
-    await client.query("insert into shard_triggers (name, table_name, definition) values ($1, $2, $3)", [
+async function moveTriggers(session: Session): Promise<void> {
+  for (const { name, table, definition } of await dropTriggers(session, growing)) {
+    await session.query("insert into shard_triggers (name, table_name, definition) values ($1, $2, $3)", [
       ...[name, table, definition],
     ]);
   }
 }
 
 /** On the coordinator's copies of reference tables: what they change is there alone. */
-async function restoreTriggers(client: pg.Client, triggers: Trigger[]): Promise<void> {
-  await client.query("set local citus.enable_ddl_propagation = off");
+async function restoreTriggers(session: Session, triggers: Trigger[]): Promise<void> {
+  await session.query("set local citus.enable_ddl_propagation = off");
   for (const { table, definition } of triggers) {
-    const { rows } = await client.query<{ shard: number }>(
+    const { rows } = await session.query<{ shard: number }>(
       "select shardid as shard from pg_dist_shard where logicalrelid = $1::regclass",
       [table],
     );
-    await client.query(definition.replace(` ON public.${table} `, ` ON public.${table}_${rows[0]!.shard} `));
+    await session.query(definition.replace(` ON public.${table} `, ` ON public.${table}_${rows[0]!.shard} `));
   }
 }
 
 /** Every node counts on its own: an agent's changes stay in their order while it stays on its node. */
-async function replaceIdentities(client: pg.Client): Promise<void> {
-  const { rowCount } = await client.query(
-    `select from pg_attribute where attrelid = 'test_state_changes'::regclass and attname = 'id' and attidentity <> ''`,
+async function replaceIdentities(session: Session): Promise<void> {
+  const { rows } = await session.query<{ table: string; column: string }>(
+    `select attrelid::regclass::text as table, attname as column from pg_attribute
+     where attrelid::regclass::text = any ($1) and attidentity <> '' and not attisdropped`,
+    [growing],
   );
-  if (rowCount === 0) return;
-  await client.query("alter table test_state_changes alter column id drop identity");
-  await client.query("create sequence test_state_changes_ids owned by test_state_changes.id");
-  await client.query(
-    "select setval('test_state_changes_ids', (select coalesce(max(id), 0) + 1 from test_state_changes), false)",
-  );
-  await client.query(
-    "alter table test_state_changes alter column id set default nextval('test_state_changes_ids')",
-  );
+  for (const { table, column } of rows) {
+    const sequence = `${table}_${column}s`;
+    await session.query(`alter table ${table} alter column ${column} drop identity`);
+    await session.query(`create sequence ${sequence} owned by ${table}.${column}`);
+    await session.query(
+      `select setval('${sequence}', (select coalesce(max(${column}), 0) + 1 from ${table}), false)`,
+    );
+    await session.query(`alter table ${table} alter column ${column} set default nextval('${sequence}')`);
+  }
 }
 
 /** Every node has the functions that statements call. */
-async function shareFunctions(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ signature: string }>(
+async function shareFunctions(session: Session): Promise<void> {
+  const { rows } = await session.query<{ signature: string }>(
     `select f.oid::regprocedure::text as signature from pg_proc f join pg_language l on l.oid = f.prolang
       where f.pronamespace = 'public'::regnamespace and l.lanname in ('sql', 'plpgsql')
         and not exists (select from pg_depend d where d.objid = f.oid and d.deptype = 'e')
       -- Functions in SQL first, which others may call.
       order by l.lanname desc`,
   );
-  for (const { signature } of rows) await client.query("select create_distributed_function($1)", [signature]);
+  for (const { signature } of rows)
+    await session.query("select create_distributed_function($1)", [signature]);
 }

@@ -22,7 +22,7 @@ declare
   part record;
 begin
   perform pg_advisory_xact_lock(hashtextextended(named, 12));
-  if obj_description(to_regnamespace(named), 'pg_namespace') = version and to_regclass(named || '.traces') is not null then
+  if obj_description(to_regnamespace(named), 'pg_namespace') >= version collate "C" and to_regclass(named || '.traces') is not null then
     return;
   end if;
   execute format('drop schema if exists %I cascade', named);
@@ -91,7 +91,8 @@ begin
   ) then
     raise exception 'The shards were moved to another node.' using errcode = 'serialization_failure';
   end if;
-  if obj_description(to_regnamespace('shards_' || of), 'pg_namespace') is distinct from version
+  -- While services are upgraded one by one, those of the earlier version leave it as the later one made it.
+  if coalesce(obj_description(to_regnamespace('shards_' || of), 'pg_namespace'), '') < version collate "C"
     or to_regclass('shards_' || of || '.traces') is null then
     perform name_shards(of, version);
   end if;

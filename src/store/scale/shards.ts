@@ -1,8 +1,8 @@
 // Reaches the shards of agents on a Citus cluster: a Database for each group of shards, in which the names of tables mean the shards.
 import type pg from "pg";
-import { readDatabaseUrl } from "../database-url.ts";
 import { type Database, isTransient, openDatabase } from "../db.ts";
 import { knownMigrations } from "../migrate.ts";
+import { urlAt } from "./nodes.ts";
 import type { Places } from "./places.ts";
 
 export type ShardsOptions = {
@@ -11,6 +11,8 @@ export type ShardsOptions = {
   url: string;
   /** Connections to each worker. */
   connectionsMax?: number;
+  /** How long a statement may take there. */
+  answerMs?: number;
 };
 
 /**
@@ -24,6 +26,8 @@ export class Shards implements Places {
   /** By host and port. */
   readonly #nodes = new Map<string, Database>();
   #groups: Promise<Map<string, Database>> | undefined;
+  /** The node of each group, as it was read last. */
+  readonly #nodeOf = new Map<string, Database>();
   /** The group of each agent. It stays until a group is split. */
   #known = new Map<string, string>();
 
@@ -88,7 +92,12 @@ export class Shards implements Places {
     return new Map(
       rows.map(({ shard, host, port }) => {
         const group = String(shard);
-        return [group, databaseOf(this.#node(host, port), { group, version, moved: () => this.#forget() })];
+        this.#nodeOf.set(group, this.#node(host, port));
+        const find = async () => {
+          await this.groups();
+          return this.#nodeOf.get(group)!;
+        };
+        return [group, databaseOf({ group, version, find, moved: () => this.#forget() })];
       }),
     );
   }
@@ -97,16 +106,21 @@ export class Shards implements Places {
     const address = `${host}:${port}`;
     const known = this.#nodes.get(address);
     if (known) return known;
-    const url = new URL(readDatabaseUrl(this.#options.url)!.servers[0]!);
-    url.hostname = host;
-    url.port = String(port);
-    const node = openDatabase(url.href, this.#options.connectionsMax);
+    const { url, connectionsMax, answerMs } = this.#options;
+    const limits = answerMs === undefined ? {} : { answerMs };
+    const node = openDatabase(urlAt(url, { host, port }), connectionsMax, limits);
     this.#nodes.set(address, node);
     return node;
   }
 }
 
-type Group = { group: string; version: string; moved: () => void };
+type Group = {
+  group: string;
+  version: string;
+  /** The node that has it. */
+  find: () => Promise<Database>;
+  moved: () => void;
+};
 
 /** What the functions of the store use of a pool and a connection. */
 type Queries = { query(config: pg.QueryConfig | string, values?: unknown[]): Promise<unknown> };
@@ -114,10 +128,11 @@ type Connection = Queries & { release(error?: Error | boolean): void };
 type Pool = Queries & { connect(): Promise<Connection> };
 
 /** The group as a database: every transaction, and every statement without one, begins by entering it. */
-function databaseOf(node: Database, group: Group): Database {
+function databaseOf(group: Group): Database {
   const pool: Pool = {
     async connect() {
-      return connectionTo(await node.pool.connect(), group);
+      const node = await group.find();
+      return connectionTo(node, await node.pool.connect(), group);
     },
     async query(config, values) {
       const connection = await pool.connect();
@@ -141,24 +156,48 @@ function databaseOf(node: Database, group: Group): Database {
   return { pool: pool as unknown as pg.Pool, close: async () => {} };
 }
 
-function connectionTo(client: pg.PoolClient, { group, version, moved }: Group): Connection {
+function connectionTo(
+  first: Database,
+  firstClient: pg.PoolClient,
+  { group, version, find, moved }: Group,
+): Connection {
+  let [node, client] = [first, firstClient];
+  // One round trip for both.
+  const begin = `begin; select enter_shards(${group}, '${version}')`;
   return {
     async query(config, values) {
       try {
         return await client.query(withinGroup(config) as pg.QueryConfig, values);
       } catch (error) {
         if (isTransient(error)) moved();
+        // Nothing was done yet where the group no longer is: it begins where it is now.
+        if (config === "begin" && isMove(error) && (await follow())) return client.query(begin);
         throw error;
       }
     },
     release: error => client.release(error),
   };
 
+  /** False if the group is where it was. */
+  async function follow(): Promise<boolean> {
+    const next = await find();
+    if (next === node) return false;
+    const nextClient = await next.pool.connect();
+    await client.query("rollback");
+    client.release();
+    [node, client] = [next, nextClient];
+    return true;
+  }
+
   function withinGroup(config: pg.QueryConfig | string): pg.QueryConfig | string {
-    // One round trip for both.
-    if (config === "begin") return `begin; select enter_shards(${group}, '${version}')`;
+    if (config === "begin") return begin;
     // A prepared statement means the tables that its names meant first.
     if (typeof config !== "string" && config.name) return { ...config, name: `${config.name}@${group}` };
     return config;
   }
+}
+
+/** Of `enter_shards`: a group that was moved, or whose transaction has just begun beside a move. */
+function isMove(error: unknown): boolean {
+  return (error as { code?: unknown }).code === "40001";
 }

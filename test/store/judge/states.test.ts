@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
-import { type Database, openDatabase } from "../../../src/store/db.ts";
+import type { Database } from "../../../src/store/db.ts";
 import {
   clearWaits,
   findJudgeState,
@@ -13,13 +13,13 @@ import {
   saveMode,
   saveWait,
 } from "../../../src/store/judge/states.ts";
-import { freshDatabase } from "../../support/postgres.ts";
+import { freshDatabase, openFresh } from "../../support/postgres.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: Database;
 before(async () => {
   database = await freshDatabase();
-  db = openDatabase(database.url);
+  db = openFresh(database.url);
 });
 after(async () => {
   await db.close();

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import { reasonText } from "../../../src/model/run/reason-text.ts";
 import type { Verdict } from "../../../src/model/run/run.ts";
-import { type Database, openDatabase } from "../../../src/store/db.ts";
+import type { Database } from "../../../src/store/db.ts";
 import {
   attemptsMax,
   claimRuns,
@@ -17,6 +17,7 @@ import {
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { findRun } from "../../../src/store/runs/read.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
+import { openFresh } from "../../support/postgres.ts";
 import { makeSender, openTwice, storeDueRun } from "../traces/make-write.ts";
 
 const { url, db, close } = await openTwice();
@@ -94,7 +95,7 @@ const dueRun = async () => (await dueRuns(1))[0]!;
 describe("claiming", () => {
   it("gives a run to one worker only, however many ask at once", async () => {
     const runIds = await dueRuns(60);
-    const pools = Array.from({ length: 4 }, () => openDatabase(url));
+    const pools = Array.from({ length: 4 }, () => openFresh(url));
     const claimed = await Promise.all(
       pools.map(async pool => {
         const worker = makeWorker(pool);

@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, it } from "node:test";
-import { openDatabase } from "../../../src/store/db.ts";
 import { listRunsOfLaunch } from "../../../src/store/runs/launched-runs.ts";
 import { cancelLaunch, findLaunch, insertLaunch } from "../../../src/store/runs/launches.ts";
 import { claimManualRuns, listWaitingAgents } from "../../../src/store/runs/manual-claims.ts";
 import { endManualRun } from "../../../src/store/runs/manual-runs.ts";
+import { openFresh } from "../../support/postgres.ts";
 import { makeSender, makeTestCase, openTwice, runnable } from "../traces/make-write.ts";
 
 const { url, close } = await openTwice();
 // One connection: the statistics of others arrive a second later.
-const db = openDatabase(url, 1);
+const db = openFresh(url, 1);
 after(async () => {
   await db.close();
   await close();

@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
-import { type Database, openDatabase } from "../../../src/store/db.ts";
+import type { Database } from "../../../src/store/db.ts";
 import { isOtherMasterKey } from "../../../src/store/secrets/key-check.ts";
 import { openVault } from "../../../src/store/secrets/vault.ts";
-import { freshDatabase } from "../../support/postgres.ts";
+import { freshDatabase, openFresh } from "../../support/postgres.ts";
 
 let db: Database;
 let drop: () => Promise<void>;
 before(async () => {
   const database = await freshDatabase();
-  db = openDatabase(database.url);
+  db = openFresh(database.url);
   drop = database.drop;
 });
 after(async () => {

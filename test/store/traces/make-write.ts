@@ -5,7 +5,7 @@ import type { PreparedBatch } from "../../../src/ingest/prepared.ts";
 import { hashKey, makeKey } from "../../../src/model/key.ts";
 import { parseTestCase, type TestCase } from "../../../src/model/test-case/test-case.ts";
 import { insertKey } from "../../../src/store/accounts/keys.ts";
-import { type Database, openDatabase } from "../../../src/store/db.ts";
+import type { Database } from "../../../src/store/db.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { insertTestCase, type RunnableTest } from "../../../src/store/test-cases.ts";
 import type { RecordsWrite } from "../../../src/store/traces/waiting-records.ts";
@@ -13,7 +13,7 @@ import type { TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter, type WriterOptions } from "../../../src/store/traces/writer.ts";
 import { decodeLimits } from "../../../src/wire/limits.ts";
 import { logsOf, questionRecord } from "../../support/log-records.ts";
-import { freshDatabase } from "../../support/postgres.ts";
+import { freshDatabase, openFresh } from "../../support/postgres.ts";
 import { makeAgentRow, makeProject } from "../../support/rows.ts";
 
 export const limits: WriterOptions = {
@@ -31,7 +31,7 @@ export async function openTwice(): Promise<{
   close(): Promise<void>;
 }> {
   const database = await freshDatabase();
-  const [db, other] = [openDatabase(database.url), openDatabase(database.url)];
+  const [db, other] = [openFresh(database.url), openFresh(database.url)];
   return {
     url: database.url,
     db,

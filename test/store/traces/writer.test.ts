@@ -12,6 +12,7 @@ import { insertTraces } from "../../../src/store/traces/insert.ts";
 import type { Stored, TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { loadTrace } from "../../support/loaded-trace.ts";
+import { openFresh } from "../../support/postgres.ts";
 import { startCuttingProxy } from "../cutting-proxy.ts";
 import { begun, waiting } from "../locks.ts";
 import {
@@ -191,7 +192,7 @@ describe("two processes", () => {
   });
 
   it("do not deadlock, in whatever order the same traces arrive", async () => {
-    const pools = [openDatabase(url), openDatabase(url)] as const;
+    const pools = [openFresh(url), openFresh(url)] as const;
     const names = ["1 before", "2 held", "3 after"];
     const blocking = await begun(db);
     await blocking.query(

@@ -1,0 +1,168 @@
+// The nodes of a cluster: whether the database is distributed over one, where its workers are, and what the start checks and sets there.
+import type pg from "pg";
+import type { Logger } from "pino";
+import { newClient, noTimeouts } from "../connect.ts";
+import { readConnectionLimit } from "../connection-limit.ts";
+import { readDatabaseUrl } from "../database-url.ts";
+import { type Addresses, isTransient, sessionSettings } from "../db.ts";
+import { UnfitDatabaseError } from "../unfit-database.ts";
+
+export type Node = { host: string; port: number };
+
+/** What this needs of a connection, whoever opened it. */
+export type Session = {
+  query<Row extends object>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
+};
+
+/** The same database on another node, with the same user. */
+export function urlAt(coordinator: string, { host, port }: Node): string {
+  const url = new URL(readDatabaseUrl(coordinator)!.servers[0]!);
+  url.hostname = host;
+  url.port = String(port);
+  return url.href;
+}
+
+/** Whether the tables of this database are distributed over a cluster; false in one without the extension. */
+export async function isDistributed(session: Session): Promise<boolean> {
+  if (!(await hasCitus(session))) return false;
+  const { rows } = await session.query(
+    "select from pg_dist_partition where logicalrelid = to_regclass('public.traces')",
+  );
+  return rows.length > 0;
+}
+
+export async function hasCitus(session: Session): Promise<boolean> {
+  const { rows } = await session.query("select from pg_extension where extname = 'citus'");
+  return rows.length > 0;
+}
+
+/** Those that have shards, or may get some. */
+export async function listWorkers(session: Session): Promise<Node[]> {
+  const { rows } = await session.query<Node>(
+    `select nodename as host, nodeport as port from pg_dist_node
+     where noderole = 'primary' and isactive and groupid <> 0 order by nodeid`,
+  );
+  return rows;
+}
+
+/** Throws UnfitDatabaseError: what is backed up or restored as one database cannot be spread over several. */
+export async function requireOneServer(session: Session): Promise<void> {
+  if (!(await isDistributed(session))) return;
+  throw new UnfitDatabaseError(
+    "This database is distributed over a cluster, and svc backup and svc restore work on one server. Back up every node with pg_basebackup, to a point that citus_create_restore_point makes on all of them (docs/scaling.md).",
+  );
+}
+
+/** Reads it at the start, before anything else. Throws UnfitDatabaseError if the URL leads to a worker, or past a pooler. */
+export async function readDistributed({ directUrl, pooled }: Addresses): Promise<boolean> {
+  return withClient(directUrl, async client => {
+    if (!(await isDistributed(client))) return false;
+    const { rows } = await client.query("select from pg_dist_local_group where groupid = 0");
+    if (rows.length === 0) {
+      throw new UnfitDatabaseError(
+        "DATABASE_URL leads to a worker of the cluster. Set it to the coordinator.",
+      );
+    }
+    if (pooled) {
+      throw new UnfitDatabaseError(
+        "A database that is distributed over a cluster cannot be used through a pooler. Unset SVC_DATABASE_POOLER, and set DATABASE_URL to the coordinator.",
+      );
+    }
+    return true;
+  });
+}
+
+/** Planning, and what times mean: Citus passes on none of these to the workers. Timeouts would end migrations and moves. */
+const workerSettings = Object.entries(sessionSettings).filter(([name]) => !name.endsWith("_timeout"));
+
+/**
+ * Checks that every worker can be used as the coordinator is, and gives the user's sessions there the service's settings.
+ * Throws UnfitDatabaseError, or a transient error.
+ */
+export async function prepareWorkers({ directUrl }: Addresses, log: Pick<Logger, "info">): Promise<void> {
+  const workers = await withClient(directUrl, listWorkers);
+  for (const worker of workers) {
+    await atWorker(directUrl, worker, async client => {
+      const { rows } = await client.query<{ may: boolean }>(
+        "select has_database_privilege(current_database(), 'create') as may",
+      );
+      if (!rows[0]!.may) {
+        throw new UnfitDatabaseError(
+          `The user of DATABASE_URL may not create schemas on ${nameOf(worker)}, a worker of the cluster. There, run: grant create on database … to …`,
+        );
+      }
+      if (await setSettings(client)) log.info({ worker: nameOf(worker) }, "Worker of the cluster prepared");
+    });
+  }
+}
+
+// Any fixed number.
+const settingsLock = 4_826_170_394;
+
+/** False if sessions have them already. */
+async function setSettings(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ name: string; setting: string }>(
+    "select name, setting from pg_settings where name = any ($1)",
+    [workerSettings.map(([name]) => name)],
+  );
+  const known = new Map(rows.map(({ name, setting }) => [name, setting]));
+  const unmet = workerSettings.filter(([name, value]) => known.get(name) !== value);
+  if (unmet.length === 0) return false;
+  // Services that start together take turns.
+  await client.query("select pg_advisory_lock($1)", [settingsLock]);
+  await client.query("set citus.enable_ddl_propagation = off");
+  const { rows: names } = await client.query<{ of: string }>(
+    "select format('alter role %I in database %I', current_user, current_database()) as of",
+  );
+  for (const [name, value] of unmet) {
+    await client.query(`${names[0]!.of} set ${name} = ${client.escapeLiteral(value)}`);
+  }
+  return true;
+}
+
+/**
+ * How many connections services may have to each node. Citus opens one to each worker for a session at the coordinator, so
+ * a worker allows for half as many.
+ */
+export async function readClusterLimit(addresses: Addresses): Promise<number> {
+  const { directUrl } = addresses;
+  const workers = await withClient(directUrl, listWorkers);
+  const limits = [await readConnectionLimit(addresses)];
+  for (const worker of workers) {
+    const url = urlAt(directUrl, worker);
+    limits.push(Math.floor((await readConnectionLimit({ url, directUrl: url, pooled: false })) / 2));
+  }
+  return Math.min(...limits);
+}
+
+async function atWorker(
+  coordinator: string,
+  worker: Node,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<void> {
+  try {
+    await withClient(urlAt(coordinator, worker), work);
+  } catch (error) {
+    if (error instanceof UnfitDatabaseError) throw error;
+    const { message, code } = error as { message: string; code?: string };
+    const words = `${nameOf(worker)}, a worker of the cluster: ${message || code}`;
+    if (isTransient(error)) throw Object.assign(new Error(words), { code });
+    throw new UnfitDatabaseError(
+      `${words}. Services sign in to every worker, by its name in pg_dist_node, with the user, password and database of DATABASE_URL.`,
+    );
+  }
+}
+
+function nameOf({ host, port }: Node): string {
+  return `${host}:${port}`;
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = newClient(url, { connectionTimeoutMillis: 5_000, options: noTimeouts });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,28 @@
+// Opens the database for the functions of the store: the one server, or the coordinator of a cluster with the places of its agents.
+import { type Addresses, type Database, openDatabase } from "../db.ts";
+import { Shards } from "./shards.ts";
+
+/**
+ * A statement about several agents that Citus plans takes one connection to each worker: with as many as Citus would use, the
+ * sessions of a service would need 16 times as many.
+ */
+const clusterOptions = "-c citus.max_adaptive_executor_pool_size=1";
+
+/** On a cluster there are as many connections to each worker, besides those to the coordinator. */
+export function openStore(
+  { url, pooled, distributed = false }: Addresses,
+  connectionsMax?: number,
+  { answerMs }: { answerMs?: number } = {},
+): Database {
+  const limits = answerMs === undefined ? {} : { answerMs };
+  if (!distributed) return openDatabase(url, connectionsMax, { ...limits, pooled });
+  const db = openDatabase(url, connectionsMax, { ...limits, sessionOptions: clusterOptions });
+  const places = new Shards({ db, url, ...limits, ...(connectionsMax && { connectionsMax }) });
+  return {
+    pool: db.pool,
+    places,
+    async close() {
+      await Promise.all([places.close(), db.close()]);
+    },
+  };
+}
