@@ -55,9 +55,10 @@ type Child = {
 const replaceMs = 250;
 const replaceMaxMs = 30_000;
 const stableMs = 60_000;
-// An event loop that answers nothing for 20 s is hanging: the longest work on it takes some hundred ms.
+// An event loop that answers nothing for 20 s is hanging: the longest work on it takes some hundred ms. Until a process has
+// loaded its code it answers nothing either, which takes a second of CPU time, and longer than 20 s on a machine that has none.
 const aliveEveryMs = 10_000;
-const silentMax = 2;
+const silentMax = { loading: 12, serving: 2 };
 /** How long a process may take to stop: its requests have 8 s. */
 const stopMs = 16_000;
 const measuredWithinMs = 1_000;
@@ -241,8 +242,8 @@ export class HttpProcesses {
 
   #checkAlive(): void {
     for (const child of this.#children.values()) {
-      if (child.silent++ >= silentMax) {
-        const { number } = child;
+      const { number, servingSince } = child;
+      if (child.silent++ >= silentMax[servingSince === undefined ? "loading" : "serving"]) {
         this.#options.log.error({ process: number }, `HTTP process ${number} hangs; killing it`);
         child.worker.process.kill("SIGKILL");
         continue;
