@@ -150,7 +150,11 @@ export class HttpProcesses {
       isOther: false,
     };
     this.#children.set(number, child);
-    worker.on("error", error => this.#options.log.error({ process: number, err: error }, "HTTP process"));
+    worker.on("error", error => {
+      // It could not be created, such as beyond a limit of the system, so it never exits.
+      if (worker.process.pid === undefined) this.#hasEnded(child, error.message);
+      else this.#options.log.error({ process: number, err: error }, "HTTP process");
+    });
     worker.on("message", message => child.peer.receive(message));
     worker.once("exit", (code, signal) => this.#hasEnded(child, signal ?? `exit code ${code}`));
   }
@@ -192,6 +196,7 @@ export class HttpProcesses {
 
   #hasEnded(child: Child, how: string): void {
     const { number, servingSince, measured } = child;
+    if (this.#children.get(number) !== child) return; // both an error and an exit were told
     child.peer.end();
     child.permits.releaseAll();
     this.#children.delete(number);

@@ -1,0 +1,25 @@
+// HTTP processes that the system does not let start are reported, not waited for.
+import assert from "node:assert/strict";
+import cluster from "node:cluster";
+import { after, test } from "node:test";
+import { pino } from "pino";
+import { readConfig } from "../../src/config.ts";
+import { ownPools } from "../../src/service/connections.ts";
+import { HttpProcesses } from "../../src/service/http-processes.ts";
+
+test("a start fails with the reason when no process can be created", async () => {
+  cluster.setupPrimary({ cwd: "/nonexistent" });
+  after(() => cluster.setupPrimary({ cwd: process.cwd() }));
+  const url = "postgresql://localhost/never-asked";
+  const processes = new HttpProcesses({
+    config: readConfig({ PORT: "0" }),
+    addresses: { url, directUrl: url, pooled: false },
+    layout: { processes: 2, pools: ownPools },
+    log: pino({ level: "silent" }),
+    wakes: { alerts() {}, eraser() {}, retention() {}, evaluators() {} },
+    metrics: async () => "",
+    onNoneLeft() {},
+  });
+  await assert.rejects(processes.start(), /ended while it started .*ENOENT/);
+  await processes.stop();
+});
