@@ -7,11 +7,16 @@ import { readTraceBy } from "../model/conventions/read-by.ts";
 import { redactorOf, type StoringRules } from "../model/privacy.ts";
 import type { Redacted, Redaction } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
-import { columnsOf, rulesOf, type TraceColumns } from "../model/trace/columns.ts";
+import { columnsOf, namesMax, rulesOf, type TraceColumns } from "../model/trace/columns.ts";
 import { derive } from "../model/trace/derive.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
 import type { Batch, TracePath } from "../model/trace/trace.ts";
-import { forgetContent, type StructureBatch, type TraceStructure } from "../store/content/forget.ts";
+import {
+  forgetContent,
+  type StructureBatch,
+  type StructureNames,
+  type TraceStructure,
+} from "../store/content/forget.ts";
 import type { ForgettingSettings } from "../store/content/settings.ts";
 import type { Database } from "../store/db.ts";
 import { loadBatches, type StoredBatches } from "../store/traces/batches.ts";
@@ -80,7 +85,7 @@ function structureOf(
   const { path, spans, resource, metadata, redactions } = trace;
   const left = leftOf({ spans, resource, metadata, ...(redactions && { redactions }) }, path, by, settings);
   const columns = columnsLeft(columnsOf(derived, rulesOf(left.redactions)), left, path, by);
-  return { traceId, agentId, revision, settings, batches: [encoded(left)], columns, ids: columns };
+  return { traceId, agentId, revision, settings, batches: [encoded(left)], columns, names: columns };
 }
 
 /** What an agent without content would store of the batch by the settings of now, with what is redacted in it. */
@@ -124,7 +129,7 @@ function columnsLeft(columns: TraceColumns, left: Batch, path: TracePath, by: Re
   return { ...columns, ...names, userInput: null, responseText: null, textRedactions: null };
 }
 
-type Names = Pick<TraceColumns, "name" | "tools" | "models" | "providers" | "conversationId" | "userId">;
+type Names = StructureNames & Pick<TraceColumns, "name">;
 
 function namesOf(left: Batch, path: TracePath, by: ReadBy): Names {
   const { trace, reading } = readTraceBy(mergeBatches([left], path), readByOf(by), undefined, "columns");
@@ -151,11 +156,19 @@ async function structureInParts(
     batches.push(encoded(left));
     names.push(namesOf(left, path, stored));
   }
-  const ids = {
-    userId: onlyOne(names.map(({ userId }) => userId)),
-    conversationId: onlyOne(names.map(({ conversationId }) => conversationId)),
+  return { traceId, agentId, revision, settings, batches, columns: null, names: joinedNames(names) };
+}
+
+function joinedNames(parts: Names[]): StructureNames {
+  const all = (of: "tools" | "models" | "providers") =>
+    [...new Set(parts.flatMap(part => part[of]))].slice(0, namesMax);
+  return {
+    tools: all("tools"),
+    models: all("models"),
+    providers: all("providers"),
+    userId: onlyOne(parts.map(({ userId }) => userId)),
+    conversationId: onlyOne(parts.map(({ conversationId }) => conversationId)),
   };
-  return { traceId, agentId, revision, settings, batches, columns: null, ids };
 }
 
 /** An id counts only if all batches that have one agree. */

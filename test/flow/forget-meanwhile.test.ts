@@ -178,11 +178,15 @@ describe("while content is forgotten", () => {
             "app.note": `canary-large ${"x".repeat(5_000)}`,
             "user.id": "u-9",
             "gen_ai.usage.input_tokens": `${at + 1}`,
+            "gen_ai.tool.name": `canary-tool-${at}`,
+            "gen_ai.request.model": `model-${at}`,
           },
         ),
       ]);
     }
     const { id, tokens } = await traceOf(agent.id, about.traceId);
+    const deny = { attributes: { deny: ["gen_ai.tool.*"], allow: null } };
+    await service.client.patch(`/api/agents/${agent.id}`, deny).expect(200);
     await pass(service.db, agent.id, 3_500);
     await service.db.pool.query(
       "update traces set updated_at = updated_at - interval '1 hour' where id = $1",
@@ -199,7 +203,16 @@ describe("while content is forgotten", () => {
       [trace.tokens, trace.spans.length, trace.userId, trace.notices.includes("content_not_stored")],
       [tokens, 2, "u-9", true],
     );
-    assert.deepEqual(await columnsWith(service.databaseUrl, "canary-large"), []);
+    for (const text of ["canary-large", "canary-tool"]) {
+      assert.deepEqual(await columnsWith(service.databaseUrl, text), []);
+    }
+    const values = await forgetting.read(`/api/agents/${agent.id}/trace-values`);
+    assert.deepEqual([values.tools, values.models], [[], ["model-0", "model-1"]]);
+    const { items } = await forgetting.read(`/api/agents/${agent.id}/traces?model=model-1`);
+    assert.deepEqual(
+      items.map((one: Read) => one.id),
+      [id],
+    );
   });
 });
 

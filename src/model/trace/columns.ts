@@ -38,7 +38,7 @@ export type TraceColumns = {
   startedAtUs: number | null;
 };
 
-const namesMax = 50;
+export const namesMax = 50;
 
 /**
  * The columns of a trace's row. Valid for PostgreSQL whatever the spans contain. `rules`: those that redacted something;

@@ -1,18 +1,15 @@
-// Drops the content of traces and manual runs, and every copy of it, in one transaction.
-import { zstdCompressSync } from "node:zlib";
+// Drops the content of traces and manual runs, with every copy of it (drop-copies.ts), in one transaction.
 import type pg from "pg";
-import { forgottenResults } from "../../model/run/forgotten-results.ts";
-import { type RunTurn, turnWithoutReply } from "../../model/run/launch.ts";
-import { reasonText } from "../../model/run/reason-text.ts";
 import type { TraceColumns } from "../../model/trace/columns.ts";
+import { nameSeparator } from "../../model/trace/storable.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
-import { decodeDetail, encodeDetail } from "../runs/detail.ts";
 import { partsOf, partsOfRows } from "../scale/places.ts";
 import { addCalls, deleteUnusedCalls } from "../traces/call-values.ts";
-import { derivedAssignments, derivedColumns, keepsNames } from "../traces/derived-columns.ts";
+import { derivedAssignments, derivedColumns, keepsNames, listOf } from "../traces/derived-columns.ts";
 import { noRedactions } from "../traces/redactions.ts";
 import { isDue, stateOfDeadlines } from "./deadlines.ts";
+import { dropCopies, dropResults, dropTurns, type QuotingRun } from "./drop-copies.ts";
 import type { ForgettingSettings } from "./settings.ts";
 
 /** What replaces the batches of a trace. `redactions`: of what is left of them, compressed. */
@@ -24,9 +21,15 @@ export type StructureBatch = {
   redactions: Buffer | null;
 };
 
+/** The names and ids that lists show. */
+export type StructureNames = Pick<
+  TraceColumns,
+  "tools" | "models" | "providers" | "userId" | "conversationId"
+>;
+
 /**
- * `revision`: of what it was made of; `settings`: those by which. `columns` null: those of the row stay, but for their texts
- * and the ids that are not in the structure any more.
+ * `revision`: of what it was made of; `settings`: those by which. `names`: what the structure still has. `columns` null: the
+ * row's others stay, but for their texts.
  */
 export type TraceStructure = {
   traceId: string;
@@ -35,7 +38,7 @@ export type TraceStructure = {
   settings: Pick<ForgettingSettings, "intakeKey" | "privacyRevision">;
   batches: StructureBatch[];
   columns: TraceColumns | null;
-  ids: Pick<TraceColumns, "userId" | "conversationId">;
+  names: StructureNames;
 };
 
 /**
@@ -107,9 +110,6 @@ async function lockTraces(client: pg.PoolClient, structures: TraceStructure[]): 
     );
   });
 }
-
-/** `subjectIds`: the traces that its results quote, and itself. */
-type QuotingRun = { id: string; kind: string; subjectIds: string[]; detail: Buffer | null };
 
 /** Locked before it is asked whether one is open: none becomes so again. */
 async function lockRuns(client: pg.PoolClient, subjectIds: string[]): Promise<QuotingRun[]> {
@@ -186,8 +186,11 @@ const sums = multiRow<TraceStructure>(1, {
   batch_spans: ["int", trace => trace.batches.reduce((sum, { spanCount }) => sum + spanCount, 0)],
   batch_bytes: ["bigint", trace => trace.batches.reduce((sum, { rawLength }) => sum + rawLength, 0)],
   is_read: ["bool", ({ columns }) => columns !== null],
-  user_id: ["text", ({ ids }) => ids.userId],
-  conversation_id: ["text", ({ ids }) => ids.conversationId],
+  tools: ["text", ({ names }) => names.tools.join(nameSeparator)],
+  models: ["text", ({ names }) => names.models.join(nameSeparator)],
+  providers: ["text", ({ names }) => names.providers.join(nameSeparator)],
+  user_id: ["text", ({ names }) => names.userId],
+  conversation_id: ["text", ({ names }) => names.conversationId],
 });
 
 type WithColumns = TraceStructure & { columns: TraceColumns };
@@ -209,6 +212,7 @@ async function replaceColumns(client: pg.PoolClient, traces: TraceStructure[]): 
     name: "mark_forgotten",
     text: `update traces set content = 'forgotten', content_forgotten_at = now(), derived_revision = revision,
         user_input = null, response_text = null, text_redactions = null, redacted = case when item.is_read then traces.redacted end,
+        ${["tools", "models", "providers"].map(name => `${name} = ${listOf(name)}`).join(", ")},
         user_id = item.user_id, conversation_id = item.conversation_id,
         turn_at = case when item.conversation_id is not null then traces.turn_at end, batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes
       from ${sums.from} where traces.id = item.id`,
@@ -217,98 +221,4 @@ async function replaceColumns(client: pg.PoolClient, traces: TraceStructure[]): 
   const kept = new Set(rows.filter(row => row.keeps).map(row => row.traceId));
   const lost = traces.filter(({ traceId }) => !kept.has(traceId));
   if (lost.length > 0) await deleteUnusedCalls(client, lost);
-}
-
-const details = multiRow<{ id: string; detail: Buffer }>(1, {
-  id: ["uuid", ({ id }) => id],
-  detail: ["bytes", ({ detail }) => detail],
-});
-
-/** What an outage of the judge skipped stays skipped: there is nothing left to ask about. */
-async function dropResults(client: pg.PoolClient, runs: QuotingRun[]): Promise<void> {
-  const left = runs.flatMap(({ id, detail }) =>
-    detail ? [{ id, detail: encodeDetail(forgottenResults(decodeDetail(detail))) }] : [],
-  );
-  if (left.length === 0) return;
-  await client.query({
-    name: "drop_results",
-    text: `update runs set detail = ${details.bytes("detail")}, outage_open = outage_open and kind = 'manual'
-      from ${details.from} where runs.id = item.id`,
-    values: details.values(left),
-  });
-}
-
-type TurnRow = { agent_id: string; run_id: string; turn: number; document: string };
-
-const turnRows = multiRow<TurnRow>(1, {
-  agent_id: ["uuid", row => row.agent_id],
-  run_id: ["uuid", row => row.run_id],
-  turn: ["int", row => row.turn],
-  document: ["text", row => row.document],
-});
-
-async function dropTurns(client: pg.PoolClient, runIds: string[]): Promise<void> {
-  if (runIds.length === 0) return;
-  const { rows } = await client.query<TurnRow>({
-    name: "turns_to_forget",
-    text: `select u.agent_id, u.run_id, u.turn, u.document
-      from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id where r.id = any ($1::uuid[])`,
-    values: [runIds],
-  });
-  const left = rows.map(row => {
-    const turn: RunTurn = JSON.parse(row.document);
-    return { ...row, document: JSON.stringify(turnWithoutReply(turn, "forgotten")) };
-  });
-  await client.query({
-    name: "drop_turns",
-    text: `update run_turns u set document = item.document, reply = null
-      from ${turnRows.from}
-      where u.agent_id = item.agent_id and u.run_id = item.run_id and u.turn = item.turn`,
-    values: turnRows.values(left),
-  });
-}
-
-const noTexts = zstdCompressSync(JSON.stringify({ instructions: "", material: "", answer: null }));
-
-type Dropped = { traceIds: string[]; manualIds: string[]; subjectIds: string[] };
-
-/** What quotes the traces elsewhere. A manual run quotes the traces of all its turns. */
-async function dropCopies(
-  client: pg.PoolClient,
-  { traceIds, manualIds, subjectIds }: Dropped,
-): Promise<void> {
-  await client.query({
-    name: "drop_copies_of_content",
-    text: `with quoted as materialized (
-        select unnest($1::uuid[]) as id
-        union select u.trace_id from runs r join run_turns u on u.agent_id = r.agent_id and u.run_id = r.id
-          where r.id = any ($2::uuid[]) and u.trace_id is not null
-      ), calls as (
-        update judge_calls set detail = $4 where id = any (array(
-          select id from judge_calls where trace_id = any ($1::uuid[])
-          union select id from judge_calls where run_id = any ($2::uuid[])
-        ))
-      ), answers as (
-        delete from judge_answers where trace_id in (select id from quoted)
-      ), asked as (
-        update labels set question = null where trace_id in (select id from quoted) and question is not null
-      ), tried as (
-        update backtest_results set reason = $5
-        where trace_id = any ($1::uuid[]) and change is not null and reason is not null
-      ), places as (
-        update erasure_matches set place = null where trace_id = any ($1::uuid[])
-      ), waiting as (
-        delete from waiting_records w using (
-          select agent_id, external_id as otlp_trace_id from traces where id = any ($1::uuid[])
-          union select agent_id, otlp_trace_id from trace_otlp_ids where trace_id = any ($1::uuid[])
-        ) named
-        where w.agent_id = named.agent_id and w.otlp_trace_id = named.otlp_trace_id
-      )
-      delete from content_deadlines d using (
-        select agent_id, id from traces where id = any ($3::uuid[])
-        union all select agent_id, id from runs where id = any ($3::uuid[])
-      ) done
-      where d.agent_id = done.agent_id and d.subject_id = done.id`,
-    values: [traceIds, manualIds, subjectIds, noTexts, reasonText({ code: "content_not_stored" })],
-  });
 }

@@ -32,12 +32,15 @@ export const derivedColumns = {
 const names = Object.keys(derivedColumns);
 const separator = `E'\\x${nameSeparator.charCodeAt(0).toString(16)}'`;
 
+/** Of a multi-row `item`, whose columns cannot be lists. */
+export const listOf = (name: string): string => `string_to_array(item.${name}, ${separator})`;
+
 const lists = ["tools", "models", "providers", "redacted"];
 /** `receivedAt`: when the trace arrived, an expression. */
 function sqlOf(name: string, receivedAt: string): string {
   // Of almost all traces there is nothing to store.
   if (name === "redacted") return `string_to_array(nullif(item.redacted, ''), ${separator})`;
-  if (lists.includes(name)) return `string_to_array(item.${name}, ${separator})`;
+  if (lists.includes(name)) return listOf(name);
   if (name !== "turn_at") return `item.${name}`;
   const arrival = `(extract(epoch from ${receivedAt}) * 1000000)::bigint`;
   return `case when item.conversation_id is not null then coalesce(item.turn_at, ${arrival}) end`;
