@@ -10,13 +10,13 @@ export type PatternSet = {
 
 /** Instructions of all patterns together; with more, the automaton is slower than one search for each. */
 const sizeMax = 2_000;
-const bytesMax = 64 * 1024 * 1024;
 /** An automaton of more states is not kept. */
 const statesMax = 2_000;
 
-/** Null for patterns that are faster alone. They must be valid. */
+/** Null for patterns that are faster alone. They must be valid. `bytesMax`: of the automaton's states. */
 export function compilePatternSet(
   patterns: readonly { source: string; flags: string; size: number }[],
+  bytesMax = 64 * 1024 * 1024,
 ): PatternSet | null {
   const size = patterns.reduce((sum, pattern) => sum + pattern.size, 0);
   if (patterns.length < 3 || size > sizeMax) return null;
