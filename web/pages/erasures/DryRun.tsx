@@ -94,8 +94,13 @@ function EraseForm({ found, projectId, wanted, onErase }: FoundProps) {
   const [noteIds, setNoteIds] = useState<string[]>([]);
   const [viewIds, setViewIds] = useState<string[]>([]);
   const { form, busy, faults, failure } = useSubmit<ErasureDetail>({
-    check: (fields): Faults =>
-      textOf(fields, "confirm").trim() === String(matched) ? {} : { confirm: "The number does not match." },
+    check: (fields): Faults => {
+      if (matched > 0) {
+        const isConfirmed = textOf(fields, "confirm").trim() === String(matched);
+        return isConfirmed ? {} : { confirm: "The number does not match." };
+      }
+      return testIds.length + noteIds.length + viewIds.length > 0 ? {} : { chosen: "Choose at least one." };
+    },
     send: () => startErasure(projectId, wanted, matched, { testIds, noteIds, viewIds }),
     done: onErase,
   });
@@ -125,20 +130,33 @@ function EraseForm({ found, projectId, wanted, onErase }: FoundProps) {
       {more && (
         <p className="quiet small">More have the value than are listed. Search again after erasing.</p>
       )}
-      <p>
-        Also deletes evaluations, judge calls, labels, manual runs and log records of these traces. This
-        cannot be undone.
-      </p>
-      <Field
-        label={`Type ${matched} to confirm`}
-        name="confirm"
-        inputMode="numeric"
-        required
-        fault={faults["confirm"]}
-        autoComplete="off"
-      />
+      {matched === 0 ? (
+        <p>
+          {faults["chosen"] && (
+            <span role="alert" className="text-bad">
+              {faults["chosen"]}{" "}
+            </span>
+          )}
+          Nothing else is changed. This cannot be undone.
+        </p>
+      ) : (
+        <>
+          <p>
+            Also deletes evaluations, judge calls, labels, manual runs and log records of these traces. This
+            cannot be undone.
+          </p>
+          <Field
+            label={`Type ${matched} to confirm`}
+            name="confirm"
+            inputMode="numeric"
+            required
+            fault={faults["confirm"]}
+            autoComplete="off"
+          />
+        </>
+      )}
       <SubmitRow failure={failure} busy={busy} look="danger">
-        Erase {tracesText(matched)}
+        {matched === 0 ? "Erase from chosen" : `Erase ${tracesText(matched)}`}
       </SubmitRow>
     </form>
   );

@@ -42,6 +42,8 @@ function EraseData({ projectId }: { projectId: string }) {
         <h2>Find data</h2>
         <CriterionForm
           projectId={projectId}
+          // What an earlier search found must not be confirmed as the result of this one.
+          onSearch={() => setOpen(undefined)}
           onFound={(dryRun, wanted) => {
             keep(dryRun);
             setOpen({ what: "dryRun", id: dryRun.id, wanted });
@@ -69,15 +71,17 @@ function EraseData({ projectId }: { projectId: string }) {
 
 type CriterionFormProps = {
   projectId: string;
+  onSearch: () => void;
   onFound: (dryRun: ErasureDetail, wanted: WantedCriterion) => void;
 };
 
-function CriterionForm({ projectId, onFound }: CriterionFormProps) {
+function CriterionForm({ projectId, onSearch, onFound }: CriterionFormProps) {
   const id = useId();
   const [kind, setKind] = useState<WantedCriterion["kind"]>("userId");
   const wanted = useRef<WantedCriterion>(null);
   const { form, busy, faults, failure } = useSubmit<ErasureDetail>({
     send: fields => {
+      onSearch();
       wanted.current = { kind, value: textOf(fields, kind) };
       return startDryRun(projectId, wanted.current);
     },
