@@ -6,6 +6,7 @@ import { type Database, transaction } from "../../src/store/db.ts";
 import { idAt } from "../../src/store/listing.ts";
 import { newId } from "../../src/store/new-id.ts";
 import { addResultValues, outcomesOf, versionsOf } from "../../src/store/runs/result-values.ts";
+import { placeOf } from "../../src/store/scale/places.ts";
 
 export type StoredRun = {
   state: RunState;
@@ -43,7 +44,7 @@ export type StoredTrace = {
 export async function storeTrace(db: Database, agentId: string, trace: StoredTrace = {}): Promise<string> {
   const { receivedAt = new Date(), revision = 1, tokens = [640, 118], run } = trace;
   const id = idAt(receivedAt.getTime()).slice(0, -12) + randomUUID().slice(-12);
-  await db.pool.query(
+  await (await placeOf(db, agentId)).pool.query(
     `with named as (insert into trace_identities (agent_id, trace_id, external_id) values ($2, $1, $3))
     insert into traces (id, agent_id, external_id, kind, path, revision, received_at, batch_spans, batch_bytes,
       derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input,
@@ -92,7 +93,7 @@ export async function storeRun(
 ): Promise<void> {
   const completed = state === "completed";
   // Under a long lease, so no worker takes it over.
-  await db.pool.query(
+  await (await placeOf(db, agentId)).pool.query(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at, lease_until, revision, routing, verdict, passed,
       failed, skipped, missing_instrumentation, test_ids, error, failed_test_ids)
     values ($1, $2, $3, 'passive', $4, $5, now() + interval '1 day', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
@@ -127,7 +128,7 @@ export async function keepResults(
   found: TestResult[],
 ): Promise<void> {
   const results = found.map(({ version = 1, ...result }) => ({ ...result, testVersion: version }));
-  await transaction(db, async client => {
+  await transaction(await placeOf(db, agentId), async client => {
     await client.query(
       `update runs set test_ids = $2, test_outcomes = $3, test_versions = $4 where trace_id = $1 and state = 'completed'`,
       [traceId, results.map(({ testId }) => testId), outcomesOf({ results }), versionsOf({ results })],
@@ -148,7 +149,7 @@ export async function storeRunning(
 
 /** This many traces, one second apart, the newest received now and named "Question 1". */
 export async function storeTraces(db: Database, agentId: string, count: number): Promise<void> {
-  await db.pool.query(
+  await (await placeOf(db, agentId)).pool.query(
     `with made as (
       select number, now() - number * interval '1 second' as at from generate_series(1, $2::int) as number
     ), stored as (

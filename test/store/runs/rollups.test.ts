@@ -14,6 +14,7 @@ import { claimRuns, completeRuns, giveBackRuns } from "../../../src/store/runs/c
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { listAgentHours, listTestStrips } from "../../../src/store/runs/insights.ts";
 import { listModelPoints } from "../../../src/store/runs/model-hours.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
 import { deleteTestCase } from "../../../src/store/test-cases.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { begun, waiting } from "../locks.ts";
@@ -384,13 +385,14 @@ describe("hourly counts", () => {
     const { traceId, runId } = await storeDueRun(db, judged.sender);
     const [lease, otherLease] = [randomUUID(), randomUUID()];
     await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 });
-    const holder = await begun(db);
+    const place = await placeOf(db, judged.sender.agentId);
+    const holder = await begun(place);
     await holder.query("select from test_cases where id = $1 for update", [judged.tests[0]]);
     const first = completeRuns(db, lease, [completed(runId, judged, failedOnce)]);
-    await waiting(db, "");
+    await waiting(place, "");
     const otherId = await claimAnother(traceId, judged, otherLease);
     const second = completeRuns(other, otherLease, [completed(otherId, judged, failedOnce)]);
-    await waiting(db, "", 2);
+    await waiting(place, "", 2);
     await holder.commit();
     assert.deepEqual([await first, await second], [new Set([runId]), new Set([otherId])]);
     const hours = await listAgentHours(db, judged.sender.agentId, whenever);

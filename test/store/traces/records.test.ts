@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { readByNothing } from "../../../src/model/conventions/read-by.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { expireRecords, storeRecords } from "../../../src/store/traces/records.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
@@ -128,7 +129,8 @@ test("records of a key that was revoked meanwhile are not stored", async () => {
 test("traces of agents without conventions ask for no records, and others once for all that are stored together", async () => {
   const sender = await makeSender(opened.db);
   const asked: string[] = [];
-  const pool = new Proxy(opened.db.pool, {
+  const place = await placeOf(opened.db, sender.agentId);
+  const pool = new Proxy(place.pool, {
     get(target, name) {
       if (name !== "query") return Reflect.get(target, name, target);
       return (query: { name?: string }, ...rest: unknown[]) => {
@@ -137,7 +139,7 @@ test("traces of agents without conventions ask for no records, and others once f
       };
     },
   });
-  const watched = new TraceWriter({ ...opened.db, pool }, limits);
+  const watched = new TraceWriter({ ...place, pool }, limits);
   const write = (conventions: string[]) =>
     watched.write({ ...spansOf(sender, newTraceId(), "a"), readBy: { conventions, conventionRules: [] } });
   await Promise.all([write([]), write([]), write([])]);

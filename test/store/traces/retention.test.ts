@@ -6,6 +6,7 @@ import { Retention } from "../../../src/retention.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { holdLease, releaseLease } from "../../../src/store/leases.ts";
 import { idAt } from "../../../src/store/listing.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
 import { expireTraces, listAgentsToExpire, saveRetention } from "../../../src/store/traces/retention.ts";
 import { eventually } from "../../support/eventually.ts";
 import { makeAgentRow, makeProject } from "../../support/rows.ts";
@@ -73,7 +74,7 @@ test("the oldest are deleted first, a few at a time, and one that somebody chang
   const { agentId } = await makeAgentWith(5);
   const ids: string[] = [];
   for (const age of [10, 9, 8, 7]) ids.push(await storeTrace(db, agentId, { receivedAt: daysAgo(age) }));
-  const client = await other.pool.connect();
+  const client = await (await placeOf(other, agentId)).pool.connect();
   await client.query("begin");
   await client.query("select from traces where id = $1 for update", [ids[1]]);
   assert.equal(await expireTraces(db, agentId, { serverDays: null, tracesMax: 2 }), 2);
@@ -101,19 +102,20 @@ test("a longer time waits for the deletion in progress, and nothing is deleted b
   const { projectId, agentId } = await makeAgentWith(5);
   await storeTrace(db, agentId, { receivedAt: daysAgo(6) });
   // Holds up the deletion in its transaction, after the setting was read.
-  const client = await other.pool.connect();
+  const place = await placeOf(other, agentId);
+  const client = await place.pool.connect();
   await client.query("begin");
   await client.query("lock table runs in access exclusive mode");
   const deleting = expireTraces(db, agentId, limits);
   const waiting =
     "select from pg_locks where not granted and locktype = $1 and database = (select oid from pg_database where datname = current_database())";
-  await eventually(async () => assert.equal((await other.pool.query(waiting, ["relation"])).rowCount, 1));
+  await eventually(async () => assert.equal((await place.pool.query(waiting, ["relation"])).rowCount, 1));
   let saved = false;
   const saving = saveRetention(other, projectId, null).then(() => {
     saved = true;
   });
   const blocked = "select from pg_locks where not granted and locktype in ('transactionid', 'tuple')";
-  await eventually(async () => assert.notEqual((await other.pool.query(blocked)).rowCount, 0));
+  await eventually(async () => assert.notEqual((await place.pool.query(blocked)).rowCount, 0));
   assert.equal(saved, false);
   await client.query("rollback");
   client.release();
@@ -136,7 +138,7 @@ test("in the background, all old traces of all agents go, the counts stay, and a
       ["runs", "trace_id"],
       ["traces", "id"],
     ]) {
-      await db.pool.query(
+      await (await placeOf(db, agentId)).pool.query(
         `update ${table} set ${column} = id_at($2, ${column}) where ${column} = any ($1::uuid[])`,
         [old, twoDaysAgo],
       );

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { claimRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
+import { placeOfRow } from "../../../src/store/scale/places.ts";
 import type { TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter, type WriterOptions } from "../../../src/store/traces/writer.ts";
 import { loadTrace } from "../../support/loaded-trace.ts";
@@ -47,7 +48,7 @@ async function dueAfter(traceId: string): Promise<{ first: number; latest: numbe
   const { rows } = await db.pool.query(
     `select extract(epoch from due_at - first_batch_at)::float8 * 1000 as first,
         extract(epoch from due_at - updated_at)::float8 * 1000 as latest
-      from runs join traces on traces.id = trace_id where trace_id = $1 and state = 'pending'`,
+      from runs join traces on traces.agent_id = runs.agent_id and traces.id = trace_id where trace_id = $1 and state = 'pending'`,
     [traceId],
   );
   assert.equal(rows.length, 1);
@@ -56,7 +57,7 @@ async function dueAfter(traceId: string): Promise<{ first: number; latest: numbe
 
 /** Moves the pending run's first batch and all later ones this much into the past. */
 async function age(traceId: string, seconds: number): Promise<void> {
-  await db.pool.query(
+  await (await placeOfRow(db, "traces", traceId)).pool.query(
     `update runs set first_batch_at = first_batch_at - make_interval(secs => $2),
         due_at = due_at - make_interval(secs => $2)
       where trace_id = $1 and state = 'pending'`,

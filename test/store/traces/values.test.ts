@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { idAt, newest } from "../../../src/store/listing.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
 import { listTraces } from "../../../src/store/traces/list.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { listStale, updateColumns } from "../../../src/store/traces/stale.ts";
@@ -145,10 +146,10 @@ it("storing a trace waits for a deletion that found its value unused, and adds i
   const sender = await makeSender(db, { judged: false });
   const [old, next] = [call(sender, ["search"]), call(sender, ["search"])];
   await writer.write(old);
-  const deletion = await begun(other);
+  const deletion = await begun(await placeOf(other, sender.agentId));
   await deletion.query("delete from traces where id = $1", [old.traceId]);
   const stored = writer.write(next);
-  await waiting(db, ", item as materialized");
+  await waiting(await placeOf(db, sender.agentId), ", item as materialized");
   await deletion.commit();
   await stored;
   assert.deepEqual(await valuesOf(sender), ["model m-1", "tool search"]);

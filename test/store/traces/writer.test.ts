@@ -8,8 +8,9 @@ import { deleteKey } from "../../../src/store/accounts/keys.ts";
 import { openDatabase } from "../../../src/store/db.ts";
 import { idAt } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
+import { partsOf, placeOf } from "../../../src/store/scale/places.ts";
 import { insertTraces } from "../../../src/store/traces/insert.ts";
-import type { Stored, TraceWrite } from "../../../src/store/traces/write.ts";
+import type { Stored, TraceWrite, WriteOutcome } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { loadTrace } from "../../support/loaded-trace.ts";
 import { openFresh } from "../../support/postgres.ts";
@@ -138,10 +139,10 @@ describe("concurrent writes", () => {
     const [{ traceId }] = (await store([otlpWrite(sender, { externalId: "vanishing", spans: ["a"] })])) as [
       Stored,
     ];
-    const deleting = await begun(other);
+    const deleting = await begun(await placeOf(other, sender.agentId));
     await deleting.query("select from traces where id = $1 for update", [traceId]);
     const stored = writer.write(otlpWrite(sender, { externalId: "vanishing", spans: ["b"] }));
-    await waiting(db, "for update of t");
+    await waiting(await placeOf(db, sender.agentId), "for update of t");
     await deleting.query("delete from traces where id = $1", [traceId]);
     await deleting.commit();
     const { state, traceId: anew } = await stored;
@@ -194,7 +195,8 @@ describe("two processes", () => {
   it("do not deadlock, in whatever order the same traces arrive", async () => {
     const pools = [openFresh(url), openFresh(url)] as const;
     const names = ["1 before", "2 held", "3 after"];
-    const blocking = await begun(db);
+    const place = await placeOf(db, sender.agentId);
+    const blocking = await begun(place);
     await blocking.query(
       "insert into trace_identities (agent_id, trace_id, external_id) values ($2, $1, $3)",
       [newId(), sender.agentId, names[1]],
@@ -204,14 +206,14 @@ describe("two processes", () => {
       const writes = order.map(externalId => otlpWrite(sender, { externalId }));
       return store(writes, new TraceWriter(pool, limits));
     });
-    await waiting(db, ", item as materialized", 2);
+    await waiting(place, ", item as materialized", 2);
     await blocking.rollback();
     const stored = [...(await forth!), ...(await back!)];
     assert.equal(stored.filter(({ state }) => state === "created").length, 3);
     assert.equal(stored.filter(({ state }) => state === "merged").length, 3);
     // A connection reports all its statistics when it ends.
     await Promise.all(pools.map(pool => pool.close()));
-    const { rows } = await db.pool.query(
+    const { rows } = await place.pool.query(
       "select deadlocks::int from pg_stat_database where datname = current_database()",
     );
     assert.deepEqual(rows, [{ deadlocks: 0 }]);
@@ -397,7 +399,13 @@ describe("a key that ends between its check and the commit", () => {
     await db.pool.query("update keys set expires_at = now() where id = $1", [expired!.keyId]);
     await deleteKey(db, gone!.keyId);
     const writes = [sample!, live!, expired!, gone!].map(one => otlpWrite(one));
-    const outcomes = await insertTraces(db, [{ ...writes[0]!, keyId: null }, ...writes.slice(1)], 0);
+    writes[0]!.keyId = null;
+    const outcomeOfWrite = new Map<TraceWrite, WriteOutcome>();
+    for (const [place, part] of await partsOf(db, writes)) {
+      const stored = await insertTraces(place, part, 0);
+      part.forEach((write, at) => void outcomeOfWrite.set(write, stored[at]));
+    }
+    const outcomes = writes.map(write => outcomeOfWrite.get(write));
     const told = outcomes.map(one =>
       one instanceof Refusal ? one.code : one && "state" in one && one.state,
     );
@@ -423,7 +431,7 @@ describe("a key that ends between its check and the commit", () => {
       const revoking = await begun(other);
       await revoking.query("delete from keys where id = $1", [leaving.keyId]);
       const outcome = outcomeOf(writer.write(otlpWrite(leaving, { externalId, spans: ["f"] })));
-      await waiting(db, "for key share");
+      await waiting(await placeOf(db, leaving.agentId), "for key share");
       await revoking.commit();
       assert.equal(await outcome, "UNAUTHORIZED");
       const [only, ...more] = await tracesOf(leaving);
@@ -435,15 +443,17 @@ describe("a key that ends between its check and the commit", () => {
   it("makes its revocation wait for a commit in progress", async () => {
     const leaving = await makeSender(db);
     const [{ traceId }] = (await store([otlpWrite(leaving, { externalId: "slow" })])) as [Stored];
-    const holding = await begun(other);
+    const place = await placeOf(other, leaving.agentId);
+    const holding = await begun(place);
     await holding.query("select from traces where id = $1 for update", [traceId]);
     const order: string[] = [];
     const stored = writer
       .write(otlpWrite(leaving, { externalId: "slow", spans: ["b"] }))
       .then(() => order.push("stored"));
-    await waiting(db, "for update of t");
+    await waiting(place, "for update of t");
     const revoked = deleteKey(db, leaving.keyId).then(() => order.push("revoked"));
-    await waiting(db, "delete from keys");
+    // On a cluster, Citus sends a statement of its own to the node.
+    await waiting(place, db.places ? "DELETE FROM public.keys" : "delete from keys");
     await holding.commit();
     await Promise.all([stored, revoked]);
     assert.deepEqual(order, ["stored", "revoked"]);
