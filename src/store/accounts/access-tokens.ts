@@ -40,13 +40,15 @@ export type NewAccessToken = {
 };
 
 export async function insertAccessToken(db: Database, token: NewAccessToken): Promise<AccessToken> {
-  const { rows } = await db.pool.query<Row>(
+  // Without a comparison with the time, which Citus returns of no insert.
+  const { rows } = await db.pool.query<Omit<Row, "expired">>(
     `insert into access_tokens (id, account_id, name, scope, hash, last_four, expires_at)
      values ($1, $2, $3, $4, $5, $6, $7)
-     returning ${columns}`,
+     returning ${stored}`,
     [newId(), token.accountId, token.name, token.scope, token.hash, token.lastFour, token.expiresAt],
   );
-  return toToken(rows[0]!);
+  const expired = token.expiresAt !== null && token.expiresAt.getTime() <= Date.now();
+  return toToken({ ...rows[0]!, expired });
 }
 
 /** Revokes the token: once this returns, no lookup finds it. */
@@ -97,8 +99,8 @@ export async function admitAccessToken(
   return { account, scope };
 }
 
-const columns =
-  "id, name, scope, last_four, expires_at, last_used_at, created_at, expires_at <= now() as expired";
+const stored = "id, name, scope, last_four, expires_at, last_used_at, created_at";
+const columns = `${stored}, expires_at <= now() as expired`;
 
 type Row = {
   id: string;

@@ -92,7 +92,8 @@ export async function insertTestDelivery(
   body: string,
 ): Promise<Delivery | undefined> {
   const { rows } = await db.pool.query<Delivery>(
-    `insert into alert_deliveries (id, agent_id, channel, kind, body)
+    // Renamed, because Citus cannot return columns of a local table by its own name.
+    `insert into alert_deliveries as made (id, agent_id, channel, kind, body)
       select $1, agent_id, 'webhook', 'test', $3 from alert_webhooks where agent_id = $2 returning ${columns}`,
     [newId(), agentId, body],
   );

@@ -53,8 +53,8 @@ async function closeNext(
       }
     }
     await client.query(
-      "update alert_schedules set due_at = null, sent_at = case when $2 then now() else sent_at end where agent_id = $1",
-      [recipient.agent.id, isTold],
+      `update alert_schedules set due_at = null${isTold ? ", sent_at = now()" : ""} where agent_id = $1`,
+      [recipient.agent.id],
     );
     return true;
   });
@@ -90,17 +90,17 @@ async function gather(client: pg.PoolClient, { agent }: Recipient): Promise<Dige
       changed as (select test_id, count(*)::int as changes from told group by test_id)
     select t.id, t.name, s.state, s.since, r.id as "firstTraceId", c.changes, day.passed, day.failed,
       count(*) over ()::int as of
-    from changed c join test_cases t on t.id = c.test_id join test_states s on s.agent_id = t.agent_id and s.test_id = t.id
-      left join traces r on r.agent_id = s.agent_id and r.id = s.first_trace_id
+    from changed c join test_cases t on t.id = c.test_id join test_states s on s.agent_id = $1 and s.test_id = t.id
+      left join traces r on r.agent_id = $1 and r.id = s.first_trace_id
       cross join lateral (
         select coalesce(sum(passed), 0)::int as passed, coalesce(sum(failed), 0)::int as failed
-        from test_hours where agent_id = t.agent_id and test_id = t.id and hour >= $2
+        from test_hours where agent_id = $1 and test_id = t.id and hour >= $2
       ) day
     order by s.state = 'fine', t.name, t.id limit $3`,
     [agent.id, new Date(Date.now() - 24 * hourMs), alertedTestsMax],
   );
   const failing = await client.query<{ count: number }>(
-    `select count(*)::int as count from test_cases t join test_states s on s.agent_id = t.agent_id and s.test_id = t.id
+    `select count(*)::int as count from test_cases t join test_states s on s.agent_id = $1 and s.test_id = t.id
       where t.agent_id = $1 and s.state = 'failing'`,
     [agent.id],
   );

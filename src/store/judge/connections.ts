@@ -67,7 +67,7 @@ export async function saveJudgeConnection(
       concurrency,
       tokensPerMinute,
     } = change(found.rows[0] && opened(vault, projectId, found.rows[0]));
-    const { rows } = await client.query<Row>(
+    const saved = await client.query<Row>(
       `insert into judge_connections
           (project_id, provider, url, model, api_key, key_last_four, concurrency, tokens_per_minute, headers, updated_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
@@ -75,7 +75,7 @@ export async function saveJudgeConnection(
           model = excluded.model, api_key = excluded.api_key, key_last_four = excluded.key_last_four,
           concurrency = excluded.concurrency, tokens_per_minute = excluded.tokens_per_minute, headers = excluded.headers,
           updated_at = excluded.updated_at
-        returning ${columns}`,
+        ${db.places ? "" : `returning ${columns}`}`,
       [
         projectId,
         provider,
@@ -88,6 +88,10 @@ export async function saveJudgeConnection(
         headers.length === 0 ? null : vault.seal(JSON.stringify(headers), about(projectId)),
       ],
     );
+    // Citus returns no time as text of an insert.
+    const { rows } = db.places
+      ? await client.query<Row>(`select ${columns} from judge_connections where project_id = $1`, [projectId])
+      : saved;
     return opened(vault, projectId, rows[0]!);
   });
 }

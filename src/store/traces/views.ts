@@ -28,7 +28,8 @@ export async function saveView(
     const { rowCount } = await client.query("select from agents where id = $1 for update", [agentId]);
     if (rowCount === 0) throw new Refusal("NOT_FOUND");
     const { rows } = await client.query<TraceView>(
-      `insert into trace_views (id, agent_id, name, search)
+      // Renamed, because Citus cannot return columns of a local table by its own name.
+      `insert into trace_views as made (id, agent_id, name, search)
        select $1, $2, $3, $4
        where exists (select from trace_views where agent_id = $2 and name = $3)
          or (select count(*) from trace_views where agent_id = $2) < $5
