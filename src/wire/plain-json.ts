@@ -95,7 +95,8 @@ export class JsonCursor {
     const from = this.at;
     while (ends[bytes[this.at]!] === 0) this.at++;
     const field = names.find(bytes, from, this.at);
-    this.at++;
+    // Not a backslash, which no name has.
+    if (bytes[this.at++] !== quote) throw unusual;
     if (bytes[this.at++] !== 58) throw unusual;
     return field;
   }

@@ -87,10 +87,35 @@ test("JSON that is invalid is refused, wherever the fault is", () => {
     one.replace("[{", "[,{"),
     one.replace("}]", "},]"),
     one.replace('"attributes":', ',"attributes":'),
+    one.replace('"stringValue"', '"stringValue\\'),
   ];
   for (const body of invalid) {
     assert.throws(() => batchOf(Buffer.from(body)), { name: "Refusal", code: "VALIDATION_ERROR" });
   }
   const latin1 = Buffer.from(one.replace("text", "t\u00e9xt"), "latin1");
   assert.throws(() => batchOf(latin1), { name: "Refusal", code: "VALIDATION_ERROR" });
+});
+
+test("whatever byte of a request changes, it is not plain unless it is as JSON.stringify would write it", () => {
+  const values = [
+    { stringValue: "te\nxt" },
+    { boolValue: true },
+    { intValue: "-12" },
+    { doubleValue: 1.5 },
+    { arrayValue: { values: [{ stringValue: "item" }] } },
+    { kvlistValue: { values: [text("inner", "text")] } },
+  ];
+  const attributes = values.map((value, at) => ({ key: `k${at}`, value }));
+  const body = Buffer.from(JSON.stringify(exportOf([exportedSpan({ attributes })])));
+  assert.ok(readPlainJson(body, decodeLimits));
+  for (let at = 0; at < body.length; at++) {
+    const before = body[at]!;
+    for (const other of '\\"{}[],:0-.eu ') {
+      body[at] = other.charCodeAt(0);
+      if (!readPlainJson(body, decodeLimits)) continue;
+      const read = body.toString();
+      assert.equal(read, JSON.stringify(JSON.parse(read)), `${other} at ${at}`);
+    }
+    body[at] = before;
+  }
 });
