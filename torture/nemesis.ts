@@ -46,6 +46,9 @@ const libraries = [
 /** The library that moves the clock of one process, where it is installed. */
 export const clockLibrary = libraries.find(existsSync);
 
+/** A process whose clock is further off than ten minutes stores nothing (src/store/clock.ts). */
+const storingSeconds = 590;
+
 /** With goals, faults come in groups that take them so much closer; then the clients catch up. */
 const groupShare = 0.01;
 
@@ -166,15 +169,16 @@ export class Nemesis {
         break;
       case "move-clock": {
         if (!clockLibrary) return;
-        // A process stores by a clock that is off by up to ten minutes, and refuses to by others.
-        const most = random.below(2) === 0 ? 590 : 3_600;
+        const most = random.below(2) === 0 ? storingSeconds : 3_600;
         const seconds = random.below(2 * most) - most;
-        node.next = {
+        const clock = {
           LD_PRELOAD: clockLibrary,
           FAKETIME: `${seconds < 0 ? "" : "+"}${seconds}s`,
           FAKETIME_DONT_FAKE_MONOTONIC: "1",
         };
-        node.kill();
+        // The clients of a race wait for their node, so it gets its clock back if it stores nothing by this one.
+        if (Math.abs(seconds) > storingSeconds) await node.runOnce(clock, spellMs);
+        else node.restartWith(clock);
         break;
       }
     }

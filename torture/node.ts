@@ -47,8 +47,8 @@ export class Node {
     return this.#process?.url;
   }
 
-  /** The variables of its next process besides its own, such as for another clock. */
-  next: Record<string, string> = {};
+  /** The variables of its next processes besides its own, such as for another clock. */
+  #more: Record<string, string> = {};
 
   kill(): void {
     this.#isKilled = true;
@@ -84,11 +84,27 @@ export class Node {
     return isReached;
   }
 
+  /** Its next processes have these variables besides its own. */
+  restartWith(variables: Record<string, string>): void {
+    this.#more = variables;
+    this.kill();
+  }
+
   /** Ends its process, with another clock or not, and waits for one with its own. */
   async restart(): Promise<void> {
-    this.next = {};
+    await this.#restart({});
+  }
+
+  /** Its next process has these variables besides its own, for this time; those after it do not. */
+  async runOnce(variables: Record<string, string>, ms: number): Promise<void> {
+    await this.#restart(variables);
+    await delay(ms);
+    this.restartWith({});
+  }
+
+  async #restart(variables: Record<string, string>): Promise<void> {
     const before = this.#process;
-    this.kill();
+    this.restartWith(variables);
     await this.#started(before);
   }
 
@@ -120,9 +136,8 @@ export class Node {
         this.#isKilled = false;
       }
       if (this.#isStopping) return;
-      const { next } = this;
       // While PostgreSQL is down a node may end with a clear error, as a supervisor expects.
-      await this.#startProcess(next).catch(() => delay(200));
+      await this.#startProcess(this.#more).catch(() => delay(200));
     }
     // It was being started when it was stopped.
     this.#process?.kill("SIGTERM");
