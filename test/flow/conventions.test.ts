@@ -85,6 +85,8 @@ describe("a trace in another convention", () => {
       conventions: ["openinference"],
       userInput: question,
       responseText: reply,
+      userInputRedactions: [],
+      responseTextRedactions: [],
       tokens: {
         input: 43,
         output: 14,
