@@ -15,10 +15,9 @@ import { codeAt, ownUnitsOf, Text } from "./units.ts";
 
 type Place = { start: number; end: number };
 
-/** What a value is judged by, and how far it is taken. */
+/** How much of a value it is judged by; it is taken as a whole. */
 const lengthMin = 6;
 const valueMax = 512;
-const placeMax = 2_048;
 const tokenMax = 64;
 
 /**
@@ -97,9 +96,7 @@ export class SecretSearch {
       this.#close = close;
       this.#trimmed = trimmedEnd(text, start, close);
     }
-    const most = start + placeMax;
-    if (this.#close <= most) return Math.max(start, this.#trimmed);
-    return trimmedEnd(text, start, most);
+    return Math.max(start, this.#trimmed);
   }
 
   /** Whether `***` and the like stand for the value, or a part of it. */
@@ -154,12 +151,16 @@ export function isSecretKey(key: string): boolean {
 
 /** The secret that a whole text is, in a field whose key says so; null if it looks like none. */
 export function secretIn(text: string, key: string): Place | null {
-  if (text.length > placeMax) return null;
   const said = saidByKey(key);
   if (!said) return null;
   const start = text.length - text.trimStart().length;
   const value = text.trim();
-  if (/\s/.test(value) || /\*\*\*|…|\.\.\./.test(value) || !looksSecret(value, said.isPassword)) return null;
+  if (
+    /\s/.test(value) ||
+    /\*\*\*|…|\.\.\./.test(value) ||
+    !looksSecret(value.slice(0, valueMax), said.isPassword)
+  )
+    return null;
   return { start, end: start + value.length };
 }
 

@@ -1,5 +1,6 @@
 // What redaction changes in texts and traces, rule by rule, and what it leaves.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { ownRuleIssues } from "../../../src/model/redaction/own-rules.ts";
 import { Work } from "../../../src/model/redaction/work.ts";
@@ -44,6 +45,29 @@ for (const [sent, stored] of texts) {
 
 test("without a rule there is no redactor", () => {
   assert.equal(openRedactor({ builtIn: [], rules: [], pseudonyms: [] }, pseudonymOf), undefined);
+});
+
+test("a secret of any length goes as a whole, in text and under a key that says so", () => {
+  const value = createHash("sha256").update("any").digest("hex").repeat(1_500);
+  const jwt = `eyJhbGciOiJIUzI1NiJ9.eyJ${value}.${value}`;
+  const pem = `-----BEGIN PRIVATE KEY-----\n${`${value.slice(0, 64)}\n`.repeat(250)}-----END PRIVATE KEY-----`;
+  const long: [sent: string, stored: string][] = [
+    [`password: ${value} and more`, "password: [secret] and more"],
+    ["token=1a".repeat(1_000), "token=[secret]"],
+    [`api_key="${value}".`, 'api_key="[secret]".'],
+    [`Bearer ${value}`, "Bearer [secret]"],
+    [`see ${jwt} there`, "see [secret] there"],
+    [`is ${pem} kept`, "is [secret] kept"],
+  ];
+  for (const [sent, stored] of long) {
+    const { text } = all.text(sent);
+    assert.ok(
+      text === stored,
+      `${sent.slice(0, 40)}… is stored as ${text.slice(0, 60)}…, ${text.length} long`,
+    );
+  }
+  const { value: batch } = all.batch(makeBatch([makeSpan("a", { attributes: { "db.password": value } })]));
+  assert.ok(batch.spans[0]!.attributes["db.password"] === "[secret]");
 });
 
 test("JSON in text is followed five levels deep, decoded, and only places in it change", () => {
