@@ -227,7 +227,7 @@ export async function forgetNames(db: Database, projectId: string, values: strin
 export async function hasOlderRuns(db: Database, projectId: string, before: Date): Promise<boolean> {
   const { rows } = await db.pool.query<{ some: boolean }>(
     `select exists (
-       select from agents a join runs r on r.agent_id = a.id and r.state = 'running'
+       select 1 from agents a join runs r on r.agent_id = a.id and r.state = 'running'
        where a.project_id = $1 and r.lease is not null and r.started_at < $2
      ) as some`,
     [projectId, before],

@@ -1,7 +1,7 @@
 // What an erasure reads to find traces: those of a project in the order of their ids, and the turns of its manual runs.
 import type { ConventionRule } from "../../model/conventions/rules.ts";
 import type { Database } from "../db.ts";
-import { partsOfRows, placeOf, placeOfRow } from "../scale/places.ts";
+import { partsOfRows, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
 export type ScannedAgent = { id: string; conventionRules: ConventionRule[] };
 
@@ -43,17 +43,22 @@ export async function listTracesToScan(
 
 /** Traces by their external ids, or by the OTLP trace ids under which their log records come. */
 export async function listByExternalId(db: Database, projectId: string, ids: string[]): Promise<string[]> {
-  const { rows } = await db.pool.query<{ id: string }>(
-    `select t.id from agents a cross join unnest($2::text[]) as sought (id) cross join lateral trace_named(a.id, sought.id) named
-       join traces t on t.id = named.trace_id where a.project_id = $1
-     union
-     select o.trace_id from agents a
-       join trace_otlp_ids o on o.agent_id = a.id and o.otlp_trace_id = any ($2::text[])
-       where a.project_id = $1
-     order by 1`,
-    [projectId, ids],
-  );
-  return rows.map(({ id }) => id);
+  const found: string[] = [];
+  const places = await placesOfProject(db, projectId);
+  for (const place of places) {
+    const { rows } = await place.pool.query<{ id: string }>(
+      `select t.id from agents a cross join unnest($2::text[]) as sought (id) cross join lateral trace_named(a.id, sought.id) named
+         join traces t on t.id = named.trace_id where a.project_id = $1
+       union
+       select o.trace_id from agents a
+         join trace_otlp_ids o on o.agent_id = a.id and o.otlp_trace_id = any ($2::text[])
+         where a.project_id = $1
+       order by 1`,
+      [projectId, ids],
+    );
+    found.push(...rows.map(({ id }) => id));
+  }
+  return places.length > 1 ? found.sort() : found;
 }
 
 /** Those of the traces that belong to the project. */

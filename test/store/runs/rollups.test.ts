@@ -155,7 +155,7 @@ describe("hourly counts", () => {
         const judged = await makeJudged();
         for (const _ of all) await storeDueRun(db, judged.sender);
         // Some hours apart, as if the runs were created at other times.
-        await db.pool.query(
+        await (await placeOf(db, judged.sender.agentId)).pool.query(
           `update runs set created_at = now() - (hashtext(id::text || $2) & 3) * interval '1 hour'
             where agent_id = $1`,
           [judged.sender.agentId, String(seed)],
