@@ -58,7 +58,7 @@ export async function listByExternalId(db: Database, projectId: string, ids: str
     );
     found.push(...rows.map(({ id }) => id));
   }
-  return places.length > 1 ? found.sort() : found;
+  return places.length > 1 ? found.sort((one, other) => (one < other ? -1 : 1)) : found;
 }
 
 /** Those of the traces that belong to the project. */
