@@ -38,15 +38,28 @@ export class Shards implements Places {
 
   async of(agentIds: Iterable<string>): Promise<Map<string, Database>> {
     const ids = [...new Set(agentIds)];
+    const found = await this.#find(ids);
+    if (found) return found;
+    // A group was split.
+    this.#forget();
+    const again = await this.#find(ids);
+    if (!again) throw new Error("An agent belongs to a group of shards that pg_dist_shard does not have.");
+    return again;
+  }
+
+  /** Undefined if an agent is in a group that was unknown when this process looked. */
+  async #find(ids: string[]): Promise<Map<string, Database> | undefined> {
     const known = this.#known;
     const unknown = ids.filter(id => !known.has(id));
     if (unknown.length > 0) for (const [id, group] of await this.#look(unknown)) known.set(id, group);
     const groups = await this.groups();
-    const found = new Map(ids.map(id => [id, groups.get(known.get(id)!)]));
-    if (![...found.values()].includes(undefined)) return found as Map<string, Database>;
-    // A group was split.
-    this.#forget();
-    return this.of(ids);
+    const found = new Map<string, Database>();
+    for (const id of ids) {
+      const place = groups.get(known.get(id)!);
+      if (!place) return undefined;
+      found.set(id, place);
+    }
+    return found;
   }
 
   async all(): Promise<Database[]> {
