@@ -1,5 +1,6 @@
 // Walks an OTLP trace export in JSON as SDKs write it, and reads of its spans only what columns are derived from.
 import { isUtf8 } from "node:buffer";
+import { newSpan } from "../model/trace/new-span.ts";
 import type { Attributes, Span } from "../model/trace/trace.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { unusual } from "./plain-cursor.ts";
@@ -167,16 +168,7 @@ class PlainJsonRequest {
   #span(): void {
     const cursor = this.#cursor;
     this.#values.newSpan();
-    const span: Span = {
-      span_id: "",
-      parent_span_id: null,
-      name: "",
-      attributes: {},
-      start_time_unix_nano: null,
-      end_time_unix_nano: null,
-      status: null,
-      events: [],
-    };
+    const span = newSpan();
     let seen = 0;
     cursor.open("{");
     while (cursor.more("}")) {

@@ -1,4 +1,5 @@
 // Walks an OTLP trace export in protobuf as SDKs write it, and reads of its spans only what columns are derived from.
+import { newSpan } from "../model/trace/new-span.ts";
 import type { Attributes, Span } from "../model/trace/trace.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { PlainCursor, unusual } from "./plain-cursor.ts";
@@ -143,16 +144,7 @@ class PlainRequest {
     const cursor = this.#cursor;
     const seen = cursor.seen();
     const owner = this.#values.newSpan();
-    const span: Span = {
-      span_id: "",
-      parent_span_id: null,
-      name: "",
-      attributes: {},
-      start_time_unix_nano: null,
-      end_time_unix_nano: null,
-      status: null,
-      events: [],
-    };
+    const span = newSpan();
     while (cursor.at < end) {
       const tag = cursor.tag();
       if (tag === 0x4a) this.#values.attribute(end, owner, 4, span.attributes);

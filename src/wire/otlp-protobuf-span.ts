@@ -1,4 +1,5 @@
 // Decodes a span of an OTLP trace export in protobuf, with its events, links and status.
+import { newSpan } from "../model/trace/new-span.ts";
 import type { Span } from "../model/trace/trace.ts";
 import { readId } from "./fields.ts";
 import { composeStatus, type Grouping, type Origin, setExtras } from "./otlp-groups.ts";
@@ -44,16 +45,7 @@ const tags = {
 
 export function readSpan(walk: ProtobufWalk, grouping: Grouping, origin: Origin, path: string): void {
   const ids = { traceId: "", spanId: "", parentSpanId: "" };
-  const span: Span = {
-    span_id: "",
-    parent_span_id: null,
-    name: "",
-    attributes: {},
-    start_time_unix_nano: null,
-    end_time_unix_nano: null,
-    status: null,
-    events: [],
-  };
+  const span = newSpan();
   const links: unknown[] = [];
   const extras: Record<string, number | string> = {};
   const outer = walk.enter();

@@ -1,5 +1,6 @@
 // What the log records about one span say, before the span is known: whether anything, and what a trace may lack of it.
 import type { ReadMessage } from "../trace/message-parts.ts";
+import { newSpan } from "../trace/new-span.ts";
 import type { LogRecord, Span } from "../trace/trace.ts";
 import { valuesIn } from "./count-values.ts";
 import { indexOfQuestion, textIn } from "./messages.ts";
@@ -48,15 +49,5 @@ export function broughtBy(records: LogRecord[]): Brought {
 }
 
 function spanWith(records: LogRecord[]): Span {
-  return {
-    span_id: "",
-    parent_span_id: null,
-    name: "",
-    attributes: {},
-    start_time_unix_nano: null,
-    end_time_unix_nano: null,
-    status: null,
-    events: [],
-    log_records: records,
-  };
+  return { ...newSpan(), log_records: records };
 }
