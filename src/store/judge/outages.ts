@@ -5,6 +5,7 @@ import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { decodeDetail, encodeDetail } from "../runs/detail.ts";
+import { hasOpenRun } from "../runs/of-traces.ts";
 import { placeOf } from "../scale/places.ts";
 
 const items = multiRow<{ traceId: string; plan: Buffer }>(3, {
@@ -28,10 +29,6 @@ const judgedSince = `(
   select true from (select state, kind from runs where trace_id = s.trace_id and id > s.id offset 0) as later
   where later.state = 'completed' and later.kind <> 'manual' limit 1
 )`;
-const underWay = (traceId: string) => `(
-  select true from (select state, kind from runs where trace_id = ${traceId} offset 0) as other
-  where other.state in ('pending', 'running') and other.kind <> 'manual' limit 1
-)`;
 // A trace evaluated since does not count, even if two runs that completed concurrently left the flag set.
 const open = `s.agent_id = $1 and s.outage_open and s.kind <> 'manual' and ${judgedSince} is null`;
 
@@ -39,7 +36,7 @@ export async function readOutages(db: Database, agentId: string): Promise<Outage
   const { rows } = await (await placeOf(db, agentId)).pool.query<Outages>({
     name: "read_outages",
     text: `with found as materialized (
-        select s.trace_id, ${underWay("s.trace_id")} is not null as scheduled
+        select s.trace_id, ${hasOpenRun("s.trace_id")} as scheduled
         from runs s where ${open} order by s.trace_id limit $2
       )
       select count(*)::int as traces, count(*) filter (where scheduled)::int as scheduled,
@@ -74,7 +71,7 @@ export async function judgeAgain(db: Database, agentId: string): Promise<Schedul
         select item.run_id, wanted.id, $1, 'passive', 'pending', now(), 'again',
           ${items.bytes("detail")}
         from wanted join ${items.from} on item.trace_id = wanted.id
-        where ${underWay("wanted.id")} is null
+        where not ${hasOpenRun("wanted.id")}
         on conflict do nothing
         returning id as "runId", trace_id as "traceId"`,
       [agentId, wanted, ...items.values(wanted.map((traceId, at) => ({ traceId, plan: plans[at]! })))],
@@ -110,7 +107,7 @@ async function listOpen(
 ): Promise<string[]> {
   const { rows } = await client.query<{ trace_id: string }>(
     `select s.trace_id from runs s
-      where ${open} and ${underWay("s.trace_id")} is null order by s.trace_id limit $2`,
+      where ${open} and not ${hasOpenRun("s.trace_id")} order by s.trace_id limit $2`,
     [agentId, rowsMax],
   );
   return rows.map(row => row.trace_id);
@@ -128,8 +125,11 @@ export async function closeOutages(
     name: "close_outages",
     text: `with closed as materialized (
         select s.id from runs s
-        where (s.agent_id, s.trace_id) in (select * from unnest($1::uuid[], $2::uuid[])) and s.outage_open
-          and ${judgedSince}
+        where s.id = any (array(
+          select flagged.id from unnest($1::uuid[], $2::uuid[]) as item (agent_id, trace_id) cross join lateral (
+            select id from runs where agent_id = item.agent_id and trace_id = item.trace_id and outage_open offset 0
+          ) flagged
+        )) and ${judgedSince}
         order by s.id for update
       )
       update runs set outage_open = false from closed where runs.id = closed.id`,

@@ -8,6 +8,7 @@ import { newId } from "../new-id.ts";
 import { placeOf } from "../scale/places.ts";
 import { listForAgent } from "../test-cases.ts";
 import { decodeDetail, encodeDetail } from "./detail.ts";
+import { hasOpenRun, opaque } from "./of-traces.ts";
 
 export type Again = {
   runs: { runId: string; traceId: string }[];
@@ -75,12 +76,10 @@ async function readLast(client: pg.PoolClient, agentId: string, traceIds: string
      )
      select wanted.id as "traceId", wanted.kind, wanted.content is null as "hasContent",
        last.id is not null as evaluated, last.outage_open as outage, last.detail,
-       exists (
-         select from runs r where r.trace_id = wanted.id and r.state in ('pending', 'running') and r.kind <> 'manual'
-       ) as "underWay"
+       ${hasOpenRun("wanted.id")} as "underWay"
      from wanted left join lateral (
        select id, outage_open, detail from runs
-       where trace_id = wanted.id and state = 'completed' and kind <> 'manual' order by id desc limit 1
+       where trace_id = wanted.id and state = ${opaque("completed")} and kind <> 'manual' order by id desc limit 1
      ) last on true`,
     [agentId, traceIds],
   );

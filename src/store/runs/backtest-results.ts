@@ -15,6 +15,7 @@ import { multiRow } from "../multi-row.ts";
 import { placeOfRow } from "../scale/places.ts";
 import { backtestLeaseMs, isRunning } from "./backtests.ts";
 import { decodeDetail } from "./detail.ts";
+import { opaque } from "./of-traces.ts";
 
 /** Traces that are not tried yet, newest first. */
 export async function listUntried(db: Database, id: string, rowsMax: number): Promise<string[]> {
@@ -37,7 +38,7 @@ async function findLatestResults(
   const { rows } = await db.pool.query<{ traceId: string; detail: Buffer | null }>({
     name: "latest_results_of_test",
     text: `select distinct on (trace_id) trace_id as "traceId", detail from runs
-      where trace_id = any ($2::uuid[]) and kind = 'passive' and state = 'completed' and $1::uuid = any (test_ids)
+      where trace_id = any ($2::uuid[]) and kind = 'passive' and state = ${opaque("completed")} and $1::uuid = any (test_ids)
       order by trace_id, id desc`,
     values: [testId, traceIds],
   });

@@ -2,6 +2,7 @@
 import type pg from "pg";
 import type { Outcome, Routing } from "../../model/run/run.ts";
 import { countsOf, decodeDetail } from "./detail.ts";
+import { opaque } from "./of-traces.ts";
 import type { CountedRun } from "./rollups.ts";
 
 /** `hasOthers`: whether the trace has other runs. */
@@ -41,11 +42,11 @@ export async function findReplacements(
     text: `select latest.id as "latestId", previous.routing, previous.verdict, previous.detail
       from unnest($1::uuid[]) as trace (id)
       cross join lateral (
-        select id from runs where trace_id = trace.id and state = 'completed' order by id desc limit 1
+        select id from runs where trace_id = trace.id and state = ${opaque("completed")} order by id desc limit 1
       ) latest
       left join lateral (
         select routing, verdict, detail from runs
-        where trace_id = trace.id and state = 'completed' and id <> all ($2::uuid[]) order by id desc limit 1
+        where trace_id = trace.id and state = ${opaque("completed")} and id <> all ($2::uuid[]) order by id desc limit 1
       ) previous on true`,
     values: [traceIds, repeated.map(({ id }) => id)],
   });

@@ -2,6 +2,7 @@
 import { type Database, transaction } from "../db.ts";
 import { partsOfRows } from "../scale/places.ts";
 import { decodeDetail } from "./detail.ts";
+import { opaque } from "./of-traces.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 
 type Row = { id: string; agentId: string; traceIds: string[]; testIds: string[]; detail: Buffer | null };
@@ -20,7 +21,7 @@ async function backfillIn(db: Database, traceIds: string[]): Promise<void> {
         )
           as "traceIds"
       from runs r
-      where r.trace_id = any ($1::uuid[]) and r.state = 'completed' and r.test_ids is not null
+      where r.trace_id = any ($1::uuid[]) and r.state = ${opaque("completed")} and r.test_ids is not null
         and r.test_outcomes is null`,
     [traceIds],
   );

@@ -2,6 +2,7 @@
 // schedules another; if the first one has read the batch, nothing is left for the other.
 import type pg from "pg";
 import type { RunCause } from "../../model/run/run.ts";
+import { opaque } from "./of-traces.ts";
 
 type Completed = { id: string; traceId: string; cause: RunCause };
 
@@ -15,11 +16,11 @@ export async function dropSameRevision(client: pg.PoolClient, completed: Complet
   const ids = runs.map(({ id }) => id);
   const { rows } = await client.query<{ id: string }>({
     name: "drop_evaluated",
-    text: `delete from runs where id = any ($1::uuid[]) and exists (
-        select from runs other where other.trace_id = runs.trace_id and other.revision = runs.revision
-          and other.kind = 'passive' and other.cause = 'traffic' and other.state = 'completed'
-          and (other.id <> all ($1::uuid[]) or other.id < runs.id)
-      ) returning id`,
+    text: `delete from runs where id = any ($1::uuid[]) and (
+        select true from runs other where other.trace_id = runs.trace_id and other.revision = runs.revision
+          and other.kind = 'passive' and other.cause = 'traffic' and other.state = ${opaque("completed")}
+          and (other.id <> all ($1::uuid[]) or other.id < runs.id) limit 1
+      ) is not null returning id`,
     values: [ids],
   });
   const dropped = new Set(rows.map(({ id }) => id));
@@ -32,7 +33,7 @@ export async function dropSameRevision(client: pg.PoolClient, completed: Complet
         select id, revision from traces where id = any ($2::uuid[]) order by id for key share skip locked
       )
       delete from runs using trace
-      where runs.trace_id = trace.id and runs.state = 'pending' and runs.kind = 'passive' and runs.cause = 'traffic'
+      where runs.trace_id = trace.id and runs.state = ${opaque("pending")} and runs.kind = 'passive' and runs.cause = 'traffic'
         and exists (
           select from runs evaluated where evaluated.id = any ($1::uuid[]) and evaluated.trace_id = trace.id
             and evaluated.revision = trace.revision

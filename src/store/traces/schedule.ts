@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { ContentGone } from "../../model/content.ts";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import { multiRow } from "../multi-row.ts";
+import { opaque } from "../runs/of-traces.ts";
 import { eligibleSql } from "../test-cases.ts";
 import { findAdded } from "./span-keys.ts";
 
@@ -104,7 +105,7 @@ export async function moveRuns(
     name: "move_runs",
     text: `update runs set due_at = least(now() + $2::float8 * interval '1 ms',
         first_batch_at + $3::float8 * interval '1 ms')
-      where state = 'pending' and kind = 'passive' and trace_id = any ($1::uuid[]) returning trace_id`,
+      where trace_id = any ($1::uuid[]) and state = ${opaque("pending")} and kind = 'passive' returning trace_id`,
     values: [traceIds, limits.debounceMs, limits.debounceCapMs],
   });
   return new Set(rows.map(row => row.trace_id));
