@@ -23,7 +23,6 @@ const untold = "not looked into";
 /** Files that do not pass yet, each with its reason. docs/scaling.md says what that means for a service. */
 const notYet = new Map(
   Object.entries({
-    "test/store/ingestion/log.test.ts": deadlocks,
     "test/store/traces/batch-agents.test.ts": "is about rows that no distributed database has",
     "test/store/traces/writer.test.ts": "puts a proxy, or another database, in place of the one server",
     "test/flow/canaries.test.ts": untold,

@@ -63,19 +63,23 @@ export async function confirmEmailLink(
   db: Database,
   tokenHash: Buffer,
 ): Promise<"confirmed" | Exclude<LinkState, "open">> {
-  const { rowCount } = await db.pool.query(
-    `with confirmed as (
-       update email_links l set used_at = clock_timestamp()
+  const isConfirmed = await transaction(db, async client => {
+    // A statement for each table: on a cluster, only one of them is on every node.
+    const { rows } = await client.query<{ id: string }>(
+      `update email_links l set used_at = now()
        from accounts a
-       where l.token_hash = $1 and l.used_at is null and l.expires_at > clock_timestamp()
+       where l.token_hash = $1 and l.used_at is null and l.expires_at > now()
          and a.id = l.account_id and a.email = l.email
-       returning l.account_id
-     )
-     update accounts set email_verified = true, updated_at = now()
-     where id in (select account_id from confirmed)`,
-    [tokenHash],
-  );
-  if (rowCount === 1) return "confirmed";
+       returning l.account_id as id`,
+      [tokenHash],
+    );
+    if (rows.length === 0) return false;
+    await client.query("update accounts set email_verified = true, updated_at = now() where id = $1", [
+      rows[0]!.id,
+    ]);
+    return true;
+  });
+  if (isConfirmed) return "confirmed";
   const state = await findLinkState(db, tokenHash);
   // Open and yet not confirmed: the account was deleted in between.
   return state === "open" ? "unknown" : state;

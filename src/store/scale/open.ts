@@ -1,6 +1,7 @@
 // Opens the database for the functions of the store: the one server, or the coordinator of a cluster with the places of its agents.
 import { type Addresses, type Database, openDatabase } from "../db.ts";
 import { Shards } from "./shards.ts";
+import { takingTurns } from "./turns.ts";
 
 /**
  * A statement about several agents that Citus plans takes one connection to each worker: with as many as Citus would use, the
@@ -19,7 +20,7 @@ export function openStore(
   const db = openDatabase(url, connectionsMax, { ...limits, sessionOptions: clusterOptions });
   const places = new Shards({ db, url, ...limits, ...(connectionsMax && { connectionsMax }) });
   return {
-    pool: db.pool,
+    pool: takingTurns(db.pool),
     places,
     async close() {
       await Promise.all([places.close(), db.close()]);

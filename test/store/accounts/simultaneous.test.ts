@@ -1,0 +1,82 @@
+// Accounts, projects, agents, keys and tests that are created, changed and deleted in the same moment.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { hashKey, makeKey } from "../../../src/model/key.ts";
+import { deleteAgent, updateAgent } from "../../../src/store/accounts/agents.ts";
+import { insertKey, limitKey, touchKeys } from "../../../src/store/accounts/keys.ts";
+import { createFirstProject, deleteProject, listProjects } from "../../../src/store/accounts/projects.ts";
+import type { Database } from "../../../src/store/db.ts";
+import { newId } from "../../../src/store/new-id.ts";
+import { needsTurn } from "../../../src/store/scale/turns.ts";
+import { updateTestCase } from "../../../src/store/test-cases.ts";
+import { makeAccount, makeAgentRow, openTestDatabase } from "../../support/rows.ts";
+import { makeSender, makeTestCase, type Sender } from "../traces/make-write.ts";
+
+describe("in the same moment", () => {
+  let db: Database;
+  let close: () => Promise<void>;
+  let senders: Sender[];
+
+  before(async () => {
+    ({ db, close } = await openTestDatabase());
+    senders = [];
+    while (senders.length < 4) senders.push(await makeSender(db));
+  });
+  after(() => close());
+
+  const changes: ((sender: Sender) => Promise<unknown>)[] = [
+    async ({ projectId, agentId }) => {
+      const ofKey = { projectId, name: "of one agent", access: "granular" as const, agentIds: [agentId] };
+      const never = { expiresAt: null, createdBy: null };
+      const { id } = await insertKey(db, { ...ofKey, ...never, hash: hashKey(makeKey()), lastFour: "abcd" });
+      await touchKeys(db, [id]);
+      assert.deepEqual((await limitKey(db, id, 7))?.agentIds, [agentId]);
+    },
+    async ({ projectId }) => deleteAgent(db, await makeAgentRow(db, { projectId })),
+    async () => {
+      const account = await makeAccount(db);
+      await createFirstProject(db, account);
+      const [project] = await listProjects(db, account, { before: newId(), rowsMax: 2 });
+      await deleteProject(db, project!.id);
+    },
+    async ({ agentId }) => {
+      const { id } = await makeTestCase(db, agentId);
+      assert.equal((await updateTestCase(db, id, test => ({ ...test, name: "renamed" })))?.version, 2);
+    },
+    async ({ agentId }) => {
+      const change = { name: newId(), content: "forget" as const, contentForgetAfterSeconds: 3_600 };
+      assert.equal((await updateAgent(db, agentId, change))?.name, change.name);
+    },
+    () => makeSender(db),
+  ];
+
+  it("each is created, changed and deleted, and none is refused for the others", async () => {
+    await Promise.all(
+      senders.map(async (sender, first) => {
+        for (let at = 0; at < 12; at++) await changes[(first + at) % changes.length]!(sender);
+      }),
+    );
+  });
+});
+
+describe("turns at the coordinator of a cluster", () => {
+  it("are taken by what writes or locks rows of tables that every node has, and by nothing else", () => {
+    for (const text of [
+      "update keys set last_used_at = now()",
+      'insert into "accounts" ("id") values ($1)',
+      "with due as (update accounts set first_project_made = true) insert into projects select",
+      "with project as materialized (select id from projects where id = $2 for share) select from project",
+      { text: "delete\n from test_cases where id = $1" },
+      "select from agents where id = $1 for no key update",
+    ])
+      assert.equal(needsTurn(text), true, JSON.stringify(text));
+    for (const text of [
+      "insert into key_agents (key_id) values ($1)",
+      "update alert_deliveries set attempts = 1",
+      "select id from keys where hash = $1",
+      "select id from agent_connections where agent_id = $1 for update",
+      "select from deliveries order by id for update skip locked",
+    ])
+      assert.equal(needsTurn(text), false, text);
+  });
+});
