@@ -1,4 +1,5 @@
 // npm run bench: measures ingestion and evaluation against a baseline server in the same run.
+import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
@@ -316,7 +317,7 @@ async function ingestionAgainst(commit: string): Promise<void> {
       return url.href;
     },
     startService: ({ root, databaseUrl }) =>
-      startService({ SVC_ROLES: "http", DATABASE_URL: databaseUrl }, `file://${root}/src/main.ts`),
+      startService({ SVC_ROLES: "http", DATABASE_URL: databaseUrl }, root),
     drive: (input, server) => drive(input, server, "./prepared-driver.ts"),
     betweenTurns: () => database.query("checkpoint"),
   });
@@ -332,17 +333,23 @@ async function httpProcesses(): Promise<void> {
   for await (const line of lines) print(line);
 }
 
+/** `root`: the checkout whose service it is. It is started with the flags that its launcher would give it. */
 async function startService(
   env: Record<string, string>,
-  script = "../src/main.ts",
+  root = join(import.meta.dirname, ".."),
 ): Promise<{ service: Child; url: string }> {
   const own = { DATABASE_URL: embedded.url, PORT: "0", SVC_HTTP_PROCESSES: "1" };
-  const service = start(script, [], { ...own, ...env });
+  const service = start(`file://${root}/src/main.ts`, [], { ...own, ...env }, await heapFlagsOf(root));
   children.push(service);
   for (;;) {
     const { url } = JSON.parse(await service.nextLine()) as { url?: string };
     if (url) return { service, url };
   }
+}
+
+async function heapFlagsOf(root: string): Promise<string[]> {
+  const module = join(root, "scripts/launch/heap.mjs");
+  return existsSync(module) ? (await import(module)).heapFlags(process.execPath) : [];
 }
 
 async function drive(input: DriverInput, server: Child, script = "./driver.ts"): Promise<Figures> {

@@ -11,8 +11,14 @@ export type Child = {
   stop: () => Promise<void>;
 };
 
-export function start(script: string, args: string[], env: Record<string, string> = {}): Child {
-  const child = spawn(process.execPath, [new URL(script, import.meta.url).pathname, ...args], {
+/** `flags`: for V8. */
+export function start(
+  script: string,
+  args: string[],
+  env: Record<string, string> = {},
+  flags: string[] = [],
+): Child {
+  const child = spawn(process.execPath, [...flags, new URL(script, import.meta.url).pathname, ...args], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

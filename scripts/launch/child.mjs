@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
+import { heapFlags } from "./heap.mjs";
 import { fail, say } from "./terminal.mjs";
 
 /** Stop signals, which are forwarded to the running child. */
@@ -42,13 +43,14 @@ export async function replaceProcess(command, args) {
 }
 
 /**
- * Runs a service until it stops or gets a stop signal. Between "ready" and "stopping", which it sends over the IPC
+ * Runs a service on this Node until it stops or gets a stop signal. Between "ready" and "stopping", which it sends over the IPC
  * channel, any end is a crash, and the service is restarted, so that neither a bug nor an out-of-memory error leaves the
  * port closed. A service that ends before it was ever ready has printed why, and is not restarted.
  *
  * The child stops when the channel closes, so killing this process leaves no service behind.
  */
-export async function supervise(command, args) {
+export async function supervise(node, args) {
+  const command = [...heapFlags(node), ...args];
   let stopped = false;
   let endPause = () => {};
   const stop = () => {
@@ -59,7 +61,7 @@ export async function supervise(command, args) {
 
   let wasReady = false;
   for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, pauseMaxMs)) {
-    const child = spawn(command, args, { stdio: ["inherit", "inherit", "inherit", "ipc"] });
+    const child = spawn(node, command, { stdio: ["inherit", "inherit", "inherit", "ipc"] });
     let readyAt;
     child.on("message", message => {
       if (message === "ready") readyAt = Date.now();
@@ -69,7 +71,7 @@ export async function supervise(command, args) {
     wasReady ||= readyAt !== undefined;
     if (stopped || end.code === 0 || !wasReady) {
       for (const signal of forwarded) process.removeListener(signal, stop);
-      return endLike(end, command);
+      return endLike(end, node);
     }
     if (readyAt !== undefined && Date.now() - readyAt > stableMs) pauseMs = 1_000;
     say(`the service ended unexpectedly (${describe(end)}); restarting in ${pauseMs / 1000} s`);

@@ -25,6 +25,11 @@ process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
+/** The V8 flags with which the launcher starts the service. */
+export const heapFlags: string[] = (await import(source("../scripts/launch/heap.mjs"))).heapFlags(
+  process.execPath,
+);
+
 /**
  * Starts `src/main.ts` on a free port with these variables and no others of ours, or has the launcher start it, as
  * `npm start` does. `sources`: the folder of another version. Rejects where it does not start.
@@ -33,7 +38,9 @@ export async function startProcess(
   env: Record<string, string>,
   { launched = false, sources }: { launched?: boolean; sources?: string } = {},
 ): Promise<ServiceProcess> {
-  const args = launched ? [source("../scripts/launch.mjs"), "src/main.ts"] : [source("main.ts", sources)];
+  const args = launched
+    ? [source("../scripts/launch.mjs"), "src/main.ts"]
+    : [...heapFlags, source("main.ts", sources)];
   const { DATABASE_URL: databaseUrl } = env;
   const database = databaseUrl && !env["SVC_DATABASE_POOLER"] ? variablesOf(databaseUrl) : {};
   const child = spawn(process.execPath, args, {

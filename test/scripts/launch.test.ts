@@ -170,12 +170,59 @@ suite("a service that dies", () => {
   });
 });
 
+/** The package that has a Node for this platform, where its Node is, and what makes the launcher need it. */
+const name = `node-${process.platform === "darwin" && process.arch === "arm64" ? "bin-" : ""}${process.platform}-${process.arch}`;
+const path = `node_modules/${name}/bin/node`;
+const old = {
+  NODE_OPTIONS: "--import=data:text/javascript,Object.defineProperty(process,'version',{value:'v18.20.4'})",
+};
+
+suite("the V8 flags of a service", () => {
+  const showing = `console.log(JSON.stringify(process.execArgv)); process.exit(1);`;
+  /** A Node without these flags, which it answers as Node does. */
+  const unknowing = `#!/bin/sh
+[ "$1" = --version ] && echo v24.0.0 && exit
+case "$*" in *--external-*|*--initial-*) exit 9;; esac
+NODE_OPTIONS= exec "${process.execPath}" "$@"
+`;
+  const flags = ["--external-memory-accounted-in-global-limit", "--initial-old-space-size=192"];
+
+  test("are given to it, but to no other script", async () => {
+    const root = project({ files: { "src/main.ts": showing, "src/cli.ts": showing } });
+    const served = launch(root, "src/main.ts");
+    await served.ended;
+    assert.deepEqual(JSON.parse(served.output()), flags);
+    const run = launch(root, "src/cli.ts");
+    await run.ended;
+    assert.deepEqual(JSON.parse(run.output()), []);
+  });
+
+  test("are left out where Node does not know one of them", async () => {
+    const root = project({ files: { "src/main.ts": showing, [path]: unknowing } });
+    chmodSync(join(root, path), 0o755);
+    const { output, ended } = launch(root, "src/main.ts", old);
+    await ended;
+    assert.equal(output(), "[]\n");
+  });
+
+  test("are left out where memory is short", async () => {
+    const root = project({ files: { "src/main.ts": showing } });
+    const little = "Object.defineProperty(process,'constrainedMemory',{value:()=>2**30})";
+    const { output, ended } = launch(root, "src/main.ts", {
+      NODE_OPTIONS: `--import=data:text/javascript,${little}`,
+    });
+    await ended;
+    assert.equal(output(), "[]\n");
+  });
+
+  test("are the same in the container image", () => {
+    const image = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "utf8");
+    const command = image.split("\n").find(line => line.startsWith("CMD "))!;
+    assert.deepEqual(JSON.parse(command.slice(4)), ["node", ...flags, "src/main.ts"]);
+  });
+});
+
 suite("under a Node that is too old for the service", () => {
-  const name = `node-${process.platform === "darwin" && process.arch === "arm64" ? "bin-" : ""}${process.platform}-${process.arch}`;
-  const path = `node_modules/${name}/bin/node`;
-  const old = {
-    NODE_OPTIONS: "--import=data:text/javascript,Object.defineProperty(process,'version',{value:'v18.20.4'})",
-  };
   const script = { "src/cli.ts": "console.log('ran on', process.env.BROUGHT);" };
 
   /** A project whose package of Node is this shell script. */

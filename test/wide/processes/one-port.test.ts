@@ -2,6 +2,7 @@
 // and without losing what was acknowledged when one is killed.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { get, type IncomingMessage, request } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { wrongPasswordsMax } from "../../../src/http/accounts/attempt-limits.ts";
@@ -11,6 +12,7 @@ import { assertOnly, startLoad } from "../../flow/load.ts";
 import {
   type Bootstrapped,
   bootstrapped,
+  heapFlags,
   httpProcessesOf,
   type ServiceProcess,
   signedIn,
@@ -79,6 +81,14 @@ describe("three HTTP processes", () => {
     assert.deepEqual([...httpProcessesOf(service).keys()].sort(), [1, 2, 3]);
     assert.equal(new Set(httpProcessesOf(service).values()).size, processes);
     assert.equal(service.logs.filter(line => line.includes("ready at")).length, 1);
+  });
+
+  it("collect garbage with the flags of the process that leads them", () => {
+    for (const pid of httpProcessesOf(service).values()) {
+      const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      assert.ok(heapFlags.length > 0);
+      for (const flag of heapFlags) assert.ok(args.includes(flag), `${args} lack ${flag}`);
+    }
   });
 
   it("know each other's sessions", async () => {
