@@ -18,6 +18,7 @@ import { newId } from "../store/new-id.ts";
 import type { ManualRun } from "../store/runs/manual-claims.ts";
 import { beginTurn, type LeasedRun, traceDeleted } from "../store/runs/manual-runs.ts";
 import { findArrived, listWholeTurns } from "../store/runs/turns.ts";
+import { placeOf } from "../store/scale/places.ts";
 import { insertTraces } from "../store/traces/insert.ts";
 import { deleteTrace, findTraceSize } from "../store/traces/read.ts";
 import { type OpenDeps, openTraces } from "./open-traces.ts";
@@ -271,7 +272,7 @@ async function storeObserved(
         rules.storing,
       );
       const prepared = { ...write, ...batch, privacyRevision: rules.revision };
-      const [outcome] = await insertTraces(db, [prepared], debounceMs);
+      const [outcome] = await insertTraces(await placeOf(db, agentId), [prepared], debounceMs);
       if (outcome instanceof Error) throw outcome;
       return outcome;
     }, readSettings);

@@ -8,6 +8,7 @@ import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
+import { failStatements } from "../support/failing-trigger.ts";
 import { bodyWith, dueOf, forgettingOf, pass as passIn } from "../support/forgetting.ts";
 import { startJudgeServer } from "../support/judge-server.ts";
 import { columnsWith } from "../support/leftovers.ts";
@@ -273,17 +274,14 @@ describe("an agent whose content is forgotten", () => {
     const id = await receive(agent.id, canary);
     await judged(id);
     const places = await columnsWith(service.databaseUrl, canary);
-    const { pool } = service.db;
-    await pool.query(`create function break_off() returns trigger language plpgsql as $$
-      begin raise exception 'broken off at %', old.id; end $$`);
-    await pool.query(
-      "create trigger break_off before update on judge_calls for each row execute function break_off()",
-    );
+    const raise = "'broken off at %', old.id";
+    const mend = await failStatements(service.db, agent.id, {
+      ...{ table: "judge_calls", when: "before update", raise },
+    });
     await pass(agent.id, 3_700);
     await eventually(async () => assert.match(service.logs.join(""), /content was not forgotten/));
     assert.deepEqual(await columnsWith(service.databaseUrl, canary), places);
-    await pool.query("drop trigger break_off on judge_calls");
-    await pool.query("drop function break_off");
+    await mend();
     assert.ok(!service.logs.some(line => line.includes("broken off at")));
 
     // The lease of the process that failed still holds; two others have claimed it since.

@@ -15,8 +15,6 @@ const rooms: Record<string, string> = {
   "test/flow": "test/flow/*.test.ts",
 };
 
-const deadlocks =
-  "creates accounts, projects or agents at the same time, which deadlocks on reference tables now and then";
 const own = "the test itself sends a statement that Citus refuses";
 const untold = "not looked into";
 
@@ -25,18 +23,10 @@ const notYet = new Map(
   Object.entries({
     "test/store/traces/batch-agents.test.ts": "is about rows that no distributed database has",
     "test/store/traces/writer.test.ts": "puts a proxy, or another database, in place of the one server",
-    "test/flow/canaries.test.ts": untold,
-    "test/flow/content.test.ts": untold,
-    "test/flow/conventions.test.ts": untold,
     "test/flow/deletion.test.ts": "finds columns elsewhere than on one server",
     "test/flow/erasures.test.ts": own,
     "test/flow/forget-meanwhile.test.ts": own,
     "test/flow/forget.test.ts": "does not end",
-    "test/flow/judge-attacks.test.ts": deadlocks,
-    "test/flow/judge-connection.test.ts": deadlocks,
-    "test/flow/judge-conversation.test.ts": deadlocks,
-    "test/flow/judge-costs.test.ts": deadlocks,
-    "test/flow/judge-faults.test.ts": deadlocks,
     "test/flow/redaction-changes.test.ts": own,
     "test/flow/redaction-evidence.test.ts": untold,
     "test/flow/redaction-insights.test.ts": own,

@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Overview } from "../../../src/http/projects/overview-schemas.ts";
 import type { Outcome, Routing } from "../../../src/model/run/run.ts";
-import { type Database, openDatabase } from "../../../src/store/db.ts";
+import type { Database } from "../../../src/store/db.ts";
 import { countNotEvaluated, countTraffic } from "../../../src/store/runs/overview.ts";
 import { type ListName, numbersOf, resultsIn, tracesOf } from "../../../web/pages/overview/lists.ts";
 import { traceQuery } from "../../../web/queries/trace-search.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { resultOf, semanticCheck, storeJudgedRun } from "../../support/judged-runs.ts";
+import { openFresh } from "../../support/postgres.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { type StoredTrace, storeTrace } from "../../support/stored-traces.ts";
 
@@ -16,7 +17,7 @@ let service: TestService;
 let db: Database;
 before(async () => {
   service = await startTestService();
-  db = openDatabase(service.databaseUrl);
+  db = openFresh(service.databaseUrl);
 });
 after(async () => {
   await db.close();

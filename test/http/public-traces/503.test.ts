@@ -7,6 +7,7 @@ import { makeAgent } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
 import { exportSpans, openExporter, recordSpans } from "../../support/exporters.ts";
+import { failStatements } from "../../support/failing-trigger.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { refused, type Sent, send } from "../../support/send.ts";
 import { serviceName, startTestService, type TestService } from "../../support/service.ts";
@@ -95,10 +96,8 @@ test("while the database is down every request is UNAVAILABLE, and the same requ
 test("a temporary failure while storing one of several traces fails the whole request", async () => {
   const flaky = await makeAgent(service.owner, { otlpServiceName: "flaky" });
   const { pool } = service.db;
-  await pool.query(`create function fail() returns trigger language plpgsql as
-    $$ begin raise exception 'too many clients' using errcode = '53300'; end $$`);
-  await pool.query(`create trigger fail before insert on traces for each row
-    when (new.agent_id = '${flaky.id}') execute function fail()`);
+  const raise = "'too many clients' using errcode = '53300'";
+  const mend = await failStatements(service.db, flaky.id, { table: "traces", when: "before insert", raise });
   const [steady, failing] = [newTraceId(), newTraceId()];
   const request = {
     resourceSpans: [
@@ -108,7 +107,7 @@ test("a temporary failure while storing one of several traces fails the whole re
     ],
   };
   await Promise.all([unavailable(encodings.json(request)), unavailable(encodings.protobuf(request))]);
-  await pool.query("drop trigger fail on traces");
+  await mend();
   for (const sent of [encodings.json(request), encodings.protobuf(request)]) {
     assert.equal((await send(service, sent)).status, 200);
   }

@@ -5,6 +5,7 @@ import type { Agent } from "../../../src/model/agent/agent.ts";
 import { type AgentServer, sendJson, startAgentServer } from "../../support/agent-server.ts";
 import { makeTest } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
+import { failStatements } from "../../support/failing-trigger.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -55,14 +56,12 @@ async function launch(agentId: string, body?: object) {
 test("a launch whose commit got no answer is not reported as “not created”", async () => {
   const agent = await makeCallable();
   await makeTest(service.owner, agent.id, {});
-  await service.db.pool.query(
-    `create function lose_commit() returns trigger language plpgsql as
-       $$ begin raise exception 'going down' using errcode = '57P01'; end $$;
-     create constraint trigger lose_commit after insert on launches deferrable initially deferred
-       for each row when (new.agent_id = '${agent.id}') execute function lose_commit()`,
-  );
+  const mend = await failStatements(service.db, agent.id, {
+    ...{ table: "launches", when: "after insert", atCommit: true },
+    raise: "'going down' using errcode = '57P01'",
+  });
   const { body } = await service.client.post(`/api/agents/${agent.id}/launches`).expect(503);
-  await service.db.pool.query("drop function lose_commit cascade");
+  await mend();
   assert.equal(body.code, "UNAVAILABLE");
   assert.match(`${body.message} ${body.hint}`, /may or may not have been saved\. Check/);
   assert.doesNotMatch(body.message, /nothing was stored/);
