@@ -55,8 +55,9 @@ type Child = {
 const replaceMs = 250;
 const replaceMaxMs = 30_000;
 const stableMs = 60_000;
-// An event loop that answers nothing for 20 s is hanging: the longest work on it takes some hundred ms. Until a process has
-// loaded its code it answers nothing either, which takes a second of CPU time, and longer than 20 s on a machine that has none.
+// An event loop that answers nothing for 20 s is hanging: the longest work on it takes some hundred ms. It is killed when it would
+// be asked for the third time, so after 20 to 30 s. Until a process has loaded its code it answers nothing either, which takes a
+// second of CPU time, and longer than 20 s on a machine that has none.
 const aliveEveryMs = 10_000;
 const silentMax = { loading: 12, serving: 2 };
 /** How long a process may take to stop: its requests have 8 s. */

@@ -1,6 +1,6 @@
 // Modal dialog that traps the focus and returns it when closed.
 import { Dialog as Base } from "@base-ui/react/dialog";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "./Button.tsx";
 
 export type DialogProps = {
@@ -17,17 +17,36 @@ export type DialogProps = {
   children: ReactNode;
 };
 
+/** Numbers of the dialogs on the page, in the order in which they were opened. */
+const openDialogs = new Set<number>();
+let opened = 0;
+
+/** Whether no other dialog covers this one. */
+function useIsOnTop(): () => boolean {
+  const [number] = useState(() => ++opened);
+  useLayoutEffect(() => {
+    openDialogs.add(number);
+    return () => void openDialogs.delete(number);
+  }, [number]);
+  return () => number === Math.max(...openDialogs);
+}
+
 /** Open while it is rendered. */
 export function Dialog({ title, about, onClose, dismissible = true, drawer, alert, children }: DialogProps) {
   const popup = useRef<HTMLDivElement>(null);
   const [opener] = useState(() => document.activeElement as HTMLElement | null);
+  const isOnTop = useIsOnTop();
   return (
     <Base.Root
       open
       disablePointerDismissal={!dismissible || alert === true}
       onOpenChange={(open, details) => {
         if (open) return;
-        if (dismissible) onClose();
+        // A dialog that opened over this one may not have the focus yet: Esc is for that one.
+        if (!isOnTop()) {
+          details.cancel();
+          details.allowPropagation();
+        } else if (dismissible) onClose();
         else details.cancel();
       }}
     >

@@ -72,8 +72,7 @@ test("a form in a dialog keeps its text while the user dismisses the question, a
   await endSessionsDuring(page, owner, "POST", "**/keys");
   await form.getByRole("button", { name: "Create key" }).click();
   const dialog = dialogOf(page);
-  // Until the dialog has the focus, Escape goes to the form.
-  await becomesFocused(dialog.getByLabel("Password", { exact: true }));
+  await dialog.waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await form.getByRole("alert").getByText("UNAUTHORIZED").waitFor();
@@ -96,6 +95,51 @@ test("a form in a dialog keeps its text while the user dismisses the question, a
   await page.unroute("**/api/auth/sign-in/email");
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await page.getByLabel("The key").waitFor();
+});
+
+/** Presses Escape where the focus is, this many frames after another dialog was added to the page. */
+async function pressEscapeAfterOpening(page: Page, frames: number): Promise<void> {
+  await page.evaluate(left => {
+    const dialogs = () => document.querySelectorAll("[role=dialog]").length;
+    const before = dialogs();
+    const press = () => {
+      const key = { key: "Escape", bubbles: true, cancelable: true };
+      document.activeElement!.dispatchEvent(new KeyboardEvent("keydown", key));
+      document.documentElement.dataset.pressed = "yes";
+    };
+    const pressIn = (frames: number) => {
+      if (frames === 0) press();
+      else requestAnimationFrame(() => pressIn(frames - 1));
+    };
+    delete document.documentElement.dataset.pressed;
+    const observer = new MutationObserver(() => {
+      if (dialogs() === before) return;
+      observer.disconnect();
+      pressIn(left);
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+  }, frames);
+}
+
+test("Escape that comes before the question has the focus does not close the form behind it", async () => {
+  const owner = await browser.service.signUp();
+  const { page } = await browser.openAs(owner, { path: `/projects/${owner.projectId}/keys` });
+  await page.getByRole("button", { name: "New key" }).first().click();
+  const form = page.getByRole("dialog", { name: "New key" });
+  await form.getByLabel("Name", { exact: true }).fill("production");
+  await endSessions(owner);
+  const dialog = dialogOf(page);
+  for (const frames of [0, 1, 2, 3]) {
+    await pressEscapeAfterOpening(page, frames);
+    await form.getByLabel("Name", { exact: true }).press("Enter");
+    await page.locator("html[data-pressed]").waitFor();
+    assert.equal(await form.count(), 1, `closed after ${frames} frames`);
+    // Dismissed by that, or still there.
+    if (await dialog.isVisible()) await dialog.getByRole("button", { name: "Close" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await form.getByRole("alert").getByText("UNAUTHORIZED").waitFor();
+    assert.equal(await form.getByLabel("Name", { exact: true }).inputValue(), "production");
+  }
 });
 
 test("signing in in one tab revives the other, and as another account asks which to use", async () => {
