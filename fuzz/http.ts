@@ -1,8 +1,8 @@
 // Sends mutants to a service: each answer is documented, comes in time, and what is accepted can be read.
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { buffer } from "node:stream/consumers";
-import protobuf from "protobufjs/minimal.js";
 import { type RefusalCode, refusals } from "../src/model/refusal.ts";
+import { statusMessage } from "../test/support/rpc-status.ts";
 import { Finding } from "./check.ts";
 import { type Mutant, Mutants, type Path } from "./mutant.ts";
 import { Random } from "./random.ts";
@@ -174,18 +174,6 @@ function codeOf({ status, headers, bytes }: Answer): string {
       throw new Finding(`${code} has another shape`);
   }
   return code;
-}
-
-/** The message of a google.rpc.Status. */
-function statusMessage(bytes: Buffer): string {
-  const walk = protobuf.Reader.create(bytes);
-  let message = "";
-  while (walk.pos < walk.len) {
-    const tag = walk.uint32();
-    if (tag === 2 * 8 + 2) message = walk.string();
-    else walk.skipType(tag & 7);
-  }
-  return message;
 }
 
 function traceOf({ status, headers }: Answer): string | undefined {

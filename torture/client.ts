@@ -151,7 +151,9 @@ export class Client {
     const { url } = node;
     identity.unknown++;
     const isReached = url !== undefined && (await sendUpTo(point, url, request, () => node.kill()));
-    this.#interrupted.push(this.#finish(parts, deliveries, request, this.#anyNode));
+    const finishing = this.#finish(parts, deliveries, request, this.#anyNode);
+    finishing.catch(() => {}); // `stop` rejects as well
+    this.#interrupted.push(finishing);
     return isReached;
   }
 
@@ -229,22 +231,19 @@ export class Client {
     const { nodes, ledger } = this.#options;
     const url = nodes[at % nodes.length]!.url;
     if (url === undefined) return false;
-    const { status, text } = await send(url, request, this.#aborting.signal);
+    const { status, text, code } = await send(url, request, this.#aborting.signal);
     ledger.count(status);
     const isAcknowledged = status === 200 || status === 201;
     for (const { identity } of parts) {
       if (status === 201) identity.created++;
       else if (!isAcknowledged) identity.unknown++;
     }
-    if (!isAcknowledged && status !== 0 && status !== 503 && !isTooMany(status, text))
+    // Documented for a service that has no place left; it does not say that nothing was stored.
+    const isTooMany = status === 429 && code === "RATE_LIMITED";
+    if (!isAcknowledged && status !== 0 && status !== 503 && !isTooMany)
       ledger.findings.push(`answered ${status}: ${text.slice(0, 200)}`);
     return isAcknowledged;
   }
-}
-
-/** Documented for a service that has no place left; it does not say that nothing was stored. */
-function isTooMany(status: number, text: string): boolean {
-  return status === 429 && JSON.parse(text).code === "RATE_LIMITED";
 }
 
 function begin(parts: Part[]): Delivery[] {

@@ -62,13 +62,21 @@ if (!clockLibrary && options.faults.includes("move-clock")) {
   print("No clock is moved in this run: install libfaketime (Debian: faketime).");
 }
 let isInterrupted = false;
+const withoutCheck = new AbortController();
+/** The third time, the process ends at once and leaves the rest to the user. */
 const interrupt = () => {
-  isInterrupted = true;
-  print("Ending the faults. Press Ctrl-C again to end without the check.");
+  if (isInterrupted) {
+    process.off("SIGINT", interrupt);
+    withoutCheck.abort();
+    print("Ending without the check.");
+  } else {
+    isInterrupted = true;
+    print("Ending the faults. Press Ctrl-C again to end without the check.");
+  }
 };
-process.once("SIGINT", interrupt);
+process.on("SIGINT", interrupt);
 print(`seed ${options.seed}, ${options.nodes} nodes, ${options.clients} clients, at most ${secondsMax} s`);
-const { report, ledger, deeds, crashes, seconds } = await torture({
+const result = await torture({
   ...options,
   goals,
   async until(ledger, deeds) {
@@ -85,6 +93,7 @@ const { report, ledger, deeds, crashes, seconds } = await torture({
     }
   },
   say: print,
+  signal: withoutCheck.signal,
   async onFindings(findings, databaseUrl) {
     for (const finding of findings.slice(0, findingsShown)) print(`FOUND ${finding}`);
     if (!options.keep) return;
@@ -97,6 +106,9 @@ const { report, ledger, deeds, crashes, seconds } = await torture({
   },
 });
 
+// Of the check, something may still be going on, which fails now that its processes have ended.
+if (!result) process.exit(1);
+const { report, ledger, deeds, crashes, seconds } = result;
 print(`\n${ledger.acknowledgements} acknowledgements in ${seconds.toFixed(0)} s, ${ledger.races} races`);
 const answers = [...ledger.statuses].toSorted(([a], [b]) => a - b);
 print(`answers: ${answers.map(([status, count]) => `${status || "none"} ${count}`).join(", ")}`);

@@ -1,10 +1,11 @@
 // Sends requests: whole ones, and one that ends at a point at which its node is killed.
 import { connect } from "node:net";
+import { statusMessage } from "../test/support/rpc-status.ts";
 
 export type Request = { path: string; headers: Record<string, string>; body: Buffer };
 
-/** Status 0: the connection broke, or nobody answered in time. */
-export type Answer = { status: number; text: string };
+/** Status 0: the connection broke, or nobody answered in time. `code`: of a refusal. */
+export type Answer = { status: number; text: string; code?: string | undefined };
 
 /** Once the node has read the header, has got half of the body, and has begun to answer. */
 export const requestPoints = ["header read", "mid-body", "mid-reply"] as const;
@@ -22,9 +23,22 @@ export async function send(
   const signal = AbortSignal.any([aborted, AbortSignal.timeout(answerMs)]);
   try {
     const answer = await fetch(url + path, { method: "POST", headers, body: new Uint8Array(body), signal });
-    return { status: answer.status, text: await answer.text() };
+    const bytes = await answer.bytes();
+    const text = new TextDecoder().decode(bytes);
+    return { status: answer.status, text, code: codeOf(answer, bytes, text) };
   } catch {
     return { status: 0, text: "" };
+  }
+}
+
+/** Undefined: it was acknowledged, or somebody else answered. */
+function codeOf({ ok, headers }: Response, bytes: Uint8Array, text: string): string | undefined {
+  if (ok) return undefined;
+  try {
+    const isProtobuf = headers.get("content-type") === "application/x-protobuf";
+    return isProtobuf ? statusMessage(bytes).split(":", 1)[0] : JSON.parse(text).code;
+  } catch {
+    return undefined;
   }
 }
 

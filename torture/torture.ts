@@ -1,4 +1,5 @@
 // One run: a PostgreSQL, nodes, clients and faults; then the check.
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +26,8 @@ export type TortureOptions = {
   /** Faults happen until this resolves. */
   until: (ledger: Ledger, deeds: Deeds) => Promise<unknown>;
   say: (line: string) => void;
+  /** Ends the run without the check, or without the rest of it. */
+  signal?: AbortSignal;
   /** Called with what was found, while the database is still there to be looked at. */
   onFindings?: (findings: string[], databaseUrl: string) => Promise<void>;
 };
@@ -41,15 +44,17 @@ export type TortureReport = {
 /** With room for two servers and their WAL. */
 const diskMb = 12_288;
 
+/** Undefined if it was ended without the check. */
 export async function torture({
   seed,
   faults,
   goals = {},
   until,
   say,
+  signal = new AbortController().signal,
   onFindings,
   ...options
-}: TortureOptions): Promise<TortureReport> {
+}: TortureOptions): Promise<TortureReport | undefined> {
   const disk = faults.includes("fill-disk") ? mountDisk(diskMb) : null;
   const database = await openDatabase(disk?.folder, faults.includes("fail-over")).catch(error => {
     disk?.close();
@@ -84,20 +89,35 @@ export async function torture({
     const started = performance.now();
     const sending = clients.map(client => client.run());
     const going = nemesis.run();
-    await until(ledger, nemesis.deeds);
-    nemesis.stop();
-    await going;
-    await Promise.all([saboteur!, ...clients].map(client => client.stop()));
-    await Promise.all(sending);
+    const stop = async () => {
+      nemesis.stop();
+      await going;
+      await Promise.all([saboteur!, ...clients].map(client => client.stop()));
+      await Promise.all(sending);
+    };
+    try {
+      // What a client or the nemesis throws ends the run.
+      await Promise.race([until(ledger, nemesis.deeds), Promise.all([going, ...sending])]);
+    } catch (error) {
+      await stop().catch(() => {});
+      throw error;
+    }
+    await stop();
     const seconds = (performance.now() - started) / 1_000;
 
+    if (signal.aborted) return undefined;
     say("Checking");
-    for (const node of nodes) await node.restart();
-    const readers = await Promise.all(nodes.map(signIn));
-    const report = await check({
-      ...{ ledger, tests, agentId: made.agentId, databaseUrl: database.primaryUrl() },
-      readTraces: readers.map(client => id => readTrace(client, id)),
-    });
+    const checking = async () => {
+      for (const node of nodes) await node.restart();
+      const readers = await Promise.all(nodes.map(signIn));
+      return check({
+        ...{ ledger, tests, agentId: made.agentId, databaseUrl: database.primaryUrl() },
+        readTraces: readers.map(client => id => readTrace(client, id)),
+      });
+    };
+    const ended = once(signal, "abort").then(() => undefined);
+    const report = await Promise.race([checking(), ended]);
+    if (!report) return undefined;
     if (report.findings.length > 0) await onFindings?.(report.findings, database.primaryUrl());
     const crashes = nodes.reduce((sum, node) => sum + node.crashes, 0);
     return { report, ledger, deeds: nemesis.deeds, crashes, seconds };

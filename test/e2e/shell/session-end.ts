@@ -99,26 +99,23 @@ test("a form in a dialog keeps its text while the user dismisses the question, a
 
 /** Presses Escape where the focus is, this many frames after another dialog was added to the page. */
 async function pressEscapeAfterOpening(page: Page, frames: number): Promise<void> {
-  await page.evaluate(left => {
+  await page.evaluate(`{
     const dialogs = () => document.querySelectorAll("[role=dialog]").length;
     const before = dialogs();
     const press = () => {
       const key = { key: "Escape", bubbles: true, cancelable: true };
-      document.activeElement!.dispatchEvent(new KeyboardEvent("keydown", key));
+      document.activeElement.dispatchEvent(new KeyboardEvent("keydown", key));
       document.documentElement.dataset.pressed = "yes";
     };
-    const pressIn = (frames: number) => {
-      if (frames === 0) press();
-      else requestAnimationFrame(() => pressIn(frames - 1));
-    };
+    const pressIn = frames => (frames === 0 ? press() : requestAnimationFrame(() => pressIn(frames - 1)));
     delete document.documentElement.dataset.pressed;
     const observer = new MutationObserver(() => {
       if (dialogs() === before) return;
       observer.disconnect();
-      pressIn(left);
+      pressIn(${frames});
     });
     observer.observe(document.body, { childList: true, subtree: true });
-  }, frames);
+  }`);
 }
 
 test("Escape that comes before the question has the focus does not close the form behind it", async () => {
