@@ -46,6 +46,24 @@ function textOf(value: unknown): string {
   return (isCompressed ? zstdDecompressSync(value) : value).toString("latin1");
 }
 
+const base64 = /[A-Za-z0-9+/_-]{16,}/g;
+
+/** The text, and after it what its escapes of JSON, its escapes of URLs and its base64 stand for. */
+export function withDecoded(text: string): string {
+  const decoded = [text];
+  const unescaped = text.replaceAll(/\\+u([\da-f]{4})/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  if (unescaped !== text) decoded.push(unescaped);
+  if (text.includes("%")) {
+    decoded.push(
+      text.replaceAll(/%([\da-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16))),
+    );
+  }
+  for (const [one] of text.matchAll(base64)) decoded.push(Buffer.from(one, "base64").toString("latin1"));
+  return decoded.join("\n");
+}
+
 /** The files of the folder, at any depth, that contain the text or have it in their names. */
 export function filesWith(folder: string, text: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

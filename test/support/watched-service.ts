@@ -12,8 +12,9 @@ import { makeAgent, makeKey, makeTest } from "./app.ts";
 import { encodings, newSpanId, newTraceId } from "./bodies.ts";
 import { canonicalWith, exportedWith, recordsWith, staying } from "./canaries.ts";
 import { eventually } from "./eventually.ts";
+import { everythingShown } from "./everything-shown.ts";
 import { startJudgeServer } from "./judge-server.ts";
-import { everyValue, filesWith } from "./leftovers.ts";
+import { everyValue, filesWith, withDecoded } from "./leftovers.ts";
 import { alertsIn, decoded, startMailServer } from "./mail-server.ts";
 import { freshDatabase } from "./postgres.ts";
 import { type Sent, send } from "./send.ts";
@@ -32,15 +33,6 @@ export type Made = {
   /** External IDs of traces that differ from another one in their IDs only: their rows are searched, their pages not read. */
   alike: string[];
 };
-
-/** Read with what they need in the query, or below; or they have no row here, or never end. */
-const notRead = new Set([
-  "/api/agents/{id}/conversation",
-  "/api/traces/{id}/spans/{spanId}",
-  "/api/launches/{id}/compare",
-  "/api/events",
-  "/api/openapi.json",
-]);
 
 /** How many live traces `sendEverything` makes. */
 export const liveTraces = 8;
@@ -201,72 +193,20 @@ export async function startWatched() {
     await db.end();
   }
 
-  /** Whatever the API, and so the dashboard, shows of the project: every GET that the OpenAPI document has, and exports. */
-  async function everythingShown({
-    projectId,
-    agentId,
-    testIds,
-    launched,
-    alike,
-  }: Made): Promise<Map<string, string>> {
-    const shown = new Map<string, string>();
-    const read = async (path: string): Promise<Read> => {
-      const { status, body } = await owner.client.get(path);
-      assert.equal(status, 200, `${path}: ${status} ${JSON.stringify(body)}`);
-      shown.set(path, JSON.stringify(body));
-      return body;
-    };
-    const agent = `/api/agents/${agentId}`;
-    const traces: Read[] = [];
-    for (const kind of ["live", "test_run"]) {
-      const { items } = await read(`${agent}/traces?kind=${kind}&limit=50`);
-      traces.push(...items.filter(({ externalId }: Read) => !alike.includes(externalId)));
-    }
-    const traceIds: string[] = traces.map(({ id }) => id);
-    const launchIds: string[] = (await read(`${agent}/launches`)).items.map(({ id }: Read) => id);
-    const runIds = [];
-    for (const id of traceIds) for (const run of (await read(`/api/traces/${id}`)).runs) runIds.push(run.id);
-    for (const id of launchIds) {
-      for (const run of (await read(`/api/launches/${id}/runs`)).items) runIds.push(run.id);
-    }
-    const ids: Record<string, string[]> = {
-      ...{ projects: [projectId], agents: [agentId], tests: [...testIds, ...launched] },
-      ...{ traces: traceIds, runs: runIds, launches: launchIds },
-    };
-    const { paths } = await get("/api/openapi.json");
-    for (const [path, { get: operation }] of Object.entries<Read>(paths)) {
-      if (!operation || notRead.has(path)) continue;
-      const kind = /^\/api\/(\w+)\/\{id\}/.exec(path)?.[1];
-      if (!kind) {
-        if (path.startsWith("/api/")) await read(path);
-        continue;
-      }
-      for (const id of ids[kind] ?? []) await read(path.replace("{id}", id));
-    }
-    for (const { id, conversationId } of traces) {
-      for (const { spanId } of (await get(`/api/traces/${id}/outline`)).spans) {
-        await read(`/api/traces/${id}/spans/${encodeURIComponent(spanId)}`);
-      }
-      if (!conversationId) continue;
-      await read(`${agent}/conversation?conversationId=${encodeURIComponent(conversationId)}`);
-    }
-    for (const format of ["jsonl", "csv"]) {
-      const { body } = await owner.client.post(`${agent}/traces/export`, { traceIds, format }).expect(200);
-      shown.set(`export ${format}`, typeof body === "string" ? body : JSON.stringify(body));
-    }
-    return shown;
-  }
-
   /** Where any of the texts is, in whatever is stored, shown, logged and sent; and what is shown, as one text. */
-  async function leaksOf(texts: string[], made: Made): Promise<{ leaks: string[]; shown: string }> {
+  async function leaksOf(
+    texts: string[],
+    made: Made,
+  ): Promise<{ leaks: string[]; shown: Map<string, string> }> {
     const leaks = new Set<string>();
     const search = (where: string, text: string) => {
-      for (const one of texts) if (text.includes(one)) leaks.add(`${where}: ${one}`);
+      const revealed = withDecoded(text);
+      for (const one of texts) if (revealed.includes(one)) leaks.add(`${where}: ${one}`);
     };
+    const shown = await everythingShown(owner.client, made);
     for (const { column, text } of await everyValue(database.url)) {
       search(column, text);
     }
-    const shown = await everythingShown(made);
     for (const [path, text] of shown) search(path.replaceAll(/[0-9a-f-]{36}/g, "…"), text);
     for (const line of service.logs) search("log", line);
     for (const { source } of mail.mails) search("mail", decoded(source));
@@ -275,7 +215,7 @@ export async function startWatched() {
     search("metrics", (await owner.client.get("/metrics").expect(200)).body);
     for (const { body } of judge.requests) search("judge", JSON.stringify(body));
     for (const text of texts) for (const path of filesWith(dataDir, text)) leaks.add(`${path}: ${text}`);
-    return { leaks: [...leaks].sort(), shown: [...shown.values()].join("\n") };
+    return { leaks: [...leaks].sort(), shown };
   }
 
   async function close(): Promise<void> {
