@@ -55,9 +55,9 @@ export class BuiltInFinder {
     this.#kinds = kindsFor(new Set(active));
   }
 
-  /** `key`: of the field that the text is in. Linear in the text, whatever it is. */
-  find(text: Text, key: string): Found[] {
-    return text.length < lengthMin ? [] : new Search(text, this.#kinds, this.#ranks).run(key);
+  /** `key`: of the field that the text is in. Null once more than `most` are found. Linear in the text, whatever it is. */
+  find(text: Text, key: string, most: number): Found[] | null {
+    return text.length < lengthMin ? [] : new Search(text, this.#kinds, this.#ranks).run(key, most);
   }
 }
 
@@ -77,14 +77,17 @@ class Search {
     this.#ranks = ranks;
   }
 
-  run(key: string): Found[] {
+  run(key: string, most: number): Found[] | null {
     const text = this.#text;
     if (key !== "" && this.#ranks.secret !== -1) {
       const whole = secretIn(text.string, key);
       if (whole) this.#add("secret", whole);
     }
     const { length } = text;
-    for (let at = this.#next(0); at < length; ) at = this.#next(this.#at(at, this.#kinds[codeAt(text, at)]!));
+    for (let at = this.#next(0); at < length; ) {
+      at = this.#next(this.#at(at, this.#kinds[codeAt(text, at)]!));
+      if (this.#found.length > most) return null;
+    }
     return this.#found;
   }
 

@@ -111,7 +111,9 @@ export class TextRedaction {
 
   #findPlain(text: string, key: string, work: Work): Found[] {
     const read = new Text(text, this.#unitsOf);
-    const found = this.#builtIn?.find(read, key) ?? [];
+    // More places than the budget has room for leave the text unchecked, so looking further would be for nothing.
+    const found = this.#builtIn ? this.#builtIn.find(read, key, work.left / placeUnits) : [];
+    if (!found) throw new Unchecked();
     if (!this.#own.find(read, this.#ownFrom, found, work)) throw new Unchecked();
     if (found.length === 0) return found;
     if (!work.spend(found.length * placeUnits)) throw new Unchecked();

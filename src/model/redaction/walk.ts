@@ -193,8 +193,8 @@ function isTime(value: unknown): boolean {
   );
 }
 
-/** A pseudonym stays what it is when a trace is redacted again. */
-const pseudonymPattern = /^p_[0-9A-Za-z_-]{8,}$/;
+/** A pseudonym stays what it is when a trace is redacted again. Other ids that begin with p_ become pseudonyms, too. */
+const pseudonymPattern = /^p_[0-9A-Za-z_-]{22}$/;
 
 /** What a text in quotes, the JSON of a text, stands for; null for any other. */
 function quotedText(text: string): string | null {

@@ -70,9 +70,9 @@ const builtIn = new TextRedaction(
   text => new Proxy(ownUnitsOf(text.valueOf()), counting),
 );
 
-function stepsOf(text: string): number {
+function stepsOf(text: string, work = workMax): number {
   CountingText.steps = 0;
-  builtIn.redact(new CountingText(text) as unknown as string, new Work(workMax));
+  builtIn.redact(new CountingText(text) as unknown as string, new Work(work));
   return CountingText.steps;
 }
 
@@ -91,6 +91,14 @@ test("no text takes more than 20 steps for each of its characters", () => {
     const perCharacter = stepsOf(make(10_000)) / 10_000;
     assert.ok(perCharacter <= 20, `${name}: ${perCharacter}`);
   }
+});
+
+test("a text with more places than the budget has room for is read no further than to these", () => {
+  const text = hostile["phone numbers"]!(160_000);
+  const roomForAll = 160_000 * builtInRules.length + 10_000 * 10;
+  const all = stepsOf(text, roomForAll);
+  const tenth = stepsOf(text, roomForAll - 90_000);
+  assert.ok(tenth < 0.3 * all, `${tenth} of ${all}`);
 });
 
 const own = openRedactor(

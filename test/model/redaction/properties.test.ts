@@ -17,7 +17,7 @@ const rules = {
   pseudonyms: ["tenant"],
 };
 const pseudonymOf = (value: string) =>
-  `p_${Buffer.from(value).toString("hex").slice(0, 16).padStart(16, "0")}`;
+  `p_${Buffer.from(value).toString("hex").slice(0, 22).padStart(22, "0")}`;
 const redactor = openRedactor(rules, pseudonymOf)!;
 
 const piece = fc.oneof(

@@ -8,7 +8,7 @@ import { openRedactor, type Redactor } from "../../../src/model/redaction.ts";
 import { makeBatch, makeSpan } from "../make-trace.ts";
 
 const pseudonymOf = (value: string) =>
-  `p_${Buffer.from(value).toString("hex").slice(0, 16).padStart(16, "0")}`;
+  `p_${Buffer.from(value).toString("hex").slice(0, 22).padStart(22, "0")}`;
 const open = (rules: Partial<Parameters<typeof openRedactor>[0]>): Redactor =>
   openRedactor({ builtIn: [], rules: [], pseudonyms: [], ...rules }, pseudonymOf)!;
 const all = open({ builtIn: ["*"] });
@@ -172,6 +172,14 @@ test("ids in which a rule finds something become pseudonyms, the same under ever
   const inJson = makeSpan("a", { attributes: { metadata: JSON.stringify({ user_id: id, n: id }) } });
   const { metadata } = all.batch(makeBatch([inJson])).value.spans[0]!.attributes;
   assert.deepEqual(JSON.parse(metadata as string), { user_id: pseudonymOf(id), n: "[email]" });
+});
+
+test("an id that only begins like a pseudonym becomes one, and a pseudonym stays", () => {
+  const redactor = open({ pseudonyms: ["user.id"] });
+  const userOf = (id: string) =>
+    redactor.attributes({ "user.id": id }, { spanId: "a", in: "attributes" }).value["user.id"];
+  for (const id of ["p_12345678", "p_jane-doe-of-example-inc"]) assert.equal(userOf(id), pseudonymOf(id));
+  assert.equal(userOf(pseudonymOf("u-1")), pseudonymOf("u-1"));
 });
 
 test("every value of a listed attribute becomes a pseudonym, numbers and the other names of the same id, too", () => {
