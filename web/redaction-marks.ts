@@ -29,6 +29,9 @@ export function urlWithoutMarks(url: string): string {
   return withoutMarks(url).replace(encodedMarks, "");
 }
 
+/** The name of a rule, or a pseudonym. */
+const standsForValue = /^(?:\[[a-z0-9_-]{1,32}\]|p_[\w-]{8,})$/;
+
 export function markText(
   text: string,
   redactions: readonly Pick<PlacesOfRule, "places">[] | undefined,
@@ -37,8 +40,8 @@ export function markText(
   const places = redactions.flatMap(({ places }) => places).sort((a, b) => a[0] - b[0]);
   let [out, from] = ["", 0];
   for (const [start, end] of places) {
-    // Behind the end: the text was shortened.
-    if (start < from || end <= start || end > text.length) continue;
+    // Behind the end: the text was shortened. Another text: something before it was erased since.
+    if (start < from || end > text.length || !standsForValue.test(text.slice(start, end))) continue;
     out += text.slice(from, start) + open + text.slice(start, end) + close;
     from = end;
   }
@@ -57,6 +60,16 @@ export function redactionName(text: string): string {
   if (text === "[unchecked]") return "Not stored: checking this text for private data took too long";
   const rule = /^\[(.*)\]$/s.exec(text)?.[1];
   return rule === undefined ? "Redacted: pseudonym of an ID" : `Redacted: ${rule}`;
+}
+
+/** Whether an ID is a pseudonym that the service made. `rules`: those that redacted something in its trace. */
+export function isPseudonym(id: string, rules: readonly string[]): boolean {
+  return rules.includes("pseudonym") && /^p_[\w-]{22}$/.test(id);
+}
+
+/** For tooltips: "p_… (pseudonym)". */
+export function plainId(id: string, rules: readonly string[]): string {
+  return isPseudonym(id, rules) ? `${id} (pseudonym)` : id;
 }
 
 /** Where the range of the text is in the text with marks. */

@@ -1,13 +1,12 @@
 // Tries a test case on past traces for a backtest, or estimates what the judge would cost. Stores nothing.
 import { applicability, routingQuestion } from "../evaluate/applicability.ts";
-import { TraceView } from "../evaluate/trace-view.ts";
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { type LoadedTrace, openEach } from "../load.ts";
 import type { CallUsage, JudgeOf } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import type { BacktestUsage, TriedTrace } from "../model/run/backtest.ts";
 import { reasonText } from "../model/run/reason-text.ts";
-import type { Check, Result } from "../model/run/run.ts";
+import type { Check, Outcome, RedactedCopy, Result } from "../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case/test-case.ts";
 import type { Clock } from "../remote/clock.ts";
 import { type Askable, evaluateOne } from "../run.ts";
@@ -16,6 +15,7 @@ import { listLatestLive } from "../store/traces/read.ts";
 import { optimistic, patient } from "./backtest-judge.ts";
 import { CallEstimate, type EstimatedCalls } from "./call-estimate.ts";
 import { withDeadline } from "./deadline.ts";
+import { viewOf } from "./drafts.ts";
 import { type UnavailableState, unavailability } from "./try-scenario.ts";
 
 export type BacktestRequest = {
@@ -179,25 +179,36 @@ async function tryTrace(
   loaded: LoadedTrace,
   signal: AbortSignal,
 ): Promise<Omit<TriedTrace, "traceId">> {
-  const { read, derived } = loaded;
-  if (read.content) return { after: null, reason: reasonText({ code: "content_not_stored" }), check: null };
+  const { derived } = loaded;
+  if (loaded.read.content)
+    return { after: null, reason: reasonText({ code: "content_not_stored" }), check: null };
   const evaluated = asEligible(test);
-  const view = new TraceView(read, derived);
+  const { view } = viewOf(loaded);
   const question = routingQuestion(view, [evaluated]);
   const routing = question && (/\S/.test(test.scenario) ? await judge.route(question, signal) : noScenario);
   const { applied, why, reason = "" } = applicability(derived, [evaluated], routing).tests[0]!;
   if (!applied) {
-    if (why === "scenario_no_match") {
-      const text = reasonText({ code: "scenario_no_match", data: { comment: reason } });
-      return { after: "skipped", reason: text, check: null };
-    }
+    const withheld = routing?.code === "ok" ? routing.withheld?.rules : undefined;
+    const told = (after: Outcome | null, text: string) => {
+      const { redactions } = view.copies.markedReason<Told>({ reason: text }, test, withheld);
+      return { after, reason: text, ...inReason(redactions), check: null };
+    };
+    if (why === "scenario_no_match")
+      return told("skipped", reasonText({ code: "scenario_no_match", data: { comment: reason } }));
     const text =
       why === "no_user_input" ? "The trace has no user input to match the scenario against." : reason;
-    return { after: null, reason: text || "The judge could not match the scenario.", check: null };
+    return told(null, text || "The judge could not match the scenario.");
   }
   const { accountId, agentId } = loaded;
   const { result } = await evaluateOne({ judge, sandbox }, { accountId, agentId, view }, test, signal);
   return summaryOf(result);
+}
+
+type Told = { reason: string; redactions?: RedactedCopy[] };
+
+function inReason(redactions: RedactedCopy[] = []): Pick<TriedTrace, "redactions"> {
+  const found = redactions.filter(({ path }) => path === "reason").map(({ path: _, ...places }) => places);
+  return found.length > 0 ? { redactions: found } : {};
 }
 
 /** A check that was not judged could still fail, so anything but a failure is no outcome. */
@@ -208,6 +219,7 @@ function summaryOf({ outcome, reason, checks }: Result): Omit<TriedTrace, "trace
   return {
     after: unjudged ? null : outcome,
     reason: decisive?.reason ?? reason,
+    ...inReason(decisive?.redactions),
     check: decisive ? { id: decisive.id, type: decisive.type } : null,
   };
 }

@@ -1,5 +1,6 @@
 // Tries a scenario on an agent's latest inputs: estimates the cost, or asks the judge which inputs match.
 import { shorten } from "../evaluate/excerpt.ts";
+import { RedactedWords } from "../evaluate/redacted-words.ts";
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import type {
   Judge,
@@ -11,6 +12,8 @@ import type {
   RoutingQuestion,
 } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
+import { markPlaces } from "../model/redaction/marks.ts";
+import type { PlacesOfRule } from "../model/redaction.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
@@ -44,9 +47,13 @@ export type TriedInput = {
   traces: number;
   /** At most 500 characters. */
   input: string;
+  /** What privacy rules changed in `input`. */
+  redactions: PlacesOfRule[];
   /** Null if the judge gave no usable answer; `reason` then says why. */
   label: RouteLabel | null;
   reason: string;
+  /** What stands for redacted values in `reason`. */
+  reasonRedactions: PlacesOfRule[];
   cached: boolean;
   suspicious?: string;
 };
@@ -116,7 +123,7 @@ async function askAll(
       const at = next++;
       const { recent, question, judge } = questions[at]!;
       const answer = await judge.route(question, signal);
-      if (answer.code === "ok" || answer.code === "unusable") items[at] = itemOf(recent, answer);
+      if (answer.code === "ok" || answer.code === "unusable") items[at] = itemOf(recent, answer, question);
       else if (!signal.aborted) unavailable = unavailability(answer);
       if (answer.spent) spent.push(answer.spent);
     }
@@ -128,17 +135,26 @@ async function askAll(
   return { ...sum(spent), cached, items: answered, left, unavailable };
 }
 
-function itemOf({ traceId, traces, input }: RecentInput, answer: RoutingAnswer): TriedInput {
-  const base = { traceId, traces, input: shorten(input, inputMax) };
+function itemOf(
+  { traceId, traces, input, redactions }: RecentInput,
+  answer: RoutingAnswer,
+  { scenarios }: RoutingQuestion,
+): TriedInput {
+  const base = { traceId, traces, input: shorten(input, inputMax), redactions };
   if (answer.code !== "ok") {
-    return { ...base, label: null, reason: reasonText(answer.detail), cached: false };
+    const reason = reasonText(answer.detail);
+    return { ...base, label: null, reason, reasonRedactions: [], cached: false };
   }
   const { label = null, reason = "The judge gave no answer for this input." } =
     answer.labels.get(testId) ?? {};
+  // Beyond what lists show of the input, a placeholder counts as typed.
+  const rules = redactions.map(({ rule }) => rule);
+  const words = new RedactedWords([markPlaces(input, redactions)], rules);
   return {
     ...base,
     label,
     reason,
+    reasonRedactions: words.in(reason, answer.withheld?.rules ?? [], JSON.stringify(scenarios)),
     cached: answer.spent?.calls === 0,
     ...(answer.suspicious === undefined ? {} : { suspicious: answer.suspicious }),
   };

@@ -2,7 +2,6 @@
 
 import { unmark } from "../model/redaction/marks.ts";
 import type { Place, PlacesOfRule } from "../model/redaction.ts";
-import type { Span } from "../model/trace/trace.ts";
 import { placesOf } from "./redacted.ts";
 
 /** Of all texts of a trace. Of a longer one, it is not known what stands for a value. */
@@ -19,10 +18,10 @@ export class RedactedWords {
 
   readonly #rules: string[];
 
-  /** `spans`: with marks around redacted places. `rules`: those that redacted something in the trace. */
-  constructor(spans: readonly Span[], rules: string[]) {
+  /** `said`: spans or texts, with marks around redacted places. `rules`: those that redacted something in them. */
+  constructor(said: readonly unknown[], rules: string[]) {
     this.#rules = rules;
-    this.#read(spans);
+    this.#read(said);
   }
 
   /**

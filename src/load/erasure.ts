@@ -1,6 +1,7 @@
 // Finds the traces of a project that an erasure is about, a part at a time: reads everything that is stored of them.
 import { zstdDecompressSync } from "node:zlib";
 import { excerptInJson, excerptOf, JsonProbe, type TextSearch } from "../model/erasure/escaped-text.ts";
+import { redactionsInExcerpt } from "../model/erasure/excerpt-redactions.ts";
 import { type BatchSearch, findInBatch } from "../model/erasure/find-in-batch.ts";
 import { idAttributes } from "../model/erasure/id-attributes.ts";
 import { type Criterion, type ErasurePlace, isSearchable } from "../model/erasure.ts";
@@ -18,9 +19,10 @@ import {
   type ScannedTrace,
 } from "../store/erasures/scan.ts";
 import { clockSlackMs, idAt, oldest, timeOfId } from "../store/listing.ts";
-import { loadBatches, type StoredBatches } from "../store/traces/batches.ts";
+import { loadBatches, type StoredBatch, type StoredBatches } from "../store/traces/batches.ts";
 import { traceHeapBytes } from "../threads/heap.ts";
 import { isProtobuf, readBatch, readResource, type Scanned, scanText } from "../wire/batch.ts";
+import { readRedactions } from "../wire/redactions.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";
 
 /** `values` of ids include their pseudonyms. `id`: of the erasure, whose time is when it began. */
@@ -147,7 +149,8 @@ async function inBatches(
   heap: HeapSemaphore,
   search: Search,
 ): Promise<ErasurePlace | null> {
-  for (const { spans, resource } of batches) {
+  for (const batch of batches) {
+    const { spans, resource } = batch;
     const found =
       (await inJson(spans, heap, search, json => findInBatch(readBatch(json), search.batches))) ??
       (resource &&
@@ -155,9 +158,20 @@ async function inBatches(
           const batch = { spans: [], resource: readResource(json), metadata: null };
           return findInBatch(batch, search.batches);
         })));
-    if (found) return found;
+    if (found) return withRedactions(found, batch);
   }
   return null;
+}
+
+function withRedactions(
+  place: ErasurePlace,
+  { spans, resource, redactions: stored }: StoredBatch,
+): ErasurePlace {
+  if (!stored || !/\[|p_/.test(place.excerpt)) return place;
+  const { counts } = readRedactions(stored);
+  const texts = [spans, resource].map(bytes => (bytes ? zstdDecompressSync(bytes).toString() : ""));
+  const redactions = redactionsInExcerpt(place.excerpt, texts.join("\n"), counts);
+  return redactions.length > 0 ? { ...place, redactions } : place;
 }
 
 async function inJson(

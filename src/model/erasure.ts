@@ -1,4 +1,5 @@
 // Erasures: what they look for, their states, and the limits of their criteria.
+import type { PlacesOfRule } from "./redaction.ts";
 
 /** The kinds of criterion, as the API names them. */
 export const criterionKinds = ["userId", "conversationId", "externalId", "traceIds", "text"] as const;
@@ -37,6 +38,8 @@ export type ErasurePlace = {
   path: string;
   /** The value with a few characters around it. */
   excerpt: string;
+  /** What privacy rules changed in the excerpt. */
+  redactions?: PlacesOfRule[];
 };
 
 /** Tests, notes and saved views that an erasure changes, because somebody chose them. */

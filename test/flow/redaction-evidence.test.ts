@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeTest } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { startJudgeServer } from "../support/judge-server.ts";
+import { obliging, startJudgeServer } from "../support/judge-server.ts";
 import {
   canary,
   canonicalTrace,
@@ -143,4 +143,82 @@ test("a manual run's copies of replies say where they were redacted, turn by tur
       ],
     ]),
   );
+});
+
+test("reasons of backtests and of scenarios that are tried say what was redacted, a typed placeholder apart", async () => {
+  const said = "The customer wrote from [email], see [order].";
+  const script = obliging({
+    label: scenario => (scenario.includes("weather") ? "no_match" : "match"),
+    verdict: () => "partly",
+    evidence: () => "Write to [email]",
+    reason: said,
+  });
+  const judge = await startJudgeServer(script);
+  service.closing.push(() => judge.close());
+  const project = await makePrivateProject(service);
+  const { agentId, projectId } = project;
+  const { url } = judge.connection({ provider: "openai_compatible" });
+  const connection = { provider: "openai_compatible", url, model: "local-model", apiKey: "key" };
+  await service.client.put(`/api/projects/${projectId}/judge`, connection).expect(200);
+  const text = `Write to ${canary}. What does [order] mean?`;
+  const sent = await send({ url: service.url, key: project.key }, { body: canonicalTrace(agentId, text) });
+  jsonOf(sent);
+  const semantic = { type: "semantic", criteria: ["Says to whom it writes"] };
+  const tried = async (test: object): Promise<Read> => {
+    const { id } = (await makeTest(ownerOf(project), agentId, { assertions: [semantic], ...test })) as Read;
+    const { body } = await service.client
+      .post(`/api/agents/${agentId}/backtests`, { testId: id, traces: 10, judge: true })
+      .expect(201);
+    await eventually(async () => assert.equal((await read(`/api/backtests/${body.id}`)).state, "completed"));
+    const [result] = (await read(`/api/backtests/${body.id}/results`)).items;
+    return result;
+  };
+  const failed = await tried({ passiveBehavior: "always_run" });
+  const skipped = await tried({ passiveBehavior: "run_when_relevant", scenario: "Asks about the weather" });
+  for (const { reason, reasonRedactions } of [failed, skipped]) {
+    const at = reason.indexOf("[email]");
+    assert.ok(at > 0 && reason.includes(said), reason);
+    assert.deepEqual(reasonRedactions, [{ rule: "email", places: [[at, at + 7]] }]);
+  }
+  // The judge's calls of an evaluation, and of a project that redacts for the judge alone.
+  for (const [own, settings] of [
+    [project, null],
+    [await makePrivateProject(service, { judgeRules: ["email"] }), { judgeRules: ["email"] }],
+  ] as const) {
+    await service.client.put(`/api/projects/${own.projectId}/judge`, connection).expect(200);
+    const assertions = [{ type: "semantic", criteria: ["Greets"] }];
+    await makeTest(ownerOf(own), own.agentId, { passiveBehavior: "always_run", assertions });
+    const { traceId } = jsonOf(
+      await send({ url: service.url, key: own.key }, { body: canonicalTrace(own.agentId, text) }),
+    );
+    const run = await eventually(async () => {
+      const found = (await read(`/api/traces/${traceId}`)).runs[0];
+      assert.equal(found.state, "completed");
+      return found;
+    });
+    const calls = (await read(`/api/runs/${run.id}/calls`)).items.filter(
+      ({ kind }: Read) => kind === "semantic",
+    );
+    assert.ok(calls.length > 0);
+    for (const { material, materialRedactions, answerRedactions } of calls) {
+      const shown = materialRedactions.map(({ rule, places }: Read) => [
+        rule,
+        [...new Set(places.map(([from, to]: [number, number]) => material.slice(from, to)))],
+        places.length === material.split("[email]").length - 1,
+      ]);
+      assert.deepEqual(shown, [["email", ["[email]"], true]], JSON.stringify(settings));
+      assert.deepEqual(
+        answerRedactions.map(({ rule }: Read) => rule),
+        ["email"],
+      );
+    }
+  }
+  const { body } = await service.client
+    .post(`/api/agents/${agentId}/tests/try-scenario`, { scenario: "Asks for a letter", estimate: false })
+    .expect(200);
+  const [{ input, redactions, reason, reasonRedactions }] = body.items;
+  assert.equal(input, "Write to [email]. What does [order] mean?");
+  assert.deepEqual(redactions, [{ rule: "email", places: [[9, 16]] }]);
+  assert.equal(reason, said);
+  assert.deepEqual(reasonRedactions, [{ rule: "email", places: [[24, 31]] }]);
 });

@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeTest } from "../support/app.ts";
 import { encodings, newTraceId } from "../support/bodies.ts";
+import { startErasure } from "../support/erasing.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   canary,
@@ -261,6 +262,27 @@ test("a trace whose content is forgotten is listed by the rules of what is left 
   assert.deepEqual(after.body.items[0].redacted, ["pseudonym"]);
   const values = await service.client.get(`/api/agents/${agentId}/trace-values`).expect(200);
   assert.deepEqual(values.body.redacted, ["pseudonym"]);
+});
+
+test("a place that a search for data to erase found says what was redacted, unless the same was typed", async () => {
+  const project = await newProject();
+  const plain = jsonOf(await post(project, canonicalTrace(project.agentId))).traceId;
+  const mixed = jsonOf(
+    await post(project, canonicalTrace(project.agentId, `${said} I mean [email].`)),
+  ).traceId;
+  const { matches } = await startErasure(
+    { client: service.client, projectId: project.projectId },
+    { text: "Write to", dryRun: true },
+  );
+  const redactionsOf = (id: string) => {
+    const { excerpt, redactions } = matches.find(({ traceId }) => traceId === id)!;
+    return redactions.map(({ rule, places }) => [rule, places.map(place => excerpt.slice(...place))]);
+  };
+  assert.deepEqual(redactionsOf(plain), [
+    ["email", ["[email]"]],
+    ["order", ["[order]"]],
+  ]);
+  assert.deepEqual(redactionsOf(mixed), [["order", ["[order]"]]]);
 });
 
 test("a check that the redaction could have decided is skipped, and names the rule", async () => {

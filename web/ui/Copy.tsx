@@ -1,5 +1,5 @@
 // Copy buttons that confirm in place.
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
 import { toast } from "./Toast.tsx";
 
@@ -21,12 +21,20 @@ export function Copy({ text, children, look, small = false, onCopied }: CopyProp
   );
 }
 
-/** A short text such as an ID with a copy button; `label` names it: "agent ID". */
-export function CopyText({ text, label }: { text: string; label: string }) {
+type CopyTextProps = {
+  text: string;
+  /** Names the text: "agent ID". */
+  label: string;
+  /** Shown in place of the text. */
+  children?: ReactNode;
+};
+
+/** A short text such as an ID with a copy button. */
+export function CopyText({ text, label, children = text }: CopyTextProps) {
   const [copied, copy] = useCopy(text);
   return (
     <span className="copy-text">
-      <code title={text}>{text}</code>
+      <code title={text}>{children}</code>
       <Button
         look="plain"
         small

@@ -1,7 +1,7 @@
 // A text with marks of redacted places, each shown as a chip. Copied, the text is what is stored.
 import { type ReactNode, useMemo } from "react";
 import type { PlacesOfRule } from "../../src/model/redaction.ts";
-import { markText, partsOf, redactionName } from "../redaction-marks.ts";
+import { isPseudonym, markText, partsOf, redactionName } from "../redaction-marks.ts";
 
 export function RedactedText({ text }: { text: string }): ReactNode {
   const parts = useMemo(() => partsOf(text), [text]);
@@ -11,6 +11,11 @@ export function RedactedText({ text }: { text: string }): ReactNode {
 /** A text with what privacy rules changed in it. */
 export function MarkedText({ text, redactions }: { text: string; redactions: readonly PlacesOfRule[] }) {
   return <RedactedText text={markText(text, redactions)} />;
+}
+
+/** A user or conversation ID; `rules`: those that redacted something in its trace. */
+export function IdText({ id, rules }: { id: string; rules: readonly string[] }): ReactNode {
+  return isPseudonym(id, rules) ? <Chip text={id} /> : id;
 }
 
 function Chip({ text }: { text: string }) {

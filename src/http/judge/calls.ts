@@ -1,10 +1,13 @@
 // Judge calls of a run with prompts and answers, and judge usage of an agent by day and test.
 import { z } from "zod";
+import { HeapSemaphore } from "../../load/heap-semaphore.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { listJudgeCalls } from "../../store/judge/calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../store/judge/costs.ts";
+import { traceLimits } from "../../threads/heap.ts";
 import type { App, Deps } from "../deps.ts";
 import { Day } from "../schemas.ts";
+import { markedBytesMax, redactionsOfCalls } from "./call-redactions.ts";
 import { JudgeCall, JudgeUsage } from "./schemas.ts";
 
 const spanDaysMax = 366;
@@ -17,6 +20,7 @@ const Query = z.object({
 });
 
 export function registerJudging(app: App, { db }: Deps): void {
+  const heap = new HeapSemaphore(traceLimits(markedBytesMax));
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
 
   app.get(
@@ -28,12 +32,16 @@ export function registerJudging(app: App, { db }: Deps): void {
         response: { 200: z.object({ items: z.array(JudgeCall) }) },
       },
     },
-    async ({ params: { id } }) => ({
-      items: (await listJudgeCalls(db, id)).map(call => ({
+    async ({ params: { id } }) => {
+      const calls = await listJudgeCalls(db, id);
+      const redactionsOf = await redactionsOfCalls(db, heap, id, calls);
+      const items = calls.map(call => ({
         ...call,
+        ...redactionsOf(call),
         startedAt: call.startedAt.toISOString(),
-      })),
-    }),
+      }));
+      return { items };
+    },
   );
 
   app.get(

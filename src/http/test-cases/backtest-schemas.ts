@@ -81,6 +81,7 @@ export const BacktestResult = z
     after: Outcome.nullable(),
     change: BacktestChange,
     reason: z.string(),
+    reasonRedactions: TextRedactions.describe("What stands for redacted values in `reason`."),
     checkId: z
       .string()
       .nullable()

@@ -291,5 +291,13 @@ function detailView(backtest: StoredBacktest): BacktestDetail {
 
 function resultView({ id, receivedAt, textRedactions, ...result }: StoredResult): BacktestResult {
   const { userInputRedactions } = readTextRedactions(textRedactions);
-  return { traceId: id, receivedAt: receivedAt.toISOString(), ...result, userInputRedactions };
+  const { reasonRedactions: places } = result;
+  const reasonRedactions = places === null ? [] : JSON.parse(places);
+  return {
+    traceId: id,
+    receivedAt: receivedAt.toISOString(),
+    ...result,
+    userInputRedactions,
+    reasonRedactions,
+  };
 }

@@ -29,6 +29,7 @@ export function conversationView(
       userInputRedactions,
       responseTextRedactions,
       userId,
+      redacted: row.redacted ?? [],
       verdicts,
     },
     traces: { count: Math.min(traces, tracesMax), more: traces > tracesMax },

@@ -22,6 +22,9 @@ export const ConversationSummary = z
     responseText: z.string().nullable().describe("Of the last turn, shortened."),
     ...listedRedactions,
     userId: z.string().nullable().describe(longIds),
+    redacted: z
+      .array(z.string())
+      .describe("Privacy rules that redacted something in the turn that the IDs are from."),
     verdict: Outcome.nullable().describe(
       "The worst of the last 100 turns: failed, missing, skipped, passed.",
     ),

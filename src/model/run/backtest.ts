@@ -1,4 +1,5 @@
 // Backtests: a test case tried on past traces, each outcome compared with the latest stored one.
+import type { PlacesOfRule } from "../redaction.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
 import type { Outcome } from "./run.ts";
 
@@ -19,6 +20,8 @@ export type TriedTrace = {
   traceId: string;
   after: Outcome | null;
   reason: string;
+  /** What stands for redacted values in the reason. */
+  redactions?: PlacesOfRule[];
   check: { id: string; type: AssertionType } | null;
 };
 

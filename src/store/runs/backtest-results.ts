@@ -59,6 +59,7 @@ const triedRows = multiRow<TriedRow>(2, {
   after: ["text", row => row.after],
   change: ["text", row => backtestChange(row.before?.outcome ?? null, row.after)],
   reason: ["text", row => storable(row.reason)],
+  redactions: ["text", row => (row.redactions ? JSON.stringify(row.redactions) : null)],
   check_id: ["text", row => row.check && storable(row.check.id)],
   check_type: ["text", row => row.check?.type ?? null],
 });
@@ -107,10 +108,14 @@ export async function storeTried(
       [items.map(({ traceId }) => traceId)],
     );
     const gone = new Set(forgotten.map(({ id: traceId }) => traceId));
-    const told = items.map(item => (gone.has(item.traceId) ? { ...item, reason: contentGone } : item));
+    const told = items.map(item =>
+      gone.has(item.traceId)
+        ? { traceId: item.traceId, after: item.after, reason: contentGone, check: item.check }
+        : item,
+    );
     await client.query(
       `update backtest_results r set before = item.before, before_version = item.before_version, after = item.after,
-         change = item.change, reason = item.reason, check_id = item.check_id, check_type = item.check_type
+         change = item.change, reason = item.reason, reason_redactions = item.redactions, check_id = item.check_id, check_type = item.check_type
        from ${triedRows.from}, backtests b
        where b.id = $1 and r.agent_id = b.agent_id and r.backtest_id = b.id and r.trace_id = item.trace_id`,
       [id, ...triedRows.values(told.map(item => ({ ...item, before: before.get(item.traceId) })))],
@@ -131,6 +136,8 @@ export type BacktestResult = {
   after: Outcome | null;
   change: BacktestChange;
   reason: string;
+  /** JSON; null: nothing. */
+  reasonRedactions: string | null;
   checkId: string | null;
   checkType: AssertionType | null;
 };
@@ -152,7 +159,8 @@ export async function listBacktestResults(
   const { rows } = await (await placeOfRow(db, "backtests", id)).pool.query<BacktestResult>(
     `select r.trace_id as id, t.received_at as "receivedAt", t.user_input as "userInput",
        t.text_redactions as "textRedactions", r.before,
-       r.before_version as "beforeVersion", r.after, r.change, r.reason, r.check_id as "checkId",
+       r.before_version as "beforeVersion", r.after, r.change, r.reason, r.reason_redactions as "reasonRedactions",
+       r.check_id as "checkId",
        r.check_type as "checkType"
      from backtests b join backtest_results r on r.agent_id = b.agent_id and r.backtest_id = b.id
        join traces t on t.agent_id = r.agent_id and t.id = r.trace_id

@@ -26,6 +26,8 @@ export type ConversationRow = {
   inputRedactions: string | null;
   replyRedactions: string | null;
   userId: string | null;
+  /** The rules that redacted something in the trace that the IDs are from. */
+  redacted: string[] | null;
   /** Of the last turns, as many as `verdictsMax`. */
   verdicts: Record<Outcome | "none", number>;
 };
@@ -131,7 +133,8 @@ const description = `
     last.turn_at as "lastAt", first.id as "firstTraceId", last.id as "lastTraceId",
     first.user_input as "userInput", first.text_redactions as "inputRedactions",
     last.response_text as "responseText", last.text_redactions as "replyRedactions",
-    coalesce(last.user_id, first.user_id) as "userId", judged.verdicts
+    coalesce(last.user_id, first.user_id) as "userId",
+    case when last.user_id is null then first.redacted else last.redacted end as redacted, judged.verdicts
   from unnest($2::text[]) as c (conversation_id)
   cross join lateral (select * from ${turnsOf(described)} ${inOrder} limit 1) first
   cross join lateral (select * from ${turnsOf(described)} ${fromTheEnd} limit 1) last

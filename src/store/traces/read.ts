@@ -193,7 +193,14 @@ export async function listLatestLive(
 }
 
 /** `input` has at most 500 characters. Null: there is none or, where `derived` is false, it is not known yet. */
-export type LatestInput = { id: string; bytes: number; input: string | null; derived: boolean };
+export type LatestInput = {
+  id: string;
+  bytes: number;
+  input: string | null;
+  /** See encodeTextRedactions. */
+  textRedactions: string | null;
+  derived: boolean;
+};
 
 /** The latest user inputs of the agent's live traces that have their content, newest first. */
 export async function listLatestInputs(
@@ -203,7 +210,8 @@ export async function listLatestInputs(
 ): Promise<LatestInput[]> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<LatestInput>({
     name: "list_latest_inputs",
-    text: `select id, batch_bytes as bytes, user_input as input, derived_revision = revision as derived
+    text: `select id, batch_bytes as bytes, user_input as input, text_redactions as "textRedactions",
+        derived_revision = revision as derived
       from (select * from traces where agent_id = $1 order by id desc limit ${latestTracesMax}) latest
       where kind = 'live' and content is null order by id desc limit $2`,
     values: [agentId, rowsMax],
@@ -218,7 +226,8 @@ export async function listInputsOfTraces(
   ids: string[],
 ): Promise<LatestInput[]> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<LatestInput>(
-    `select t.id, t.batch_bytes as bytes, t.user_input as input, t.derived_revision = t.revision as derived
+    `select t.id, t.batch_bytes as bytes, t.user_input as input, t.text_redactions as "textRedactions",
+       t.derived_revision = t.revision as derived
      from unnest($2::uuid[]) with ordinality as given (id, place) join traces t on t.id = given.id
      where t.agent_id = $1 order by given.place`,
     [agentId, ids],

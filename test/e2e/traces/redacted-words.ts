@@ -106,6 +106,18 @@ test("what the judge says marks what was redacted, and not what somebody typed",
   await region.getByText("Judge’s reason").first().waitFor();
   const scenarios = region.locator("dd", { hasText: "The customer wrote from" });
   assert.equal(await chips(scenarios).count(), await scenarios.count());
+  await region.getByText("Judge calls").click();
+  await region.getByRole("button", { name: "Prompt and answer" }).last().click();
+  const dialog = page.getByRole("dialog");
+  // The question and both passages of the reply; in the answer the quotation and the reason.
+  await eventually(async () =>
+    assert.equal(await chips(dialog.getByRole("region", { name: "Material" })).count(), 3),
+  );
+  assert.ok((await chips(dialog.getByRole("region", { name: "Answer" })).count()) >= 2);
+  assert.equal(await chips(dialog, "order").count(), 0);
+  assert.equal(await chips(dialog.getByRole("region", { name: "Instructions" })).count(), 0);
+  await shoot(page, "redacted-words-0-judge-call");
+  await page.keyboard.press("Escape");
   await assertAccessible(page);
   await shoot(page, "redacted-words-1-checks");
   await page.setViewportSize({ width: 390, height: 844 });

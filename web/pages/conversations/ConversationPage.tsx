@@ -11,7 +11,7 @@ import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { RedactedText } from "../../ui/RedactedText.tsx";
+import { IdText, RedactedText } from "../../ui/RedactedText.tsx";
 import { Loaded, MorePages } from "../../ui/State.tsx";
 import { Title } from "../../ui/Title.tsx";
 import { ChatTurn } from "./ChatTurn.tsx";
@@ -83,7 +83,7 @@ function useTurnKeys(): void {
 type HeaderProps = { conversation: ConversationSummary; params: { projectId: string; agentId: string } };
 
 function ChatHeader({ conversation, params }: HeaderProps) {
-  const { conversationId, userId, traces, userInput, userInputRedactions } = conversation;
+  const { conversationId, userId, redacted, traces, userInput, userInputRedactions } = conversation;
   const words = markText(userInput ?? "", userInputRedactions);
   const title = words.trim().replace(/\s+/g, " ") || "Conversation";
   const verdicts = verdictsText(conversation);
@@ -108,7 +108,10 @@ function ChatHeader({ conversation, params }: HeaderProps) {
           {verdicts && `: ${verdicts}`}
         </span>
         <span className="chat-id">
-          <span className="quiet">ID</span> <CopyText text={conversationId} label="conversation ID" />
+          <span className="quiet">ID</span>{" "}
+          <CopyText text={conversationId} label="conversation ID">
+            <IdText id={conversationId} rules={redacted} />
+          </CopyText>
         </span>
         {userId !== null && (
           <span className="chat-id">
@@ -119,7 +122,9 @@ function ChatHeader({ conversation, params }: HeaderProps) {
               search={{ userId }}
               className="mono"
             >
-              <bdi>{userId}</bdi>
+              <bdi>
+                <IdText id={userId} rules={redacted} />
+              </bdi>
             </Link>
           </span>
         )}

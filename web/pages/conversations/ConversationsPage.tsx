@@ -7,11 +7,12 @@ import { momentText } from "../../format.ts";
 import { outcomes } from "../../labels.ts";
 import { useLive } from "../../live.ts";
 import { conversationsQuery } from "../../queries/conversations.ts";
+import { plainId } from "../../redaction-marks.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { useRowKeys } from "../../shell/row-keys.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Page } from "../../ui/Page.tsx";
-import { MarkedText } from "../../ui/RedactedText.tsx";
+import { IdText, MarkedText } from "../../ui/RedactedText.tsx";
 import { EmptyState, Loaded, MorePages, Skeleton } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { TracesOrConversations } from "./TracesOrConversations.tsx";
@@ -122,12 +123,15 @@ function ConversationTable({ conversations, params }: TableProps) {
                     </bdi>
                   )}
                   <span className="conversations-ids quiet small">
-                    <bdi className="mono" title={one.conversationId}>
-                      {one.conversationId}
+                    <bdi className="mono" title={plainId(one.conversationId, one.redacted)}>
+                      <IdText id={one.conversationId} rules={one.redacted} />
                     </bdi>
                     {one.userId !== null && (
-                      <bdi title={one.userId}>
-                        User <span className="mono">{one.userId}</span>
+                      <bdi title={plainId(one.userId, one.redacted)}>
+                        User{" "}
+                        <span className="mono">
+                          <IdText id={one.userId} rules={one.redacted} />
+                        </span>
                       </bdi>
                     )}
                     {one.kind === "test_run" && <span>Test run</span>}

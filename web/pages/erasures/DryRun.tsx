@@ -10,6 +10,7 @@ import { startErasure, type WantedCriterion } from "../../mutations/erasures.ts"
 import { erasureQuery } from "../../queries/erasures.ts";
 import { Choices, Field } from "../../ui/Field.tsx";
 import { Notice } from "../../ui/Notice.tsx";
+import { MarkedText } from "../../ui/RedactedText.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { progressText, tracesText } from "./words.ts";
 
@@ -61,7 +62,7 @@ function Found({ found, projectId, ...props }: FoundProps) {
       </div>
       {matches.length > 0 && (
         <ul className="stack-tight">
-          {matches.map(({ traceId, agentId, in: part, path, excerpt }) => (
+          {matches.map(({ traceId, agentId, in: part, path, excerpt, redactions }) => (
             <li key={traceId} className="small">
               <Link
                 to="/projects/$projectId/agents/$agentId/traces/$traceId"
@@ -73,7 +74,9 @@ function Found({ found, projectId, ...props }: FoundProps) {
               <span className="quiet break">
                 {part} {path}
               </span>{" "}
-              <bdi className="break">{excerpt}</bdi>
+              <bdi className="break">
+                <MarkedText text={excerpt} redactions={redactions} />
+              </bdi>
             </li>
           ))}
           {rest > 0 && <li className="quiet small">… and {numberText(rest)} more</li>}

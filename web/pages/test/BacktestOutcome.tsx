@@ -198,7 +198,7 @@ function ResultItem({ result }: { result: BacktestResult }) {
       </p>
       <p className="quiet small break">
         {type && `${type}: `}
-        {reason}
+        <MarkedText text={reason} redactions={result.reasonRedactions} />
       </p>
       <p className="quiet small">
         Received <RelativeTime at={receivedAt} />

@@ -9,7 +9,7 @@ import { useConventionTitles } from "../../forms/ReadIt.tsx";
 import { tracePaths } from "../../labels.ts";
 import { markFields, redactedIn } from "../../redaction-marks.ts";
 import { CopyText } from "../../ui/Copy.tsx";
-import { RedactedText } from "../../ui/RedactedText.tsx";
+import { IdText, RedactedText } from "../../ui/RedactedText.tsx";
 import { timesText, tokensText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
@@ -122,6 +122,7 @@ function CostReasons({ trace }: { trace: TraceOutline }) {
 
 function Identity({ trace }: { trace: TraceOutline }) {
   const { model, provider, conversationId, userId } = trace;
+  const rules = trace.redactions.map(({ rule }) => rule);
   return (
     <>
       {model !== null && (
@@ -132,12 +133,16 @@ function Identity({ trace }: { trace: TraceOutline }) {
       )}
       {conversationId !== null && (
         <Fact name="Conversation">
-          <CopyText text={conversationId} label="conversation ID" />
+          <CopyText text={conversationId} label="conversation ID">
+            <IdText id={conversationId} rules={rules} />
+          </CopyText>
         </Fact>
       )}
       {userId !== null && (
         <Fact name="User">
-          <CopyText text={userId} label="user ID" />
+          <CopyText text={userId} label="user ID">
+            <IdText id={userId} rules={rules} />
+          </CopyText>
         </Fact>
       )}
     </>

@@ -4,15 +4,20 @@ import { Link } from "@tanstack/react-router";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { numberText } from "../../format.ts";
 import { turnOfTraceQuery } from "../../queries/conversations.ts";
+import { plainId } from "../../redaction-marks.ts";
 import { Icon } from "../../ui/Icon.tsx";
+import { IdText } from "../../ui/RedactedText.tsx";
 
 type TurnBarProps = { trace: TraceOutline; params: { projectId: string; agentId: string } };
 
-export function TurnBar({ trace: { id, conversationId, userId }, params }: TurnBarProps) {
+export function TurnBar({ trace: { id, conversationId, userId, redactions }, params }: TurnBarProps) {
   if (conversationId === null && userId === null) return null;
+  const rules = redactions.map(({ rule }) => rule);
   return (
     <div className="trace-turn small">
-      {conversationId !== null && <Place traceId={id} conversationId={conversationId} params={params} />}
+      {conversationId !== null && (
+        <Place traceId={id} conversationId={conversationId} rules={rules} params={params} />
+      )}
       {userId !== null && (
         <span className="trace-user">
           <span className="quiet">User</span>{" "}
@@ -21,9 +26,11 @@ export function TurnBar({ trace: { id, conversationId, userId }, params }: TurnB
             params={params}
             search={{ userId }}
             className="mono"
-            title={`Traces of the user ${userId}`}
+            title={`Traces of the user ${plainId(userId, rules)}`}
           >
-            <bdi>{userId}</bdi>
+            <bdi>
+              <IdText id={userId} rules={rules} />
+            </bdi>
           </Link>
         </span>
       )}
@@ -31,9 +38,14 @@ export function TurnBar({ trace: { id, conversationId, userId }, params }: TurnB
   );
 }
 
-type PlaceProps = { traceId: string; conversationId: string; params: TurnBarProps["params"] };
+type PlaceProps = {
+  traceId: string;
+  conversationId: string;
+  rules: string[];
+  params: TurnBarProps["params"];
+};
 
-function Place({ traceId, conversationId, params }: PlaceProps) {
+function Place({ traceId, conversationId, rules, params }: PlaceProps) {
   const { data } = useQuery(turnOfTraceQuery(traceId));
   const turn = data?.turn;
   const ofAll = turn && `${numberText(turn.traces.count)}${turn.traces.more ? "+" : ""}`;
@@ -43,7 +55,7 @@ function Place({ traceId, conversationId, params }: PlaceProps) {
         to="/projects/$projectId/agents/$agentId/traces/conversation"
         params={params}
         search={{ id: conversationId, turn: traceId }}
-        title={`Conversation ${conversationId}`}
+        title={`Conversation ${plainId(conversationId, rules)}`}
       >
         {turn?.number ? `Turn ${numberText(turn.number)} of ${ofAll}` : "Conversation"}
       </Link>
