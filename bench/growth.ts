@@ -1,11 +1,13 @@
-// npm run bench -- growth: what costs more when ten million traces are stored than when ten thousand are. Both databases are
-// loaded by COPY and measured in turns, so that changes in the machine's speed affect both.
+// npm run bench -- growth: what costs more when ten million traces are stored than when ten thousand are, or in more ranges.
+// The databases are loaded by COPY and measured in turns, so that changes in the machine's speed affect all. Linux only.
+import { readFileSync } from "node:fs";
 import pg from "pg";
 import { copyIn } from "../src/store/backup/copy.ts";
 import { type Database, openDatabase } from "../src/store/db.ts";
 import { idAt, newest } from "../src/store/listing.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { newId } from "../src/store/new-id.ts";
+import { storageOfRange } from "../src/store/ranges.ts";
 import { claimRuns } from "../src/store/runs/claims.ts";
 import { listRunsOfTrace } from "../src/store/runs/read.ts";
 import { loadBatches } from "../src/store/traces/batches.ts";
@@ -32,40 +34,51 @@ type Filled = {
   traces: number;
 };
 
-/** `admin` creates the two databases. */
+/** How many traces a database has, in how many ranges of batches; 0: in an undivided table. */
+export type Variant = { traces: number; ranges: number };
+
+/** `admin` creates a database for each variant. What each takes is compared with the first one. */
 export async function growthTimes(
   admin: pg.Client,
   url: string,
-  {
-    small,
-    large,
-    rounds,
-    print,
-  }: { small: number; large: number; rounds: number; print: (line: string) => void },
+  { variants, rounds, print }: { variants: Variant[]; rounds: number; print: (line: string) => void },
 ): Promise<void> {
   const filled: Filled[] = [];
-  for (const traces of [small, large]) {
+  for (const variant of variants) {
     const begun = performance.now();
-    filled.push(await fill(admin, url, traces));
-    print(`${traces} traces loaded in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+    filled.push(await fill(admin, url, variant));
+    print(`${nameOf(variant)} loaded in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
   }
-  print(row("ms at the median", [String(small), String(large), "ratio"]));
+  const names = variants.map(nameOf);
+  const meters = await Promise.all(filled.map(meter));
+  print(row("medians: ms, µs of CPU", [...names, ...names, "  CPU to the first"]));
   for (const [name, work] of Object.entries(works)) {
-    const times: [number[], number[]] = [[], []];
+    const times = variants.map(() => ({ ms: [] as number[], cpu: [] as number[] }));
     for (let round = -3; round < rounds; round++) {
       for (const [at, into] of filled.entries()) {
         const run = await work(into, round + 3);
+        const cpu = meters[at]!();
         const begun = performance.now();
         await run();
         // The first rounds make plans and read what is cached afterwards.
-        if (round >= 0) times[at]!.push(performance.now() - begun);
+        if (round < 0) continue;
+        times[at]!.ms.push(performance.now() - begun);
+        times[at]!.cpu.push(meters[at]!() - cpu);
       }
     }
-    const [few, many] = times.map(medianOf) as [number, number];
-    print(row(name, [few.toFixed(2), many.toFixed(2), (many / few).toFixed(2)]));
+    const cpu = times.map(one => medianOf(one.cpu));
+    print(
+      row(name, [
+        ...times.map(one => medianOf(one.ms).toFixed(2)),
+        ...cpu.map(us => us.toFixed(0)),
+        `  ${cpu.map(us => (us / cpu[0]!).toFixed(2)).join(" ")}`,
+      ]),
+    );
   }
   for (const { db } of filled) await db.close();
 }
+
+const nameOf = ({ traces, ranges }: Variant) => `${traces} in ${ranges}`;
 
 /** Each prepares a round, and returns what is measured of it. */
 const works: Record<string, (into: Filled, round: number) => Promise<() => Promise<unknown>>> = {
@@ -104,6 +117,11 @@ const works: Record<string, (into: Filled, round: number) => Promise<() => Promi
     const { agentId } = senders[round % agentCount]!;
     return () => expireTraces(db, agentId, { serverDays: 1, tracesMax: atOnce.expire });
   },
+  async "delete 16, batches left to a drop"({ db, senders }, round) {
+    const { agentId } = senders[round % agentCount]!;
+    await db.pool.query("insert into range_drops (below) values ($1) on conflict do nothing", [newest]);
+    return () => expireTraces(db, agentId, { serverDays: 1, tracesMax: atOnce.expire });
+  },
 };
 
 function mergesInto(pick: () => ReturnType<Filled["trace"]>) {
@@ -117,13 +135,14 @@ function anyTrace(into: Filled) {
   return into.trace(Math.floor(Math.random() * into.traces));
 }
 
-async function fill(admin: pg.Client, url: string, traces: number): Promise<Filled> {
-  const name = `growth_${traces}`;
+async function fill(admin: pg.Client, url: string, { traces, ranges }: Variant): Promise<Filled> {
+  const name = `growth_${traces}_${ranges}`;
   await admin.query(`create database ${name}`);
   const target = new URL(url);
   target.pathname = `/${name}`;
   await migrate(target.href);
-  const db = openDatabase(target.href, 2);
+  await divide(target.href, ranges);
+  const db = openDatabase(target.href, 1);
   const senders: Sender[] = [];
   for (let at = 0; at < agentCount; at++) senders.push(await makeSender(db));
   const [from, step] = [Date.now() - days * dayMs, (days * dayMs) / traces];
@@ -200,6 +219,31 @@ async function fill(admin: pg.Client, url: string, traces: number): Promise<Fill
   return { db, senders, trace, traces };
 }
 
+/** Returns what reads how much CPU time the one session of the pool used, in µs. */
+async function meter({ db }: Filled): Promise<() => number> {
+  const { rows } = await db.pool.query<{ pid: number }>("select pg_backend_pid() as pid");
+  const path = `/proc/${rows[0]!.pid}/schedstat`;
+  return () => Number(readFileSync(path, "latin1").split(" ")[0]) / 1000;
+}
+
+/** As many ranges, the last of which is of today and the next days. */
+async function divide(url: string, ranges: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  if (ranges === 0) await client.query("select join_batches()");
+  else await client.query("drop table trace_batches_first");
+  let from = "minvalue";
+  for (let at = 1; at <= ranges; at++) {
+    const daysAgo = at === ranges ? -4 : days - (days / ranges) * at;
+    const to = `'${idAt(Date.now() - daysAgo * dayMs)}'`;
+    await client.query(
+      `create table batches_${at} partition of trace_batches for values from (${from}) to (${to}) ${storageOfRange}`,
+    );
+    from = to;
+  }
+  await client.end();
+}
+
 const linesInBuffer = 2_000;
 
 async function* linesOf(count: number, values: (number: number) => unknown[]): AsyncGenerator<Buffer> {
@@ -214,5 +258,5 @@ function medianOf(times: number[]): number {
 }
 
 function row(name: string, cells: string[]): string {
-  return name.padEnd(30) + cells.map(cell => cell.padStart(12)).join("");
+  return name.padEnd(34) + cells.map(cell => cell.padStart(16)).join("");
 }

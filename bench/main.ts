@@ -289,10 +289,15 @@ async function evaluation(): Promise<void> {
   await worker.service.stop();
 }
 
+/** With `--ranges 0,1,9`: databases of the same size, whose batches are in so many ranges. */
 async function growth(): Promise<void> {
-  const at = process.argv.indexOf("--traces");
-  const large = at >= 0 ? Number(process.argv[at + 1]) : 10_000_000;
-  await growthTimes(database, embedded.url, { small: 10_000, large, rounds: 41, print });
+  const option = (name: string) => process.argv[process.argv.indexOf(name) + 1 || Infinity];
+  const large = Number(option("--traces") ?? 10_000_000);
+  const ranges = option("--ranges")?.split(",").map(Number);
+  const variants = ranges
+    ? ranges.map(count => ({ traces: large, ranges: count }))
+    : [10_000, large].map(traces => ({ traces, ranges: 9 }));
+  await growthTimes(database, embedded.url, { variants, rounds: 41, print });
 }
 
 async function lists(): Promise<void> {

@@ -11,7 +11,18 @@ const floors = [
   ["store", "remote"],
   ["ingest", "judge", "load", "claiming", "backup"],
   ["run", "trace-reader"],
-  ["http", "editor", "worker", "launcher", "alerts", "eraser", "retention", "forgetter", "key-builder"],
+  [
+    "http",
+    "editor",
+    "worker",
+    "launcher",
+    "alerts",
+    "eraser",
+    "retention",
+    "forgetter",
+    "key-builder",
+    "range-keeper",
+  ],
   ["service", "config", "command", "main", "bootstrap", "cli"],
 ];
 

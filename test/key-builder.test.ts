@@ -1,4 +1,4 @@
-// A database of the release before gets all its keys while traces are stored, and loses nothing.
+// A database of the release before gets all its keys, and ranges of batches, while traces are stored, and loses nothing.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,9 +8,11 @@ import pg from "pg";
 import { pino } from "pino";
 import { KeyBuilder } from "../src/key-builder.ts";
 import { backfillBatchAgents } from "../src/load/backfill.ts";
+import { RangeKeeper } from "../src/range-keeper.ts";
 import { openDatabase } from "../src/store/db.ts";
 import { hasPendingKeys, settleSmallKeys } from "../src/store/keys.ts";
 import { migrate } from "../src/store/migrate.ts";
+import { isDivided } from "../src/store/ranges.ts";
 import { loadBatches } from "../src/store/traces/batches.ts";
 import { TraceWriter } from "../src/store/traces/writer.ts";
 import { limits, otlpWrite } from "./store/traces/make-write.ts";
@@ -28,7 +30,7 @@ async function constraintsOf(client: pg.Client): Promise<string[]> {
   return rows.map(({ text }) => text);
 }
 
-test("a dump of the release before gets all its keys while traces are stored and merged, and loses nothing", async () => {
+test("a dump of the release before gets all its keys and ranges while traces are stored and merged, and loses nothing", async () => {
   const [old, fresh] = [await emptyDatabase(), await freshDatabase()];
   const client = new pg.Client(old.url);
   await client.connect();
@@ -56,9 +58,10 @@ test("a dump of the release before gets all its keys while traces are stored and
   const db = openDatabase(old.url);
   const writer = new TraceWriter(db, limits);
   const builder = new KeyBuilder({ db, directUrl: old.url, log, pauseMs: 20 });
+  const keeper = new RangeKeeper({ db, directUrl: old.url, log, serverDays: null, pauseMs: 20 });
   const sender = { projectId: keys[0]!.projectId, keyId: keys[0]!.id, agentId: known[0]!.agentId };
   let written = 0;
-  while (await hasPendingKeys(db)) {
+  while ((await hasPendingKeys(db)) || !(await isDivided(db.pool))) {
     const externalId = `during-${written++}`;
     const merged = known[written % known.length]!;
     await Promise.all([
@@ -73,7 +76,7 @@ test("a dump of the release before gets all its keys while traces are stored and
     ]);
     await writer.write(otlpWrite(sender, { externalId, spans: ["b"] }));
   }
-  await builder.stop();
+  await Promise.all([builder.stop(), keeper.stop()]);
   assert.ok(written > 0);
 
   const { runs, calls, ...stored } = await counts();

@@ -1,10 +1,13 @@
-// Erases the identities of traces that retention deleted: they may quote what is to be erased, as trace ids of a customer do.
+// Erases the identities of traces that retention deleted: they may quote what is to be erased, as trace ids of a customer do. So
+// may batches of these traces that wait for their range to be dropped, which go without being read.
 import { excerptOf } from "../model/erasure/escaped-text.ts";
 import type { Criterion } from "../model/erasure.ts";
 import type { Database } from "../store/db.ts";
 import {
   deleteIdentities,
+  deleteLeftBatches,
   type GoneIdentity,
+  hasLeftBatches,
   listGoneIdentities,
 } from "../store/erasures/gone-identities.ts";
 import { listAgentsToScan } from "../store/erasures/scan.ts";
@@ -18,14 +21,21 @@ export async function eraseIdentities(
   signal: AbortSignal,
 ): Promise<string | null> {
   const isAbout = matcherOf(criterion);
-  if (!isAbout) return null;
+  const hasBatches = await hasLeftBatches(db);
+  if (!isAbout && !hasBatches) return null;
   const agents = await listAgentsToScan(db, projectId);
   const agent = agents.find(({ id }) => cursor === null || id > cursor);
   if (!agent) return null;
   for (let after: string | null = ""; after !== null; ) {
     signal.throwIfAborted();
     const { gone, last } = await listGoneIdentities(db, agent.id, after, rowsMax);
-    const found = gone.filter(isAbout).map(({ externalId }) => externalId);
+    // Unread: they go a little earlier than with their range.
+    if (hasBatches && gone.length > 0)
+      await deleteLeftBatches(
+        db,
+        gone.map(({ traceId }) => traceId),
+      );
+    const found = isAbout ? gone.filter(isAbout).map(({ externalId }) => externalId) : [];
     if (found.length > 0) await deleteIdentities(db, agent.id, found);
     after = last;
   }

@@ -25,6 +25,16 @@ export function idAt(timeMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
+/** The lowest and highest of these ids, by which a statement finds the ranges of a divided table: it finds none by an array. */
+export function spanOf(ids: readonly string[]): [lowest: string, highest: string] {
+  let [lowest, highest] = [newest, oldest];
+  for (const id of ids) {
+    if (id < lowest) lowest = id;
+    if (id > highest) highest = id;
+  }
+  return [lowest, highest];
+}
+
 /** When the id was created, in ms. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

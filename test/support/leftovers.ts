@@ -21,7 +21,8 @@ export async function everyValue(databaseUrl: string): Promise<{ column: string;
   try {
     const { rows: tables } = await client.query<{ name: string }>(
       `select table_name as name from information_schema.tables
-       where table_schema not in ('pg_catalog', 'information_schema', 'columnar_internal') and table_type = 'BASE TABLE'`,
+       where table_schema not in ('pg_catalog', 'information_schema', 'columnar_internal') and table_type = 'BASE TABLE'
+         and not (select relispartition from pg_class where oid = format('%I.%I', table_schema, table_name)::regclass)`,
     );
     const values: { column: string; text: string }[] = [];
     for (const { name } of tables) {

@@ -22,6 +22,7 @@ const untold = "not looked into";
 const notYet = new Map(
   Object.entries({
     "test/store/traces/batch-agents.test.ts": "is about rows that no distributed database has",
+    "test/store/traces/ranges.test.ts": "is about ranges that no distributed database has",
     "test/store/traces/writer.test.ts": "puts a proxy, or another database, in place of the one server",
     "test/flow/deletion.test.ts": "finds columns elsewhere than on one server",
     "test/flow/erasures.test.ts": own,

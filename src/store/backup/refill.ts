@@ -2,7 +2,9 @@
 import type pg from "pg";
 import { newClient, noTimeouts } from "../connect.ts";
 import { fillRestored } from "../identities.ts";
+import { newest } from "../listing.ts";
 import { createSchema, lockId, requireFit } from "../migrate.ts";
+import { isDivided, storageOfRange } from "../ranges.ts";
 import { requireOneServer } from "../scale/nodes.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
 import { columnList, quoted, readTables, type Table } from "./catalog.ts";
@@ -83,13 +85,7 @@ async function prepare(client: pg.ClientBase, tables: Table[]): Promise<Prepared
     throw new UnfitDatabaseError(`The backup has tables that its migrations do not create: ${text}.`);
   }
   await client.query(`truncate ${names.join(", ")}`);
-  for (const { partitions } of tables) {
-    for (const { name, parent, bound } of partitions) {
-      await client.query(
-        `create table if not exists ${quoted(name)} partition of ${quoted(parent)} ${bound}`,
-      );
-    }
-  }
+  await divideAs(client, tables);
   const { rows: keys } = await client.query<Prepared[number]>(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition
      from pg_constraint where contype = 'f' and conparentid = 0 and connamespace = current_schema()::regnamespace`,
@@ -98,6 +94,25 @@ async function prepare(client: pg.ClientBase, tables: Table[]): Promise<Prepared
     await client.query(`alter table ${table} drop constraint ${quoted(name)}`);
   for (const name of names) await client.query(`alter table ${name} disable trigger user`);
   return keys;
+}
+
+/** Divides the empty table of batches as that of the backup was, or leaves it whole. */
+async function divideAs(client: pg.ClientBase, tables: Table[]): Promise<void> {
+  const kept = tables.flatMap(({ partitions }) => partitions);
+  const isMade = await isDivided(client);
+  if (kept.length === 0) {
+    if (isMade) await client.query("select join_batches()");
+    return;
+  }
+  if (!isMade) await client.query("select divide_batches($1)", [newest]);
+  const { tables: made } = await readTables(client);
+  for (const { name } of made.flatMap(({ partitions }) => partitions))
+    await client.query(`drop table ${quoted(name)}`);
+  for (const { name, parent, bound } of kept) {
+    await client.query(
+      `create table ${quoted(name)} partition of ${quoted(parent)} ${bound} ${storageOfRange}`,
+    );
+  }
 }
 
 /** On tables that are still empty: rows of the backup lack what the new keys need. The service builds these again. */

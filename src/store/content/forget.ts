@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import { nameSeparator } from "../../model/trace/storable.ts";
 import { type Database, transaction } from "../db.ts";
+import { spanOf } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { partsOf, partsOfRows } from "../scale/places.ts";
 import { addCalls, deleteUnusedCalls } from "../traces/call-values.ts";
@@ -163,10 +164,11 @@ const batches = multiRow<Placed>(1, {
 /** Deleted and inserted, since the deletion of a batch deletes a resource that no other batch shares. */
 async function replaceBatches(client: pg.PoolClient, traces: TraceStructure[]): Promise<void> {
   if (traces.length === 0) return;
+  const ids = traces.map(({ traceId }) => traceId);
   await client.query({
     name: "delete_batches_to_forget",
-    text: "delete from trace_batches where trace_id = any ($1::uuid[])",
-    values: [traces.map(({ traceId }) => traceId)],
+    text: "delete from trace_batches where trace_id = any ($1::uuid[]) and trace_id >= $2 and trace_id <= $3",
+    values: [ids, ...spanOf(ids)],
   });
   const placed = traces.flatMap(({ agentId, traceId, batches: left }) =>
     left.map((batch, at) => ({ ...batch, agentId, traceId, seq: at + 1 })),

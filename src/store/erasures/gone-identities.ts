@@ -1,5 +1,6 @@
-// Identities of traces whose retention time is over: they stay, so an erasure looks at them too.
+// Identities of traces whose retention time is over: they stay, so an erasure looks at them, and at what is left of the traces, too.
 import type { Database } from "../db.ts";
+import { spanOf } from "../listing.ts";
 import { placeOf } from "../scale/places.ts";
 
 export type GoneIdentity = { externalId: string; traceId: string };
@@ -20,6 +21,23 @@ export async function listGoneIdentities(
   });
   const last = rows.length === rowsMax ? rows.at(-1)!.externalId : null;
   return { gone: rows.filter(({ isGone }) => isGone), last };
+}
+
+/** Whether batches of traces that retention deleted wait for their range to be dropped. */
+export async function hasLeftBatches(db: Database): Promise<boolean> {
+  if (db.places) return false;
+  const { rows } = await db.pool.query("select from range_drops");
+  return rows.length > 0;
+}
+
+/** Deletes what is left of these traces, which are gone. */
+export async function deleteLeftBatches(db: Database, traceIds: string[]): Promise<void> {
+  await db.pool.query({
+    name: "delete_left_batches",
+    text: `delete from trace_batches b where trace_id = any ($1::uuid[]) and trace_id >= $2 and trace_id <= $3
+      and not exists (select from traces t where t.id = b.trace_id)`,
+    values: [traceIds, ...spanOf(traceIds)],
+  });
 }
 
 /** What is sent under them later is a new trace. */

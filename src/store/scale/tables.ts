@@ -68,6 +68,7 @@ export const onCoordinator: readonly string[] = [
   "migrations_lock",
   "pending_keys",
   "pseudonym_keys",
+  "range_drops",
   "secrets",
   "sessions",
   "trace_views",

@@ -3,6 +3,7 @@ import type { ReadBy } from "../../model/conventions/read-by.ts";
 import type { TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
+import { spanOf } from "../listing.ts";
 import { partsOfRows } from "../scale/places.ts";
 
 /** One trace as it is stored, in one snapshot: what mergeBatches needs, and what its agent's traces are read by. */
@@ -78,9 +79,9 @@ async function loadIn(
         ) sized
       ) t
       join agents a on a.id = t.agent_id
-      left join trace_batches b on b.trace_id = t.id and t.fits
+      left join trace_batches b on b.trace_id = t.id and t.fits and b.trace_id >= $3 and b.trace_id <= $4
       order by t.batch_bytes, t.id, b.seq`,
-    values: [traceIds, bytesMax],
+    values: [traceIds, bytesMax, ...spanOf(traceIds)],
   });
   const resources = await loadResources(
     db,

@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import { forgetAfter, noteDeadlines } from "../content/deadlines.ts";
 import { type Database, transaction } from "../db.ts";
+import { spanOf } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { partsOf } from "../scale/places.ts";
@@ -199,8 +200,9 @@ async function openTraces(client: pg.PoolClient, locked: Locked[]): Promise<Map<
   }
   const { rows } = await client.query<{ trace_id: string; span_keys: Buffer; record_keys: Buffer | null }>({
     name: "keys_of_batches",
-    text: "select trace_id, span_keys, record_keys from trace_batches where trace_id = any ($1::uuid[])",
-    values: [[...open.keys()]],
+    text: `select trace_id, span_keys, record_keys from trace_batches
+      where trace_id = any ($1::uuid[]) and trace_id >= $2 and trace_id <= $3`,
+    values: [[...open.keys()], ...spanOf([...open.keys()])],
   });
   for (const { trace_id, span_keys, record_keys } of rows) {
     const { spans, records } = open.get(trace_id)!;

@@ -1,4 +1,5 @@
 // Retention: how long a project keeps its traces, and the deletion of older ones, a few at a time.
+import type pg from "pg";
 import { type Database, transaction } from "../db.ts";
 import { allPlaces, placeOf } from "../scale/places.ts";
 
@@ -65,6 +66,7 @@ export async function expireTraces(
     });
     if (rows[0]?.days == null) return 0;
     await client.query("select set_config('onlooker.keeps_identities', 'on', true)");
+    if (!db.places) await leaveToDrops(client);
     const { rowCount } = await client.query({
       name: "expire_traces",
       text: `with chosen as materialized (
@@ -78,5 +80,14 @@ export async function expireTraces(
       values: [agentId, rows[0].days, tracesMax],
     });
     return rowCount ?? 0;
+  });
+}
+
+/** Batches in ranges that are to be dropped go with these. Locked, so that nobody withdraws that meanwhile. */
+async function leaveToDrops(client: pg.PoolClient): Promise<void> {
+  await client.query({
+    name: "leave_to_drops",
+    text: `select set_config('onlooker.drops_below', below::text, true)
+      from (select below from range_drops where not withdrawn for share) dropped`,
   });
 }

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type pg from "pg";
 import type { Span } from "../../model/trace/trace.ts";
 import { allocateDense } from "../../wire/slab.ts";
+import { spanOf } from "../listing.ts";
 
 const otlpSpanId = /^[0-9a-f]{16}$/;
 
@@ -32,10 +33,12 @@ export async function findAdded(
   client: pg.PoolClient,
   batches: { traceId: string; spanKeys: Buffer }[],
 ): Promise<Set<string>> {
+  const ids = [...new Set(batches.map(batch => batch.traceId))];
   const { rows } = await client.query<{ trace_id: string; span_keys: Buffer }>({
     name: "span_keys",
-    text: "select trace_id, span_keys from trace_batches where trace_id = any ($1::uuid[])",
-    values: [[...new Set(batches.map(batch => batch.traceId))]],
+    text: `select trace_id, span_keys from trace_batches
+      where trace_id = any ($1::uuid[]) and trace_id >= $2 and trace_id <= $3`,
+    values: [ids, ...spanOf(ids)],
   });
   const stored = new Map<string, Set<string>>();
   for (const { trace_id, span_keys } of rows) {
