@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DriverInput } from "./driver.ts";
+import { median } from "./figures.ts";
 import type { Child } from "./processes.ts";
 import type { makeProject } from "./project.ts";
 import type { Format } from "./traces.ts";
@@ -109,8 +110,4 @@ function line(name: string, costs: Cost[]): string {
 
 function total({ service, postgres }: Cost): number {
   return service + postgres;
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

@@ -11,7 +11,10 @@ const server = createServer((request, response) => {
       request.headers["content-type"] === "application/json"
         ? (JSON.parse(body.toString()) as { resourceSpans: unknown[] }).resourceSpans.length
         : readMessage(new protobuf.BufferReader(body), body.length, messages.request);
-    response.writeHead(spans > 0 ? 200 : 400, { "content-type": request.headers["content-type"] });
+    response.writeHead(spans > 0 ? 200 : 400, {
+      "content-type": request.headers["content-type"],
+      "content-length": 0,
+    });
     response.end();
   });
 });

@@ -1,5 +1,6 @@
 // Measures the cost of a batch in a long trace: one trace of 500 batches against traces of 10, with 20 spans per batch.
 import { Agent } from "node:http";
+import { median } from "./figures.ts";
 import { post } from "./post.ts";
 import { contentTypes, encode, newTraceId, spanMaker } from "./traces.ts";
 
@@ -35,8 +36,4 @@ export async function batchCost(url: string, key: string, serviceName: string): 
     `per batch, median ms: in traces of ${shortTrace} ${median(short).toFixed(2)}, in a trace of ${longTrace} ${median(long).toFixed(2)}, its last 100 ${median(lastHundred).toFixed(2)}`,
     `ratio of the trace of ${longTrace} to those of ${shortTrace}: ${(median(long) / median(short)).toFixed(2)}, its last 100: ${(median(lastHundred) / median(short)).toFixed(2)}`,
   ];
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

@@ -19,6 +19,8 @@ export type DriverInput = {
   seconds: number;
   /** Ends after this many traces instead. */
   traces?: number;
+  /** Sends as many, or as many as it can, instead of one after the other; of prepared bodies only. */
+  perSecond?: number;
   /** Not measured: connections are opened and code is compiled. */
   warmUpSeconds: number;
 };

@@ -1,5 +1,7 @@
 // Measures what one key at ten times its share costs the others: their times beside those with equal shares.
+
 import type { FairnessInput, FairnessOutput } from "./fairness-driver.ts";
+import { median } from "./figures.ts";
 import { start } from "./processes.ts";
 import { type BenchProject, makeProject } from "./project.ts";
 
@@ -61,15 +63,11 @@ export async function measureFairness({
         found.statuses[status] = (found.statuses[status] ?? 0) + count;
     }
   }
-  found.ratio = medianOf(found.greedy.map((ms, round) => ms / found.equal[round]!));
+  found.ratio = median(found.greedy.map((ms, round) => ms / found.equal[round]!));
   return found;
 }
 
 /** The median of their 99th percentiles. */
 function worstOfOthers({ keys }: FairnessOutput): number {
-  return medianOf(keys.slice(1).map(({ p99Ms }) => p99Ms));
-}
-
-function medianOf(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+  return median(keys.slice(1).map(({ p99Ms }) => p99Ms));
 }

@@ -17,6 +17,7 @@ import { findTrace } from "../src/store/traces/read.ts";
 import { expireTraces } from "../src/store/traces/retention.ts";
 import { updateTraces } from "../src/store/traces/update.ts";
 import { limits, makeSender, otlpWrite, type Sender } from "../test/store/traces/make-write.ts";
+import { median } from "./figures.ts";
 
 const agentCount = 100;
 const days = 90;
@@ -66,10 +67,10 @@ export async function growthTimes(
         times[at]!.cpu.push(meters[at]!() - cpu);
       }
     }
-    const cpu = times.map(one => medianOf(one.cpu));
+    const cpu = times.map(one => median(one.cpu));
     print(
       row(name, [
-        ...times.map(one => medianOf(one.ms).toFixed(2)),
+        ...times.map(one => median(one.ms).toFixed(2)),
         ...cpu.map(us => us.toFixed(0)),
         `  ${cpu.map(us => (us / cpu[0]!).toFixed(2)).join(" ")}`,
       ]),
@@ -251,10 +252,6 @@ async function* linesOf(count: number, values: (number: number) => unknown[]): A
     const length = Math.min(linesInBuffer, count - from);
     yield Buffer.from(Array.from({ length }, (_, at) => `${values(from + at).join("\t")}\n`).join(""));
   }
-}
-
-function medianOf(times: number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!;
 }
 
 function row(name: string, cells: string[]): string {

@@ -1,6 +1,7 @@
 // What several HTTP processes cost on one machine: CPU per trace, memory, and what PostgreSQL waits for, in turns.
 import type pg from "pg";
 import type { DriverInput, DriverOutput } from "./driver.ts";
+import { median } from "./figures.ts";
 import { type Child, memoryMbOfTree } from "./processes.ts";
 
 const counts = [1, 2, 3];
@@ -98,8 +99,4 @@ function lockWaits(waits: Map<string, number>, costs: Turn[]): number {
   const found = [...waits].filter(([event]) => /^(Lock|LWLock) /.test(event));
   const samples = found.reduce((sum, [, count]) => sum + count, 0);
   return samples / costs.reduce((sum, { traces }) => sum + traces, 0);
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

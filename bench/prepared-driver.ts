@@ -4,6 +4,7 @@
 //   node bench/prepared-driver.ts '{"url":…,"key":…,"format":"json","serviceName":…,"connections":32,"seconds":8}'
 import { randomInt } from "node:crypto";
 import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { spansPerTrace } from "./shapes.ts";
 import { contentTypes, encode, newTraceId, spanMaker } from "./traces.ts";
@@ -43,14 +44,15 @@ const input = JSON.parse(process.argv[2]!) as DriverInput;
 const url = new URL(input.url);
 const template = prepare();
 
-const begin = performance.now() + input.warmUpSeconds * 1000;
+const opened = performance.now();
+const begin = opened + input.warmUpSeconds * 1000;
 const end = input.traces === undefined ? begin + input.seconds * 1000 : Infinity;
 let left = input.traces ?? Infinity;
 const latencies: number[] = [];
 let failed = 0;
 let number = randomInt(2 ** 32);
 
-await Promise.all(Array.from({ length: input.connections }, connection));
+await Promise.all(Array.from({ length: input.connections }, (_, number) => connection(number)));
 const cpu = process.cpuUsage();
 latencies.sort((a, b) => a - b);
 const at = (quantile: number) => latencies[Math.floor(latencies.length * quantile)] ?? Number.NaN;
@@ -106,13 +108,23 @@ function nextRequest(): Buffer {
   return request;
 }
 
-async function connection(): Promise<void> {
+/** When the connection is to send its next request; undefined: when the last one was answered. */
+function slotOf(connection: number, sent: number): number | undefined {
+  if (input.perSecond === undefined) return undefined;
+  return opened + ((sent * input.connections + connection) / input.perSecond) * 1000;
+}
+
+async function connection(number: number): Promise<void> {
   const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
   const answers = new Answers(socket);
   try {
-    for (;;) {
+    for (let sent = 0; ; sent++) {
       const request = nextRequest();
-      const started = performance.now();
+      const slot = slotOf(number, sent);
+      const earlyMs = (slot ?? 0) - performance.now();
+      if (earlyMs > 0) await sleep(earlyMs);
+      // A request that is late because the one before was not answered yet has waited since its slot.
+      const started = slot === undefined || earlyMs > 0 ? performance.now() : slot;
       if (started >= end || left-- <= 0) return;
       socket.write(request);
       const status = await answers.next();

@@ -1,6 +1,7 @@
 // What privacy settings add to ingestion: the same traces for projects without rules, with all built-in rules, and for an agent
 // without content, in turns.
 import type pg from "pg";
+import { median } from "./figures.ts";
 import { makeProject } from "./project.ts";
 import type { Format } from "./traces.ts";
 
@@ -54,13 +55,9 @@ export async function privacyCosts({ database, databaseUrl, rounds, costOf }: Pr
       for (const [name, some] of costs) {
         const ratios = some.map((cost, round) => cost / base[round]!);
         print(
-          `${`${name}, ${format}`.padEnd(26)} ${medianOf(some).toFixed(0).padStart(7)} ${medianOf(ratios).toFixed(2).padStart(6)}   ${ratios.map(ratio => ratio.toFixed(2)).join(" ")}`,
+          `${`${name}, ${format}`.padEnd(26)} ${median(some).toFixed(0).padStart(7)} ${median(ratios).toFixed(2).padStart(6)}   ${ratios.map(ratio => ratio.toFixed(2)).join(" ")}`,
         );
       }
     }
   };
-}
-
-function medianOf(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

@@ -81,16 +81,27 @@ export function prepareAgain({
   isForgotten,
   storing,
 }: PrepareAgain): PreparedAgain {
-  const stored = readBatch(scan(batch.bytes), resource ? readResource(scan(resource)) : undefined);
+  const scanned = scan(batch.bytes);
+  const stored = readBatch(scanned, resource ? readResource(scan(resource)) : undefined);
   const kept = takerOf(by)(stored, path, isForgotten);
   const redacted = redactedBy(BodyRedaction.by(storing), kept, by, batch.redactions);
   const { batch: taken } = redacted;
+  // The settings changed, but nothing of this batch: it stays as it arrived.
+  if (!resource && taken === stored) {
+    const encoded = { bytes: asBuffer(batch.bytes), rawLength: scanned.text.length };
+    return { batch: prepared(redacted, path, encoded, by), resource: null };
+  }
   if (!resource || !taken.resource)
     return { batch: prepared(redacted, path, encodeBatch(taken), by), resource: null };
   const apart = encodeResource(taken.resource);
   const { bytes, rawLength } = encodeWithoutResource(taken, apart.hash);
   const encoded = { bytes, rawLength: rawLength + apart.rawLength };
   return { batch: prepared(redacted, path, encoded, by), resource: apart };
+}
+
+/** A batch that came from another thread is a plain byte array. */
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function agentOfHint(hint: PlatformHint | null, readers: Readers | null): IntakeBy {

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differenceAsReceived, isAsReceived } from "../../fuzz/as-received.ts";
 import { Mutants } from "../../fuzz/mutant.ts";
-import { prepareBody } from "../../src/ingest/prepare.ts";
+import type { IntakeBy } from "../../src/ingest/intake.ts";
+import { prepareAgain, prepareBody } from "../../src/ingest/prepare.ts";
 import type { PreparedBatch } from "../../src/ingest/prepared.ts";
 import type { Readers } from "../../src/ingest/readers.ts";
 import type { ReadBy } from "../../src/model/conventions/read-by.ts";
@@ -160,6 +161,28 @@ test("a request is encoded again if the settings of its agent change it", () => 
     for (const [what, isReceived, intake] of settings) {
       const readers = readersFor(body, format, byNothing, { intake });
       assert.equal(isAsReceived(batchOf(body, format, readers)), isReceived, `${what}, ${format}`);
+    }
+  }
+});
+
+test("a request whose agent's settings change in the meantime stays as it arrived, unless the new ones change it", () => {
+  const attributes = { deny: [], allow: null };
+  const keeping: IntakeBy = { ...byNothing, intake: { content: "forget", attributes } };
+  const denied = { deny: ["gen_ai.prompt"], allow: null };
+  const denying: IntakeBy = { ...byNothing, intake: { content: "keep", attributes: denied } };
+  for (const format of formats) {
+    const { body } = encodings[format](exportOf([plainSpan()]));
+    const batch = batchOf(body, format);
+    const again = (by: IntakeBy, isForgotten = false) =>
+      prepareAgain({ batch, resource: null, path: "otlp", by, isForgotten }).batch;
+    const same = again(keeping);
+    assert.deepEqual(same.bytes, batch.bytes, format);
+    assert.equal(same.rawLength, body.length);
+    assert.deepEqual(same.columns, batch.columns);
+    assert.equal(same.intake, keeping.intake);
+    for (const changed of [again(denying), again(keeping, true)]) {
+      assert.equal(isAsReceived(changed), false, format);
+      assert.ok(!scan(changed.bytes).text.includes("gen_ai.prompt"));
     }
   }
 });

@@ -1,0 +1,98 @@
+// The PostgreSQL, services and drivers of a benchmark, and the CPU time that they take.
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { openEmbedded } from "../src/embedded/database.ts";
+import type { DriverInput, DriverOutput } from "./driver.ts";
+import { print } from "./figures.ts";
+import { type Child, cpuSecondsOfTree, start } from "./processes.ts";
+
+/** CPU seconds of the service, PostgreSQL and the driver. */
+export type Figures = DriverOutput & { service: number; postgres: number; driver: number };
+
+export type Started = { service: Child; url: string };
+
+export type Stand = {
+  /** Empty but for the database's files. */
+  dataDir: string;
+  databaseUrl: string;
+  database: pg.Client;
+  /** Starts another program of this folder, which ends with the stand. */
+  startProgram(script: string, args: string[]): Child;
+  /** One HTTP process, unless `env` says otherwise. `root`: the checkout whose service it is, with the flags of its launcher. */
+  startService(env: Record<string, string>, root?: string): Promise<Started>;
+  /** `driver`: "exporter" is OpenTelemetry's own; "prepared" takes less CPU. Throws if a request fails. */
+  drive(input: DriverInput, server: Child, driver?: "exporter" | "prepared"): Promise<Figures>;
+  /** CPU seconds of PostgreSQL so far. */
+  postgresSeconds(): number;
+  close(): Promise<void>;
+};
+
+export async function openStand(): Promise<Stand> {
+  const dataDir = await mkdtemp(join(process.env["BENCH_DIR"] ?? "/var/tmp", "onlooker-bench-"));
+  // If this process is root, PostgreSQL runs as another user, which must be able to enter the folder.
+  await chmod(dataDir, 0o711);
+  const embedded = await openEmbedded({ dataDir, log: quietLog() });
+  const database = new pg.Client({ connectionString: embedded.url });
+  await database.connect();
+  const pidFile = join(dataDir, "postgresql", "data", "postmaster.pid");
+  const postmaster = Number((await readFile(pidFile, "utf8")).split("\n")[0]);
+  const children: Child[] = [];
+
+  const startProgram = (script: string, args: string[]): Child => {
+    const child = start(script, args);
+    children.push(child);
+    return child;
+  };
+
+  const startService: Stand["startService"] = async (env, root = join(import.meta.dirname, "..")) => {
+    const own = { DATABASE_URL: embedded.url, PORT: "0", SVC_HTTP_PROCESSES: "1" };
+    const service = start(`file://${root}/src/main.ts`, [], { ...own, ...env }, await heapFlagsOf(root));
+    children.push(service);
+    for (;;) {
+      const { url } = JSON.parse(await service.nextLine()) as { url?: string };
+      if (url) return { service, url };
+    }
+  };
+
+  const drive: Stand["drive"] = async (input, server, driver = "exporter") => {
+    const before = { service: cpuSecondsOfTree(server.pid), postgres: cpuSecondsOfTree(postmaster) };
+    const script = driver === "exporter" ? "./driver.ts" : "./prepared-driver.ts";
+    const process = start(script, [JSON.stringify(input)]);
+    const output = JSON.parse(await process.nextLine()) as DriverOutput;
+    const figures = {
+      ...output,
+      service: cpuSecondsOfTree(server.pid) - before.service,
+      postgres: cpuSecondsOfTree(postmaster) - before.postgres,
+      driver: output.cpuSeconds,
+    };
+    await process.stop();
+    if (output.failed > 0) throw new Error(`${output.failed} requests failed`);
+    return figures;
+  };
+
+  return {
+    ...{ dataDir, databaseUrl: embedded.url, database, startProgram, startService, drive },
+    postgresSeconds: () => cpuSecondsOfTree(postmaster),
+    async close() {
+      await Promise.all(children.map(child => child.stop()));
+      await database.end();
+      await embedded.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function heapFlagsOf(root: string): Promise<string[]> {
+  const module = join(root, "scripts/launch/heap.mjs");
+  return existsSync(module) ? (await import(module)).heapFlags(process.execPath) : [];
+}
+
+function quietLog() {
+  return {
+    info: () => {},
+    warn: (_: unknown, message?: string) => print(message ?? ""),
+    error: console.error,
+  };
+}
