@@ -22,12 +22,15 @@ const permitWaitMs = 4_000;
 
 // Inflated on the main thread (0.03 ms for 27 KB); larger bodies go to the thread pool.
 const inflatedInlineMax = 256 * 1024;
+// Every chunk is a trip to the thread pool and back. With Node's 16 KB, 30 MB take 1,920 of them, a third more CPU time, and on a
+// machine where each waits to be scheduled, 5 s instead of 0.1 s.
+const inflatedChunk = 256 * 1024;
 
 export type Body = { bytes: Buffer; release: () => void };
 type Gunzipped = { buffer: Buffer; engine: { bytesWritten: number } };
 const gunzipAsync = promisify(gunzip) as unknown as (
   bytes: Buffer,
-  options: { maxOutputLength: number; info: true },
+  options: { maxOutputLength: number; chunkSize: number; info: true },
 ) => Promise<Gunzipped>;
 
 export class BodyReader {
@@ -189,7 +192,7 @@ async function gunzipBounded(bytes: Buffer, permit: Permit): Promise<Gunzipped> 
     }
   }
   await permit.acquire();
-  return await gunzipAsync(bytes, { maxOutputLength: bodyBytesMax, info: true });
+  return await gunzipAsync(bytes, { maxOutputLength: bodyBytesMax, chunkSize: inflatedChunk, info: true });
 }
 
 /** zlib ignores bytes after the last gzip member; no known client sends any, so they are treated as corruption. */
