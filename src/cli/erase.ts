@@ -152,7 +152,8 @@ function dryRunLines({ state, error, matched, matches, tests, notes, views }: Er
   const held = (title: string, items: { id: string; label: string; excerpt: string }[]) =>
     items.length === 0
       ? []
-      : [title, ...items.map(({ id, label, excerpt }) => oneLine(`    ${id}  ${label}: ${excerpt}`))];
+      : [title, ...items.map(({ id, label, excerpt }) => `    ${id}  ${oneLine(`${label}: ${excerpt}`)}`)];
+  const isNothing = matched + tests.length + notes.length + views.length === 0;
   return [
     `${tracesOf(matched)} ${matched === 1 ? "matches" : "match"}.`,
     ...matches.map(
@@ -165,7 +166,9 @@ function dryRunLines({ state, error, matched, matches, tests, notes, views }: Er
       notes.map(({ testName, ...note }) => ({ ...note, label: testName })),
     ),
     ...held("Saved views that have it (--delete-views):", labeled(views)),
-    `To erase: the same with --confirm ${matched} in place of --dry-run.`,
+    isNothing
+      ? "Nothing to erase. Check the spelling: case matters."
+      : `To erase: the same with --confirm ${matched} in place of --dry-run.`,
   ];
 }
 

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
+import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { childEnv } from "../support/child-env.ts";
 import { send } from "../support/send.ts";
@@ -61,6 +62,20 @@ test("a dry run lists what it found, its number erases it, and further matches e
   assert.deepEqual(rows, [{ user_id: "john" }]);
   const { out } = await svc(["--user-id", "john", "--dry-run", "--json"]);
   assert.equal(JSON.parse(out).matched, 1);
+});
+
+test("a dry run lists the tests that have the value below each other, and says if there is nothing to erase", async () => {
+  const { id } = await makeTest(service.owner, service.agent.id, {
+    name: "Asks",
+    turns: [{ input: "I am june" }],
+  });
+  const held = await svc(["--text", "I am june", "--dry-run"]);
+  assert.equal(
+    held.out,
+    `0 traces match.\nTests that have it (--edit-tests):\n    ${id}  Asks: I am june\nTo erase: the same with --confirm 0 in place of --dry-run.\n`,
+  );
+  const none = await svc(["--user-id", "nobody", "--dry-run"]);
+  assert.equal(none.out, "0 traces match.\nNothing to erase. Check the spelling: case matters.\n");
 });
 
 test("wrong usage and rejected requests end with 2, and neither the token nor a stack is printed", async () => {

@@ -14,7 +14,7 @@ export function WhatLeaves({ projectId }: { projectId: string }) {
   const rows: [name: string, what: ReactNode, state: ReactNode][] = [
     [
       "Judge",
-      "User input, reply and conversation of the traces that it judges, with the test’s criteria and scenario.",
+      "User input, reply and conversation of the traces that it judges, with the test’s criteria, scenario and reference replies.",
       judge?.source === null ? (
         "Off: no judge is connected."
       ) : (
@@ -25,7 +25,7 @@ export function WhatLeaves({ projectId }: { projectId: string }) {
     ],
     [
       "Account emails",
-      "Links to verify an address and to reset a password. Nothing of traces.",
+      "Links to verify an email address and to reset a password. Nothing of traces.",
       alerts?.mailServer === false ? "Off: this server has no mail server." : "Always on",
     ],
     [
@@ -44,7 +44,7 @@ export function WhatLeaves({ projectId }: { projectId: string }) {
     ],
     [
       "Manual runs",
-      "The inputs of the tests, and in conversations the agent’s earlier replies, to the agent’s own URL.",
+      "The inputs of the tests, and in conversations the agent’s earlier replies, to the agent’s own URL; test messages.",
       <AgentLinks key="runs" projectId={projectId} agents={agents ?? []} />,
     ],
   ];
