@@ -66,7 +66,8 @@ export async function expireTraces(
     });
     if (rows[0]?.days == null) return 0;
     await client.query("select set_config('onlooker.keeps_identities', 'on', true)");
-    if (!db.places) await leaveToDrops(client);
+    // A project that chose a shorter time is not kept waiting for the range.
+    if (!db.places && rows[0].days === serverDays) await leaveToDrops(client);
     const { rowCount } = await client.query({
       name: "expire_traces",
       text: `with chosen as materialized (

@@ -196,6 +196,17 @@ test("batches of the range that is being emptied are left to its drop, unless it
   }
 });
 
+test("a project's own, shorter time deletes batches with their traces, also from a range that is being emptied", async () => {
+  const made = await makeDatabase([20, 7.5, -5]);
+  const { agentId, projectId } = await makeSender(made.db);
+  await made.db.pool.query("update projects set retention_days = 7 where id = $1", [projectId]);
+  await storeOld(made, agentId, 7.8);
+  await made.keep(8);
+  assert.equal(await made.count("range_drops"), 1);
+  assert.equal(await expireTraces(made.db, agentId, { serverDays: 8, tracesMax: 9 }), 1);
+  assert.equal(await made.count("trace_batches"), 0);
+});
+
 test("an erasure takes along what is left of traces that are gone", async () => {
   const made = await makeDatabase([20, 7.5, -5]);
   const { db } = made;
