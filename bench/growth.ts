@@ -7,7 +7,7 @@ import { type Database, openDatabase } from "../src/store/db.ts";
 import { idAt, newest } from "../src/store/listing.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { newId } from "../src/store/new-id.ts";
-import { storageOfRange } from "../src/store/ranges.ts";
+import { storageOfRange } from "../src/store/ranges/catalog.ts";
 import { claimRuns } from "../src/store/runs/claims.ts";
 import { listRunsOfTrace } from "../src/store/runs/read.ts";
 import { loadBatches } from "../src/store/traces/batches.ts";

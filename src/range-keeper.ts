@@ -1,7 +1,7 @@
 // Keeps ranges of batches in the background, in one process at a time: makes those of the next days, and drops old ones.
 import type { Logger } from "pino";
 import { ClaimLoop, logFault } from "./claiming.ts";
-import type { Database } from "./store/db.ts";
+import { type Database, isTransient } from "./store/db.ts";
 import { keepRanges } from "./store/ranges.ts";
 
 export type RangeKeeperDeps = {
@@ -15,8 +15,9 @@ export type RangeKeeperDeps = {
 };
 
 const pauseMsDefault = 300_000;
-// A database from before is divided once its key is ready; until then, and after a fault, it is looked at more often.
-const pauseMsUndivided = 30_000;
+// A database from before is divided once its key is ready; until then, and after the database was unavailable, it is looked at
+// more often.
+const pauseMsAgain = 30_000;
 
 export class RangeKeeper {
   readonly #deps: RangeKeeperDeps;
@@ -42,7 +43,11 @@ export class RangeKeeper {
     const { signal } = this.#abort;
     // A cluster divides by agent alone.
     if (signal.aborted || db.places) return pauseMs;
-    const isKept = await keepRanges(directUrl, { serverDays, log, signal });
-    return isKept ? pauseMs : Math.min(pauseMs, pauseMsUndivided);
+    const isKept = await keepRanges(directUrl, { serverDays, log, signal }).catch(error => {
+      logFault(log, error, "ranges of batches cannot be kept");
+      // What failed may have read the whole table.
+      return !isTransient(error);
+    });
+    return isKept ? pauseMs : Math.min(pauseMs, pauseMsAgain);
   }
 }

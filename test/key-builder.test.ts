@@ -12,7 +12,7 @@ import { RangeKeeper } from "../src/range-keeper.ts";
 import { openDatabase } from "../src/store/db.ts";
 import { hasPendingKeys, settleSmallKeys } from "../src/store/keys.ts";
 import { migrate } from "../src/store/migrate.ts";
-import { isDivided } from "../src/store/ranges.ts";
+import { isDivided } from "../src/store/ranges/catalog.ts";
 import { loadBatches } from "../src/store/traces/batches.ts";
 import { TraceWriter } from "../src/store/traces/writer.ts";
 import { limits, otlpWrite } from "./store/traces/make-write.ts";

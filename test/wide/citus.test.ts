@@ -97,6 +97,8 @@ describe("on a Citus cluster", { skip }, () => {
 
   it("a database with traces is distributed by agent, with its rows, and once", async () => {
     senders = [await makeSender(db), await makeSender(db)];
+    // As batches are in a database that got the extension later.
+    await db.pool.query("select divide_batches(id_at(now() + interval '1 day'))");
     const early = await Promise.all(
       senders.map(sender => new TraceWriter(db, limits).write(canonicalWrite(sender))),
     );
@@ -109,6 +111,10 @@ describe("on a Citus cluster", { skip }, () => {
     const { distributed } = await distributeAlone();
     assert.ok(distributed.includes("traces") && distributed.includes("trace_batches"));
     assert.deepEqual(await distributeAlone(), { reference: [], distributed: [] });
+    const { rows: ranges } = await db.pool.query(
+      "select relname from pg_class where relname like 'trace_batches_first%'",
+    );
+    assert.deepEqual(ranges, []);
     const { rows } = await db.pool.query(
       `select citus_table_type as type, count(*)::int as tables, count(distinct colocation_id)::int as groups,
         min(distribution_column) as column from citus_tables where citus_table_type in ('distributed', 'reference')
@@ -124,6 +130,8 @@ describe("on a Citus cluster", { skip }, () => {
         [early[at]!.traceId],
       );
     }
+    const { rows: batches } = await db.pool.query("select from trace_batches");
+    assert.equal(batches.length, 2);
   });
 
   it("new traces, merges, replacements and refusals are as on one server, whatever agents a flush has", async () => {

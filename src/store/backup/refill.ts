@@ -4,7 +4,7 @@ import { newClient, noTimeouts } from "../connect.ts";
 import { fillRestored } from "../identities.ts";
 import { newest } from "../listing.ts";
 import { createSchema, lockId, requireFit } from "../migrate.ts";
-import { isDivided, storageOfRange } from "../ranges.ts";
+import { isDivided, storageOfRange } from "../ranges/catalog.ts";
 import { requireOneServer } from "../scale/nodes.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
 import { columnList, quoted, readTables, type Table } from "./catalog.ts";

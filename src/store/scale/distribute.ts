@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { applicationName, newClient, noTimeouts } from "../connect.ts";
 import { lockId } from "../migrate.ts";
-import { isDivided } from "../ranges.ts";
+import { isDivided } from "../ranges/catalog.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
 import { hasCitus, listWorkers, type Session } from "./nodes.ts";
 import { growing, references } from "./tables.ts";

@@ -5,9 +5,12 @@ import { after, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
 import { eraseIdentities } from "../../../src/eraser/identities.ts";
+import { RangeKeeper } from "../../../src/range-keeper.ts";
+import { Retention } from "../../../src/retention.ts";
 import { openDatabase } from "../../../src/store/db.ts";
 import { idAt, newest, oldest, timeOfId } from "../../../src/store/listing.ts";
-import { keepRanges, listRanges, type Range, rangeLengthMs } from "../../../src/store/ranges.ts";
+import { listRanges, type Range, rangeLengthMs } from "../../../src/store/ranges/catalog.ts";
+import { keepRanges } from "../../../src/store/ranges.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { expireTraces } from "../../../src/store/traces/retention.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
@@ -266,6 +269,29 @@ test("whoever reads batches holds up a drop, but no request", async () => {
   assert.equal((await names())[0], "batches_1");
 });
 
+test("in the background, old traces go with their range while others are stored, and nothing of those is lost", async () => {
+  const made = await makeDatabase([20, 10, -5]);
+  const { db, names, count } = made;
+  const sender = await makeSender(db);
+  for (let at = 0; at < 60; at++) await storeOld(made, sender.agentId, at % 2 ? 30 : 15);
+  await made.keep(8);
+  const deps = { db, log, serverDays: 8, pauseMs: 10 };
+  let deleted = 0;
+  const retention = new Retention({ ...deps, onDeleted: traces => (deleted += traces) });
+  const keeper = new RangeKeeper({ ...deps, directUrl: made.url });
+  const writer = new TraceWriter(db, limits);
+  let written = 0;
+  for (const begun = Date.now(); (await names())[0] !== "batches_2"; written++) {
+    assert.ok(Date.now() < begun + 60_000, "the ranges are dropped");
+    assert.equal((await writer.write(otlpWrite(sender))).state, "created");
+  }
+  await Promise.all([retention.stop(), keeper.stop()]);
+  assert.deepEqual(
+    [deleted, await count("traces"), await count("trace_batches"), await count("trace_identities")],
+    [60, written, written, 60 + written],
+  );
+});
+
 test("only one process at a time keeps ranges", async () => {
   const { url, keep, names } = await makeDatabase([1]);
   const other = new pg.Client(url);
@@ -307,6 +333,36 @@ test("a backup has the ranges, and one of an undivided table is restored undivid
   const [first, ...others] = await made.ranges();
   assert.deepEqual([first!.name, first!.from, others], ["trace_batches_first", oldest, []]);
   assert.ok(first!.to < newest && timeOfId(first!.to) >= Date.now() + 3 * dayMs);
+});
+
+test("a check that was left before the division is replaced when its bound is near", async () => {
+  const made = await makeDatabase();
+  const sender = await makeSender(made.db);
+  await made.db.pool.query("select join_batches()");
+  await storeOld(made, sender.agentId, 30);
+  const near = idAt(Date.now() + 6 * dayMs);
+  await made.db.pool.query(
+    `alter table trace_batches add constraint trace_batches_bounds
+       check (trace_id >= '${oldest}' and trace_id < '${near}') not valid`,
+  );
+  await made.keep(null);
+  const [first] = await made.ranges();
+  assert.ok(timeOfId(first!.to) >= Date.now() + 14 * dayMs);
+  const { rows } = await made.db.pool.query(
+    "select conname from pg_constraint where conname = 'trace_batches_bounds'",
+  );
+  assert.deepEqual(rows, []);
+});
+
+test("traces of a clock that was ahead are in the first range, too", async () => {
+  const made = await makeDatabase();
+  const sender = await makeSender(made.db);
+  await made.db.pool.query("select join_batches()");
+  const [ahead] = [await storeOld(made, sender.agentId, -100), await storeOld(made, sender.agentId, 1)];
+  await made.keep(null);
+  const [first, ...others] = await made.ranges();
+  assert.ok(first!.to > ahead && others.length === 0);
+  assert.equal(await made.count("trace_batches_first"), 2);
 });
 
 test("dividing a filled table reads it without a lock, and attaches it without reading", async () => {
