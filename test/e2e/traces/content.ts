@@ -41,6 +41,16 @@ test("an agent is set to store no content, and its next trace shows its structur
   assert.equal(await page.getByText("On its way.").count(), 0);
   await shoot(page, "content-2-trace");
   await assertAccessible(page);
+  // Without a tool call, nothing of the conversation is left, and no attribute would help.
+  const bare = await storeSpans(
+    agent,
+    conversation.filter(({ span_id }) => span_id === "Support"),
+  );
+  await page.goto(pathOf(agent, bare));
+  await page.getByText("Messages are content, and the agent stores no content.").waitFor();
+  assert.equal(await page.getByText("gen_ai.output.messages").count(), 0);
+  await shoot(page, "content-5-empty");
+  await assertAccessible(page);
   assert.deepEqual(complaints, []);
 });
 

@@ -1,4 +1,4 @@
-// Shown for a trace without messages: the missing attributes, and an example that adds them.
+// Shown for a trace without messages: the missing attributes and an example that adds them, unless content is not stored.
 import { Link, useParams } from "@tanstack/react-router";
 import { EmptyState } from "../../../ui/State.tsx";
 import { type Language, Snippet } from "../Snippet.tsx";
@@ -46,13 +46,25 @@ trace.get_current_span().set_attributes({
 export function NoConversation() {
   const { trace } = useTurns();
   const { projectId = "", agentId = "", traceId = "" } = useParams({ strict: false });
+  // Sending more attributes would change nothing.
+  const isGone = trace.notices.includes("content_not_stored");
   return (
     <EmptyState icon="missing" title="No messages in this trace">
-      <p className="quiet">
-        No span has gen_ai.input.messages, gen_ai.output.messages, gen_ai.prompt, gen_ai.response.text or
-        gen_ai.tool.name. Many instrumentations record message content only if a setting enables it.
-      </p>
-      <Snippet lines={snippets} path={trace.path} />
+      {isGone ? (
+        <p className="quiet">
+          {trace.contentForgottenAt === null
+            ? "Messages are content, and the agent stores no content."
+            : "Messages are content, and the content of this trace was dropped."}
+        </p>
+      ) : (
+        <>
+          <p className="quiet">
+            No span has gen_ai.input.messages, gen_ai.output.messages, gen_ai.prompt, gen_ai.response.text or
+            gen_ai.tool.name. Many instrumentations record message content only if a setting enables it.
+          </p>
+          <Snippet lines={snippets} path={trace.path} />
+        </>
+      )}
       <Link
         className="button"
         to="/projects/$projectId/agents/$agentId/traces/$traceId"
