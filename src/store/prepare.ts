@@ -1,11 +1,12 @@
-// Prepares the database at start: checks the connection, migrates, and gives small tables their keys. Waits for a database
-// that is still starting.
+// Prepares the database at start: checks the connection, migrates, gives small tables their keys, and drops checks that would
+// refuse new rows. Waits for a database that is still starting.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { readDatabaseUrl } from "./database-url.ts";
 import { type Addresses, isTransient } from "./db.ts";
 import { settleSmallKeys } from "./keys.ts";
 import { migrate } from "./migrate.ts";
+import { dropPassedCheck } from "./ranges.ts";
 import { prepareWorkers, readDistributed } from "./scale/nodes.ts";
 import { checkSessions } from "./session-check.ts";
 import { UnfitDatabaseError } from "./unfit-database.ts";
@@ -28,6 +29,7 @@ export async function prepareDatabase(
       const applied = await migrate(addresses.directUrl);
       if (applied.length > 0) log.info({ migrations: applied }, "Database migrated");
       await settleSmallKeys(addresses.directUrl, log);
+      await dropPassedCheck(addresses.directUrl);
       if (distributed) await prepareWorkers(addresses, log);
       return { ...addresses, distributed };
     } catch (error) {

@@ -13,6 +13,8 @@ const aheadMs = 3 * dayMs;
 const checkAheadMs = 14 * dayMs;
 /** What is not in a range. */
 const rest = "trace_batches_rest";
+/** The name of the check that all rows of a table are below the bound of its future range. */
+const check = "trace_batches_bounds";
 // Any fixed number.
 const rangesLock = 4_826_170_395;
 
@@ -48,6 +50,24 @@ export async function keepRanges(url: string, { serverDays, log, signal }: Keepi
   }
 }
 
+/**
+ * Drops a check whose bound has come near: a process that set it was stopped before it attached the table, and all of them stayed
+ * down for days. To be called before anything is stored, which the check would refuse.
+ */
+export async function dropPassedCheck(url: string): Promise<void> {
+  const client = newClient(url, { connectionTimeoutMillis: 5_000, options: noTimeouts });
+  await client.connect();
+  try {
+    const now = await nowOf(client);
+    for (const { table, bound } of await listChecks(client)) {
+      if (timeOfId(bound) < now + dayMs)
+        await briefly(client, [`alter table ${table} drop constraint ${check}`]);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
 /** Asked for, not waited for: a session that waits has a snapshot, and holds up whoever builds an index. */
 async function isMyTurn(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [
@@ -71,7 +91,7 @@ async function divide(client: pg.Client, log: Pick<Logger, "info">): Promise<boo
   const bound = await requireBelow(client, "trace_batches", oldest);
   await briefly(client, [
     `select divide_batches('${bound}')`,
-    "alter table trace_batches_first drop constraint trace_batches_bounds",
+    `alter table trace_batches_first drop constraint ${check}`,
   ]);
   return true;
 }
@@ -84,33 +104,35 @@ async function divide(client: pg.Client, log: Pick<Logger, "info">): Promise<boo
  */
 async function requireBelow(client: pg.Client, table: string, from: string): Promise<string> {
   const now = await nowOf(client);
-  const { rows } = await client.query<{ text: string; isValid: boolean }>(
-    `select pg_get_constraintdef(oid) as text, convalidated as "isValid" from pg_constraint
-     where conrelid = $1::regclass and conname = 'trace_batches_bounds'`,
-    [table],
-  );
-  const set = rows[0] && /trace_id < '([^']+)'/.exec(rows[0].text)?.[1];
+  const set = (await listChecks(client)).find(found => found.table === table)?.bound;
   const isNear = set !== undefined && timeOfId(set) < now + checkAheadMs / 2;
   const bound = set === undefined || isNear ? await boundOf(client, table, now) : set;
   if (bound !== set) {
     await briefly(client, [
-      `alter table ${table} drop constraint if exists trace_batches_bounds,
-         add constraint trace_batches_bounds check (trace_id >= '${from}' and trace_id < '${bound}') not valid`,
+      `alter table ${table} drop constraint if exists ${check},
+         add constraint ${check} check (trace_id >= '${from}' and trace_id < '${bound}') not valid`,
     ]);
   }
   try {
     await client.query(`set statement_timeout = ${checkAheadMs / 2 - dayMs}`);
-    await client.query(`alter table ${table} validate constraint trace_batches_bounds`);
+    await client.query(`alter table ${table} validate constraint ${check}`);
     await client.query("set statement_timeout = 0");
   } catch (error) {
     const isInvalidOrLate = ["23514", "57014"].includes((error as { code?: string }).code!);
     if (isInvalidOrLate) {
       await client.query("set statement_timeout = 0");
-      await briefly(client, [`alter table ${table} drop constraint trace_batches_bounds`]);
+      await briefly(client, [`alter table ${table} drop constraint ${check}`]);
     }
     throw error;
   }
   return bound;
+}
+
+async function listChecks(client: pg.Client): Promise<{ table: string; bound: string }[]> {
+  const { rows } = await client.query<{ table: string; text: string }>(
+    `select conrelid::regclass::text as table, pg_get_constraintdef(oid) as text from pg_constraint where conname = '${check}'`,
+  );
+  return rows.map(({ table, text }) => ({ table, bound: /trace_id < '([^']+)'/.exec(text)![1]! }));
 }
 
 /** Above all rows, also those of a clock that was ahead before such were refused (clock.ts). */
@@ -157,7 +179,7 @@ async function makeRangeOfRest(client: pg.Client, from: string): Promise<string>
     `alter index ${rest}_pkey rename to ${name}_pkey`,
     `alter index ${rest}_resource_id_idx rename to ${name}_resource_id_idx`,
     `alter table trace_batches attach partition ${name} for values from ('${from}') to ('${to}')`,
-    `alter table ${name} drop constraint trace_batches_bounds`,
+    `alter table ${name} drop constraint ${check}`,
     `create table ${rest} partition of trace_batches default ${storageOfRange}`,
   ]);
   return to;

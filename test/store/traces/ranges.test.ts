@@ -9,6 +9,7 @@ import { RangeKeeper } from "../../../src/range-keeper.ts";
 import { Retention } from "../../../src/retention.ts";
 import { openDatabase } from "../../../src/store/db.ts";
 import { idAt, newest, oldest, timeOfId } from "../../../src/store/listing.ts";
+import { prepareDatabase } from "../../../src/store/prepare.ts";
 import { listRanges, type Range, rangeLengthMs } from "../../../src/store/ranges/catalog.ts";
 import { keepRanges } from "../../../src/store/ranges.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
@@ -208,6 +209,30 @@ test("a project's own, shorter time deletes batches with their traces, also from
   assert.equal(await made.count("range_drops"), 1);
   assert.equal(await expireTraces(made.db, agentId, { serverDays: 8, tracesMax: 9 }), 1);
   assert.equal(await made.count("trace_batches"), 0);
+});
+
+test("a start drops a check whose bound has passed, which a stopped division left and which would refuse every trace", async () => {
+  for (const [days, isDropped] of [
+    [1, true],
+    [-10, false],
+  ] as const) {
+    const { url, db } = await makeDatabase();
+    await db.pool.query("select join_batches()");
+    const bound = idAt(daysAgo(days).getTime());
+    await db.pool.query(
+      `alter table trace_batches add constraint trace_batches_bounds
+         check (trace_id >= '${oldest}' and trace_id < '${bound}') not valid`,
+    );
+    const writer = new TraceWriter(db, limits);
+    const sender = await makeSender(db);
+    if (isDropped) await assert.rejects(writer.write(otlpWrite(sender)), { code: "23514" });
+    await prepareDatabase({ url, directUrl: url, pooled: false }, log);
+    assert.equal((await writer.write(otlpWrite(sender))).state, "created");
+    const { rows } = await db.pool.query(
+      "select from pg_constraint where conrelid = 'trace_batches'::regclass and conname = 'trace_batches_bounds'",
+    );
+    assert.equal(rows.length, isDropped ? 0 : 1);
+  }
 });
 
 test("an erasure takes along what is left of traces that are gone", async () => {
