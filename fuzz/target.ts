@@ -62,16 +62,27 @@ async function startTarget(): Promise<Target> {
     await embedded.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
-  const url = await Promise.race([promise, exited.then(() => Promise.reject(new Error(end)))]);
+  try {
+    const url = await Promise.race([promise, exited.then(() => Promise.reject(new Error(end)))]);
+    const { cookie, keys } = await prepareService(url, embedded.url);
+    return { url, cookie, keys, errors, ended: () => end, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** An account, a project, an agent and keys of a new service. */
+async function prepareService(url: string, databaseUrl: string) {
   const account = { email: "fuzz@example.com", password: "correct horse battery", name: "Fuzz" };
   await call(url, "", "POST", "/api/auth/sign-up/email", account);
-  const database = new pg.Client({ connectionString: embedded.url });
+  const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
   await database.query("update accounts set email_verified = true");
   await database.end();
   const cookie = await signIn(url, account.email, account.password);
   const { keys } = await prepareProject(url, cookie);
-  return { url, cookie, keys, errors, ended: () => end, close };
+  return { cookie, keys };
 }
 
 async function prepareProject(url: string, cookie: string) {

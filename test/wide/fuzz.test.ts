@@ -1,5 +1,8 @@
 // Some thousand mutants of every path of `npm run fuzz`: none crashes, hangs, or is answered as it should not be.
 import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fuzzService } from "../../fuzz/http.ts";
 import { Mutants, paths } from "../../fuzz/mutant.ts";
@@ -33,4 +36,23 @@ test("a running service answers every mutant as documented, and what it accepts 
   const reports = await fuzzService(given, line => lines.push(line));
   for (const [path, { checked, findings }] of reports)
     assert.deepEqual([path, checked, findings], [path, 300, []]);
+});
+
+test("a service that does not start leaves no database behind", async t => {
+  const folder = mkdtempSync(join(tmpdir(), "onlooker-fuzz-test-"));
+  chmodSync(folder, 0o711); // for the user that PostgreSQL runs as when the tests run as root
+  const { BENCH_DIR: before } = process.env;
+  t.after(() => {
+    rmSync(folder, { recursive: true, force: true });
+    delete process.env.SVC_EVALUATORS;
+    delete process.env.BENCH_DIR;
+    if (before !== undefined) process.env.BENCH_DIR = before;
+  });
+  Object.assign(process.env, { SVC_EVALUATORS: "none", BENCH_DIR: folder });
+  const given = { seed, from: 0, to: 1, paths: [...paths], connections: 1 };
+  await assert.rejects(
+    fuzzService(given, () => {}),
+    /the service ended with/,
+  );
+  assert.deepEqual(readdirSync(folder), []);
 });
