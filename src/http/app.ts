@@ -13,6 +13,7 @@ import { checkHeaders, uncheckedHost } from "./header-checks.ts";
 import { registerHealth } from "./health.ts";
 import { readJson } from "./read-json.ts";
 import { refusalBody, refuse } from "./refuse.ts";
+import { requestLog } from "./request-log.ts";
 import { type Route, watchRoutes } from "./route-table.ts";
 import { registerBase } from "./routes.ts";
 import { validate } from "./validate.ts";
@@ -31,6 +32,7 @@ declare module "fastify" {
 export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []): Promise<App> {
   const app: App = Fastify({
     loggerInstance: deps.log,
+    childLoggerFactory: requestLog,
     logController: new LogController({ disableRequestLogging: true }),
     // Never taken from the client: its x-request-id is the identity of a trace.
     genReqId: () => randomUUID(),
