@@ -60,6 +60,12 @@ export const metrics = {
     help: "Runs waiting for the judge, in the whole database; absent while the database is unavailable.",
     registers,
   }),
+  workersUnavailable: new Gauge({
+    name: "svc_cluster_worker_unavailable",
+    help: "1 for each worker of a Citus cluster that does not answer, by host and port.",
+    labelNames: ["worker"],
+    registers,
+  }),
   httpProcesses: new Gauge({
     name: "svc_http_processes",
     help: "Processes that serve HTTP on this machine.",
@@ -93,6 +99,9 @@ export async function measureDatabase(db: Database): Promise<void> {
     count => metrics.runsWaiting.set(count),
     () => metrics.runsWaiting.remove(),
   );
+  metrics.workersUnavailable.reset();
+  const unavailable = await db.places?.findUnavailable().catch(() => undefined);
+  for (const worker of unavailable?.workers ?? []) metrics.workersUnavailable.set({ worker }, 1);
 }
 
 /**
@@ -116,10 +125,20 @@ export function countsOf(processes: Measured[]): Promise<Measured> {
   return Registry.aggregate(counts).getMetricsAsJSON();
 }
 
-/** What keeps this process from storing; undefined: nothing. */
-async function waitsFor({ pool }: Database): Promise<"migrations" | "clock" | undefined> {
-  if (!(await isMigrated(pool))) return "migrations";
-  return isClockOff(await clockAheadMs(pool)) ? "clock" : undefined;
+type Readiness =
+  /** What keeps this process from storing. */
+  | { status: "waiting"; waitingFor: "migrations" | "clock" | "database" | "workers" }
+  | { status: "ready" }
+  /** Agents of some workers of a cluster can be stored. */
+  | { status: "degraded"; workersUnavailable: number; workers: number };
+
+async function readiness({ pool, places }: Database): Promise<Readiness> {
+  if (!(await isMigrated(pool))) return { status: "waiting", waitingFor: "migrations" };
+  if (isClockOff(await clockAheadMs(pool))) return { status: "waiting", waitingFor: "clock" };
+  const { workers, of } = places ? await places.findUnavailable() : { workers: [], of: 0 };
+  if (workers.length === 0) return { status: "ready" };
+  if (workers.length === of) return { status: "waiting", waitingFor: "workers" };
+  return { status: "degraded", workersUnavailable: workers.length, workers: of };
 }
 
 export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "machine">): void {
@@ -137,9 +156,10 @@ export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "mac
   app.get("/healthz", { schema }, async () => ({ status: "ok" }));
 
   app.get("/readyz", { schema }, async (_request, reply) => {
-    const waitingFor = await waitsFor(db).catch(() => "database");
-    if (waitingFor === undefined) return { status: "ready" };
-    return reply.code(503).header("retry-after", 1).send({ status: "waiting", waitingFor });
+    const ready = await readiness(db).catch(() => ({ status: "waiting", waitingFor: "database" }) as const);
+    // A process that stores for some agents stays behind its balancer: the others are away for every process.
+    if (ready.status === "waiting") reply.code(503).header("retry-after", 1);
+    return reply.send(ready);
   });
 
   app.get("/metrics", { schema }, async (_request, reply) => {

@@ -1,9 +1,11 @@
 // Erasing a text or a user leaves nothing of it in any row of the database, whatever was made of it and is in progress.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
+import { placeOf } from "../../src/store/scale/places.ts";
 import { begun, waiting } from "../store/locks.ts";
 import { sendJson } from "../support/agent-server.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
@@ -230,7 +232,8 @@ test("a batch that is being merged is erased with its trace, and what comes late
   const { rows } = await service.db.pool.query("select id from traces where external_id = $1", [traceId]);
   const criterion = { text: "the first batch" };
   const { matched } = await startErasure(erasing(), { ...criterion, dryRun: true });
-  const merge = await begun(service.db);
+  const place = await placeOf(service.db, service.agent.id);
+  const merge = await begun(place);
   await merge.query("select from traces where id = $1 for update", [rows[0].id]);
   await merge.query(
     `insert into trace_batches (agent_id, trace_id, seq, raw_length, span_keys, spans)
@@ -238,7 +241,7 @@ test("a batch that is being merged is erased with its trace, and what comes late
     [rows[0].id],
   );
   const erased = startErasure(erasing(), { ...criterion, confirm: matched });
-  await waiting(service.db, "chosen as materialized");
+  await waiting(place, "chosen as materialized");
   await merge.commit();
   assert.equal((await erased).erased, 1);
   assert.deepEqual(await placesOf("the first batch"), []);

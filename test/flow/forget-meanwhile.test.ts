@@ -1,4 +1,5 @@
 // What happens to a trace while, and after, its content is forgotten: other processes, later batches, changed settings.
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import pino from "pino";
@@ -6,6 +7,7 @@ import { Forgetter } from "../../src/forgetter.ts";
 import { forgetTraces } from "../../src/load/forget.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import { claimDue } from "../../src/store/content/deadlines.ts";
+import { placeOf } from "../../src/store/scale/places.ts";
 import type { Vault } from "../../src/store/secrets/vault.ts";
 import { makeTest } from "../support/app.ts";
 import { exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
@@ -56,7 +58,7 @@ describe("while content is forgotten", () => {
     await forgetting.judged(gone);
     await forgetTraces(service.db, new HeapSemaphore(), await dueOf(service.db, agent.id, [gone]));
     assert.equal(await forgetting.stored(gone), null, "it is not due yet");
-    await service.db.pool.query(
+    await (await placeOf(service.db, agent.id)).pool.query(
       "update runs set finished_at = finished_at - interval '2 hours' where trace_id = $1",
       [gone],
     );
@@ -95,18 +97,18 @@ describe("while content is forgotten", () => {
     const about = { traceId: newTraceId(), spanId: newSpanId() };
     await otlp(agent, [callSpan(about, { "app.note": "canary-first" })]);
     const { id } = await traceOf(agent.id, about.traceId);
-    await service.db.pool.query(
+    await (await placeOf(service.db, agent.id)).pool.query(
       "update traces set updated_at = updated_at - interval '2 hours' where id = $1",
       [id],
     );
     // Between reading and locking, as seen by the job: it waits here for the lock of its first trace.
-    const held = await service.db.pool.connect();
+    const held = await (await placeOf(service.db, agent.id)).pool.connect();
     await held.query("begin");
     await held.query("select from traces where id = $1 for no key update", [id]);
     const due = await dueOf(service.db, agent.id, [id]);
     const forgets = forgetTraces(service.db, new HeapSemaphore(), due);
     await eventually(async () => {
-      const { rows } = await service.db.pool.query(
+      const { rows } = await (await placeOf(service.db, agent.id)).pool.query(
         "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%is_forgotten%'",
       );
       assert.equal(rows.length, 1);
@@ -131,18 +133,18 @@ describe("while content is forgotten", () => {
     const ids: string[] = [];
     for (let at = 0; at < 60; at++) ids.push(await forgetting.receive(agent.id, `canary-${at}`));
     // Claimed by a process that died before it forgot anything: its lease is over soon.
-    await service.db.pool.query(
+    await (await placeOf(service.db, agent.id)).pool.query(
       "update traces set updated_at = updated_at - interval '2 hours' where agent_id = $1",
       [agent.id],
     );
-    await service.db.pool.query(
+    await (await placeOf(service.db, agent.id)).pool.query(
       `update content_deadlines set check_at = now() - interval '1 s'
         where subject_id = any (array(select id from traces where agent_id = $1 order by id limit 20))`,
       [agent.id],
     );
     const others = [1, 2].map(() => openFresh(service.databaseUrl, 3));
     await claimDue(others[0]!, { rowsMax: 20, leaseMs: 500 });
-    await service.db.pool.query(
+    await (await placeOf(service.db, agent.id)).pool.query(
       "update content_deadlines set check_at = least(check_at, now()) where agent_id = $1",
       [agent.id],
     );
@@ -161,9 +163,10 @@ describe("while content is forgotten", () => {
     for (const db of others) await db.close();
     assert.equal(new Set(told).size, told.length, "no trace is told twice");
     assert.deepEqual(await columnsWith(service.databaseUrl, "canary-5"), []);
-    const { rows } = await service.db.pool.query("select from content_deadlines where agent_id = $1", [
-      agent.id,
-    ]);
+    const { rows } = await (await placeOf(service.db, agent.id)).pool.query(
+      "select from content_deadlines where agent_id = $1",
+      [agent.id],
+    );
     assert.equal(rows.length, 0);
   });
 
@@ -188,7 +191,7 @@ describe("while content is forgotten", () => {
     const deny = { attributes: { deny: ["gen_ai.tool.*"], allow: null } };
     await service.client.patch(`/api/agents/${agent.id}`, deny).expect(200);
     await pass(service.db, agent.id, 3_500);
-    await service.db.pool.query(
+    await (await placeOf(service.db, agent.id)).pool.query(
       "update traces set updated_at = updated_at - interval '1 hour' where id = $1",
       [id],
     );
@@ -256,7 +259,7 @@ describe("what is left of forgotten traces", () => {
     const { traceId } = await jsonOf(await send(service, { key, body: canonicalTrace(agentId) }));
     const id = traceId as string;
     await service.client.put(path, { builtIn: ["email"] }).expect(200);
-    await service.db.pool.query(
+    await (await placeOf(service.db, agentId)).pool.query(
       "update traces set updated_at = updated_at - interval '2 hours' where id = $1",
       [id],
     );
@@ -275,7 +278,7 @@ describe("what is left of forgotten traces", () => {
   it("is not stored by settings that changed after the trace was read", async () => {
     const agent = await forgetting.forgetful();
     const id = await forgetting.receive(agent.id, "canary-settings");
-    await service.db.pool.query(
+    await (await placeOf(service.db, agent.id)).pool.query(
       "update traces set updated_at = updated_at - interval '2 hours' where id = $1",
       [id],
     );

@@ -1,9 +1,11 @@
 // Content that is forgotten: kept until its evaluation has ended and the time has passed, then gone from every place.
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { forgetTraces } from "../../src/load/forget.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import { claimDue } from "../../src/store/content/deadlines.ts";
+import { placeOf } from "../../src/store/scale/places.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
@@ -37,8 +39,8 @@ before(async () => {
     .expect(200);
 });
 after(async () => {
-  const unlike = `select from trace_batches b left join traces t on t.id = b.trace_id
-    where b.agent_id is distinct from t.agent_id`;
+  const unlike = `select from trace_batches b left join traces t on t.agent_id = b.agent_id and t.id = b.trace_id
+    where t.id is null`;
   assert.equal((await service.db.pool.query(unlike)).rowCount, 0, "every batch has the agent of its trace");
   await service.stop();
 });
@@ -238,24 +240,28 @@ describe("an agent whose content is forgotten", () => {
     const id = await receive(agent.id, "canary-open");
     await judged(id);
     // As a run that waits for the judge.
-    await service.db.pool.query("update runs set state = 'running', finished_at = null where trace_id = $1", [
-      id,
-    ]);
+    await (await placeOf(service.db, agent.id)).pool.query(
+      "update runs set state = 'running', finished_at = null where trace_id = $1",
+      [id],
+    );
     await pass(agent.id, 7_200);
     await pass(kept.id, 7_200);
     const again = async () => {
-      const { rows } = await service.db.pool.query(
+      const { rows } = await (await placeOf(service.db, agent.id)).pool.query(
         "select extract(epoch from check_at - now()) as s from content_deadlines where subject_id = $1",
         [id],
       );
       return Number(rows[0].s);
     };
     await eventually(async () => assert.ok((await again()) > 3_500));
-    await service.db.pool.query(
+    await (await placeOf(service.db, agent.id)).pool.query(
       "update runs set state = 'completed', finished_at = now() - interval '30 min' where trace_id = $1",
       [id],
     );
-    await service.db.pool.query("update content_deadlines set check_at = now() where subject_id = $1", [id]);
+    await (await placeOf(service.db, agent.id)).pool.query(
+      "update content_deadlines set check_at = now() where subject_id = $1",
+      [id],
+    );
     await eventually(async () => assert.ok(Math.abs((await again()) - 1_800) < 60));
     assert.equal(await stored(id), null);
     await pass(agent.id, 1_900);
@@ -342,7 +348,7 @@ describe("an agent whose content is forgotten", () => {
 
       // As if the process had died between the reply and its trace.
       const broken = await launched();
-      const { pool } = service.db;
+      const { pool } = await placeOf(service.db, agent.id);
       await pool.query("update run_turns set trace_id = null where run_id = $1", [broken.id]);
       await pool.query("update runs set trace_id = null where id = $1", [broken.id]);
       for (const { traceId } of broken.turns)

@@ -1,7 +1,9 @@
 // Redaction while rules, keys and settings change, and of traces and log records that are sent again.
+
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, test } from "node:test";
+import { placeOf } from "../../src/store/scale/places.ts";
 import { begun, waiting } from "../store/locks.ts";
 import { exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
@@ -177,10 +179,11 @@ test("a batch that waits to be merged while rules or settings change is stored b
     const traceId = newTraceId();
     const answer = await post(project, exportedTrace(project, traceId, "the first"));
     const stored = answer.headers["x-svc-trace-id"];
-    const merge = await begun(service.db);
+    const place = await placeOf(service.db, project.agentId);
+    const merge = await begun(place);
     await merge.query("select from traces where id = $1 for update", [stored]);
     const merged = post(project, exportedTrace(project, traceId, text));
-    await waiting(service.db, "for update of t for key share of a");
+    await waiting(place, "for update of t for key share of a");
     await change(project);
     await merge.commit();
     assert.equal((await merged).status, 200);

@@ -45,7 +45,7 @@ test("redactions are counted by rule, hour and day, and equal a recount of the s
   ).then(answers => assert.ok(answers.every(({ status }) => status < 300)));
 
   const { rows } = await service.db.pool.query<{ redactions: Buffer }>(
-    "select b.redactions from trace_batches b join traces t on t.id = b.trace_id where t.agent_id = $1 and b.redactions is not null",
+    "select b.redactions from trace_batches b join traces t on t.agent_id = b.agent_id and t.id = b.trace_id where t.agent_id = $1 and b.redactions is not null",
     [agent.id],
   );
   const recount: Record<string, number> = {};

@@ -1,6 +1,8 @@
 // Redaction in a running service: canaries in every field of both paths are stored nowhere, and every text says where.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { placeOf } from "../../src/store/scale/places.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeTest } from "../support/app.ts";
 import { encodings, newTraceId } from "../support/bodies.ts";
@@ -176,14 +178,14 @@ test("lists find traces by the rules that redacted in them, also after a merge, 
   await requireExact();
 
   // As the version before left them.
-  const { pool } = service.db;
+  const { pool } = await placeOf(service.db, agentId);
   await pool.query("update traces set redacted = null where agent_id = $1", [agentId]);
   await pool.query("delete from trace_values where agent_id = $1 and kind = 'redacted'", [agentId]);
-  await pool.query(
+  await service.db.pool.query(
     "insert into backfills (name, below) values ('trace_values', id_at(now() + interval '10 minutes'))",
   );
   await eventually(async () => {
-    const { rows } = await pool.query("select from backfills where name = 'trace_values'");
+    const { rows } = await service.db.pool.query("select from backfills where name = 'trace_values'");
     assert.equal(rows.length, 0);
   });
   await requireExact();
@@ -232,13 +234,13 @@ test("the texts of lists say where they were redacted, a typed placeholder apart
   await requireExact();
 
   // As the version before left them.
-  const { pool } = service.db;
+  const { pool } = await placeOf(service.db, agentId);
   await pool.query("update traces set text_redactions = null where agent_id = $1", [agentId]);
-  await pool.query(
+  await service.db.pool.query(
     "insert into backfills (name, below) values ('trace_values', id_at(now() + interval '10 minutes'))",
   );
   await eventually(async () => {
-    const { rows } = await pool.query("select from backfills where name = 'trace_values'");
+    const { rows } = await service.db.pool.query("select from backfills where name = 'trace_values'");
     assert.equal(rows.length, 0);
   });
   await requireExact();
@@ -253,7 +255,7 @@ test("a trace whose content is forgotten is listed by the rules of what is left 
   const list = `/api/agents/${agentId}/traces`;
   const before = await service.client.get(list).expect(200);
   assert.deepEqual(before.body.items[0].redacted, ["email", "order", "pseudonym"]);
-  const { pool } = service.db;
+  const { pool } = await placeOf(service.db, agentId);
   const ago = "interval '1 hour' where agent_id = $1";
   await pool.query(`update traces set updated_at = updated_at - ${ago}`, [agentId]);
   await pool.query(`update content_deadlines set check_at = check_at - ${ago}`, [agentId]);

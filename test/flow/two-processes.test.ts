@@ -217,7 +217,7 @@ function streamTo(agentId: string, name: string, key: string) {
 /** The numbers of what is stored of the agent as it was sent: of emails, and of the attribute that is denied. */
 async function storedMarks(agentId: string): Promise<{ emails: Set<string>; denied: Set<string> }> {
   const { rows } = await db.pool.query<{ bytes: Buffer }>(
-    `select b.spans as bytes from traces t join trace_batches b on b.trace_id = t.id where t.agent_id = $1
+    `select b.spans as bytes from traces t join trace_batches b on b.agent_id = t.agent_id and b.trace_id = t.id where t.agent_id = $1
      union all select records from waiting_records where agent_id = $1`,
     [agentId],
   );

@@ -35,7 +35,7 @@ export async function distributedDatabase(): Promise<CitusDatabase> {
   const copy = databaseOf(nodes, `onlooker_test_${randomBytes(6).toString("hex")}`);
   const from = await template;
   await Promise.all(nodes.map(node => run(node.admin, `create database ${copy.name} template ${from}`)));
-  await prepareWorkers({ url: copy.url, directUrl: copy.url, pooled: false }, { info() {} });
+  await prepareWorkers({ url: copy.url, directUrl: copy.url, pooled: false }, { info() {}, warn() {} });
   return copy;
 }
 

@@ -1,7 +1,9 @@
 // Agents that forget content, and time that passes for what they have stored.
+
 import assert from "node:assert/strict";
 import { findForgettingSettings } from "../../src/store/content/settings.ts";
 import type { Database } from "../../src/store/db.ts";
+import { placeOf } from "../../src/store/scale/places.ts";
 import type { Vault } from "../../src/store/secrets/vault.ts";
 import { makeAgent } from "./app.ts";
 import { canonicalSpan } from "./bodies.ts";
@@ -50,7 +52,8 @@ export function bodyWith(agentId: string, text: string, name = "look up"): objec
 }
 
 /** As if everything of the agent had been stored, and its evaluations had ended, this much earlier. */
-export async function pass({ pool }: Database, agentId: string, seconds: number): Promise<void> {
+export async function pass(db: Database, agentId: string, seconds: number): Promise<void> {
+  const { pool } = await placeOf(db, agentId);
   const ago = "interval '1 s' * $2::int";
   const values = [agentId, seconds];
   await pool.query(`update traces set updated_at = updated_at - ${ago} where agent_id = $1`, values);

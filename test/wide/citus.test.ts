@@ -1,14 +1,18 @@
 // On a Citus cluster of three nodes: tables distributed by agent, statements of ingestion that stay on one node, and moves of shards while traces are stored.
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import type pg from "pg";
+import { noPrivacy } from "../../src/model/privacy.ts";
 import type { Verdict } from "../../src/model/run/run.ts";
 import type { TestCase } from "../../src/model/test-case/test-case.ts";
+import { updateAgent } from "../../src/store/accounts/agents.ts";
 import { deleteKey } from "../../src/store/accounts/keys.ts";
+import { savePrivacy } from "../../src/store/accounts/privacy.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { migrate, migrations } from "../../src/store/migrate.ts";
 import { newId } from "../../src/store/new-id.ts";
@@ -16,6 +20,7 @@ import { claimRuns, completeRuns } from "../../src/store/runs/claims.ts";
 import { distribute, UnfitForCitusError } from "../../src/store/scale/distribute.ts";
 import type { Places } from "../../src/store/scale/places.ts";
 import { Shards } from "../../src/store/scale/shards.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
 import { listForAgent } from "../../src/store/test-cases.ts";
 import { listTraces } from "../../src/store/traces/list.ts";
 import { deleteTraces } from "../../src/store/traces/read.ts";
@@ -177,6 +182,7 @@ describe("on a Citus cluster", { skip }, () => {
     const places: Places = {
       of: async ids => new Map(Array.from(ids, id => [id, recorded.db])),
       all: async () => [recorded.db],
+      findUnavailable: async () => ({ workers: [], of: 1 }),
     };
     const writer = writerTo(places);
     const traceId = "5".repeat(32);
@@ -240,6 +246,57 @@ describe("on a Citus cluster", { skip }, () => {
     storing.release();
     await revoked;
     await assert.rejects(writerTo(shards).write(otlpWrite(sender)), { code: "UNAUTHORIZED" });
+  });
+
+  it("what may be stored of an agent changes once the transactions that store it have ended, whatever node they are on", async () => {
+    const sender = await makeSender(db);
+    const { agentId, projectId } = sender;
+    const vault = openVault(randomBytes(32));
+    const place = (await shards.of([agentId])).get(agentId)!;
+    for (const change of [
+      () => updateAgent(db, agentId, { content: "none" }),
+      () => savePrivacy(db, vault, projectId, { ...noPrivacy, builtIn: ["email"] }),
+    ]) {
+      const storing = await place.pool.connect();
+      await storing.query("begin");
+      await storing.query("select from agents where id = $1 for key share", [agentId]);
+      let isChanged = false;
+      const changed = change().then(() => {
+        isChanged = true;
+      });
+      await eventually(async () => {
+        const { rows } = await place.pool.query(
+          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike '%agents_%'",
+        );
+        assert.equal(rows.length, 1);
+      });
+      assert.equal(isChanged, false);
+      await storing.query("commit");
+      storing.release();
+      await changed;
+    }
+  });
+
+  it("an agent whose group is gone from the cluster is an error, after it was looked for twice", async () => {
+    const asked: string[] = [];
+    const lost: Database = {
+      ...db,
+      pool: {
+        query: async (query: pg.QueryConfig | string) => {
+          const name = typeof query === "string" ? "groups" : query.name!;
+          asked.push(name);
+          const { rows } = await db.pool.query(query);
+          return { rows: name === "groups" ? rows : rows.map(row => ({ ...row, shard: 1 })) };
+        },
+      } as unknown as pg.Pool,
+    };
+    const places = new Shards({ db: lost, url: cluster.url });
+    await assert.rejects(
+      places.of([senders[0]!.agentId]),
+      /^Error: An agent belongs to a group of shards that pg_dist_shard does not have\.$/,
+    );
+    assert.deepEqual(asked, ["groups_of_agents", "groups", "groups_of_agents", "groups"]);
+    await places.close();
   });
 
   it("a column that a migration adds is known in every group afterwards", async () => {
@@ -390,7 +447,7 @@ describe("on a Citus cluster", { skip }, () => {
     );
   });
 
-  it("a migration distributes its new tables, and its triggers act on the shards of groups that exist already", async () => {
+  it("a migration distributes its new tables, and its triggers act on the shards of groups that exist already, and at the coordinator", async () => {
     const folder = mkdtempSync(join(tmpdir(), "onlooker-migrations-"));
     for (const name of readdirSync(migrations)) copyFileSync(new URL(name, migrations), join(folder, name));
     // In place of a table that is new.
@@ -405,6 +462,13 @@ describe("on a Citus cluster", { skip }, () => {
        begin
          raise exception 'More was forgotten.';
        end $$;
+       create function keep_account() returns trigger language plpgsql as $$
+       begin
+         raise exception 'Somebody needs this account.';
+       end $$;
+create trigger accounts_renamed before update on accounts for each row when (old.name <> new.name) execute function keep_account();
+create trigger accounts_kept before delete on accounts for each row execute function keep_account();
+drop trigger accounts_renamed on accounts;
 create trigger traces_deleted_more after delete on traces referencing old table as gone
   for each statement execute function forget_more();`,
     );
@@ -424,6 +488,10 @@ create trigger traces_deleted_more after delete on traces referencing old table 
     const { rows } = await place.pool.query("select more from traces where id = $1", [traceId]);
     assert.deepEqual(rows, [{ more: 7 }]);
     await assert.rejects(deleteTraces(place, sender.agentId, [traceId]), /More was forgotten\./);
+    const accountId = await makeAccount(db);
+    await db.pool.query("update accounts set name = 'Renamed' where id = $1", [accountId]);
+    const deleted = db.pool.query("delete from accounts where id = $1", [accountId]);
+    await assert.rejects(deleted, /Somebody needs this account\./);
   });
 
   /** The group is as before a migration. */

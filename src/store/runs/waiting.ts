@@ -3,9 +3,9 @@
 import type { Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 import { storable } from "../../model/trace/storable.ts";
-import type { Database } from "../db.ts";
+import { type Database, isTransient } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
-import { partsOfRows, placesFound } from "../scale/places.ts";
+import { allPlaces, partsOfRows, placesFound } from "../scale/places.ts";
 import { detailOf, encodeDetail } from "./detail.ts";
 
 export type PartlyJudged = {
@@ -66,7 +66,7 @@ async function saveIn(db: Database, lease: string, partly: PartlyJudged[]): Prom
 
 /**
  * Lets the waiting runs of the project, or of all (null), retry within `withinMs`, for example because its judge changed. Skips rows that are
- * locked by a claim or a deletion.
+ * locked by a claim or a deletion. Those at a worker of a cluster that is unavailable keep their time.
  */
 export async function retryWaitingSoon(
   db: Database,
@@ -76,14 +76,19 @@ export async function retryWaitingSoon(
   const later = `from runs r join agents a on a.id = r.agent_id
     where ($1::uuid is null or a.project_id = $1) and r.next_try_at > now() + $2::float8 * interval '1 ms'`;
   const values = [projectId, withinMs];
-  const places = await placesFound(db, { text: `select distinct r.agent_id as "agentId" ${later}`, values });
+  const skipUnavailable = (error: unknown) => {
+    if (!db.places || !isTransient(error)) throw error;
+  };
+  const found = placesFound(db, { text: `select distinct r.agent_id as "agentId" ${later}`, values });
+  const places = (await found.catch(skipUnavailable)) ?? (await allPlaces(db));
   for (const place of places) {
-    await place.pool.query(
+    const hastened = place.pool.query(
       `with hastened as (select r.id ${later} order by r.id for update of r skip locked)
         update runs set next_try_at = now() + $2::float8 * interval '1 ms'
         from hastened where runs.id = hastened.id`,
       values,
     );
+    await hastened.catch(skipUnavailable);
   }
 }
 

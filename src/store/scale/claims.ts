@@ -1,9 +1,12 @@
 // Claims due runs on a cluster: asks all shards once whose are due, then claims where those agents are.
-import type { Database } from "../db.ts";
+import { type Database, isTransient } from "../db.ts";
 import type { Claim, DueRuns } from "../runs/claims.ts";
-import { placesFound } from "./places.ts";
+import { allPlaces, placesFound } from "./places.ts";
 
-/** The agent whose run has waited longest comes first, with the others in its place. */
+/**
+ * The agent whose run has waited longest comes first, with the others in its place. While a worker is unavailable, nobody can ask
+ * all shards at once, and what is due in each group is claimed.
+ */
 export async function claimAcross(
   db: Database,
   due: DueRuns,
@@ -22,13 +25,23 @@ export async function claimAcross(
           and id <> all ($2::uuid[])
       ) due group by agent_id order by due_at limit $1`,
     values: [runsMax, inHand, fullAgents],
+  }).catch(error => {
+    if (!isTransient(error)) throw error;
+    return allPlaces(db);
   });
   const claim: Claim = { runs: [], ended: [] };
+  let fault: unknown;
   for (const place of places) {
-    const { runs, ended } = await claimIn(place, { ...due, runsMax: runsMax - claim.runs.length });
+    const found = await claimIn(place, { ...due, runsMax: runsMax - claim.runs.length }).catch(error => {
+      if (!isTransient(error)) throw error;
+      fault = error;
+    });
+    if (!found) continue;
+    const { runs, ended } = found;
     claim.runs.push(...runs);
     claim.ended.push(...ended);
     if (claim.runs.length >= runsMax) break;
   }
+  if (fault && claim.runs.length === 0 && claim.ended.length === 0) throw fault;
   return claim;
 }

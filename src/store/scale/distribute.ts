@@ -62,6 +62,7 @@ export async function distributeMissing(
   const ofReferences = await dropTriggers(session, references);
   await replaceIdentities(session);
   const done = await distributeTables(session, onProgress);
+  await lockByKeys(session);
   await shareFunctions(session);
   await restoreTriggers(
     session,
@@ -175,6 +176,16 @@ async function distributeTables(
     );
   }
   return { reference, distributed };
+}
+
+/**
+ * Who changes what may be stored of an agent waits for transactions that store it, which lock the copy of its row on their node
+ * (`for key share`). `for update` locks the coordinator's copy alone; a change of columns in a unique key locks every one.
+ */
+async function lockByKeys(session: Session): Promise<void> {
+  await session.query(
+    "create unique index if not exists agents_storing on agents (id, intake_key, privacy_revision)",
+  );
 }
 
 async function listTables(session: Session): Promise<Set<string>> {

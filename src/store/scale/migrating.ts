@@ -1,7 +1,7 @@
 // Applies a migration to a database that is distributed: its new tables are distributed as they come, its triggers kept for the shards.
 import { distributeMissing } from "./distribute.ts";
 import type { Session } from "./nodes.ts";
-import { growing } from "./tables.ts";
+import { growing, references } from "./tables.ts";
 
 /**
  * In the session's transaction, in which a table's shards are changed one after the other. A foreign key between tables that
@@ -16,22 +16,35 @@ const createTrigger =
   /^create (?:or replace )?trigger (?<name>\w+)(?<when>[^;]*?)\son (?:public\.)?(?<table>\w+)(?<rest>[^;]*?)\sexecute (?:function|procedure) (?<call>[^;]*);/gim;
 const dropTrigger = /^drop trigger (?:if exists )?(?<name>\w+) on (?:public\.)?(?<table>\w+);/gim;
 
-/** Citus has triggers on no distributed table: instead, they are noted for the shards, as `pg_get_triggerdef` writes them. */
+/**
+ * Citus has triggers on no distributed table: instead, they are noted for the shards, as `pg_get_triggerdef` writes them. Those of
+ * tables that every node has are on the coordinator's copy, since what they change is there alone.
+ */
 export function forCluster(text: string): string {
   return text
     .replaceAll(dropTrigger, (statement, ...match) => {
       const { name, table } = match.at(-1) as Record<string, string>;
-      return isGrowing(table) ? `delete from shard_triggers where name = '${name}';` : statement;
+      if (growing.includes(table!)) return `delete from shard_triggers where name = '${name}';`;
+      return references.includes(table!)
+        ? onCopy(table!, `DROP TRIGGER ${name} ON public.${table}`)
+        : statement;
     })
     .replaceAll(createTrigger, (statement, ...match) => {
       const { name, when, table, rest, call } = match.at(-1) as Record<string, string>;
-      if (!isGrowing(table)) return statement;
       const definition = `CREATE TRIGGER ${name}${when} ON public.${table} ${rest!.trim()} EXECUTE FUNCTION public.${call}`;
+      if (references.includes(table!)) return onCopy(table!, definition);
+      if (!growing.includes(table!)) return statement;
       return `insert into shard_triggers (name, table_name, definition) values ('${name}', '${table}', $trigger$${definition}$trigger$)
         on conflict (name) do update set definition = excluded.definition;`;
     });
 }
 
-function isGrowing(table: string | undefined): boolean {
-  return growing.includes(table!);
+/** A reference table that is new in this migration has no copies yet: then its triggers are moved with it. */
+function onCopy(table: string, statement: string): string {
+  return `set local citus.enable_ddl_propagation = off;
+do $copy$ begin
+  execute replace($trigger$${statement} $trigger$, ' ON public.${table} ', ' ON public.${table}' || coalesce(
+    (select '_' || shardid from pg_dist_shard where logicalrelid = to_regclass('public.${table}')), '') || ' ');
+end $copy$;
+set local citus.enable_ddl_propagation = on;`;
 }

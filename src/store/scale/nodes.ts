@@ -76,24 +76,38 @@ export async function readDistributed({ directUrl, pooled }: Addresses): Promise
 const workerSettings = Object.entries(sessionSettings).filter(([name]) => !name.endsWith("_timeout"));
 
 /**
- * Checks that every worker can be used as the coordinator is, and gives the user's sessions there the service's settings.
- * Throws UnfitDatabaseError, or a transient error.
+ * Checks that every worker can be used as the coordinator is, and gives the user's sessions there the service's settings. One
+ * that is unavailable is left out, since the others have agents, too. Throws UnfitDatabaseError, or a transient error if no
+ * worker is available.
  */
-export async function prepareWorkers({ directUrl }: Addresses, log: Pick<Logger, "info">): Promise<void> {
+export async function prepareWorkers(
+  { directUrl }: Addresses,
+  log: Pick<Logger, "info" | "warn">,
+): Promise<void> {
   const workers = await withClient(directUrl, listWorkers);
+  const faults: unknown[] = [];
   for (const worker of workers) {
-    await atWorker(directUrl, worker, async client => {
-      const { rows } = await client.query<{ may: boolean }>(
-        "select has_database_privilege(current_database(), 'create') as may",
-      );
-      if (!rows[0]!.may) {
-        throw new UnfitDatabaseError(
-          `The user of DATABASE_URL may not create schemas on ${nameOf(worker)}, a worker of the cluster. There, run: grant create on database … to …`,
-        );
-      }
-      if (await setSettings(client)) log.info({ worker: nameOf(worker) }, "Worker of the cluster prepared");
+    await prepareWorker(directUrl, worker, log).catch(error => {
+      if (!isTransient(error)) throw error;
+      log.warn({ worker: nameOf(worker), err: error.message }, "Worker of the cluster unavailable");
+      faults.push(error);
     });
   }
+  if (faults.length > 0 && faults.length === workers.length) throw faults[0];
+}
+
+async function prepareWorker(directUrl: string, worker: Node, log: Pick<Logger, "info">): Promise<void> {
+  await atWorker(directUrl, worker, async client => {
+    const { rows } = await client.query<{ may: boolean }>(
+      "select has_database_privilege(current_database(), 'create') as may",
+    );
+    if (!rows[0]!.may) {
+      throw new UnfitDatabaseError(
+        `The user of DATABASE_URL may not create schemas on ${nameOf(worker)}, a worker of the cluster. There, run: grant create on database … to …`,
+      );
+    }
+    if (await setSettings(client)) log.info({ worker: nameOf(worker) }, "Worker of the cluster prepared");
+  });
 }
 
 // Any fixed number.
@@ -122,7 +136,7 @@ async function setSettings(client: pg.Client): Promise<boolean> {
 
 /**
  * How many connections services may have to each node. Citus opens one to each worker for a session at the coordinator, so
- * a worker allows for half as many.
+ * a worker allows for half as many. One that is unavailable is left out.
  */
 export async function readClusterLimit(addresses: Addresses): Promise<number> {
   const { directUrl } = addresses;
@@ -130,7 +144,10 @@ export async function readClusterLimit(addresses: Addresses): Promise<number> {
   const limits = [await readConnectionLimit(addresses)];
   for (const worker of workers) {
     const url = urlAt(directUrl, worker);
-    limits.push(Math.floor((await readConnectionLimit({ url, directUrl: url, pooled: false })) / 2));
+    const limit = await readConnectionLimit({ url, directUrl: url, pooled: false }).catch(error => {
+      if (!isTransient(error)) throw error;
+    });
+    if (limit !== undefined) limits.push(Math.floor(limit / 2));
   }
   return Math.min(...limits);
 }

@@ -1,13 +1,17 @@
 // Where the rows of agents are stored: in one database, or on a cluster at a node of each agent.
 import type pg from "pg";
-import type { Database } from "../db.ts";
+import { type Database, isTransient } from "../db.ts";
 
 export type Places = {
   /** The database of each of these agents. Statements about agents with the same one can be one statement. */
   of(agentIds: Iterable<string>): Promise<Map<string, Database>>;
   /** All of them. */
   all(): Promise<Database[]>;
+  findUnavailable(): Promise<Unavailable>;
 };
+
+/** Workers that do not answer, as host and port, of so many that have agents. */
+export type Unavailable = { workers: string[]; of: number };
 
 /** For what looks for rows of any agents, and is no statement that a cluster answers at once. */
 export async function allPlaces(db: Database): Promise<Database[]> {
@@ -54,13 +58,32 @@ type Table = "traces" | "runs" | "launches" | "backtests" | "test_cases";
 /** The ids of rows in the databases of their agents, which a cluster is asked for once. Others are left out there. */
 export async function partsOfRows(db: Database, table: Table, ids: string[]): Promise<Part<string>[]> {
   if (!db.places) return [[db, ids]];
-  const { rows } = await db.pool.query<{ id: string; agentId: string }>({
+  const query = {
     name: `agents_of_${table}`,
     text: `select id, agent_id as "agentId" from ${table} where id = any ($1::uuid[])`,
     values: [ids],
+  };
+  const { rows } = await db.pool.query<Found>(query).catch(async error => {
+    if (isTransient(error)) return { rows: await askEach(db, query, ids, error) };
+    throw error;
   });
   const parts = await partsOf(db, rows);
   return parts.map(([place, part]) => [place, part.map(({ id }) => id)]);
+}
+
+type Found = { id: string; agentId: string };
+
+/** While a worker is unavailable, all rows may be elsewhere. If not, whether they exist is unknown. */
+async function askEach(db: Database, query: pg.QueryConfig, ids: string[], fault: Error): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const place of await allPlaces(db)) {
+    const asked = await place.pool.query<Found>(query).catch(error => {
+      if (!isTransient(error)) throw error;
+    });
+    found.push(...(asked?.rows ?? []));
+  }
+  if (new Set(found.map(({ id }) => id)).size < new Set(ids).size) throw fault;
+  return found;
 }
 
 /** The database that has this row, or one that lacks it if it does not exist. */

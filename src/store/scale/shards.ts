@@ -1,9 +1,10 @@
 // Reaches the shards of agents on a Citus cluster: a Database for each group of shards, in which the names of tables mean the shards.
+import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import { type Database, isTransient, openDatabase } from "../db.ts";
 import { knownMigrations } from "../migrate.ts";
 import { urlAt } from "./nodes.ts";
-import type { Places } from "./places.ts";
+import type { Places, Unavailable } from "./places.ts";
 
 export type ShardsOptions = {
   /** The coordinator's database, and its URL, from which those of the workers are made. */
@@ -81,6 +82,19 @@ export class Shards implements Places {
     this.#known = new Map();
   }
 
+  async findUnavailable(): Promise<Unavailable> {
+    await this.groups();
+    const used = new Set(this.#nodeOf.values());
+    const nodes = [...this.#nodes].filter(([, node]) => used.has(node));
+    const found = await Promise.all(
+      nodes.map(async ([address, node]) => ((await answers(node)) ? [] : [address])),
+    );
+    const workers = found.flat();
+    // Its standby may have taken its place.
+    if (workers.length > 0) this.#forget();
+    return { workers, of: nodes.length };
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#nodes.values()].map(node => node.close()));
   }
@@ -135,6 +149,16 @@ type Group = {
   moved: () => void;
 };
 
+const healthMs = 2_000;
+
+async function answers(node: Database): Promise<boolean> {
+  const asked = node.pool.query("select").then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([asked, delay(healthMs, false, { ref: false })]);
+}
+
 /** What the functions of the store use of a pool and a connection. */
 type Queries = { query(config: pg.QueryConfig | string, values?: unknown[]): Promise<unknown> };
 type Connection = Queries & { release(error?: Error | boolean): void };
@@ -145,7 +169,12 @@ function databaseOf(group: Group): Database {
   const pool: Pool = {
     async connect() {
       const node = await group.find();
-      return connectionTo(node, await node.pool.connect(), group);
+      const client = await node.pool.connect().catch(error => {
+        // Its standby may have taken its place.
+        if (isTransient(error)) group.moved();
+        throw error;
+      });
+      return connectionTo(node, client, group);
     },
     async query(config, values) {
       const connection = await pool.connect();

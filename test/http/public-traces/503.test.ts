@@ -1,13 +1,12 @@
 // 503: a temporary failure is reported as one, and retrying neither loses nor duplicates a trace.
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { makeAgent } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
 import { exportSpans, openExporter, recordSpans } from "../../support/exporters.ts";
 import { failStatements } from "../../support/failing-trigger.ts";
+import { type Line, openLine } from "../../support/line.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { refused, type Sent, send } from "../../support/send.ts";
 import { serviceName, startTestService, type TestService } from "../../support/service.ts";
@@ -26,50 +25,6 @@ after(async () => {
   await line.cut();
   await database.drop();
 });
-
-type Line = { url: string; cut(): Promise<void>; mend(): Promise<void> };
-
-/** A proxy to the database that can be cut, so that connections break and new ones are refused. */
-async function openLine(databaseUrl: string): Promise<Line> {
-  const target = new URL(databaseUrl);
-  const sockets = new Set<Socket>();
-  const server = createServer(near => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from);
-      from.pipe(to);
-      from
-        .on("error", () => {})
-        .on("close", () => {
-          sockets.delete(from);
-          to.destroy();
-        });
-    }
-  });
-  const listen = async (port: number) => {
-    server.listen(port, "127.0.0.1");
-    await once(server, "listening");
-    return (server.address() as { port: number }).port;
-  };
-  const url = new URL(databaseUrl);
-  const port = await listen(0);
-  url.host = `127.0.0.1:${port}`;
-  return {
-    url: url.href,
-    async cut() {
-      const closed = once(server, "close");
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-    async mend() {
-      await listen(port);
-    },
-  };
-}
 
 async function unavailable(sent: Sent): Promise<void> {
   const answer = await send(service, sent);
