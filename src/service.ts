@@ -71,7 +71,7 @@ export async function startService(
   try {
     const addresses = await prepareDatabase(configured, log);
     const layout = await layoutOf(given, addresses);
-    if (layout.shortage) log.warn(`${layout.shortage}. Raise max_connections, or set SVC_HTTP_PROCESSES.`);
+    if (layout.shortage) log.warn(layout.shortage);
     const db = openStore(addresses, layout.processes > 1 ? leaderMain : ownPools.main);
     closing.push(() => db.close());
     const config = { ...given };
@@ -100,30 +100,30 @@ export async function startService(
 
 /** The embedded database is started with as many connections as this machine's processes need. */
 function roomFor(config: Config): { maxConnections?: number } {
-  const processes = wantedProcesses(config);
-  if (processes === 1 || !config.roles.includes("http")) return {};
+  const processes = config.roles.includes("http") ? wantedProcesses(config) : 0;
   // PostgreSQL keeps three for superusers.
-  return { maxConnections: Math.max(100, connectionsFor(config) + 3) };
+  return { maxConnections: Math.max(100, connectionsFor(config, processes) + 3) };
 }
 
 async function layoutOf(config: Config, addresses: Addresses): Promise<Layout> {
   if (!config.roles.includes("http")) return { processes: 0, pools: ownPools };
-  const { distributed = false } = addresses;
-  if (wantedProcesses(config) === 1) return distributed ? oneOnCluster(config, addresses) : one;
+  if (wantedProcesses(config) === 1) return oneProcess(config, addresses);
   const given = config.databaseConnections;
   if (given !== undefined) return layOut(config, { limit: given, reserve: 0 });
   if (addresses.pooled) return layOut(config, undefined);
   return layOut(config, { limit: await readLimit(addresses), reserve });
 }
 
-const one: Layout = { processes: 1, pools: ownPools };
-
-/** Says so where a node of the cluster allows too few connections. */
-async function oneOnCluster(config: Config, addresses: Addresses): Promise<Layout> {
-  const limit = config.databaseConnections ?? (await readClusterLimit(addresses));
-  const least = connectionsFor(config, 1);
+/** Opens connections as it needs them, so it starts with too few as well, and says so. */
+async function oneProcess(config: Config, addresses: Addresses): Promise<Layout> {
+  const one: Layout = { processes: 1, pools: ownPools };
+  if (addresses.pooled) return one;
+  const given = config.databaseConnections;
+  const limit = given ?? (await readLimit(addresses));
+  const least = connectionsFor(config, 1) - (given === undefined ? 0 : reserve);
   if (least <= limit) return one;
-  const shortage = `This service needs ${least} connections to the coordinator and twice as many to each worker, and ${limit} are allowed`;
+  const to = addresses.distributed ? "the coordinator and twice as many to each worker" : "the database";
+  const shortage = `This service needs up to ${least} connections to ${to}, and ${limit} are allowed. Raise max_connections, or lower SVC_EVALUATORS.`;
   return { ...one, shortage };
 }
 

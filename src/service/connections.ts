@@ -68,7 +68,11 @@ export function layOut(config: Wanted, allowed: Limit | undefined, wanted = want
     );
   }
   const pools = processes === 1 ? ownPools : poolsOf(Math.floor(left / processes));
-  return { processes, pools, shortage: `${shortage}; starting ${processes}` };
+  return {
+    processes,
+    pools,
+    shortage: `${shortage}; starting ${processes}. Raise max_connections, or set SVC_HTTP_PROCESSES.`,
+  };
 }
 
 /** Three of eight connections are for ingestion, up to the pools of a process of its own. */

@@ -52,7 +52,7 @@ test("too few connections mean fewer processes and say how many are needed", () 
   assert.equal(processes, Math.floor((87 - leader) / (5 + beside)));
   assert.equal(
     shortage,
-    "7 HTTP processes need 132 connections to the database, and 97 are allowed; starting 4",
+    "7 HTTP processes need 132 connections to the database, and 97 are allowed; starting 4. Raise max_connections, or set SVC_HTTP_PROCESSES.",
   );
 });
 

@@ -1,0 +1,38 @@
+// A single process on a database that allows it too few connections: it starts, and says how many it may need.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { freshDatabase, openFresh } from "../support/postgres.ts";
+import { startTestService, type TestServiceOptions } from "../support/service.ts";
+
+const database = await freshDatabase();
+after(() => database.drop());
+
+/** The warnings of a start that are about connections. */
+async function warningsOf(options: TestServiceOptions): Promise<string[]> {
+  const service = await startTestService(options);
+  await service.stop();
+  return service.logs
+    .map(line => JSON.parse(line).msg)
+    .filter(text => /connections to the database/.test(text));
+}
+
+const words = (least: number, allowed: number) =>
+  `This service needs up to ${least} connections to the database, and ${allowed} are allowed. Raise max_connections, or lower SVC_EVALUATORS.`;
+
+test("a service with too few connections for it says so at the start", async () => {
+  assert.deepEqual(await warningsOf({ config: { databaseConnections: 36 } }), [words(37, 36)]);
+  assert.deepEqual(await warningsOf({ config: { databaseConnections: 37 } }), []);
+  assert.deepEqual(await warningsOf({ config: { databaseConnections: 40, evaluators: 2 } }), [words(41, 40)]);
+});
+
+test("what the database allows its users counts, less those that are left to others", async () => {
+  const db = openFresh(database.url, 1);
+  const name = new URL(database.url).pathname.slice(1);
+  const limit = (connections: number) =>
+    db.pool.query(`alter database ${name} connection limit ${connections}`);
+  await limit(46);
+  assert.deepEqual(await warningsOf({ databaseUrl: database.url }), [words(47, 46)]);
+  await limit(47);
+  assert.deepEqual(await warningsOf({ databaseUrl: database.url }), []);
+  await db.close();
+});
