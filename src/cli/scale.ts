@@ -18,7 +18,6 @@ export function addScale(program: Command): void {
         .argParser(readShards)
         .default(shardsDefault),
     )
-    .requiredOption("--experimental", "required: docs/scaling.md says what does not work on a cluster yet")
     .addHelpText(
       "after",
       "\nDATABASE_URL names the coordinator, in whose pg_dist_node the workers are registered.\n\nExit codes: 0 done, 2 invalid usage or it failed; the database is then as it was before.",

@@ -66,7 +66,7 @@ describe("the service on a Citus cluster", { skip }, () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  const init = (variables = env) => svc(["scale", "init", "--experimental", "--shards", "8"], variables);
+  const init = (variables = env) => svc(["scale", "init", "--shards", "8"], variables);
   const to = (at: number) => ({ url: nodes[at % 2]!.url, key: made.apiKey });
 
   async function detail(traceId: string): Promise<Read> {
@@ -107,7 +107,6 @@ describe("the service on a Citus cluster", { skip }, () => {
       [code, stderr],
       [2, "The database has no extension citus. Create it on every node, and add the nodes.\n"],
     );
-    assert.match((await svc(["scale", "init"], env)).stderr, /required option '--experimental'/);
     const without = { ...env };
     delete without["DATABASE_URL"];
     assert.match(
