@@ -1,7 +1,7 @@
 // Reaches the shards of agents on a Citus cluster: a Database for each group of shards, in which the names of tables mean the shards.
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
-import { type Database, isTransient, openDatabase } from "../db.ts";
+import { type Database, isTransient, openDatabase, transaction } from "../db.ts";
 import { knownMigrations } from "../migrate.ts";
 import { urlAt } from "./nodes.ts";
 import type { Places, Unavailable } from "./places.ts";
@@ -176,26 +176,11 @@ function databaseOf(group: Group): Database {
       });
       return connectionTo(node, client, group);
     },
-    async query(config, values) {
-      const connection = await pool.connect();
-      let broken: Error | undefined;
-      try {
-        await connection.query("begin");
-        const result = await connection.query(config, values);
-        await connection.query("commit");
-        return result;
-      } catch (error) {
-        await connection.query("rollback").catch((rollbackError: Error) => {
-          broken = rollbackError;
-        });
-        throw error;
-      } finally {
-        connection.release(broken);
-      }
-    },
+    query: (config, values) => transaction(db, client => client.query(config as pg.QueryConfig, values)),
   };
   // The node stays open for the other groups.
-  return { pool: pool as unknown as pg.Pool, close: async () => {} };
+  const db: Database = { pool: pool as unknown as pg.Pool, close: async () => {} };
+  return db;
 }
 
 function connectionTo(

@@ -1,5 +1,6 @@
 // The coordinator's pool: transactions that write to reference tables, or lock rows there, take turns.
 import type pg from "pg";
+import { type Database, transaction } from "../db.ts";
 import { references } from "./tables.ts";
 
 /**
@@ -9,23 +10,10 @@ import { references } from "./tables.ts";
  */
 export function takingTurns(pool: pg.Pool): pg.Pool {
   const connect = async () => new Turns(await pool.connect());
+  const turning = { pool: { connect } } as unknown as Database;
   const query = async (config: Statement, values?: unknown[]) => {
     if (!needsTurn(config)) return pool.query(config as pg.QueryConfig, values);
-    const client = await connect();
-    let broken: Error | undefined;
-    try {
-      await client.query("begin");
-      const result = await client.query(config, values);
-      await client.query("commit");
-      return result;
-    } catch (error) {
-      await client.query("rollback").catch((rollbackError: Error) => {
-        broken = rollbackError;
-      });
-      throw error;
-    } finally {
-      client.release(broken);
-    }
+    return transaction(turning, client => client.query(config as pg.QueryConfig, values));
   };
   return new Proxy(pool, {
     get(of, name) {
