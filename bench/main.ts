@@ -120,8 +120,10 @@ async function privacy(): Promise<void> {
     databaseUrl: stand.databaseUrl,
     rounds,
     async costOf(input) {
-      const amount = { connections: 32, traces: tracesPerTurn, seconds: 0, warmUpSeconds: 0 };
-      const figures = await stand.drive({ ...input, url: `${url}/public/traces`, ...amount }, service!);
+      await stand.database.query("checkpoint");
+      const amount = { connections: 32, traces: 3 * tracesPerTurn, seconds: 0, warmUpSeconds: 0 };
+      const to = { ...input, url: `${url}/public/traces`, ...amount };
+      const figures = await stand.drive(to, service!, "prepared");
       return ((figures.service + figures.postgres) / figures.traces) * 1e6;
     },
   });
