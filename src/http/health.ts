@@ -13,6 +13,7 @@ import type { Database } from "../store/db.ts";
 import { isMigrated } from "../store/migrate.ts";
 import { countWaiting } from "../store/runs/waiting.ts";
 import type { App, Deps } from "./deps.ts";
+import type { MachineHealth } from "./machine.ts";
 
 const registry = new Registry();
 const registers = [registry];
@@ -127,18 +128,38 @@ export function countsOf(processes: Measured[]): Promise<Measured> {
 
 type Readiness =
   /** What keeps this process from storing. */
-  | { status: "waiting"; waitingFor: "migrations" | "clock" | "database" | "workers" }
+  | { status: "waiting"; waitingFor: "leader" | "migrations" | "clock" | "database" | "workers" }
+  /** It finishes open requests, and ends. */
+  | { status: "stopping" }
   | { status: "ready" }
-  /** Agents of some workers of a cluster can be stored. */
-  | { status: "degraded"; workersUnavailable: number; workers: number };
+  /** It stores, but HTTP processes of this machine are missing, or workers of a cluster with the agents that they have. */
+  | ({ status: "degraded" } & Partial<Missing>);
 
-async function readiness({ pool, places }: Database): Promise<Readiness> {
+type Missing = {
+  httpProcessesMissing: number;
+  httpProcesses: number;
+  workersUnavailable: number;
+  workers: number;
+};
+
+/** Without the process that leads, no new connection is handed out, and nothing is evaluated. */
+const unled = { status: "waiting", waitingFor: "leader" } as const;
+
+async function readiness({ pool, places }: Database, machine: MachineHealth | undefined): Promise<Readiness> {
+  if (machine?.isLed === false) return unled;
   if (!(await isMigrated(pool))) return { status: "waiting", waitingFor: "migrations" };
   if (isClockOff(await clockAheadMs(pool))) return { status: "waiting", waitingFor: "clock" };
   const { workers, of } = places ? await places.findUnavailable() : { workers: [], of: 0 };
-  if (workers.length === 0) return { status: "ready" };
-  if (workers.length === of) return { status: "waiting", waitingFor: "workers" };
-  return { status: "degraded", workersUnavailable: workers.length, workers: of };
+  if (of > 0 && workers.length === of) return { status: "waiting", waitingFor: "workers" };
+  const missing: Partial<Missing> = {
+    ...(machine &&
+      machine.serving < machine.processes && {
+        httpProcessesMissing: machine.processes - machine.serving,
+        httpProcesses: machine.processes,
+      }),
+    ...(workers.length > 0 && { workersUnavailable: workers.length, workers: of }),
+  };
+  return Object.keys(missing).length === 0 ? { status: "ready" } : { status: "degraded", ...missing };
 }
 
 export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "machine">): void {
@@ -153,12 +174,22 @@ export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "mac
   });
 
   const schema = { hide: true };
-  app.get("/healthz", { schema }, async () => ({ status: "ok" }));
+  app.get("/healthz", { schema }, async (_request, reply) => {
+    // Only a restart helps, and whoever asks on a connection of before would not notice.
+    if (machine?.health?.().isLed === false) return reply.code(503).header("retry-after", 1).send(unled);
+    return { status: "ok" };
+  });
 
+  let isStopping = false;
+  app.addHook("preClose", async () => {
+    isStopping = true;
+  });
   app.get("/readyz", { schema }, async (_request, reply) => {
-    const ready = await readiness(db).catch(() => ({ status: "waiting", waitingFor: "database" }) as const);
+    const ready: Readiness = isStopping
+      ? { status: "stopping" }
+      : await readiness(db, machine?.health?.()).catch(() => ({ status: "waiting", waitingFor: "database" }));
     // A process that stores for some agents stays behind its balancer: the others are away for every process.
-    if (ready.status === "waiting") reply.code(503).header("retry-after", 1);
+    if (ready.status === "waiting" || ready.status === "stopping") reply.code(503).header("retry-after", 1);
     return reply.send(ready);
   });
 

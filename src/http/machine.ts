@@ -10,7 +10,12 @@ export type Machine = {
   readonly links: KeptLinks;
   /** The metrics of all processes as text; undefined: there is only this process. */
   readonly metrics?: () => Promise<string>;
+  /** As this process knows it, without asking another; undefined: there is only this process. */
+  readonly health?: () => MachineHealth;
 };
+
+/** `serving`: how many of the HTTP `processes` serve. `isLed`: whether the process that leads them was heard of lately. */
+export type MachineHealth = { processes: number; serving: number; isLed: boolean };
 
 /** The latest link of each account, in memory. */
 export type KeptLinks = {

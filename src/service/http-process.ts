@@ -13,14 +13,16 @@ import { codeOnDisk, otherCode } from "./code.ts";
 import { ownPools } from "./connections.ts";
 import type { HttpProcessSettings, StartFailure } from "./http-processes.ts";
 import { serveHttp, type Wakes } from "./http-server.ts";
+import { Led } from "./led.ts";
 import { openParts } from "./parts.ts";
 import { Peer } from "./peer.ts";
 import { ThreadedErasures } from "./threaded-erasures.ts";
 
 const closing: (() => Promise<unknown>)[] = [];
+let led: Led | undefined;
 const leader = new Peer((message, onError) => void process.send!(message, undefined, undefined, onError), {
   measure: ownMetrics,
-  alive: () => true,
+  alive: (serving: number) => led?.hear(serving),
   stop: () => void stop(),
 });
 process.on("message", message => leader.receive(message));
@@ -59,6 +61,8 @@ async function serve(
   const limits = traceLimits(config.bounds.traceBytesMax);
   const erasureThread = new ThreadedErasures({ addresses, limits, log });
   closing.push(() => erasureThread.close());
+  const known = new Led(layout.processes);
+  led = known;
   const machine: Machine = {
     processes: layout.processes,
     apiRequestsMax: Math.ceil((requestsMax * layout.pools.main) / ownPools.main),
@@ -68,6 +72,7 @@ async function serve(
       find: accountId => leader.call("findLink", accountId),
     },
     metrics: () => leader.call("metrics"),
+    health: () => known.health(),
   };
   const wakes = {
     evaluators: throttled(() => leader.tell("wake", "evaluators" satisfies keyof Wakes)),

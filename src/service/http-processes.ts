@@ -11,6 +11,7 @@ import { codeOnDisk, otherCode } from "./code.ts";
 import type { Layout } from "./connections.ts";
 import { closeIfNotTaken } from "./handed-connections.ts";
 import type { Wakes } from "./http-server.ts";
+import { aliveEveryMs } from "./led.ts";
 import { Peer } from "./peer.ts";
 
 /** What an HTTP process is told when it starts. */
@@ -58,7 +59,6 @@ const stableMs = 60_000;
 // An event loop that answers nothing for 20 s is hanging: the longest work on it takes some hundred ms. It is killed when it would
 // be asked for the third time, so after 20 to 30 s. Until a process has loaded its code it answers nothing either, which takes a
 // second of CPU time, and longer than 20 s on a machine that has none.
-const aliveEveryMs = 10_000;
 const silentMax = { loading: 12, serving: 2 };
 /** How long a process may take to stop: its requests have 8 s. */
 const stopMs = 16_000;
@@ -96,8 +96,8 @@ export class HttpProcesses {
       this.#fork(index + 1);
       return promise;
     });
-    const [url] = await Promise.all(urls);
     this.#watch = setInterval(() => this.#checkAlive(), aliveEveryMs);
+    const [url] = await Promise.all(urls);
     return url!;
   }
 
@@ -243,7 +243,10 @@ export class HttpProcesses {
   }
 
   #count(): void {
-    metrics.httpProcesses.set(this.#serving());
+    const serving = this.#serving();
+    metrics.httpProcesses.set(serving);
+    for (const { peer, servingSince } of this.#children.values())
+      if (servingSince !== undefined) peer.tell("alive", serving);
   }
 
   #checkAlive(): void {
@@ -254,7 +257,7 @@ export class HttpProcesses {
         child.worker.process.kill("SIGKILL");
         continue;
       }
-      child.peer.call("alive").then(
+      child.peer.call("alive", this.#serving()).then(
         () => {
           child.silent = 0;
         },

@@ -1,6 +1,7 @@
 // Real processes of the service, as an operator starts them: the tests wait for them, stop them or kill them.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newClient, type Owner } from "../support/app.ts";
@@ -79,6 +80,11 @@ export async function stopProcess(service: ServiceProcess): Promise<number | nul
 export function httpProcessesOf({ logs }: ServiceProcess): Map<number, number> {
   const lines = logs.filter(line => line.includes("is serving")).map(line => JSON.parse(line));
   return new Map(lines.map(({ process, processId }) => [process, processId]));
+}
+
+/** The processes that a process has started, and that have not ended. Linux only. */
+export function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
 }
 
 export function isRunning(pid: number): boolean {

@@ -5,6 +5,7 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { z } from "zod";
+import { onlyProcess } from "../../src/http/machine.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import { type Owner, startTestApp, type TestApp } from "../support/app.ts";
 
@@ -285,6 +286,49 @@ test("while the database is down every endpoint is 503 UNAVAILABLE with Retry-Af
   } finally {
     await away.close();
   }
+});
+
+test("a server that is closing is not ready, to whoever asks on a connection that is still open", async () => {
+  const started = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  const closing = await startTestApp({
+    extend: app =>
+      void app.get("/slow", async () => {
+        started.resolve();
+        await finish.promise;
+        return "finished";
+      }),
+  });
+  const socket = connect(Number(new URL(closing.url).port), "127.0.0.1");
+  const answers = text(socket);
+  socket.write("GET /slow HTTP/1.1\r\nHost: onlooker.test\r\n\r\n");
+  await started.promise;
+  const closed = closing.close();
+  const asked = once(closing.app.server, "request");
+  socket.write("GET /readyz HTTP/1.1\r\nHost: onlooker.test\r\n\r\n");
+  await asked;
+  finish.resolve();
+  const [, ready] = (await answers).split("finished");
+  assert.match(ready!, /^HTTP\/1\.1 503 .*\{"status":"stopping"\}$/s);
+  await closed;
+});
+
+test("one of several processes tells which are missing, and that the one that leads hangs", async () => {
+  const health = { processes: 3, serving: 3, isLed: true };
+  const one = await startTestApp({ machine: { ...onlyProcess(), health: () => health } });
+  const ask = async (path: string) => {
+    const { status, body } = await one.client().get(path);
+    return [status, body];
+  };
+  assert.deepEqual(await ask("/readyz"), [200, { status: "ready" }]);
+  health.serving = 1;
+  const missing = { status: "degraded", httpProcessesMissing: 2, httpProcesses: 3 };
+  assert.deepEqual(await ask("/readyz"), [200, missing]);
+  assert.deepEqual(await ask("/healthz"), [200, { status: "ok" }]);
+  health.isLed = false;
+  const unled = [503, { status: "waiting", waitingFor: "leader" }];
+  assert.deepEqual([await ask("/readyz"), await ask("/healthz")], [unled, unled]);
+  await one.close();
 });
 
 test("a server that is closed finishes the current request and the email being sent", async () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { PasswordHashing } from "../../src/http/accounts/passwords.ts";
 import { buildApp } from "../../src/http/app.ts";
 import type { App, Deps, Register } from "../../src/http/deps.ts";
+import type { Machine } from "../../src/http/machine.ts";
 import { openLog } from "../../src/log.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import type { Mail } from "../../src/remote/mail/mailer.ts";
@@ -21,6 +22,8 @@ export type TestAppOptions = {
   /** Hash passwords as the service does, which takes 0.1 s of a core each. */
   realPasswords?: boolean;
   passwordHashing?: PasswordHashing;
+  /** Of one of several processes. */
+  machine?: Machine;
   /** Adds routes of other rooms. */
   extend?: Register;
 };
@@ -67,6 +70,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     db,
     mailer,
     log: openLog("debug", { write: line => void logs.push(line) }),
+    machine: options.machine,
     limitAccounts: options.limitAccounts ?? false,
     passwordHashing: options.realPasswords ? undefined : (options.passwordHashing ?? cheapPasswords),
   };

@@ -1,11 +1,11 @@
 // HTTP processes that are killed again and again, hang, or lose the process that leads them: no client waits for an answer
 // that nobody will give, and nothing is left running.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { request } from "node:http";
-import { after, test } from "node:test";
+import { after, describe, it, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import {
+  childrenOf,
   httpProcessesOf,
   isRunning,
   type ServiceProcess,
@@ -26,10 +26,6 @@ const start = () =>
   startProcess({ DATABASE_URL: database.url, SVC_HTTP_PROCESSES: "3", SVC_LOG_LEVEL: "debug" });
 
 const pidsOf = (service: ServiceProcess) => [...httpProcessesOf(service).values()];
-
-function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
-}
 
 /** How a request on a new connection ended, and how long it took. */
 function ask(url: string): Promise<{ end: "answered" | "closed"; ms: number }> {
@@ -76,37 +72,40 @@ test("six processes killed under clients that connect for every request leave no
   assert.equal(await stopProcess(service), 0);
 });
 
-test("a process that hangs is killed and replaced, and the others answer meanwhile", async () => {
-  const service = await start();
-  const [hanging] = pidsOf(service);
-  process.kill(hanging!, "SIGSTOP");
-  // At most one connection is handed to the process that hangs: it is closed when that is killed.
-  const ends = await Promise.all(Array.from({ length: 6 }, () => ask(service.url)));
-  assert.ok(ends.filter(({ end }) => end === "answered").length >= 5);
-  await eventually(() => assert.ok(service.logs.some(line => line.includes("hangs; killing it"))));
-  await eventually(() => assert.ok(!pidsOf(service).includes(hanging!)));
-  assert.equal(await stopProcess(service), 0);
-});
-
-test("a process that takes long to load is not taken for one that hangs", async () => {
-  const service = await start();
-  const [killed, hanging] = pidsOf(service);
-  const before = childrenOf(service.pid!);
-  process.kill(killed!, "SIGKILL");
-  const loading = await eventually(() => {
-    const found = childrenOf(service.pid!).find(pid => !before.includes(pid));
-    assert.ok(found);
-    return found;
+// Side by side: each waits until a process has not answered for 20 s.
+describe("among three HTTP processes", { concurrency: true }, () => {
+  it("a process that hangs is killed and replaced, and the others answer meanwhile", async () => {
+    const service = await start();
+    const [hanging] = pidsOf(service);
+    process.kill(hanging!, "SIGSTOP");
+    // At most one connection is handed to the process that hangs: it is closed when that is killed.
+    const ends = await Promise.all(Array.from({ length: 6 }, () => ask(service.url)));
+    assert.ok(ends.filter(({ end }) => end === "answered").length >= 5);
+    await eventually(() => assert.ok(service.logs.some(line => line.includes("hangs; killing it"))));
+    await eventually(() => assert.ok(!pidsOf(service).includes(hanging!)));
+    assert.equal(await stopProcess(service), 0);
   });
-  process.kill(loading, "SIGSTOP");
-  process.kill(hanging!, "SIGSTOP");
-  const hangs = () => service.logs.filter(line => line.includes("hangs; killing it"));
-  await eventually(() => assert.ok(hangs().length > 0));
-  assert.equal(hangs().length, 1);
-  process.kill(loading, "SIGCONT");
-  await eventually(() => assert.ok(pidsOf(service).includes(loading)));
-  assert.equal(hangs().length, 1);
-  assert.equal(await stopProcess(service), 0);
+
+  it("a process that takes long to load is not taken for one that hangs", async () => {
+    const service = await start();
+    const [killed, hanging] = pidsOf(service);
+    const before = childrenOf(service.pid!);
+    process.kill(killed!, "SIGKILL");
+    const loading = await eventually(() => {
+      const found = childrenOf(service.pid!).find(pid => !before.includes(pid));
+      assert.ok(found);
+      return found;
+    });
+    process.kill(loading, "SIGSTOP");
+    process.kill(hanging!, "SIGSTOP");
+    const hangs = () => service.logs.filter(line => line.includes("hangs; killing it"));
+    await eventually(() => assert.ok(hangs().length > 0));
+    assert.equal(hangs().length, 1);
+    process.kill(loading, "SIGCONT");
+    await eventually(() => assert.ok(pidsOf(service).includes(loading)));
+    assert.equal(hangs().length, 1);
+    assert.equal(await stopProcess(service), 0);
+  });
 });
 
 test("all end when the one that leads is killed, and leave the port", async () => {
