@@ -68,6 +68,7 @@ export class Preparer {
   readonly #inlineBytesMax: number;
   readonly #pool: ThreadPool;
   readonly #turns = new FairQueue<() => void>();
+  #waiting = 0;
 
   constructor({ limits, bodyBytesMax = 31_457_280, ...options }: PreparerOptions) {
     const largest = { bytes: bodyBytesMax, elements: limits.elementsMax };
@@ -81,6 +82,11 @@ export class Preparer {
       idleMs: 10_000,
       crashError: tooCostly,
     });
+  }
+
+  /** Bodies that wait for their turn on the calling thread. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   /** Rejects with the Refusal of a body that is refused as a whole. The bytes must not be used afterwards. `owners`: who waits for a turn. */
@@ -178,14 +184,14 @@ export class Preparer {
    */
   #turn(owners: Owners): Promise<void> {
     return new Promise(resolve => {
-      if (this.#turns.isEmpty) setImmediate(() => this.#nextTurn());
+      if (this.#waiting++ === 0) setImmediate(() => this.#nextTurn());
       this.#turns.add(owners, [resolve]);
     });
   }
 
   #nextTurn(): void {
     this.#turns.turn(waiting => waiting.shift()!)?.();
-    if (!this.#turns.isEmpty) setImmediate(() => this.#nextTurn());
+    if (--this.#waiting > 0) setImmediate(() => this.#nextTurn());
   }
 }
 

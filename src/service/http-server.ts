@@ -89,7 +89,7 @@ export async function serveHttp(
   const ingest: IngestDeps = {
     ...lookups(ingestion, vault),
     preparer,
-    writer: new TraceWriter(ingestion, mergeLimits),
+    writer: new TraceWriter(ingestion, { ...mergeLimits, arriving: () => preparer.waiting }),
     onStored({ agentId, traceId, state, path, evaluation, isExpired }, key) {
       if (!isExpired) events.publish({ type: "trace", agentId, traceId, change: state });
       if (key) keyUses.record(key.id);

@@ -109,6 +109,18 @@ for (const [where, inlineBytesMax] of [
   });
 }
 
+test("bodies that wait for their turn are counted", async () => {
+  const preparer = new Preparer({ limits: decodeLimits });
+  opened.push(preparer);
+  const body = () => preparer.prepare(Buffer.from(JSON.stringify(canonical)), "json");
+  const bodies = [body(), body(), body()];
+  assert.equal(preparer.waiting, 3);
+  await Promise.race(bodies);
+  assert.equal(preparer.waiting, 2);
+  await Promise.all(bodies);
+  assert.equal(preparer.waiting, 0);
+});
+
 // On Node 24, a heap that fills up inside a builtin ends this process, and every test in this file with it.
 for (const [what, body] of Object.entries(hostileBodies)) {
   test(`${what} are prepared without crashing the process`, async () => {

@@ -1,5 +1,5 @@
 // Stores traces: concurrent requests share a statement and a commit, and are answered after it.
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../model/refusal.ts";
 import { FairQueue, type Owners } from "../../threads/fair-queue.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
@@ -15,11 +15,15 @@ export type WriterOptions = MergeLimits & {
   flushesMax?: number;
   /** How long a write is retried while the database is unavailable, in ms. */
   retryMs?: number;
+  /** Bodies that have arrived and whose writes are about to follow. */
+  arriving?: () => number;
 };
 
 const writesMax = 128;
 // A second transaction begins only when this many writes wait: fewer, fuller statements cost less.
 const crowd = 64;
+// A statement has a price of its own, so it waits for at most this many writes whose bodies have arrived, and not longer.
+const gatherMs = 10;
 const bytesMax = 16 * 1024 * 1024;
 
 const nobody: Owners = ["", ""];
@@ -35,6 +39,7 @@ export class TraceWriter {
   readonly #options: WriterOptions;
   readonly #flushesMax: number;
   readonly #retryMs: number;
+  readonly #arriving: () => number;
   /** Accounts and their keys take turns: a key that sends much waits for itself. */
   readonly #queue = new FairQueue<Waiting>();
   #waiting = 0;
@@ -46,6 +51,7 @@ export class TraceWriter {
     this.#flushesMax = options.flushesMax ?? 2;
     // Less than the 8 s to 10 s after which an exporter gives up: it needs time for its own retry.
     this.#retryMs = options.retryMs ?? 3_500;
+    this.#arriving = options.arriving ?? (() => 0);
   }
 
   /** Resolves once the trace and its scheduled run are committed; rejects with a Refusal where they are not, or IntakeChanged. */
@@ -65,7 +71,7 @@ export class TraceWriter {
   }
 
   async #drain(): Promise<void> {
-    for (let taken = this.#take(); taken.length > 0; taken = this.#take()) {
+    for (let taken = await this.#gather(); taken.length > 0; taken = await this.#gather()) {
       const outcomes = await this.#storeAll(taken.map(({ write }) => write));
       await this.#joinRecords(
         taken.filter((_, at) => !(outcomes[at] instanceof Error)).map(one => one.write),
@@ -85,6 +91,14 @@ export class TraceWriter {
     if (named.length === 0) return;
     // The traces are committed. Records that cannot be joined now are joined before they are dropped.
     await this.#byPlace(named, (db, part) => joinWaiting(db, part, this.#options)).catch(() => {});
+  }
+
+  /** Half of what is here: while it is stored, the other half is prepared. */
+  async #gather(): Promise<Waiting[]> {
+    const deadline = performance.now() + gatherMs;
+    const isFew = () => this.#waiting > 0 && this.#waiting < Math.min(this.#arriving(), crowd);
+    while (isFew() && performance.now() < deadline) await nextTurn();
+    return this.#take();
   }
 
   #take(): Waiting[] {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { after, describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { deleteKey } from "../../../src/store/accounts/keys.ts";
 import { openDatabase } from "../../../src/store/db.ts";
@@ -83,6 +84,27 @@ describe("concurrent writes", () => {
       [crowd.agentId],
     );
     assert.deepEqual(rows, [{ transactions: 1, rows: 150 }]);
+  });
+
+  it("wait for as many whose bodies have arrived, and share their statement", async () => {
+    const gathering = await makeSender(db);
+    let arriving = 2;
+    const patient = new TraceWriter(db, { ...limits, arriving: () => arriving });
+    const first = patient.write(canonicalWrite(gathering));
+    // Alone, it would be on its way by now.
+    for (let turn = 0; turn < 5; turn++) await nextTurn();
+    arriving = 1;
+    await Promise.all([first, patient.write(canonicalWrite(gathering))]);
+    const { rows } = await db.pool.query(
+      "select count(distinct xmin::text)::int as transactions, count(*)::int as traces from traces where agent_id = $1",
+      [gathering.agentId],
+    );
+    assert.deepEqual(rows, [{ transactions: 1, traces: 2 }]);
+  });
+
+  it("are stored although the bodies that have arrived give none", async () => {
+    const patient = new TraceWriter(db, { ...limits, arriving: () => 100 });
+    assert.equal((await patient.write(canonicalWrite(sender))).state, "created");
   });
 
   it("of a key that sends much wait for each other, and others for one transaction at most", async () => {
