@@ -72,7 +72,7 @@ export async function startService(
     const addresses = await prepareDatabase(configured, log);
     const layout = await layoutOf(given, addresses);
     if (layout.shortage) log.warn(layout.shortage);
-    const db = openStore(addresses, layout.processes > 1 ? leaderMain : ownPools.main);
+    const db = openStore(addresses, layout.processes > 1 ? leaderMain : ownPools.main, { log });
     closing.push(() => db.close());
     const config = { ...given };
     const vault = openVault(await masterKeyOf(config));

@@ -182,6 +182,7 @@ describe("on a Citus cluster", { skip }, () => {
     const places: Places = {
       of: async ids => new Map(Array.from(ids, id => [id, recorded.db])),
       all: async () => [recorded.db],
+      available: async () => [recorded.db],
       findUnavailable: async () => ({ workers: [], of: 1 }),
     };
     const writer = writerTo(places);

@@ -5,6 +5,7 @@ import { type DeliveryKind, type DeliveryState, retryDelaysS } from "../../model
 import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
+import { availableRows } from "../scale/places.ts";
 
 export type Delivery = {
   id: string;
@@ -82,14 +83,23 @@ async function claimOneByOne(client: pg.PoolClient, rowsMax: number): Promise<Du
 
 /** The ms until a delivery or a digest is due; undefined if none is scheduled. */
 export async function nextAlertMs(db: Database): Promise<number | undefined> {
-  const { rows } = await db.pool.query<{ ms: number | null }>({
-    name: "next_alert",
-    text: `select extract(epoch from least(
-        (select min(next_try_at) from alert_deliveries where state = 'pending'),
-        (select min(due_at) from alert_schedules where due_at is not null)
-      ) - now())::float8 * 1000 as ms`,
+  type Next = { ms: number | null };
+  const next = (name: string, text: string) => ({
+    name,
+    text: `select extract(epoch from (${text}) - now())::float8 * 1000 as ms`,
   });
-  return rows[0]?.ms ?? undefined;
+  const delivery = "select min(next_try_at) from alert_deliveries where state = 'pending'";
+  const digest = "select min(due_at) from alert_schedules where due_at is not null";
+  const rows: Next[] = [];
+  if (db.places) {
+    rows.push(...(await db.pool.query<Next>(next("next_delivery", delivery))).rows);
+    rows.push(...(await availableRows<Next>(db, next("next_digest", digest))));
+  } else {
+    const both = `select least((${delivery}), (${digest}))`;
+    rows.push(...(await db.pool.query<Next>(next("next_alert", both))).rows);
+  }
+  const times = rows.flatMap(({ ms }) => ms ?? []);
+  return times.length > 0 ? Math.min(...times) : undefined;
 }
 
 export type Attempt = { state: DeliveryState; status: number | null; error: string | null };

@@ -10,10 +10,12 @@ import {
 import { type Database, transaction } from "../db.ts";
 import { hourMs } from "../listing.ts";
 import { newId } from "../new-id.ts";
+import { availableRows } from "../scale/places.ts";
 
 /**
  * Closes the digest of one agent that is due: `bodyOf` writes its message. `email`: whether emails can be sent. False:
- * none is due. What nobody wants to be told is dropped, so that it is not told later as if it were new.
+ * none is due, or at a worker of a cluster that is unavailable. What nobody wants to be told is dropped, so that it is not
+ * told later as if it were new.
  */
 export async function closeDigest(
   db: Database,
@@ -21,7 +23,7 @@ export async function closeDigest(
 ): Promise<boolean> {
   if (!db.places) return closeNext(db, undefined, { email, bodyOf });
   // Of a cluster's shards, rows can be locked of one agent only.
-  const { rows } = await db.pool.query<{ agentId: string }>({
+  const rows = await availableRows<{ agentId: string }>(db, {
     name: "agents_with_due_digest",
     text: `select agent_id as "agentId" from alert_schedules where due_at <= now() order by due_at limit 10`,
   });

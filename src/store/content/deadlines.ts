@@ -2,7 +2,7 @@
 import type pg from "pg";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
-import { placesFound } from "../scale/places.ts";
+import { availablePlacesFound, availableRows } from "../scale/places.ts";
 
 /** Seconds from the end of the last evaluation, or from the last batch. */
 export type Deadline = { agentId: string; subjectId: string; afterSeconds: number };
@@ -56,7 +56,7 @@ export type DueSubjects = { traceIds: string[]; runIds: string[]; agentIds: stri
  * be looked at.
  */
 export async function claimDue(db: Database, limits: ClaimLimits): Promise<DueSubjects | undefined> {
-  const places = await placesFound(db, {
+  const places = await availablePlacesFound(db, {
     name: "agents_with_due_content",
     text: `select agent_id as "agentId" from content_deadlines where check_at <= now()
       group by agent_id order by min(check_at) limit $1`,
@@ -109,9 +109,10 @@ export function isDue(row: string): string {
 
 /** The ms until there is something to look at; undefined if there is nothing. */
 export async function nextDueMs(db: Database): Promise<number | undefined> {
-  const { rows } = await db.pool.query<{ ms: number | null }>({
+  const rows = await availableRows<{ ms: number | null }>(db, {
     name: "next_content_deadline",
     text: `select extract(epoch from min(check_at) - now())::float8 * 1000 as ms from content_deadlines`,
   });
-  return rows[0]?.ms ?? undefined;
+  const times = rows.flatMap(({ ms }) => ms ?? []);
+  return times.length > 0 ? Math.min(...times) : undefined;
 }

@@ -10,7 +10,7 @@ import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
 import { claimAcross } from "../scale/claims.ts";
-import { partsOfRows, placeOfRow } from "../scale/places.ts";
+import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
 import { countsToStore, detailOf, encodeDetail, type TraceCounts } from "./detail.ts";
 import { findReplacements, lockTracesOf } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
@@ -142,7 +142,9 @@ export async function extendLeases(
   db: Database,
   { lease, leaseMs, runIds }: { lease: string; leaseMs: number; runIds: string[] },
 ): Promise<void> {
-  for (const [place, ids] of await partsOfRows(db, "runs", runIds)) {
+  // Those at a worker of a cluster that is unavailable keep theirs, which nobody else can take over there either.
+  const { parts } = await availablePartsOfRows(db, "runs", runIds);
+  for (const [place, ids] of parts) {
     await place.pool.query(
       `update runs set lease_until = now() + $2::float8 * interval '1 ms'
         where id = any ($3::uuid[]) and lease = $1 and state = 'running'`,

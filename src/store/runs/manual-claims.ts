@@ -5,7 +5,7 @@ import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case
 import { accountOf } from "../accounts/ownership.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
-import { partsOf, partsOfRows, placesFound } from "../scale/places.ts";
+import { availablePartsOfRows, availablePlacesFound, availableRows, partsOf } from "../scale/places.ts";
 import { attemptsMax } from "./claims.ts";
 import { settleLaunches, takeTurn } from "./launches.ts";
 
@@ -31,7 +31,7 @@ export type EndedManualRun = Pick<ManualRun, "id" | "agentId" | "launchId"> & {
 
 /** The agents with pending manual runs. */
 export async function listWaitingAgents(db: Database): Promise<string[]> {
-  const { rows } = await db.pool.query<{ agent_id: string }>({
+  const rows = await availableRows<{ agent_id: string }>(db, {
     name: "waiting_agents",
     // Citus asks no shards recursively: there, the pending runs are read.
     text: db.places
@@ -139,7 +139,7 @@ export async function claimWaitingManualRuns(
   claim: Omit<ManualClaim, "concurrency">,
 ): Promise<ManualRun[]> {
   const claimed: ManualRun[] = [];
-  const places = await placesFound(db, {
+  const places = await availablePlacesFound(db, {
     name: "agents_with_waiting_manual",
     text: `select agent_id as "agentId" from runs
       where kind = 'manual' and state = 'running' and lease is null and next_try_at <= now()
@@ -179,7 +179,7 @@ async function claimWaitingIn(
  */
 export async function releaseAbandoned(db: Database, inHand: string[]): Promise<EndedManualRun[]> {
   const ended: EndedManualRun[] = [];
-  const places = await placesFound(db, {
+  const places = await availablePlacesFound(db, {
     name: "agents_with_abandoned_manual",
     text: `select distinct agent_id as "agentId" from runs
       where kind = 'manual' and state = 'running' and lease_until < now() and id <> all ($1::uuid[])`,
@@ -232,8 +232,10 @@ export async function extendManualLeases(
   db: Database,
   { lease, leaseMs, runIds }: { lease: string; leaseMs: number; runIds: string[] },
 ): Promise<Set<string>> {
-  const kept = new Set<string>();
-  for (const [place, ids] of await partsOfRows(db, "runs", runIds)) {
+  // Those at a worker of a cluster that is unavailable are neither cancelled nor taken over meanwhile.
+  const { parts, unknown } = await availablePartsOfRows(db, "runs", runIds);
+  const kept = new Set(unknown);
+  for (const [place, ids] of parts) {
     const { rows } = await place.pool.query<{ id: string }>({
       name: "tend_manual",
       text: `update runs set lease_until = now() + $2::float8 * interval '1 ms'

@@ -1,6 +1,6 @@
 // Opens the database for the functions of the store: the one server, or the coordinator of a cluster with the places of its agents.
 import { type Addresses, type Database, openDatabase } from "../db.ts";
-import { Shards } from "./shards.ts";
+import { Shards, type ShardsOptions } from "./shards.ts";
 import { takingTurns } from "./turns.ts";
 
 /**
@@ -13,12 +13,18 @@ const clusterOptions = "-c citus.max_adaptive_executor_pool_size=1";
 export function openStore(
   { url, pooled, distributed = false }: Addresses,
   connectionsMax?: number,
-  { answerMs }: { answerMs?: number } = {},
+  { answerMs, log }: Pick<ShardsOptions, "answerMs" | "log"> = {},
 ): Database {
   const limits = answerMs === undefined ? {} : { answerMs };
   if (!distributed) return openDatabase(url, connectionsMax, { ...limits, pooled });
   const db = openDatabase(url, connectionsMax, { ...limits, sessionOptions: clusterOptions });
-  const places = new Shards({ db, url, ...limits, ...(connectionsMax && { connectionsMax }) });
+  const places = new Shards({
+    db,
+    url,
+    ...limits,
+    ...(connectionsMax && { connectionsMax }),
+    ...(log && { log }),
+  });
   return {
     pool: takingTurns(db.pool),
     places,

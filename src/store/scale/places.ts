@@ -7,6 +7,8 @@ export type Places = {
   of(agentIds: Iterable<string>): Promise<Map<string, Database>>;
   /** All of them. */
   all(): Promise<Database[]>;
+  /** Those at workers that answer now. Throws a transient error if none does. */
+  available(): Promise<Database[]>;
   findUnavailable(): Promise<Unavailable>;
 };
 
@@ -16,6 +18,28 @@ export type Unavailable = { workers: string[]; of: number };
 /** For what looks for rows of any agents, and is no statement that a cluster answers at once. */
 export async function allPlaces(db: Database): Promise<Database[]> {
   return db.places ? db.places.all() : [db];
+}
+
+/** The same without those at workers that are unavailable, for work that comes back to them. */
+export async function availablePlaces(db: Database): Promise<Database[]> {
+  return db.places ? db.places.available() : [db];
+}
+
+/**
+ * The rows of a query about all agents, which a cluster asks all shards at once; while a worker is unavailable, those of the
+ * other agents, in any order. A limit holds for each group of shards then.
+ */
+export async function availableRows<Row extends object>(db: Database, query: pg.QueryConfig): Promise<Row[]> {
+  const asked = await db.pool.query<Row>(query).catch(error => {
+    if (!db.places || !isTransient(error)) throw error;
+  });
+  return asked ? asked.rows : rowsOfAvailable(db, query);
+}
+
+async function rowsOfAvailable<Row extends object>(db: Database, query: pg.QueryConfig): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const place of await availablePlaces(db)) rows.push(...(await place.pool.query<Row>(query)).rows);
+  return rows;
 }
 
 /**
@@ -30,7 +54,17 @@ export async function placeOf(db: Database, agentId: string): Promise<Database> 
 export async function placesFound(db: Database, query: pg.QueryConfig): Promise<Database[]> {
   if (!db.places) return [db];
   const { rows } = await db.pool.query<{ agentId: string }>(query);
-  const found = await db.places.of(rows.map(({ agentId }) => agentId));
+  return placesOf(db.places, rows);
+}
+
+/** The same, for work that comes back: without those at a worker that is unavailable. */
+export async function availablePlacesFound(db: Database, query: pg.QueryConfig): Promise<Database[]> {
+  if (!db.places) return [db];
+  return placesOf(db.places, await availableRows<{ agentId: string }>(db, query));
+}
+
+async function placesOf(places: Places, rows: { agentId: string }[]): Promise<Database[]> {
+  const found = await places.of(rows.map(({ agentId }) => agentId));
   return [...new Set(found.values())];
 }
 
@@ -58,20 +92,45 @@ type Table = "traces" | "runs" | "launches" | "backtests" | "test_cases";
 /** The ids of rows in the databases of their agents, which a cluster is asked for once. Others are left out there. */
 export async function partsOfRows(db: Database, table: Table, ids: string[]): Promise<Part<string>[]> {
   if (!db.places) return [[db, ids]];
-  const query = {
-    name: `agents_of_${table}`,
-    text: `select id, agent_id as "agentId" from ${table} where id = any ($1::uuid[])`,
-    values: [ids],
-  };
+  const query = lookUp(table, ids);
   const { rows } = await db.pool.query<Found>(query).catch(async error => {
     if (isTransient(error)) return { rows: await askEach(db, query, ids, error) };
     throw error;
   });
-  const parts = await partsOf(db, rows);
-  return parts.map(([place, part]) => [place, part.map(({ id }) => id)]);
+  return partsOfFound(db, rows);
+}
+
+/** The same, without those that may be at a worker that is unavailable: `unknown`. */
+export async function availablePartsOfRows(
+  db: Database,
+  table: Table,
+  ids: string[],
+): Promise<{ parts: Part<string>[]; unknown: string[] }> {
+  if (!db.places) return { parts: [[db, ids]], unknown: [] };
+  const query = lookUp(table, ids);
+  const asked = await db.pool.query<Found>(query).catch(error => {
+    if (!isTransient(error)) throw error;
+  });
+  if (asked) return { parts: await partsOfFound(db, asked.rows), unknown: [] };
+  const rows = await rowsOfAvailable<Found>(db, query);
+  const found = new Set(rows.map(({ id }) => id));
+  return { parts: await partsOfFound(db, rows), unknown: ids.filter(id => !found.has(id)) };
 }
 
 type Found = { id: string; agentId: string };
+
+function lookUp(table: Table, ids: string[]): pg.QueryConfig {
+  return {
+    name: `agents_of_${table}`,
+    text: `select id, agent_id as "agentId" from ${table} where id = any ($1::uuid[])`,
+    values: [ids],
+  };
+}
+
+async function partsOfFound(db: Database, rows: Found[]): Promise<Part<string>[]> {
+  const parts = await partsOf(db, rows);
+  return parts.map(([place, part]) => [place, part.map(({ id }) => id)]);
+}
 
 /** While a worker is unavailable, all rows may be elsewhere. If not, whether they exist is unknown. */
 async function askEach(db: Database, query: pg.QueryConfig, ids: string[], fault: Error): Promise<Found[]> {

@@ -1,6 +1,7 @@
 // Reaches the shards of agents on a Citus cluster: a Database for each group of shards, in which the names of tables mean the shards.
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
+import type { Logger } from "pino";
 import { type Database, isTransient, openDatabase, transaction } from "../db.ts";
 import { knownMigrations } from "../migrate.ts";
 import { urlAt } from "./nodes.ts";
@@ -14,6 +15,8 @@ export type ShardsOptions = {
   connectionsMax?: number;
   /** How long a statement may take there. */
   answerMs?: number;
+  /** Told when a worker becomes unavailable, and when it is back. */
+  log?: Pick<Logger, "info" | "warn">;
 };
 
 /**
@@ -31,6 +34,11 @@ export class Shards implements Places {
   readonly #nodeOf = new Map<string, Database>();
   /** The group of each agent. It stays until a group is split. */
   #known = new Map<string, string>();
+  /** The workers that did not answer when they were asked last. */
+  readonly #silent = new Set<Database>();
+  /** Asks them until they are back, if somebody is told. */
+  #watch: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(options: ShardsOptions) {
     this.#options = options;
@@ -82,20 +90,49 @@ export class Shards implements Places {
     this.#known = new Map();
   }
 
+  async available(): Promise<Database[]> {
+    const groups = await this.groups();
+    const faults = await this.#ping();
+    const found = [...groups].filter(([group]) => !faults.get(this.#nodeOf.get(group)!));
+    if (found.length === 0) throw [...faults.values()][0];
+    return found.map(([, place]) => place);
+  }
+
   async findUnavailable(): Promise<Unavailable> {
     await this.groups();
-    const used = new Set(this.#nodeOf.values());
-    const nodes = [...this.#nodes].filter(([, node]) => used.has(node));
-    const found = await Promise.all(
-      nodes.map(async ([address, node]) => ((await answers(node)) ? [] : [address])),
-    );
-    const workers = found.flat();
+    const faults = await this.#ping();
+    const workers = [...this.#nodes].filter(([, node]) => faults.get(node)).map(([address]) => address);
+    return { workers, of: faults.size };
+  }
+
+  /** The workers that have agents, each with what keeps it from answering. */
+  async #ping(): Promise<Map<Database, Error | undefined>> {
+    const nodes = [...new Set(this.#nodeOf.values())];
+    const faults = await Promise.all(nodes.map(faultOf));
+    for (const [at, fault] of faults.entries()) this.#note(nodes[at]!, fault);
     // Its standby may have taken its place.
-    if (workers.length > 0) this.#forget();
-    return { workers, of: nodes.length };
+    if (faults.some(Boolean)) this.#forget();
+    return new Map(nodes.map((node, at) => [node, faults[at]]));
+  }
+
+  #note(node: Database, fault: Error | undefined): void {
+    if (this.#isClosed || this.#silent.has(node) === (fault !== undefined)) return;
+    const [worker] = [...this.#nodes].find(([, known]) => known === node)!;
+    const { log } = this.#options;
+    if (fault) {
+      this.#silent.add(node);
+      log?.warn({ worker, err: fault.message }, "Worker of the cluster unavailable");
+    } else {
+      this.#silent.delete(node);
+      log?.info({ worker }, "Worker of the cluster available again");
+    }
+    clearInterval(this.#watch);
+    if (log && this.#silent.size > 0) this.#watch = setInterval(() => void this.#ping(), watchMs).unref();
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#watch);
     await Promise.all([...this.#nodes.values()].map(node => node.close()));
   }
 
@@ -150,13 +187,15 @@ type Group = {
 };
 
 const healthMs = 2_000;
+const watchMs = 5_000;
 
-async function answers(node: Database): Promise<boolean> {
+async function faultOf(node: Database): Promise<Error | undefined> {
   const asked = node.pool.query("select").then(
-    () => true,
-    () => false,
+    () => undefined,
+    (error: Error) => error,
   );
-  return Promise.race([asked, delay(healthMs, false, { ref: false })]);
+  const late = Object.assign(new Error(`No answer in ${healthMs / 1_000} s`), { code: "ETIMEDOUT" });
+  return Promise.race([asked, delay(healthMs, late, { ref: false })]);
 }
 
 /** What the functions of the store use of a pool and a connection. */

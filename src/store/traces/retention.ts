@@ -1,7 +1,7 @@
 // Retention: how long a project keeps its traces, and the deletion of older ones, a few at a time.
 import type pg from "pg";
 import { type Database, transaction } from "../db.ts";
-import { allPlaces, placeOf } from "../scale/places.ts";
+import { availablePlaces, placeOf } from "../scale/places.ts";
 
 /** Of the project, in days; null: its traces are kept. Undefined if it does not exist. */
 export async function findRetention(db: Database, projectId: string): Promise<number | null | undefined> {
@@ -28,10 +28,13 @@ function isOver(days: string): string {
   return `t.id < id_at(${limit}) and t.received_at < ${limit}`;
 }
 
-/** The agents that have traces to delete. `serverDays`: of all projects; null: only by their own settings. */
+/**
+ * The agents that have traces to delete, without those at a worker of a cluster that is unavailable. `serverDays`: of all
+ * projects; null: only by their own settings.
+ */
 export async function listAgentsToExpire(db: Database, serverDays: number | null): Promise<string[]> {
   const ids: string[] = [];
-  for (const place of await allPlaces(db)) {
+  for (const place of await availablePlaces(db)) {
     const { rows } = await place.pool.query<{ id: string }>({
       name: "list_agents_to_expire",
       text: `select a.id from (

@@ -6,7 +6,7 @@ import { intakeKey } from "../accounts/intake-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
-import { partsOf, placeOf } from "../scale/places.ts";
+import { availableRows, partsOf, placeOf } from "../scale/places.ts";
 import { revoked } from "./live-keys.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
 import { noRedactions } from "./redactions.ts";
@@ -97,7 +97,7 @@ export type ExpiredRecords = {
 
 /** The traces named by records that have waited this long. */
 export async function listOverdue(db: Database, waitMs: number): Promise<NamedTrace[]> {
-  const { rows } = await db.pool.query<NamedTrace>({
+  return availableRows<NamedTrace>(db, {
     name: "list_overdue_records",
     text: `select distinct agent_id as "agentId", otlp_trace_id as "otlpTraceId" from (
         select agent_id, otlp_trace_id from waiting_records
@@ -105,7 +105,6 @@ export async function listOverdue(db: Database, waitMs: number): Promise<NamedTr
       ) oldest`,
     values: [waitMs, rowsMax],
   });
-  return rows;
 }
 
 /** Deletes the records for these traces that have waited this long. */

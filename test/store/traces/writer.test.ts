@@ -68,7 +68,11 @@ async function tracesOf({ agentId }: Sender): Promise<{ id: string; external_id:
 /** Why a test that puts a proxy, or another database, in place of the one server does not run on a cluster. */
 const oneServer = onCitus && "needs one server";
 
-const findUnavailable = async () => ({ workers: [], of: 1 });
+const onlyHere = {
+  all: async () => [db],
+  available: async () => [db],
+  findUnavailable: async () => ({ workers: [], of: 1 }),
+};
 
 describe("concurrent writes", () => {
   it("store the new traces of many callers, with their batches and runs, in one statement", async () => {
@@ -256,7 +260,7 @@ describe("writes of agents in several places", { skip: oneServer }, () => {
         [senders[0]!.agentId, db],
         [senders[1]!.agentId, elsewhere.db],
       ]);
-      const places = { of: async () => homes, all: async () => [db], findUnavailable };
+      const places = { of: async () => homes, ...onlyHere };
       const spread = new TraceWriter({ ...db, places }, limits);
       const writes = [0, 1, 0, 1, 1].map(at => otlpWrite(senders[at]!));
       const stored = await store(writes, spread);
@@ -285,7 +289,7 @@ describe("writes of agents in several places", { skip: oneServer }, () => {
         [sender.agentId, other],
         [away.agentId, proxied],
       ]);
-      const places = { of: async () => homes, all: async () => [db], findUnavailable };
+      const places = { of: async () => homes, ...onlyHere };
       const spread = new TraceWriter({ ...db, places }, limits);
       const writes = [otlpWrite(sender), otlpWrite(away)];
       assert.deepEqual(
