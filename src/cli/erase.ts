@@ -2,9 +2,11 @@
 import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { tracesOf } from "../model/erasure.ts";
+import type { PlacesOfRule } from "../model/redaction.ts";
 import { CliError, type Client, openClient } from "./client.ts";
 import { findProject } from "./find.ts";
 import { nonEmpty, readCount, requireToken, serviceUrl } from "./options.ts";
+import { redactedInWords } from "./redacted-text.ts";
 import { oneLine } from "./report.ts";
 
 type EraseOptions = {
@@ -36,7 +38,14 @@ type Erasure = {
   edited: number;
   progress: { read: number; of: number };
   error: string | null;
-  matches: { traceId: string; spanId: string | null; in: string; path: string; excerpt: string }[];
+  matches: {
+    traceId: string;
+    spanId: string | null;
+    in: string;
+    path: string;
+    excerpt: string;
+    redactions?: PlacesOfRule[];
+  }[];
   tests: Place[];
   notes: { id: string; testName: string; traceId: string; excerpt: string }[];
   views: Place[];
@@ -156,9 +165,10 @@ function dryRunLines({ state, error, matched, matches, tests, notes, views }: Er
   const isNothing = matched + tests.length + notes.length + views.length === 0;
   return [
     `${tracesOf(matched)} ${matched === 1 ? "matches" : "match"}.`,
-    ...matches.map(
-      match => `    ${match.traceId}  ${oneLine(`${match.in} ${match.path}: ${match.excerpt}`)}`,
-    ),
+    ...matches.map(match => {
+      const excerpt = redactedInWords(match.excerpt, match.redactions);
+      return `    ${match.traceId}  ${oneLine(`${match.in} ${match.path}: ${excerpt}`)}`;
+    }),
     ...(matches.length > 0 && rest > 0 ? [`    … and ${rest} more`] : []),
     ...held("Tests that have it (--edit-tests):", labeled(tests)),
     ...held(

@@ -1,6 +1,7 @@
 // Reports the results of a launch: lines for the terminal, and an exit code.
 import type { Change, Launch, LaunchTest, RunTurn } from "../model/run/launch.ts";
 import type { Check, Counts, Outcome, RunState } from "../model/run/run.ts";
+import { redactedInWords } from "./redacted-text.ts";
 
 /** A run as the API answers it, with its turns and checks. */
 export type ReportedRun = {
@@ -23,7 +24,7 @@ export type ReportedRun = {
   change: Change | null;
   flaky: boolean;
   notices: string[];
-  turns: Pick<RunTurn, "turn" | "error">[];
+  turns: Pick<RunTurn, "turn" | "error" | "errorRedactions">[];
   /** With the descriptions of their assertions. Not read, like the turns, of runs whose checks all passed. */
   checks: (Check & { description?: string })[];
 };
@@ -198,15 +199,16 @@ export function reasonsOf(run: ReportedRun): string[] {
   if (state === "error") return [oneLine(error ?? "The run ended without a result.")];
   if (state !== "completed") return ["The run did not finish."];
   if (verdict === "passed") return checks.filter(isUnjudged).map(lineOf);
-  const broken = turns.flatMap(turn =>
-    turn.error ? [oneLine(`turn ${turn.turn}, ${turn.error.code}: ${turn.error.reason}`)] : [],
+  const broken = turns.flatMap(({ turn, error: ended, errorRedactions }) =>
+    ended ? [oneLine(`turn ${turn}, ${ended.code}: ${redactedInWords(ended.reason, errorRedactions)}`)] : [],
   );
   const open = checks.filter(({ outcome }) => outcome !== "passed").map(lineOf);
   return [...broken, ...open];
 }
 
 function lineOf(check: ReportedRun["checks"][number]): string {
-  return oneLine(`${titleOf(check)}, ${check.outcome}: ${check.reason}`);
+  const inReason = check.redactions?.filter(({ path }) => path === "reason");
+  return oneLine(`${titleOf(check)}, ${check.outcome}: ${redactedInWords(check.reason, inReason)}`);
 }
 
 /** "semantic a1 (Greets by name)". */

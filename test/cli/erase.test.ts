@@ -78,6 +78,19 @@ test("a dry run lists the tests that have the value below each other, and says i
   assert.equal(none.out, "0 traces match.\nNothing to erase. Check the spelling: case matters.\n");
 });
 
+test("a dry run says redacted places in words", async () => {
+  const privacy = `/api/projects/${service.projectId}/privacy`;
+  const { body } = await service.client.get(privacy).expect(200);
+  await service.client.put(privacy, { ...body, builtIn: ["email"] }).expect(200);
+  await send(service, {
+    body: canonicalBody(service.agent.id, {
+      spans: [canonicalSpan({ attributes: { note: "Code QX-77-Z for jane@example.com" } })],
+    }),
+  });
+  const { out } = await svc(["--text", "QX-77-Z", "--dry-run"]);
+  assert.match(out, /attributes note: Code QX-77-Z for \[redacted: email\]\n/);
+});
+
 test("wrong usage and rejected requests end with 2, and neither the token nor a stack is printed", async () => {
   const made = await service.client.post("/api/access-tokens", { name: "CI" }).expect(201);
   const cases: [string[], RegExp, string?][] = [
