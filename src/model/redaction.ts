@@ -75,6 +75,11 @@ export type Redactor = {
  */
 export type Search = {
   isCleanAttribute(key: string, value: unknown): boolean;
+  /**
+   * Whether that is seen without decoding the text of an attribute, which is in the bytes from `from` to `to`, in UTF-8 and as it is
+   * or as JSON writes it. False says nothing.
+   */
+  isSeenClean(key: string, bytes: Uint8Array, from: number, to: number): boolean;
   isCleanText(text: string): boolean;
 };
 
@@ -115,6 +120,7 @@ function searchBy(engine: Engine): Search {
       walk.attribute(value, key, key);
       return found.length === 0;
     },
+    isSeenClean: (key, bytes, from, to) => walk.isSeenClean(key, bytes, from, to),
     isCleanText(text) {
       walk.text(text, "", "");
       return found.length === 0;

@@ -5,7 +5,7 @@ import { UnreadText } from "../model/trace/unread-text.ts";
 import { readAnyValue } from "./any-value.ts";
 import { unusual } from "./plain-cursor.ts";
 import { type JsonCursor, Names, token } from "./plain-json.ts";
-import { hashOf, KeySet, listedAt, serviceNameKey } from "./plain-keys.ts";
+import { hashOf, KeySet, keyAt, listedAt, serviceNameKey } from "./plain-keys.ts";
 import type { PlainWatcher } from "./plain-trace.ts";
 import { setOwn } from "./set-own.ts";
 
@@ -92,14 +92,26 @@ export class JsonValues {
     const isName = isOfResource && listed === serviceNameKey;
     // Another type is read as text, which names no service.
     if (isName && !this.#wasText) throw unusual;
-    if (!watcher || isName) {
+    const key = watcher && !isName ? this.#key() : "";
+    if (!watcher || isName || this.#isSeenClean(watcher, key)) {
       if (listed) setOwn(target!, listed, longTextAttributes.has(listed) ? this.#later() : this.#decode());
       return;
     }
     const value = this.#decode();
-    const key = this.#cursor.textAt(from, to, this.#isKeyEscaped);
     if (!watcher.isCleanAttribute(key, value)) throw unusual;
     if (listed) setOwn(target!, listed, value);
+  }
+
+  /** The last key. */
+  #key(): string {
+    const [from, to] = [this.#keyFrom, this.#keyTo];
+    if (this.#isKeyEscaped) return this.#cursor.textAt(from, to, true);
+    return keyAt(this.#bytes, from, to, this.#keyHash);
+  }
+
+  #isSeenClean(watcher: PlainWatcher, key: string): boolean {
+    const { from, to } = this.#cursor;
+    return this.#wasText && watcher.isSeenClean(key, this.#bytes, from, to);
   }
 
   #later(): unknown {

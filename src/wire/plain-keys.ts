@@ -46,6 +46,28 @@ export function hashOf(bytes: Uint8Array, from: number, to: number): number {
   return hash;
 }
 
+/** Traces have the same keys again and again. Decoding one takes several times as long as finding it here. */
+const knownKeys = new Map<number, { key: string; bytes: Buffer }>();
+const knownKeysMax = 2_000;
+const knownBytesMax = 64;
+
+/** The key from `from` up to `to`, whose hash is known. */
+export function keyAt(bytes: Buffer, from: number, to: number, keyHash: number): string {
+  const known = knownKeys.get(keyHash);
+  if (known && isSame(known.bytes, bytes, from, to)) return known.key;
+  const key = bytes.toString("utf8", from, to);
+  if (to - from > knownBytesMax) return key;
+  if (knownKeys.size >= knownKeysMax) knownKeys.clear();
+  knownKeys.set(keyHash, { key, bytes: Buffer.from(key) });
+  return key;
+}
+
+function isSame(one: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
+  if (one.length !== to - from) return false;
+  for (let i = 0; i < one.length; i++) if (one[i] !== bytes[from + i]) return false;
+  return true;
+}
+
 export const serviceNameKey = "service.name";
 
 const listedByHash = new Map<number, { key: string; bytes: Buffer }>();
@@ -57,7 +79,5 @@ for (const key of [serviceNameKey, ...columnAttributes]) {
 /** The key from `from` up to `to`, whose hash is known, if columns are derived from it; else null. */
 export function listedAt(bytes: Uint8Array, from: number, to: number, keyHash: number): string | null {
   const listed = listedByHash.get(keyHash);
-  if (listed?.bytes.length !== to - from) return null;
-  for (let i = 0; i < listed.bytes.length; i++) if (listed.bytes[i] !== bytes[from + i]) return null;
-  return listed.key;
+  return listed && isSame(listed.bytes, bytes, from, to) ? listed.key : null;
 }

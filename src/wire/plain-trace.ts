@@ -10,5 +10,7 @@ export type PlainTrace = { serviceName: string; traceId: string; spans: Span[] }
  */
 export type PlainWatcher = {
   isCleanAttribute(key: string, value: unknown): boolean;
+  /** Whether that is seen from the bytes of a text, in UTF-8 and as it is or as JSON writes it. False says nothing. */
+  isSeenClean(key: string, bytes: Uint8Array, from: number, to: number): boolean;
   isCleanText(text: string): boolean;
 };

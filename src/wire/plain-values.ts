@@ -5,7 +5,7 @@ import { UnreadText } from "../model/trace/unread-text.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { readAnyValue } from "./otlp-protobuf-value.ts";
 import { type PlainCursor, unusual } from "./plain-cursor.ts";
-import { hashOf, KeySet, listedAt, serviceNameKey } from "./plain-keys.ts";
+import { hashOf, KeySet, keyAt, listedAt, serviceNameKey } from "./plain-keys.ts";
 import type { PlainWatcher } from "./plain-trace.ts";
 import { ProtobufWalk } from "./protobuf-walk.ts";
 import { setOwn } from "./set-own.ts";
@@ -78,13 +78,18 @@ export class PlainValues {
     const isName = isOfResource && listed === serviceNameKey;
     // Other types are read as text, which is no name.
     if (isName && !this.#wasText) throw unusual;
-    if (!watcher || isName) {
+    const key = watcher && !isName ? keyAt(this.#bytes, from, to, this.#keyHash) : "";
+    if (!watcher || isName || this.#isSeenClean(watcher, key)) {
       if (listed) setOwn(target!, listed, longTextAttributes.has(listed) ? this.#later() : this.#decode());
       return;
     }
     const value = this.#decode();
-    if (!watcher.isCleanAttribute(this.#bytes.toString("utf8", from, to), value)) throw unusual;
+    if (!watcher.isCleanAttribute(key, value)) throw unusual;
     if (listed) setOwn(target!, listed, value);
+  }
+
+  #isSeenClean(watcher: PlainWatcher, key: string): boolean {
+    return this.#wasText && watcher.isSeenClean(key, this.#bytes, this.#textFrom, this.#textTo);
   }
 
   #keyValue(outerEnd: number, owner: number, depth: number): void {

@@ -50,6 +50,12 @@ export function isEan13(digits: Uint8Array, from: number, count: number): boolea
   return sum % 10 === 0;
 }
 
+/** Whether these are the letters of a country that has IBANs, in either case. */
+export function isIbanCountry(first: number, second: number): boolean {
+  const [one, two] = [first & 0xffdf, second & 0xffdf];
+  return one < 128 && two < 128 && ibanLengths[one * 128 + two]! > 0;
+}
+
 /**
  * What has the country and the length of an IBAN, and its first digit here; null if there is none. It is an IBAN if its check
  * digits are right.

@@ -42,6 +42,15 @@ function packed(first: number, second: number, third: number): number {
   return (first * 128 + second) * 128 + third;
 }
 
+/** The prefixes of keys that end with three characters. */
+export function prefixesEndingWith(
+  first: number,
+  second: number,
+  third: number,
+): readonly { prefix: string }[] | undefined {
+  return first < 128 && second < 128 ? byEnding.get(packed(first, second, third)) : undefined;
+}
+
 /** The letters before the last of a prefix. */
 const lastLetters = new Uint8Array(128);
 for (const { prefix } of shapes) lastLetters[prefix.charCodeAt(prefix.length - 2)] = 1;

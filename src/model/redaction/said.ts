@@ -9,7 +9,8 @@ const passwords =
 /** Said of what programs make: the value must look random. */
 const keys =
   "secret(?:[ _-]?(?:key|access[ _-]?key))?|(?:api|access|auth|private|signing|encryption|client|account|master|shared|service)[ _-]?(?:key|secret|token)|api[ _-]?schl[üu]ssel|(?:bearer|refresh|session|id|csrf|security|bot|webhook)[ _-]?token|token|credential(?:s)?|x-api-key|cl[ée] (?:api|secr[èe]te)|clave (?:de )?api|chave (?:de )?api|ключ|токен|密钥|令牌";
-const words = new WordTree(
+/** All of them, from their ends. */
+export const words = new WordTree(
   [
     { words: passwords, value: true },
     { words: keys, value: false },
@@ -17,7 +18,8 @@ const words = new WordTree(
   true,
 );
 
-const joins = new WordTree(
+/** What may stand between a word and the value, from its end. */
+export const joins = new WordTree(
   [
     {
       words:

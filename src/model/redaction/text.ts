@@ -5,6 +5,8 @@ import { type Found, withoutOverlaps } from "./found.ts";
 import { type JsonText, jsonTextsIn } from "./json-texts.ts";
 import type { OwnRules } from "./own-rules.ts";
 import { type BuiltInRule, builtInRules, uncheckedRule, uncheckedText } from "./rules.ts";
+import { Screen } from "./screen.ts";
+import { isSecretKey } from "./secrets.ts";
 import { Text, type UnitsOf } from "./units.ts";
 import type { Work } from "./work.ts";
 
@@ -24,6 +26,8 @@ export class TextRedaction {
   readonly names: readonly string[];
   readonly #placeholderOf: readonly string[];
   readonly #builtIn: BuiltInFinder | null;
+  /** Null: the own rules need the text. */
+  readonly #screen: Screen | null;
   readonly #ownFrom: number;
   readonly #own: OwnRules;
   readonly #units: number;
@@ -37,6 +41,7 @@ export class TextRedaction {
     this.names = [...builtIn, ...own.names];
     this.#placeholderOf = this.names.map(name => `[${name}]`);
     this.#builtIn = builtIn.length > 0 ? new BuiltInFinder(builtIn) : null;
+    this.#screen = own.names.length === 0 ? new Screen(builtIn) : null;
     this.#ownFrom = builtIn.length;
     this.#own = own;
     this.#units = builtIn.length + own.units;
@@ -48,6 +53,15 @@ export class TextRedaction {
   /** Whether any rule searches texts; if not, there are only pseudonyms. */
   get searches(): boolean {
     return this.names.length > 0;
+  }
+
+  /**
+   * Whether it is seen from the bytes of a text, in UTF-8 and as it is or as JSON writes it, that nothing in it is found. If not,
+   * only `find` tells.
+   */
+  isSeenClean(bytes: Uint8Array, from: number, to: number, key: string): boolean {
+    if (!this.searches) return true;
+    return this.#screen !== null && !isSecretKey(key) && this.#screen.isClean(bytes, from, to);
   }
 
   /** `key`: the name of the attribute or field, which may say that the text is a secret. */
