@@ -70,8 +70,9 @@ export type RunOfTrace = RunWithDetail & { traceDiffers: boolean };
 /** Every run of a trace, newest first, including manual runs in which the trace is one of several turns. */
 export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunOfTrace[]> {
   const place = await placeOfRow(db, "traces", traceId);
-  const { rows } = await place.pool.query<Row & { traceDiffers: boolean }>(
-    `select ${runColumns}, r.detail,
+  const { rows } = await place.pool.query<Row & { traceDiffers: boolean }>({
+    name: "list_runs_of_trace",
+    text: `select ${runColumns}, r.detail,
         exists (
           select from run_turns u where u.agent_id = r.agent_id and u.run_id = r.id and u.trace_id = $1 and (${differingTurn})
         ) as "traceDiffers"
@@ -79,8 +80,8 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
       where (r.agent_id, r.id) in (
         select agent_id, id from runs where trace_id = $1 union select agent_id, run_id from run_turns where trace_id = $1
       ) order by r.id desc`,
-    [traceId],
-  );
+    values: [traceId],
+  });
   return withJudging(place, rows);
 }
 

@@ -3,8 +3,8 @@ import type { ReadBy } from "../../model/conventions/read-by.ts";
 import type { TracePath } from "../../model/trace/trace.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
-import { spanOf } from "../listing.ts";
 import { partsOfRows } from "../scale/places.ts";
+import { batchesOf } from "./span-keys.ts";
 
 /** One trace as it is stored, in one snapshot: what mergeBatches needs, and what its agent's traces are read by. */
 export type StoredBatches = ReadBy & {
@@ -75,13 +75,14 @@ async function loadIn(
         from (
           select id, agent_id, path, revision, derived_revision, batch_bytes,
             sum(batch_bytes) over (order by batch_bytes, id rows unbounded preceding) as total
-          from unnest($1::uuid[]) as asked (id) join traces using (id)
+          -- How many is hidden, as in multi-row.ts.
+          from unnest((select $1::uuid[])) as asked (id) join traces using (id)
         ) sized
       ) t
       join agents a on a.id = t.agent_id
-      left join trace_batches b on b.trace_id = t.id and t.fits and b.trace_id >= $3 and b.trace_id <= $4
+      left join ${batchesOf("t.id", "t.fits")} on true
       order by t.batch_bytes, t.id, b.seq`,
-    values: [traceIds, bytesMax, ...spanOf(traceIds)],
+    values: [traceIds, bytesMax],
   });
   const resources = await loadResources(
     db,

@@ -3,13 +3,12 @@ import type pg from "pg";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import { forgetAfter, noteDeadlines } from "../content/deadlines.ts";
 import { type Database, transaction } from "../db.ts";
-import { spanOf } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { partsOf } from "../scale/places.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
 import { moveRuns, scheduleFurther } from "./schedule.ts";
-import { keysIn } from "./span-keys.ts";
+import { batchesOf, keysIn } from "./span-keys.ts";
 import { deadlineOf, type MergeLimits } from "./update.ts";
 
 /** A trace that got log records. `scheduled`: it has a pending run now. */
@@ -192,6 +191,8 @@ async function lockWaiting(client: pg.PoolClient, locked: Locked[]): Promise<Wai
   return rows;
 }
 
+const opened = multiRow<string>(1, { id: ["uuid", id => id] });
+
 async function openTraces(client: pg.PoolClient, locked: Locked[]): Promise<Map<string, Open>> {
   const open = new Map<string, Open>();
   for (const trace of locked) {
@@ -200,9 +201,8 @@ async function openTraces(client: pg.PoolClient, locked: Locked[]): Promise<Map<
   }
   const { rows } = await client.query<{ trace_id: string; span_keys: Buffer; record_keys: Buffer | null }>({
     name: "keys_of_batches",
-    text: `select trace_id, span_keys, record_keys from trace_batches
-      where trace_id = any ($1::uuid[]) and trace_id >= $2 and trace_id <= $3`,
-    values: [[...open.keys()], ...spanOf([...open.keys()])],
+    text: `select b.trace_id, b.span_keys, b.record_keys from ${opened.from} cross join ${batchesOf("item.id")}`,
+    values: opened.values([...open.keys()]),
   });
   for (const { trace_id, span_keys, record_keys } of rows) {
     const { spans, records } = open.get(trace_id)!;

@@ -36,9 +36,11 @@ export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "ex
 
 /** Does not check the owner. */
 export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {
-  const { rows } = await db.pool.query<TraceRow>(`select ${traceColumns} from traces t where t.id = $1`, [
-    id,
-  ]);
+  const { rows } = await db.pool.query<TraceRow>({
+    name: "find_trace",
+    text: `select ${traceColumns} from traces t where t.id = $1`,
+    values: [id],
+  });
   return rows[0];
 }
 

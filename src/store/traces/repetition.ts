@@ -1,8 +1,7 @@
 // Recognizes a batch that a trace already has, byte for byte: a retry changes nothing, so it raises no revision.
 import type pg from "pg";
-import { spanOf } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
-import { sharesKey } from "./span-keys.ts";
+import { batchesOf, sharesKey } from "./span-keys.ts";
 import type { TraceWrite } from "./write.ts";
 
 // A retry comes soon. Older batches are not compared, so that a batch of a long trace costs no more than one of a short
@@ -11,7 +10,7 @@ const latestBatches = 64;
 
 export type Candidate = { write: TraceWrite; trace: { id: string; batch_count: number } };
 
-const items = multiRow<Candidate>(3, {
+const items = multiRow<Candidate>(1, {
   id: ["uuid", ({ trace }) => trace.id],
   at: ["int", (_, index) => index],
   after: ["int", ({ trace }) => trace.batch_count - latestBatches],
@@ -28,11 +27,13 @@ export async function findRepeated(client: pg.PoolClient, candidates: Candidate[
   const { rows } = await client.query<{ at: number; seq: number }>({
     name: "repeated_batches",
     text: `select item.at, max(b.seq) as seq
-      from ${items.from}
-      join trace_batches b on b.trace_id = item.id and b.trace_id >= $1 and b.trace_id <= $2 and b.seq > item.after and b.raw_length = item.raw_length
-        and b.span_keys = ${items.bytes("span_keys")} and b.spans = ${items.bytes("spans")}
+      from ${items.from} cross join ${batchesOf(
+        "item.id",
+        `seq > item.after and raw_length = item.raw_length and span_keys = ${items.bytes("span_keys")}
+          and spans = ${items.bytes("spans")}`,
+      )}
       group by item.at`,
-    values: [...spanOf(candidates.map(({ trace }) => trace.id)), ...items.values(candidates)],
+    values: items.values(candidates),
   });
   const repeated = new Set<TraceWrite>();
   for (const { at, seq } of rows) {

@@ -1,6 +1,7 @@
 // Retention: how long a project keeps its traces, and the deletion of older ones, a few at a time.
 import type pg from "pg";
 import { type Database, transaction } from "../db.ts";
+import { minuteOfId } from "../listing.ts";
 import { availablePlaces, placeOf } from "../scale/places.ts";
 
 /** Of the project, in days; null: its traces are kept. Undefined if it does not exist. */
@@ -71,19 +72,48 @@ export async function expireTraces(
     await client.query("select set_config('onlooker.keeps_identities', 'on', true)");
     // A project that chose a shorter time is not kept waiting for the range.
     if (!db.places && rows[0].days === serverDays) await leaveToDrops(client);
-    const { rowCount } = await client.query({
+    const { rows: chosen } = await client.query<{ deleted: number; last: string | null }>({
       name: "expire_traces",
       text: `with chosen as materialized (
           select id, agent_id, external_id from traces t where agent_id = $1 and ${isOver("$2::int")} order by id limit $3
           for update skip locked
         ), kept as (
-          -- Of traces from before, it may not be there yet.
+          -- While those of traces from before are filled, it may not be there yet.
           insert into trace_identities (agent_id, trace_id, external_id)
-          select agent_id, id, external_id from chosen on conflict do nothing
-        ) delete from traces using chosen where traces.id = chosen.id`,
+          select agent_id, id, external_id from chosen where is_named_before(agent_id, external_id) on conflict do nothing
+        ), deleted as (
+          delete from traces using chosen where traces.id = chosen.id
+        )
+        select count(*)::int as deleted, (select id from chosen order by id desc limit 1) as last from chosen`,
       values: [agentId, rows[0].days, tracesMax],
     });
-    return rowCount ?? 0;
+    const { deleted, last } = chosen[0]!;
+    if (last !== null) await expireValues(client, agentId, last);
+    return deleted;
+  });
+}
+
+/**
+ * Deletes the values of the minutes and hours up to this trace in which no trace is left. Nothing adds to them: no trace arrives
+ * with an id of an earlier day.
+ */
+async function expireValues(client: pg.PoolClient, agentId: string, last: string): Promise<void> {
+  await client.query({
+    name: "expire_values",
+    text: `with emptied as materialized (
+        select minute, length from (
+          select distinct minute, case when kind in ('outcome', 'version') then 60 else 1 end as length
+          from trace_values where agent_id = $1 and minute <= (select $2::bigint)
+        ) found
+        where not exists (
+          select from traces t where t.agent_id = $1 and t.id >= id_at(to_timestamp(minute * 60.0))
+            and t.id < id_at(to_timestamp((minute + length) * 60.0))
+        )
+      )
+      delete from trace_values v using emptied
+      where v.agent_id = $1 and v.minute = emptied.minute
+        and case when v.kind in ('outcome', 'version') then 60 else 1 end = emptied.length`,
+    values: [agentId, minuteOfId(last)],
   });
 }
 

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type pg from "pg";
 import type { Span } from "../../model/trace/trace.ts";
 import { allocateDense } from "../../wire/slab.ts";
-import { spanOf } from "../listing.ts";
+import { multiRow } from "../multi-row.ts";
 
 const otlpSpanId = /^[0-9a-f]{16}$/;
 
@@ -28,6 +28,17 @@ export function sharesKey(a: Buffer, b: Buffer): boolean {
   return keysIn(b).some(key => keys.has(key));
 }
 
+/**
+ * For a `from`, as SQL: the batches `b` of the trace with this id (SQL), if `condition` holds. `offset 0` makes it one look-up for each
+ * trace, in its own range: joined, all ranges were read and sorted for 16 traces of any age (5 ms instead of 0.2 ms), and with their
+ * lowest and highest id as parameters the statement was planned each time.
+ */
+export function batchesOf(traceId: string, condition = "true"): string {
+  return `lateral (select * from trace_batches where trace_id = ${traceId} and ${condition} offset 0) b`;
+}
+
+const asked = multiRow<string>(1, { id: ["uuid", id => id] });
+
 /** The ids of the traces to which one of the batches adds a span. */
 export async function findAdded(
   client: pg.PoolClient,
@@ -36,9 +47,8 @@ export async function findAdded(
   const ids = [...new Set(batches.map(batch => batch.traceId))];
   const { rows } = await client.query<{ trace_id: string; span_keys: Buffer }>({
     name: "span_keys",
-    text: `select trace_id, span_keys from trace_batches
-      where trace_id = any ($1::uuid[]) and trace_id >= $2 and trace_id <= $3`,
-    values: [ids, ...spanOf(ids)],
+    text: `select b.trace_id, b.span_keys from ${asked.from} cross join ${batchesOf("item.id")}`,
+    values: asked.values(ids),
   });
   const stored = new Map<string, Set<string>>();
   for (const { trace_id, span_keys } of rows) {

@@ -88,6 +88,56 @@ test("the oldest are deleted first, a few at a time, and one that somebody chang
   assert.equal(await expireTraces(db, agentId, limits), 2);
 });
 
+test("the values of a minute and of an hour go once no trace is left in them", async () => {
+  const { agentId } = await makeAgentWith(5);
+  const { pool } = await placeOf(db, agentId);
+  const hour = Math.floor(daysAgo(10).getTime() / 3_600_000) * 60;
+  // Two traces in the tenth minute of an hour, one in the twentieth, and one in the next hour.
+  const ids: string[] = [];
+  for (const minute of [10, 10.5, 20, 70])
+    ids.push(await storeTrace(db, agentId, { receivedAt: new Date((hour + minute) * 60_000) }));
+  for (const [kind, minute] of [
+    ["tool", 10],
+    ["model", 10],
+    ["tool", 20],
+    ["outcome", 0],
+    ["version", 0],
+    ["tool", 70],
+    ["outcome", 60],
+  ] as const)
+    await pool.query("insert into trace_values (agent_id, kind, value, minute) values ($1, $2, 'one', $3)", [
+      agentId,
+      kind,
+      hour + minute,
+    ]);
+  const values = async () => {
+    const { rows } = await pool.query<{ text: string }>(
+      "select kind || ' ' || minute - $2::int as text from trace_values where agent_id = $1 order by minute, kind",
+      [agentId, hour],
+    );
+    return rows.map(({ text }) => text);
+  };
+  const locking = await placeOf(other, agentId);
+  const client = await locking.pool.connect();
+  await client.query("begin");
+  await client.query("select from traces where id = $1 for update", [ids[1]]);
+  assert.equal(await expireTraces(db, agentId, { serverDays: null, tracesMax: 2 }), 2);
+  assert.deepEqual(await values(), [
+    "outcome 0",
+    "version 0",
+    "model 10",
+    "tool 10",
+    "outcome 60",
+    "tool 70",
+  ]);
+  await client.query("rollback");
+  client.release();
+  assert.equal(await expireTraces(db, agentId, { serverDays: null, tracesMax: 1 }), 1);
+  assert.deepEqual(await values(), ["outcome 60", "tool 70"]);
+  assert.equal(await expireTraces(db, agentId, limits), 1);
+  assert.deepEqual(await values(), []);
+});
+
 test("a trace that the wrong clock of a process made old is kept", async () => {
   const { agentId } = await makeAgentWith(5);
   const id = await storeTrace(db, agentId, { receivedAt: daysAgo(400) });
