@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { zstdDecompressSync } from "node:zlib";
 import type { Attributes, Batch } from "../model/trace/trace.ts";
-import { compress } from "./compress.ts";
+import { compress, compressText } from "./compress.ts";
 import { parseExactly } from "./json-exact.ts";
 import { scanJson } from "./json-scan.ts";
 import { type Json, readOtlpJson } from "./otlp-json.ts";
@@ -13,12 +13,9 @@ import { elementsOfPlain } from "./plain-size.ts";
 /** Nesting was limited at ingestion, and the reader limits elements. */
 const unlimited = { nestingMax: Infinity, elementsMax: Infinity, spansMax: Infinity, tracesMax: Infinity };
 
-// Reused for the text of ordinary batches: a buffer per batch would be most of the garbage of ingestion.
-const scratch = Buffer.allocUnsafeSlow(512 * 1024);
-
 /** `rawLength`: bytes before compression. JSON escapes lone surrogates, so UTF-8 can represent them. */
 export function encodeBatch(batch: Batch): Encoded {
-  return encode(JSON.stringify(batch));
+  return compressText(JSON.stringify(batch));
 }
 
 /**
@@ -26,12 +23,12 @@ export function encodeBatch(batch: Batch): Encoded {
  * resources have different bytes.
  */
 export function encodeWithoutResource({ spans, metadata, content }: Batch, hash: string): Encoded {
-  return encode(JSON.stringify({ spans, resource: null, metadata, content, resourceHash: hash }));
+  return compressText(JSON.stringify({ spans, resource: null, metadata, content, resourceHash: hash }));
 }
 
 export function encodeResource(resource: Attributes): Encoded & { hash: string } {
   const text = JSON.stringify(resource);
-  return { ...encode(text), hash: hash("sha256", text) };
+  return { ...compressText(text), hash: hash("sha256", text) };
 }
 
 /** A request that `readPlain` or `readPlainJson` accepted, as it arrived. */
@@ -40,13 +37,6 @@ export function encodeReceived(request: Buffer): Encoded {
 }
 
 export type Encoded = { bytes: Buffer; rawLength: number };
-
-function encode(text: string): Encoded {
-  // A character is at most three bytes of UTF-8.
-  const raw =
-    text.length * 3 <= scratch.length ? scratch.subarray(0, scratch.write(text)) : Buffer.from(text);
-  return { bytes: compress(raw), rawLength: raw.length };
-}
 
 /** A stored batch or resource: decompressed and measured, not parsed yet. */
 export type Scanned = {

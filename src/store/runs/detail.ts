@@ -1,9 +1,10 @@
 // The compressed detail of a run: results, applicability of the tests, and the tests to continue with.
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import type { ReadBy } from "../../model/conventions/read-by.ts";
 import { decodeUsage, encodeUsage, type ModelUsage } from "../../model/price/usage.ts";
 import type { Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
+import { compressText } from "../../wire/compress.ts";
 
 /**
  * `plan`: the tests of a run that has not completed, or that may be rerun. `conventions` and `conventionRules`: what a
@@ -56,7 +57,7 @@ export function readByOf({ conventions = [], conventionRules = [] }: Detail): Re
 }
 
 export function encodeDetail(detail: Detail): Buffer {
-  return zstdCompressSync(JSON.stringify(detail));
+  return compressText(JSON.stringify(detail)).bytes;
 }
 
 /** Both lists are empty for a run without results. */

@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
 import { mergeTestCase } from "../../../src/model/test-case/test-case.ts";
 import { closeDigest } from "../../../src/store/alerts/digests.ts";
+import { idAt } from "../../../src/store/listing.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
 import { deleteTestCase, updateTestCase, updateTestCases } from "../../../src/store/test-cases.ts";
 import { storeJudgedRun } from "../../support/judged-runs.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
 import { makeSender, makeTestCase, openTwice } from "../traces/make-write.ts";
-import { addInTurn, addResults, changesOf, type Given, stateOf } from "./make-results.ts";
+import { addInTurn, addResults, changesOf, type Given, start, stateOf, traceAt } from "./make-results.ts";
 
 const { db, other, close } = await openTwice();
 after(close);
@@ -57,6 +59,39 @@ describe("in a row", () => {
       assert.deepEqual([await state(), await changes()], [expected, told]);
     });
   }
+});
+
+it("of passes that are stored together, the latest 32 are kept, each trace once with its latest run", async () => {
+  const passes = (from: number, to: number, run = 1) =>
+    Array.from({ length: to - from + 1 }, (_, place) => ({ at: from + place, outcome: "P", run }));
+  const kept = async () => {
+    const { pool } = await placeOf(db, test.agentId);
+    const { rows } = await pool.query("select traces, runs, failures from test_states where test_id = $1", [
+      test.testId,
+    ]);
+    return rows;
+  };
+  const expected = (of: { at: number; run: number }[]) => [
+    {
+      traces: of.map(({ at }) => traceAt(at)),
+      runs: of.map(({ run }) => idAt(start + run)),
+      failures: of.map(() => false),
+    },
+  ];
+  await add(...passes(1, 20));
+  assert.deepEqual(await kept(), expected(passes(1, 20)));
+  await add(...passes(21, 40));
+  assert.deepEqual(await kept(), expected(passes(9, 40)));
+  await add(...passes(41, 90));
+  assert.deepEqual(await kept(), expected(passes(59, 90)));
+  await add(...passes(91, 91), ...passes(91, 91, 2));
+  assert.deepEqual(await kept(), expected([...passes(60, 90), ...passes(91, 91, 2)]));
+  await add(...passes(91, 92));
+  assert.deepEqual(
+    await kept(),
+    expected([...passes(61, 90), ...passes(91, 91, 2), ...passes(92, 92)]),
+    "an earlier run of the last trace changes nothing",
+  );
 });
 
 describe("out of order", () => {
