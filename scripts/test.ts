@@ -20,9 +20,11 @@ const args = process.argv.slice(2);
 const wide = args.includes("--wide");
 /**
  * Test files at a time: four keep two cores busy, since tests often wait for the database, a browser or a timer: with three,
- * a tenth of their time was idle. A wide test uses both cores.
+ * a tenth of their time was idle. Wide tests start more processes each, and wait for downloads and timeouts.
  */
-const concurrency = wide ? 1 : 4;
+const concurrency = wide ? 2 : 4;
+/** Wide files that keep both cores busy all the time, or whose limits are times: nothing runs beside them. */
+const alone = /^test\/wide\/(?:fuzz|overload|torture)\.test\.ts$/;
 /** Timeout of a test, and of a file: see limit-duration.ts. Wide files download whole machines first. */
 const timeoutMinutes = wide ? 45 : 20;
 
@@ -51,9 +53,11 @@ if (files.some(file => file.includes("/test/e2e/"))) {
   installBrowser();
   await buildWhenNeeded();
 }
+const durations = new Map<string, number>();
 const counts = files.length === 0 ? { passed: 0, failed: 0 } : await runAll(files);
 if (files.length === 0) console.error("No such test file.");
 if (interrupted.signal.aborted) console.error("Interrupted.");
+if (wide && durations.size > 1) listDurations();
 for (const line of leftOut) console.log(line);
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 const nothingRan = counts.passed === 0 && leftOut.length === 0;
@@ -104,21 +108,48 @@ async function runAll(files: string[]): Promise<{ passed: number; failed: number
   const counts = { passed: 0, failed: 0 };
   try {
     process.env.SVC_TEST_FILE_MINUTES = String(timeoutMinutes);
-    const execArgv = ["--import", pathToFileURL(join(root, "test", "support", "limit-duration.ts")).href];
-    const limits = { concurrency, timeout: timeoutMinutes * 60_000, signal: interrupted.signal };
-    const events = run({ files, cwd: root, execArgv, ...limits });
-    events.on("test:summary", ({ file, counts: all }) => {
-      if (file !== undefined) return; // the summary of one file; the last summary covers all files
-      counts.passed = all.passed;
-      counts.failed = all.tests - all.passed - all.skipped - all.todo; // including cancelled tests
-    });
-    events.on("test:pass", ({ name, skip }) => {
-      if (typeof skip === "string") leftOut.push(`left out: ${name}: ${skip}`);
-    });
-    for await (const text of events.compose(spec)) process.stdout.write(text);
+    const isAlone = (file: string) => alone.test(relative(root, file));
+    await runTogether(
+      files.filter(file => !isAlone(file)),
+      concurrency,
+      counts,
+    );
+    await runTogether(files.filter(isAlone), 1, counts);
   } finally {
     await server?.stop();
     rmSync(generated, { recursive: true, force: true });
   }
   return counts;
+}
+
+/** Adds to the counts. */
+async function runTogether(
+  files: string[],
+  concurrency: number,
+  counts: { passed: number; failed: number },
+): Promise<void> {
+  if (files.length === 0 || interrupted.signal.aborted) return;
+  const execArgv = ["--import", pathToFileURL(join(root, "test", "support", "limit-duration.ts")).href];
+  const limits = { concurrency, timeout: timeoutMinutes * 60_000, signal: interrupted.signal };
+  const events = run({ files, cwd: root, execArgv, ...limits });
+  events.on("test:summary", ({ file, counts: all, duration_ms: ms }) => {
+    if (file !== undefined) {
+      durations.set(relative(root, file), ms); // the summary of one file; the last summary covers all files
+      return;
+    }
+    counts.passed += all.passed;
+    counts.failed += all.tests - all.passed - all.skipped - all.todo; // including cancelled tests
+  });
+  events.on("test:pass", ({ name, skip }) => {
+    if (typeof skip === "string") leftOut.push(`left out: ${name}: ${skip}`);
+  });
+  for await (const text of events.compose(spec)) process.stdout.write(text);
+}
+
+/** Which files to start first, or to make faster. */
+function listDurations(): void {
+  console.log("Seconds of each file:");
+  for (const [file, ms] of [...durations].sort(([, one], [, other]) => other - one)) {
+    console.log(`${(ms / 1_000).toFixed(0).padStart(6)} ${file}`);
+  }
 }
