@@ -168,7 +168,7 @@ export class Screen {
       case 0xe0:
         return second === 0xa5 && third >= 0xa6 && third <= 0xaf;
       default:
-        if (second !== 0xbc) return false;
+        if (lead !== 0xef || second !== 0xbc) return false;
         if (third === 0x9a) return this.#findsSecrets && this.#secrets.isSaidBefore(at);
         return (third >= 0x90 && third <= 0x99) || third === 0xa0;
     }
@@ -226,7 +226,7 @@ export class Screen {
     for (let at = from; at < text.to; ) {
       const code = text.at(at);
       if (isDigit(code)) return at;
-      if (code < 128 ? gapBytes[code] === 0 : !isWideGap(code)) return -1;
+      if (code < 128 ? gapBytes[code] === 0 : !isWideGap(code) || this.#isWide(at)) return -1;
       at += code >= 0xe0 ? 3 : code >= 0xc0 ? 2 : 1;
     }
     return -1;

@@ -67,6 +67,18 @@ test("nor is what was made to be slow, and what a key says", () => {
   }
 });
 
+test("nor is what digits and signs of full width are a part of", () => {
+  const texts = [
+    "Call (041)971-84, or 031-52１-790",
+    "065１２３４－５６７８",
+    ".2.1＠8L.EXAMPLE",
+    "12 （1＠example.com",
+    "pin 1-2：Hunter_22x",
+  ];
+  for (const text of texts) nested(text).forEach(checkScreens);
+  assert.deepEqual(isSeenClean(all.screen, texts[0]!), [false, false]);
+});
+
 const piece = fc.oneof(
   fc.constantFrom(
     ..."jane@example.com|030 1234567|4111 1111 1111 1111|DE89370400440532013000|203.0.113.7|2001:db8::1|123-45-6789".split(
@@ -79,7 +91,7 @@ const piece = fc.oneof(
       "|",
     ),
     ..."2024-07-18|2024-07-1|2024-07-18 10|+2024-07-18|(2024-07-18 )".split("|"),
-    ..." | |-|.|:|::|=|/|\\/|@|＠|：|+|(|)|,|\n|\r|\t|\b|\f|\\|\\n|\\b|\"|'|{|}|[|]|\\u0040|0|1|42|12345|٣|é|Ī|密码|是|😀|\ud800".split(
+    ..." | |-|.|:|::|=|/|\\/|@|＠|：|+|(|)|,|\n|\r|\t|\b|\f|\\|\\n|\\b|\"|'|{|}|[|]|\\u0040|0|1|42|12345|٣|é|Ī|密码|是|😀|\ud800|１|０|－|（|\u2009|\u00a0".split(
       "|",
     ),
   ),
