@@ -12,8 +12,7 @@ const root = join(import.meta.dirname, "../..");
 const version = debianPostgresql();
 const skip = await leftOut("postgresql");
 
-// All at the same time: the files of a room run one after the other, and mostly wait.
-describe(`on Debian's PostgreSQL ${version ?? ""}`.trim(), { skip, concurrency: true }, () => {
+describe(`on Debian's PostgreSQL ${version ?? ""}`.trim(), { skip }, () => {
   let server: Awaited<ReturnType<typeof startDebianPostgresql>>;
   before(async () => {
     server = await startDebianPostgresql(version!);

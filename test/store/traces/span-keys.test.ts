@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import fc from "fast-check";
 import { transaction } from "../../../src/store/db.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
 import { findAdded, findSuperseded } from "../../../src/store/traces/span-keys.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite, type Sender } from "./make-write.ts";
@@ -11,6 +12,7 @@ const { db, close } = await openTwice();
 after(close);
 const writer = new TraceWriter(db, limits);
 const sender = await makeSender(db, { judged: false });
+const place = await placeOf(db, sender.agentId);
 let traces = 0;
 
 const spanSet = fc.uniqueArray(fc.constantFrom(..."123456789abc"), { minLength: 1, maxLength: 6 });
@@ -31,7 +33,7 @@ it("a batch adds to a trace exactly when one of its spans is not stored yet", as
     fc.asyncProperty(fc.array(spanSet, { minLength: 1, maxLength: 4 }), spanSet, async (batches, next) => {
       const traceId = await stored(batches);
       const { spanKeys } = otlpWrite(sender, { spans: next });
-      const added = await transaction(db, client => findAdded(client, [{ traceId, spanKeys }]));
+      const added = await transaction(place, client => findAdded(client, [{ traceId, spanKeys }]));
       assert.equal(
         added.has(traceId),
         next.some(span => !batches.flat().includes(span)),
@@ -46,7 +48,7 @@ it("batches are superseded exactly when all their spans arrive again later", asy
     fc.asyncProperty(fc.array(spanSet, { minLength: 1, maxLength: 5 }), spanSet, async (batches, next) => {
       const traceId = await stored(batches);
       const { spanKeys } = otlpWrite(sender, { spans: next });
-      const found = await transaction(db, client => findSuperseded(client, traceId, spanKeys));
+      const found = await transaction(place, client => findSuperseded(client, traceId, spanKeys));
       const expected = batches.flatMap((spans, at) => {
         const later = [...batches.slice(at + 1), next].flat();
         return spans.every(span => later.includes(span)) ? [at + 1] : [];
@@ -66,7 +68,7 @@ it("span ids of any form are distinguished", async () => {
   const { traceId } = await writer.write(canonicalWrite(first, { externalId, spans: ids.slice(1) }));
   for (const [id, isNew] of [...ids.slice(1).map(id => [id, false] as const), [ids[0]!, true] as const]) {
     const { spanKeys } = canonicalWrite(first, { spans: [id] });
-    const added = await transaction(db, client => findAdded(client, [{ traceId, spanKeys }]));
+    const added = await transaction(place, client => findAdded(client, [{ traceId, spanKeys }]));
     assert.equal(added.has(traceId), isNew, JSON.stringify(id));
   }
 });

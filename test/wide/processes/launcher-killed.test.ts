@@ -145,7 +145,7 @@ it("a run whose worker is killed before its results are stored, of an agent that
     .post(`/api/agents/${made.agentId}/launches`, { testIds: [test.id] })
     .expect(201);
   const waiting =
-    "select pid from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'advisory'";
+    "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'advisory'";
   const { rows } = await eventually(async () => {
     const found = await db.pool.query<{ pid: number }>(waiting);
     assert.equal(found.rows.length, 1);
