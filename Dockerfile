@@ -48,6 +48,7 @@ EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 
-# Without npm between, so that the service itself gets the signal to stop. The flags are those of scripts/launch/heap.mjs.
+# Without npm between, so that the service itself gets the signal to stop. The flags are those of scripts/launch/heap.mjs
+# that do not depend on the machine.
 STOPSIGNAL SIGTERM
 CMD ["node", "--external-memory-accounted-in-global-limit", "--initial-old-space-size=192", "src/main.ts"]

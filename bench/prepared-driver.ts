@@ -97,15 +97,13 @@ function prepare(): Template {
   return { request, places, bodyLength: body.length };
 }
 
-/** The prepared request as that of a new trace. Only the first four bytes of its ids differ from those of others. */
-function nextRequest(): Buffer {
-  const request = Buffer.from(template.request);
+/** Makes the prepared request that of a new trace. Only the first four bytes of its ids differ from those of others. */
+function renew(request: Buffer): void {
   // Multiplying by an odd number scatters the ids without repeating one.
   const id = Buffer.alloc(4);
   id.writeUInt32BE(Math.imul(number++, 2_654_435_761) >>> 0);
   const text = input.format === "json" ? Buffer.from(id.toString("hex"), "latin1") : id;
   for (const { at, bytes } of template.places) text.copy(request, at, 0, bytes);
-  return request;
 }
 
 /** When the connection is to send its next request; undefined: when the last one was answered. */
@@ -117,9 +115,11 @@ function slotOf(connection: number, sent: number): number | undefined {
 async function connection(number: number): Promise<void> {
   const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
   const answers = new Answers(socket);
+  // One for all requests of the connection: new ones would make this process collect garbage beside the service.
+  const request = Buffer.from(template.request);
   try {
     for (let sent = 0; ; sent++) {
-      const request = nextRequest();
+      renew(request);
       const slot = slotOf(number, sent);
       const earlyMs = (slot ?? 0) - performance.now();
       if (earlyMs > 0) await sleep(earlyMs);
