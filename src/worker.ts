@@ -38,6 +38,8 @@ export type WorkerDeps = RunDeps & {
 // enough that a thread that dies holds up little.
 const claimMax = 32;
 const inHandMax = 128;
+// Runs that are evaluated and wait to be stored, in as few statements as can be. They hold no place.
+const evaluatedMax = 4 * claimMax;
 // Runs that may wait for the judge: a whole claim of others always fits beside them.
 const askingMax = inHandMax - claimMax;
 const idleMaxMs = 500;
@@ -49,6 +51,10 @@ export class RunWorker {
   readonly #deps: WorkerDeps & { heap: HeapSemaphore; admission: FairSemaphore };
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, ClaimedRun>();
+  /** The ids of those in hand that are evaluated. */
+  readonly #evaluated = new Set<string>();
+  /** Whether the last claim found runs: then another follows it. */
+  #claiming = false;
   /** Release the heap of a run's trace, by the ids of the runs that have started. */
   readonly #releases = new Map<string, () => void>();
   readonly #stopping = new AbortController();
@@ -63,6 +69,7 @@ export class RunWorker {
       ...deps,
       lease: this.#lease,
       batchMax: 2 * claimMax,
+      coming: () => this.#claiming,
       stopped: this.#abort.signal,
       letGo: run => this.#letGo(run),
       wake: () => this.wake(),
@@ -83,6 +90,7 @@ export class RunWorker {
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     await this.#claimLoop.stop();
+    this.#setClaiming(false);
     const timer = setTimeout(() => this.#abort.abort(), graceMs);
     while (this.#inHand.size > 0 && !this.#abort.signal.aborted) await delay(20);
     clearTimeout(timer);
@@ -96,25 +104,37 @@ export class RunWorker {
    * many: one whose runs take long never fills all of them, and those of others are claimed past its queue.
    */
   async #fullAgents(): Promise<string[]> {
-    const free = inHandMax - this.#inHand.size;
+    const free = this.#free();
+    const open = [...this.#inHand.values()].filter(({ id }) => !this.#evaluated.has(id));
     const holding = (owner: "accountId" | "agentId", places: number) =>
-      [...Map.groupBy(this.#inHand.values(), run => run[owner])].flatMap(([id, runs]) =>
-        runs.length >= places ? [id] : [],
-      );
+      [...Map.groupBy(open, run => run[owner])].flatMap(([id, runs]) => (runs.length >= places ? [id] : []));
     const ofAccounts = await listAgentsOf(this.#deps.db, holding("accountId", 3 * free));
     return [...holding("agentId", free), ...ofAccounts];
   }
 
+  #free(): number {
+    return inHandMax - (this.#inHand.size - this.#evaluated.size);
+  }
+
+  #setClaiming(claiming: boolean): void {
+    this.#claiming = claiming;
+    if (!claiming) this.#results.hurry();
+  }
+
   /** Resolves to the ms after which to claim again. */
   async #claim(): Promise<number> {
-    const runsMax = Math.min(claimMax, inHandMax - this.#inHand.size);
-    if (runsMax === 0) return idleMaxMs;
+    const runsMax = Math.min(claimMax, this.#free(), evaluatedMax - this.#evaluated.size);
+    if (runsMax <= 0) {
+      this.#setClaiming(false);
+      return idleMaxMs;
+    }
     const { db, events, leaseMs, admission } = this.#deps;
     const inHand = [...this.#inHand.keys()];
     const resumedMax = admission.free;
     const places = { runsMax, resumedMax, inHand, fullAgents: await this.#fullAgents() };
     const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, ...places });
     for (const run of ended) this.#publishError(run);
+    this.#setClaiming(runs.length > 0);
     if (runs.length === 0) return this.#idleMs();
     for (const run of runs) {
       this.#inHand.set(run.id, run);
@@ -133,7 +153,10 @@ export class RunWorker {
         unstarted.delete(run);
         this.#releases.set(run.id, release);
       },
-      evaluated: run => this.#results.store(run),
+      evaluated: one => {
+        this.#evaluated.add(one.run.id);
+        this.#results.store(one);
+      },
       partial: run => this.#results.storePartial(run),
       waiting: run => this.#results.storePartial(run),
       failed: (run, error) => {
@@ -170,6 +193,7 @@ export class RunWorker {
 
   #letGo({ id }: ClaimedRun): void {
     this.#inHand.delete(id);
+    this.#evaluated.delete(id);
     this.#releases.get(id)?.();
     this.#releases.delete(id);
   }

@@ -20,6 +20,10 @@ export type ResultWriterDeps = {
   lease: string;
   /** Runs in one statement. */
   batchMax: number;
+  /** Whether further runs are about to end. */
+  coming(): boolean;
+  /** How long results wait for them. */
+  gatherMs?: number;
   /** Aborted once results that cannot be stored are no longer retried. */
   stopped: AbortSignal;
   /** Called for every run that this worker is done with. */
@@ -29,11 +33,16 @@ export type ResultWriterDeps = {
   onEnd?: (state: RunState, verdict: string | null) => void;
 };
 
+// A statement has a price of its own, which a run of 20 tests shares with others: results wait for those of the next claim,
+// and not longer than this.
+const gatherMsDefault = 25;
+
 export class ResultWriter {
   readonly #deps: ResultWriterDeps;
   readonly #evaluated: EvaluatedRun[] = [];
   readonly #partial: PartialRun[] = [];
   #storing: Promise<void> | undefined;
+  #endGathering = () => {};
 
   constructor(deps: ResultWriterDeps) {
     this.#deps = deps;
@@ -47,9 +56,15 @@ export class ResultWriter {
     this.#enqueue(this.#partial, run);
   }
 
+  /** Call it once `coming` is false: what has ended is stored at once. */
+  hurry(): void {
+    this.#endGathering();
+  }
+
   /** Runs that end while others are being stored are stored together next. */
   #enqueue<R>(queue: R[], run: R): void {
     queue.push(run);
+    if (!this.#mayGather()) this.#endGathering();
     this.#storing ??= this.#storeAll();
   }
 
@@ -57,6 +72,7 @@ export class ResultWriter {
     // Runs that end in this turn of the event loop are stored together.
     await new Promise(resolve => setImmediate(resolve));
     while (this.#partial.length + this.#evaluated.length > 0) {
+      await this.#gather();
       // In this order: the partial verdict of a run never replaces its results.
       await this.#storeSome(
         this.#partial,
@@ -70,6 +86,25 @@ export class ResultWriter {
       );
     }
     this.#storing = undefined;
+  }
+
+  async #gather(): Promise<void> {
+    if (!this.#mayGather()) return;
+    const { gatherMs = gatherMsDefault } = this.#deps;
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, gatherMs);
+      this.#endGathering = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endGathering = () => {};
+  }
+
+  /** Partial verdicts are shown to who waits for the judge, and wait for nothing. */
+  #mayGather(): boolean {
+    const { batchMax, coming } = this.#deps;
+    return this.#partial.length === 0 && this.#evaluated.length < batchMax && coming();
   }
 
   async #storeSome<R extends { run: ClaimedRun }>(
