@@ -10,7 +10,7 @@ import {
   scoreOf,
   type Verdict,
 } from "../model/run/run.ts";
-import { evaluatedDocumentOf, type TestCase } from "../model/test-case/test-case.ts";
+import { evaluatedDocumentOf, type TestCase, type TestCaseDocument } from "../model/test-case/test-case.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
 import { applicability } from "./applicability.ts";
 import { checkTest, type Steps, toEnd, unansweredCheck } from "./check-test.ts";
@@ -116,9 +116,21 @@ function resultOf(
     ...reason,
     counts,
     checks,
-    test: evaluatedDocumentOf(test),
+    test: documentOf(test),
     testVersion: test.version,
   };
+}
+
+// Tests are loaded once for many runs, whose results then share the document and its JSON.
+const documents = new WeakMap<TestCase, TestCaseDocument>();
+
+function documentOf(test: TestCase): TestCaseDocument {
+  let document = documents.get(test);
+  if (!document) {
+    document = evaluatedDocumentOf(test);
+    documents.set(test, document);
+  }
+  return document;
 }
 
 function count(outcomes: { outcome: Outcome }[]): Counts {

@@ -1,8 +1,8 @@
 // Encodes and reads stored batches, compressed by zstd: JSON, or an OTLP request as it arrived.
 import { hash } from "node:crypto";
-import { zstdDecompressSync } from "node:zlib";
 import type { Attributes, Batch } from "../model/trace/trace.ts";
 import { compress, compressText } from "./compress.ts";
+import { decompress } from "./decompress.ts";
 import { parseExactly } from "./json-exact.ts";
 import { scanJson } from "./json-scan.ts";
 import { type Json, readOtlpJson } from "./otlp-json.ts";
@@ -56,7 +56,7 @@ const spanElements = 28;
 
 /** Costs about a tenth of reading the batch, and no JavaScript heap: the text is in a Buffer. */
 export function scan(bytes: Uint8Array): Scanned {
-  return scanText(zstdDecompressSync(bytes));
+  return scanText(decompress(bytes));
 }
 
 /** The same for what is decompressed already. */

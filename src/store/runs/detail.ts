@@ -2,9 +2,9 @@
 import { zstdDecompressSync } from "node:zlib";
 import type { ReadBy } from "../../model/conventions/read-by.ts";
 import { decodeUsage, encodeUsage, type ModelUsage } from "../../model/price/usage.ts";
-import type { Verdict } from "../../model/run/run.ts";
-import type { TestCase } from "../../model/test-case/test-case.ts";
-import { compressText } from "../../wire/compress.ts";
+import type { Result, Verdict } from "../../model/run/run.ts";
+import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
+import { compressParts } from "../../wire/compress.ts";
 
 /**
  * `plan`: the tests of a run that has not completed, or that may be rerun. `conventions` and `conventionRules`: what a
@@ -56,8 +56,39 @@ export function readByOf({ conventions = [], conventionRules = [] }: Detail): Re
   return { conventions, conventionRules };
 }
 
-export function encodeDetail(detail: Detail): Buffer {
-  return compressText(JSON.stringify(detail)).bytes;
+/**
+ * Writes each result for itself: one character beyond Latin-1, such as an ellipsis, would make V8 write the whole JSON with
+ * two bytes a character.
+ */
+export function encodeDetail({ results, ...others }: Detail): Buffer {
+  const parts: (string | Buffer)[] = [];
+  for (const result of results) addJson(result, parts.length === 0 ? '{"results":[' : ",", parts);
+  if (parts.length === 0) parts.push('{"results":[');
+  const rest = JSON.stringify(others);
+  parts.push(rest === "{}" ? "]}" : `],${rest.slice(1)}`);
+  return compressParts(parts);
+}
+
+function addJson(result: Result, before: string, parts: (string | Buffer)[]): void {
+  const { test, testVersion, ...own } = result;
+  // Results from before tests were kept have none.
+  if (!test) parts.push(before + JSON.stringify(result));
+  else {
+    const version = testVersion === undefined ? "}" : `,"testVersion":${testVersion}}`;
+    parts.push(`${before}${JSON.stringify(own).slice(0, -1)},"test":`, jsonOf(test), version);
+  }
+}
+
+// The results of many runs share the documents of their tests.
+const documents = new WeakMap<TestCaseDocument, Buffer>();
+
+function jsonOf(document: TestCaseDocument): Buffer {
+  let json = documents.get(document);
+  if (!json) {
+    json = Buffer.from(JSON.stringify(document));
+    documents.set(document, json);
+  }
+  return json;
 }
 
 /** Both lists are empty for a run without results. */
