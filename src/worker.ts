@@ -100,8 +100,8 @@ export class RunWorker {
   }
 
   /**
-   * Agents with at least as many runs in hand as there are free places, and all agents of an account with three times as
-   * many: one whose runs take long never fills all of them, and those of others are claimed past its queue.
+   * Agents with at least as many runs under evaluation as there are free places, and all agents of an account with three
+   * times as many: one whose runs take long never fills all of them, and those of others are claimed past its queue.
    */
   async #fullAgents(): Promise<string[]> {
     const free = this.#free();
@@ -112,6 +112,7 @@ export class RunWorker {
     return [...holding("agentId", free), ...ofAccounts];
   }
 
+  /** Places for further runs: those that are only to be stored hold none. */
   #free(): number {
     return inHandMax - (this.#inHand.size - this.#evaluated.size);
   }

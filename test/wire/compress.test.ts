@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { compress, keepsContext } from "../../src/wire/compress.ts";
+import { input } from "./stored-bytes.ts";
 
 const fresh = (input: Buffer) =>
   zstdCompressSync(input, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
@@ -11,15 +12,6 @@ const fresh = (input: Buffer) =>
 test("this Node keeps a context", () => {
   assert.equal(keepsContext, true);
 });
-
-const words = fc.array(fc.constantFrom("gen_ai.prompt", "order", " ", "1042", "ships", "\0", "żółć"), {
-  maxLength: 4_000,
-});
-const input = fc.oneof(
-  words.map(list => Buffer.from(list.join(""))),
-  fc.uint8Array({ maxLength: 3_000 }).map(bytes => Buffer.from(bytes)),
-  fc.tuple(fc.nat(200_000), fc.nat(255)).map(([length, byte]) => Buffer.alloc(length, byte)),
-);
 
 test("the bytes are those of a new context, whatever came before", () => {
   fc.assert(

@@ -6,15 +6,7 @@ import fc from "fast-check";
 import { compress } from "../../src/wire/compress.ts";
 import { decompress, keepsContext } from "../../src/wire/decompress.ts";
 import { frameSizes } from "../../src/wire/zstd-frame.ts";
-
-const words = fc.array(fc.constantFrom("gen_ai.prompt", "order", " ", "1042", "ships", "\0", "żółć"), {
-  maxLength: 4_000,
-});
-const input = fc.oneof(
-  words.map(list => Buffer.from(list.join(""))),
-  fc.uint8Array({ maxLength: 3_000 }).map(bytes => Buffer.from(bytes)),
-  fc.tuple(fc.nat(400_000), fc.nat(255)).map(([length, byte]) => Buffer.alloc(length, byte)),
-);
+import { input } from "./stored-bytes.ts";
 
 /** What Node's own function makes of the bytes: a message if it throws. */
 function outcomeOf(read: (bytes: Buffer) => Buffer, bytes: Buffer): Buffer | string {
