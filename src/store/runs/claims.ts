@@ -54,6 +54,9 @@ export type DueRuns = {
   fullAgents?: string[];
 };
 
+// The claimed rows are found by an array of ids, not by a join, which may read every run
+// (docs/decisions/005-plans-without-statistics.md).
+
 // Passive runs only. Spelled "not manual", and without the state for waiting and leased runs, so that only the index in
 // the requested order applies: with another the planner sorts all due runs, or reads all waiting ones.
 
@@ -105,7 +108,7 @@ async function claimIn(
       )
       update runs set state = 'running', lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
         attempts = attempts + 1, started_at = coalesce(started_at, now()), next_try_at = null, waiting_reason = null
-      from (select id from waiting union all select id from due) as claimed where runs.id = claimed.id
+      where id = any (array(select id from waiting union all select id from due))
       returning ${claimedColumns}`,
     values: [lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand, fullAgents],
   });

@@ -124,7 +124,7 @@ async function claimIn(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
         )
         update runs set state = 'running', lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
           attempts = attempts + 1, started_at = now()
-        from locked where runs.id = locked.id
+        where id = any (array(select id from locked))
         returning ${returned}`,
       values: [claim.lease, claim.leaseMs, ...concurrencyRows.values([...claim.concurrency]), claim.runsMax],
     });
@@ -164,7 +164,7 @@ async function claimWaitingIn(
       )
       update runs set lease = $1, lease_until = now() + $2::float8 * interval '1 ms', attempts = attempts + 1,
         next_try_at = null, waiting_reason = null
-      from due where runs.id = due.id
+      where id = any (array(select id from due))
       returning ${returned}`,
     values: [lease, leaseMs, runsMax],
   });
@@ -212,7 +212,7 @@ async function releaseIn(db: Database, inHand: string[]): Promise<EndedManualRun
           finished_at = coalesce(finished_at, case when abandoned.state in ('cancelled', 'error') then now() end),
           lease = null, lease_until = null, waiting_reason = null,
           next_try_at = case when abandoned.state = 'running' then now() end
-        from abandoned where runs.id = abandoned.id
+        from abandoned where runs.id = abandoned.id and runs.id = any (array(select id from abandoned))
         returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
       values: [
         attemptsMax,
