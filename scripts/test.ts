@@ -4,6 +4,7 @@
 //   npm test -- test/wire test/config.test.ts the tests of folders, files or glob patterns
 //   npm run test:wide                         test/wide, whose tests use other machines, Node versions or images
 //
+// Before it, each failed test is listed as "failed: <file>:<line>: <test>", with its message.
 // A wide test that this machine cannot run is listed as "left out: <test>: <reason>", neither passed nor failed.
 
 import { globSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -14,6 +15,7 @@ import { pathToFileURL } from "node:url";
 import { installBrowser } from "../test/support/chromium.ts";
 import { startServer } from "../test/support/postgres-server.ts";
 import { buildWhenNeeded } from "./build.ts";
+import { FailedTests } from "./failed-tests.ts";
 
 const root = join(import.meta.dirname, "..");
 const args = process.argv.slice(2);
@@ -49,6 +51,7 @@ process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "node-co
 
 const files = find(args.filter(arg => arg !== "--wide"));
 const leftOut: string[] = [];
+const failures = new FailedTests(root);
 if (files.some(file => file.includes("/test/e2e/"))) {
   installBrowser();
   await buildWhenNeeded();
@@ -58,7 +61,7 @@ const counts = files.length === 0 ? { passed: 0, failed: 0 } : await runAll(file
 if (files.length === 0) console.error("No such test file.");
 if (interrupted.signal.aborted) console.error("Interrupted.");
 if (wide && durations.size > 1) listDurations();
-for (const line of leftOut) console.log(line);
+for (const line of [...leftOut, ...failures.lines()]) console.log(line);
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
 const nothingRan = counts.passed === 0 && leftOut.length === 0;
 process.exitCode = counts.failed > 0 || nothingRan || interrupted.signal.aborted ? 1 : 0;
@@ -143,6 +146,7 @@ async function runTogether(
   events.on("test:pass", ({ name, skip }) => {
     if (typeof skip === "string") leftOut.push(`left out: ${name}: ${skip}`);
   });
+  events.on("test:fail", failed => failures.add(failed));
   for await (const text of events.compose(spec)) process.stdout.write(text);
 }
 
