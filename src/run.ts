@@ -66,8 +66,8 @@ export type Wait = { nextTryMs: number; reason: string; tried: boolean };
 /** The end of each run. A run that is aborted has none: the worker still holds it. */
 export type RunEnds = {
   /**
-   * Called when a run starts. Its trace keeps its share of the heap until `release` is called, once the results, which
-   * quote the trace, are stored. Without this callback the share is released when the run ends.
+   * Called when a run starts. Its trace keeps its share of the heap until `release` is called, once nothing quotes the
+   * trace any more. Without this callback the share is released when the run ends.
    */
   started?: (run: ClaimedRun, release: () => void) => void;
   evaluated: (run: EvaluatedRun) => void;

@@ -155,8 +155,10 @@ export class RunWorker {
         this.#releases.set(run.id, release);
       },
       evaluated: one => {
-        this.#evaluated.add(one.run.id);
         this.#results.store(one);
+        this.#evaluated.add(one.run.id);
+        // Its results refer to nothing of its trace any more.
+        this.#release(one.run);
       },
       partial: run => this.#results.storePartial(run),
       waiting: run => this.#results.storePartial(run),
@@ -195,6 +197,10 @@ export class RunWorker {
   #letGo({ id }: ClaimedRun): void {
     this.#inHand.delete(id);
     this.#evaluated.delete(id);
+    this.#release({ id });
+  }
+
+  #release({ id }: Pick<ClaimedRun, "id">): void {
     this.#releases.get(id)?.();
     this.#releases.delete(id);
   }

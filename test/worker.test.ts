@@ -9,6 +9,7 @@ import { findRun } from "../src/store/runs/read.ts";
 import { deleteTrace, findTrace } from "../src/store/traces/read.ts";
 import { TraceWriter } from "../src/store/traces/writer.ts";
 import { traceHeapBytes } from "../src/threads/heap.ts";
+import { begun, waiting } from "./store/locks.ts";
 import {
   limits,
   makeSender,
@@ -179,6 +180,21 @@ describe("a worker", () => {
     // All memory is released.
     assert.ok(await heap.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 })));
     await worker.stop();
+  });
+
+  it("releases the memory of a trace once it is evaluated, before its results are stored", async () => {
+    const heap = new HeapSemaphore({ bytes: 10_000, elements: 1_000 });
+    const { runId } = await storeDueRun(db, plain);
+    const counts = await begun(db);
+    await counts.query("lock table agent_hours in access exclusive mode", []);
+    const worker = startWorker({ heap });
+    await waiting(db, "insert into agent_hours");
+    const all = traceHeapBytes({ bytes: 10_000, elements: 1_000 });
+    const taken = await heap.take(all, AbortSignal.timeout(5_000));
+    await counts.commit();
+    await ended(runId);
+    await worker.stop();
+    assert.ok(taken);
   });
 
   it("gives a run back when it stops while the trace waits for memory", async () => {

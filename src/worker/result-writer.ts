@@ -6,10 +6,12 @@ import { logFault } from "../claiming.ts";
 import { columnsOfLoaded } from "../load.ts";
 import { usageOf } from "../model/price/usage.ts";
 import type { RunState } from "../model/run/run.ts";
+import type { TraceColumns } from "../model/trace/columns.ts";
 import type { EvaluatedRun, PartialRun } from "../run.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import type { EventPublisher } from "../store/events.ts";
 import { type ClaimedRun, completeRuns } from "../store/runs/claims.ts";
+import { type EncodedRun, encodeRun } from "../store/runs/completed-run.ts";
 import { savePartial } from "../store/runs/waiting.ts";
 import { updateColumns } from "../store/traces/stale.ts";
 
@@ -39,7 +41,7 @@ const gatherMsDefault = 25;
 
 export class ResultWriter {
   readonly #deps: ResultWriterDeps;
-  readonly #evaluated: EvaluatedRun[] = [];
+  readonly #evaluated: EvaluatedRow[] = [];
   readonly #partial: PartialRun[] = [];
   #storing: Promise<void> | undefined;
   #endGathering = () => {};
@@ -48,8 +50,9 @@ export class ResultWriter {
     this.#deps = deps;
   }
 
+  /** Keeps nothing of the trace. */
   store(run: EvaluatedRun): void {
-    this.#enqueue(this.#evaluated, run);
+    this.#enqueue(this.#evaluated, rowOf(run));
   }
 
   storePartial(run: PartialRun): void {
@@ -141,48 +144,44 @@ export class ResultWriter {
     for (const { run } of latest) if (kept.has(run.id)) publishRunning(events, run);
   }
 
-  async #complete(evaluated: EvaluatedRun[]): Promise<void> {
+  async #complete(evaluated: EvaluatedRow[]): Promise<void> {
     const { db, events, lease, onEnd } = this.#deps;
     const kept = await completeRuns(
       db,
       lease,
-      evaluated.map(({ run, loaded, verdict, outage, plan }) => ({
-        id: run.id,
-        revision: loaded.revision,
-        verdict,
-        outage,
-        plan,
-        durationMs: loaded.derived.durationMs,
-        tokens: loaded.derived.tokens,
-        usage: usageOf(loaded.derived.modelCalls),
-      })),
+      evaluated.map(({ completed }) => completed),
     );
     await updateStale(db, evaluated);
-    for (const { run, verdict } of evaluated) {
+    for (const { run, completed } of evaluated) {
       if (!kept.has(run.id)) {
         // It may be gone, because its revision was evaluated before.
         events.publish({ type: "refresh", agentId: run.agentId });
         continue;
       }
       const { id: runId, agentId, traceId } = run;
-      events.publish({ type: "run", agentId, traceId, runId, state: "completed", verdict: verdict.verdict });
-      onEnd?.("completed", verdict.verdict);
+      const { verdict } = completed.verdict;
+      events.publish({ type: "run", agentId, traceId, runId, state: "completed", verdict });
+      onEnd?.("completed", verdict);
     }
   }
 }
 
-/** Updates trace rows that lag behind their spans: these were loaded anyway. */
-async function updateStale(db: Database, evaluated: EvaluatedRun[]): Promise<void> {
-  const stale = evaluated.filter(({ loaded }) => loaded.stale);
-  if (stale.length === 0) return;
-  await updateColumns(
-    db,
-    stale.map(({ loaded }) => ({
-      traceId: loaded.traceId,
-      revision: loaded.revision,
-      columns: columnsOfLoaded(loaded),
-    })),
+/** `columns`: of a trace row that lags behind its spans, which were loaded anyway. */
+type EvaluatedRow = { run: ClaimedRun; completed: EncodedRun; columns?: TraceColumns };
+
+function rowOf({ run, loaded, verdict, outage, plan }: EvaluatedRun): EvaluatedRow {
+  const { revision, derived } = loaded;
+  const { durationMs, tokens, modelCalls } = derived;
+  const counted = { durationMs, tokens, usage: usageOf(modelCalls) };
+  const completed = encodeRun({ id: run.id, revision, verdict, outage, plan, ...counted });
+  return { run, completed, ...(loaded.stale && { columns: columnsOfLoaded(loaded) }) };
+}
+
+async function updateStale(db: Database, evaluated: EvaluatedRow[]): Promise<void> {
+  const stale = evaluated.flatMap(({ run: { traceId }, completed: { revision }, columns }) =>
+    columns ? [{ traceId, revision, columns }] : [],
   );
+  if (stale.length > 0) await updateColumns(db, stale);
 }
 
 export function publishRunning(events: EventPublisher, { id: runId, agentId, traceId }: ClaimedRun): void {

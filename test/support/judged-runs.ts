@@ -16,8 +16,9 @@ import type { Assertion } from "../../src/model/test-case/assertion.ts";
 import type { TestCase, TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import type { Database } from "../../src/store/db.ts";
 import { newId } from "../../src/store/new-id.ts";
-import { completeRuns } from "../../src/store/runs/claims.ts";
+
 import { savePartial } from "../../src/store/runs/waiting.ts";
+import { completeRuns } from "./complete-runs.ts";
 
 export type JudgedRun = {
   results?: Result[];

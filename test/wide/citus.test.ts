@@ -16,7 +16,7 @@ import { savePrivacy } from "../../src/store/accounts/privacy.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { migrate, migrations } from "../../src/store/migrate.ts";
 import { newId } from "../../src/store/new-id.ts";
-import { claimRuns, completeRuns } from "../../src/store/runs/claims.ts";
+import { claimRuns } from "../../src/store/runs/claims.ts";
 import { distribute, UnfitForCitusError } from "../../src/store/scale/distribute.ts";
 import type { Places } from "../../src/store/scale/places.ts";
 import { Shards } from "../../src/store/scale/shards.ts";
@@ -36,6 +36,7 @@ import {
   type Sender,
 } from "../store/traces/make-write.ts";
 import { type CitusDatabase, freshCitusDatabase } from "../support/citus.ts";
+import { completeRuns } from "../support/complete-runs.ts";
 import { eventually } from "../support/eventually.ts";
 import { resultOf, semanticCheck } from "../support/judged-runs.ts";
 import { loadTrace } from "../support/loaded-trace.ts";

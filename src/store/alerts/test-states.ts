@@ -1,7 +1,7 @@
 // Whether each test is failing on live traffic: three failures in a row, in the order in which traces arrived.
 import type pg from "pg";
 import type { TestState } from "../../model/alert/alert.ts";
-import type { Outcome, Verdict } from "../../model/run/run.ts";
+import type { Outcome, Result } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import { placeOf } from "../scale/places.ts";
 
@@ -12,7 +12,7 @@ export type TrafficRun = {
   agentId: string;
   /** The evaluated revision of the trace. */
   revision: number;
-  verdict: Pick<Verdict, "results">;
+  verdict: { results: Pick<Result, "testId" | "outcome">[] };
 };
 
 /** The first change of an agent is told after this; further ones wait until an hour after the last message. */

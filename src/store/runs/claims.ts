@@ -2,8 +2,7 @@
 import type pg from "pg";
 import type { Reason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
-import type { RunCause, RunState, Verdict } from "../../model/run/run.ts";
-import type { TestCase } from "../../model/test-case/test-case.ts";
+import type { RunCause, RunState } from "../../model/run/run.ts";
 import { accountOf } from "../accounts/ownership.ts";
 import { addTestResults } from "../alerts/test-states.ts";
 import { type Database, transaction } from "../db.ts";
@@ -11,7 +10,7 @@ import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
 import { claimAcross } from "../scale/claims.ts";
 import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
-import { countsToStore, detailOf, encodeDetail, type TraceCounts } from "./detail.ts";
+import type { EncodedRun, Outcomes } from "./completed-run.ts";
 import { findReplacements, lockTracesOf } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 import { addRollups } from "./rollups.ts";
@@ -170,17 +169,6 @@ export async function giveBackRuns(
   }
 }
 
-export type CompletedRun = {
-  id: string;
-  /** The evaluated revision of the trace. */
-  revision: number;
-  verdict: Verdict;
-  /** Whether checks were skipped because the judge was unavailable; then `plan` is stored for a rerun. */
-  outage: boolean;
-  /** The tests of the evaluation. */
-  plan?: TestCase[];
-} & TraceCounts;
-
 /**
  * Stores the results of runs that are still leased by this worker, and returns their ids. Runs that another worker took
  * over, or whose trace was deleted, are neither changed nor counted; one whose revision was evaluated before is deleted.
@@ -188,7 +176,7 @@ export type CompletedRun = {
 export async function completeRuns(
   db: Database,
   lease: string,
-  completed: CompletedRun[],
+  completed: EncodedRun[],
 ): Promise<Set<string>> {
   const byId = new Map(completed.map(run => [run.id, run]));
   const kept = new Set<string>();
@@ -199,7 +187,7 @@ export async function completeRuns(
   return kept;
 }
 
-async function completeIn(db: Database, lease: string, completed: CompletedRun[]): Promise<string[]> {
+async function completeIn(db: Database, lease: string, completed: EncodedRun[]): Promise<string[]> {
   const byId = new Map(completed.map(run => [run.id, run]));
   return transaction(db, async client => {
     await lockTracesOf(client, [...byId.keys()]);
@@ -244,7 +232,7 @@ type Kept = {
   outageBefore: boolean;
 };
 
-const results = multiRow<CompletedRun>(2, {
+const results = multiRow<EncodedRun>(2, {
   id: ["uuid", run => run.id],
   revision: ["int", run => run.revision],
   routing: ["text", run => run.verdict.routing],
@@ -259,23 +247,15 @@ const results = multiRow<CompletedRun>(2, {
   test_outcomes: ["text", run => outcomesOf(run.verdict)],
   test_versions: ["text", run => versionsOf(run.verdict).join(" ")],
   outage: ["bool", run => run.outage],
-  detail: ["bytes", encodeResults],
+  detail: ["bytes", run => run.detail],
 });
 
-function failedTestIds({ results }: Verdict): string[] {
+function failedTestIds({ results }: Outcomes): string[] {
   return results.filter(({ outcome }) => outcome === "failed").map(({ testId }) => testId);
 }
 
-function encodeResults({ verdict, outage, plan, ...counted }: CompletedRun): Buffer {
-  return encodeDetail({ ...detailOf(verdict, outage ? plan : undefined), counted: countsToStore(counted) });
-}
-
 /** The runs whose results were stored. */
-async function storeResults(
-  client: pg.PoolClient,
-  lease: string,
-  completed: CompletedRun[],
-): Promise<Kept[]> {
+async function storeResults(client: pg.PoolClient, lease: string, completed: EncodedRun[]): Promise<Kept[]> {
   const { rows } = await client.query<Kept>({
     name: "complete_runs",
     text: `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null,

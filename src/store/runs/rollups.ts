@@ -4,6 +4,7 @@ import type { ModelUsage } from "../../model/price/usage.ts";
 import { count, type Histogram } from "../../model/run/histogram.ts";
 import type { Counts, Outcome, Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/storable.ts";
+import type { Outcomes } from "./completed-run.ts";
 import type { TraceCounts } from "./detail.ts";
 
 /** A run that was just completed. */
@@ -20,7 +21,7 @@ export type CountedRun = {
    * it stays.
    */
   replaces: (Pick<Verdict, "verdict" | "routing"> & { counts: TraceCounts | null }) | null;
-  verdict: Verdict;
+  verdict: Outcomes;
 } & TraceCounts;
 
 type AgentHour = Counts & {

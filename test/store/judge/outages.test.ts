@@ -4,12 +4,13 @@ import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
 import type { Verdict } from "../../../src/model/run/run.ts";
 import { judgeAgain, readOutages } from "../../../src/store/judge/outages.ts";
-import { claimRuns, completeRuns } from "../../../src/store/runs/claims.ts";
+import { claimRuns } from "../../../src/store/runs/claims.ts";
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { findRun, listRunsOfTrace } from "../../../src/store/runs/read.ts";
 import { updateTestCase } from "../../../src/store/test-cases.ts";
 import { deleteTrace, findTrace } from "../../../src/store/traces/read.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { completeRuns } from "../../support/complete-runs.ts";
 import {
   limits,
   makeSender,

@@ -5,9 +5,10 @@ import { after, it } from "node:test";
 import type { Result, Verdict } from "../../../src/model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
 import { evaluateAgain } from "../../../src/store/runs/again.ts";
-import { claimRuns, completeRuns } from "../../../src/store/runs/claims.ts";
+import { claimRuns } from "../../../src/store/runs/claims.ts";
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { deleteTestCase, updateTestCase } from "../../../src/store/test-cases.ts";
+import { completeRuns } from "../../support/complete-runs.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../traces/make-write.ts";
 
 const { db, other, close } = await openTwice();

@@ -8,7 +8,6 @@ import type { Database } from "../../../src/store/db.ts";
 import {
   attemptsMax,
   claimRuns,
-  completeRuns,
   extendLeases,
   failRun,
   giveBackRuns,
@@ -17,6 +16,7 @@ import {
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { findRun } from "../../../src/store/runs/read.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
+import { completeRuns } from "../../support/complete-runs.ts";
 import { onCitus, openFresh } from "../../support/postgres.ts";
 import { makeSender, openTwice, storeDueRun } from "../traces/make-write.ts";
 

@@ -10,13 +10,14 @@ import { deleteAgent } from "../../../src/store/accounts/agents.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { newest } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
-import { claimRuns, completeRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
+import { claimRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { listAgentHours, listTestStrips } from "../../../src/store/runs/insights.ts";
 import { listModelPoints } from "../../../src/store/runs/model-hours.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { deleteTestCase } from "../../../src/store/test-cases.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
+import { completeRuns } from "../../support/complete-runs.ts";
 import { begun, waiting } from "../locks.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../traces/make-write.ts";
 

@@ -6,9 +6,10 @@ import { after, beforeEach, describe, it } from "node:test";
 import type { Verdict } from "../../../src/model/run/run.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { evaluateAgain } from "../../../src/store/runs/again.ts";
-import { claimRuns, completeRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
+import { claimRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { completeRuns } from "../../support/complete-runs.ts";
 import { begun } from "../locks.ts";
 import { limits, makeSender, makeTestCase, openTwice, otlpWrite } from "../traces/make-write.ts";
 

@@ -4,14 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import type { Verdict } from "../../../src/model/run/run.ts";
 import type { TestCase } from "../../../src/model/test-case/test-case.ts";
-import {
-  attemptsMax,
-  claimRuns,
-  completeRuns,
-  failRun,
-  giveBackRuns,
-  nextDueMs,
-} from "../../../src/store/runs/claims.ts";
+import { attemptsMax, claimRuns, failRun, giveBackRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { findRun } from "../../../src/store/runs/read.ts";
 import {
@@ -23,6 +16,7 @@ import {
 import { listForAgent } from "../../../src/store/test-cases.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { completeRuns } from "../../support/complete-runs.ts";
 import { limits, makeSender, openTwice, otlpWrite, storeDueRun } from "../traces/make-write.ts";
 
 const { db, close } = await openTwice();

@@ -4,13 +4,14 @@ import { after, it } from "node:test";
 import { PriceList } from "../../../src/model/price/price.ts";
 import { decodeUsage } from "../../../src/model/price/usage.ts";
 import { newest } from "../../../src/store/listing.ts";
-import { claimRuns, completeRuns } from "../../../src/store/runs/claims.ts";
+import { claimRuns } from "../../../src/store/runs/claims.ts";
 import { listModelPoints } from "../../../src/store/runs/model-hours.ts";
 import { listTraces } from "../../../src/store/traces/list.ts";
 import { listOrdered } from "../../../src/store/traces/list-ordered.ts";
 import { listTraceValues } from "../../../src/store/traces/list-values.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { completeRuns } from "../../support/complete-runs.ts";
 import { canonicalWrite, limits, makeSender, openTwice, type Sender } from "./make-write.ts";
 
 const { db, close } = await openTwice();

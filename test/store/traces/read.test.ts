@@ -5,13 +5,14 @@ import { refreshStale } from "../../../src/load.ts";
 import type { Routing, Verdict } from "../../../src/model/run/run.ts";
 import { newest } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
-import { claimRuns, completeRuns } from "../../../src/store/runs/claims.ts";
+import { claimRuns } from "../../../src/store/runs/claims.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
 import { deleteTrace, findTrace } from "../../../src/store/traces/read.ts";
 import { listStale, updateColumns } from "../../../src/store/traces/stale.ts";
 import type { TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { completeRuns } from "../../support/complete-runs.ts";
 import { decodeBatch } from "../../support/decode-batch.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite } from "./make-write.ts";
 
