@@ -2,7 +2,9 @@
 import type pg from "pg";
 import type { TestState } from "../../model/alert/alert.ts";
 import type { Outcome, Result } from "../../model/run/run.ts";
+import { binaryArray } from "../binary-array.ts";
 import type { Database } from "../db.ts";
+import { multiRow } from "../multi-row.ts";
 import { placeOf } from "../scale/places.ts";
 
 /** A run that traffic caused and that was just completed. */
@@ -18,7 +20,23 @@ export type TrafficRun = {
 /** The first change of an agent is told after this; further ones wait until an hour after the last message. */
 const gatherMinutes = 5;
 
-type Added = { agentId: string; items: { traceId: string; runId: string; failed: boolean | null }[] };
+type Item = { traceId: string; runId: string; failed: boolean | null };
+
+type Added = { testId: string; agentId: string; items: Item[] };
+
+/** A test, and where its results are in the arrays that are sent once for all tests. */
+type Row = { testId: string; agentId: string; runsAt: number; failuresAt: number; count: number };
+
+// SQL counts from 1.
+const rows = multiRow<Row>(4, {
+  agent_id: ["uuid", row => row.agentId],
+  test_id: ["uuid", row => row.testId],
+  runs_at: ["int", row => row.runsAt + 1],
+  failures_at: ["int", row => row.failuresAt + 1],
+  count: ["int", row => row.count],
+});
+
+const slice = (array: string, from: string) => `(${array})[item.${from}:item.${from} + item.count - 1]`;
 
 /**
  * Updates the states of the tests that evaluated these runs, and schedules an alert if one changed. Call it in the
@@ -26,43 +44,68 @@ type Added = { agentId: string; items: { traceId: string; runId: string; failed:
  * too.
  */
 export async function addTestResults(client: pg.PoolClient, runs: TrafficRun[]): Promise<void> {
+  const tests = resultsByTest(runs);
+  if (tests.length === 0) return;
+  const { rows: found } = await client.query<{ changes: number }>({
+    name: "add_test_results",
+    text: `select add_test_results(agent_id, test_id, ${slice("$1::uuid[]", "runs_at")}, ${slice("$2::uuid[]", "runs_at")},
+        ${slice("$3::bool[]", "failures_at")}) as changes
+      from ${rows.from}`,
+    values: parametersOf(tests),
+  });
+  const changed = new Set(tests.filter((_, at) => found[at]!.changes > 0).map(({ agentId }) => agentId));
+  if (changed.size > 0) await scheduleAlerts(client, [...changed].sort());
+}
+
+/** In the order in which `addRollups` locks tests, so that concurrent transactions never deadlock; each by the traces' ids. */
+function resultsByTest(runs: TrafficRun[]): Added[] {
   const tests = new Map<string, Added>();
-  for (const { id: runId, traceId, agentId, revision, verdict } of runs) {
+  const ordered = runs.toSorted((a, b) => (`${a.traceId} ${a.id}` < `${b.traceId} ${b.id}` ? -1 : 1));
+  for (const { id: runId, traceId, agentId, revision, verdict } of ordered) {
     for (const { testId, outcome } of verdict.results) {
       const failed = failedOf(outcome);
       // Only takes back an earlier result of the trace, which revision 1 cannot have.
       if (failed === null && revision === 1) continue;
-      const added = tests.get(testId) ?? { agentId, items: [] };
+      const added = tests.get(testId) ?? { testId, agentId, items: [] };
       added.items.push({ traceId, runId, failed });
       tests.set(testId, added);
     }
   }
-  if (tests.size === 0) return;
-  // In the order in which `addRollups` locks, so that concurrent transactions never deadlock.
-  const ordered = [...tests].sort(([one], [other]) => (one < other ? 1 : -1));
-  const { rows } = await client.query<{ changes: number }>({
-    name: "add_test_results",
-    text: `select add_test_results(agent_id, test_id, traces, runs, failures) as changes
-      from json_to_recordset($1) as item (agent_id uuid, test_id uuid, traces uuid[], runs uuid[], failures boolean[])`,
-    values: [JSON.stringify(ordered.map(([testId, added]) => rowOf(testId, added)))],
+  return [...tests.values()].sort((one, other) => (one.testId < other.testId ? 1 : -1));
+}
+
+/** Tests of an agent have usually evaluated the same runs, whose ids are sent once. */
+function parametersOf(tests: Added[]): unknown[] {
+  const placeOfRuns = new Map<string, number>();
+  const sent: Item[] = [];
+  const failures: (boolean | null)[] = [];
+  const placed = tests.map(({ testId, agentId, items }): Row => {
+    const key = items.map(({ runId }) => runId).join();
+    const runsAt = placeOfRuns.get(key) ?? sent.length;
+    if (runsAt === sent.length) {
+      placeOfRuns.set(key, runsAt);
+      sent.push(...items);
+    }
+    const failuresAt = failures.length;
+    failures.push(...items.map(({ failed }) => failed));
+    return { testId, agentId, runsAt, failuresAt, count: items.length };
   });
-  const changed = new Set(ordered.filter((_, at) => rows[at]!.changes > 0).map(([, { agentId }]) => agentId));
-  if (changed.size > 0) await scheduleAlerts(client, [...changed].sort());
+  return [
+    binaryArray(
+      "uuid",
+      sent.map(({ traceId }) => traceId),
+    ),
+    binaryArray(
+      "uuid",
+      sent.map(({ runId }) => runId),
+    ),
+    binaryArray("bool", failures),
+    ...rows.values(placed),
+  ];
 }
 
 function failedOf(outcome: Outcome): boolean | null {
   return outcome === "failed" || outcome === "passed" ? outcome === "failed" : null;
-}
-
-function rowOf(testId: string, { agentId, items }: Added) {
-  const sorted = items.toSorted((a, b) => (`${a.traceId} ${a.runId}` < `${b.traceId} ${b.runId}` ? -1 : 1));
-  return {
-    agent_id: agentId,
-    test_id: testId,
-    traces: sorted.map(({ traceId }) => traceId),
-    runs: sorted.map(({ runId }) => runId),
-    failures: sorted.map(({ failed }) => failed),
-  };
 }
 
 async function scheduleAlerts(client: pg.PoolClient, agentIds: string[]): Promise<void> {
