@@ -68,6 +68,7 @@ export async function listRunsOfLaunch(
 ): Promise<ComparedRun[]> {
   return compared(
     await placeOfRow(db, "launches", launchId),
+    `of_launch_${result ?? "any"}`,
     `r.launch_id = $1 and r.id > $2 and ($4::uuid is null or r.test_id = $4) and ($5::int is null or r.test_row = $5)
       ${result ? `and ${resultSql[result]}` : ""} order by r.id limit $3`,
     [launchId, after, rowsMax, testId ?? null, row ?? null],
@@ -86,13 +87,17 @@ export async function listManualRunsOfTest(
   const alone = like === undefined ? "" : `and exists (${otherLaunch})`;
   return compared(
     await placeOfRow(db, "test_cases", testId),
+    like === undefined ? "of_test" : "of_test_and_input",
     `r.kind = 'manual' and r.test_id = $1 and r.id < $2 ${alone} order by r.id desc limit $3`,
     [testId, before, rowsMax, ...(like === undefined ? [] : [like])],
   );
 }
 
 export async function findManualRun(db: Database, id: string): Promise<ComparedRun | undefined> {
-  return (await compared(await placeOfRow(db, "runs", id), "r.kind = 'manual' and r.id = $1", [id]))[0];
+  const runs = await compared(await placeOfRow(db, "runs", id), "one", "r.kind = 'manual' and r.id = $1", [
+    id,
+  ]);
+  return runs[0];
 }
 
 // Searched as text in SQL, so that long documents are not sent here. Quotes inside JSON strings are escaped, so only the
@@ -122,8 +127,16 @@ const previous = `(select case
 /** As SQL over `runs r`: whether no earlier launch ran the test. The index runs_manual_test has its oldest run at its end. */
 const isFirst = `(select launch_id from runs where kind = 'manual' and test_id = r.test_id order by id limit 1) >= r.launch_id`;
 
-/** Reads `runs r` with the previous results, and the latest outcomes of the same version of the test. */
-async function compared(db: Database, where: string, values: unknown[]): Promise<ComparedRun[]> {
+/**
+ * Reads `runs r` with the previous results, and the latest outcomes of the same version of the test. `which` names the
+ * statement, and so must be different for each `where`.
+ */
+async function compared(
+  db: Database,
+  which: string,
+  where: string,
+  values: unknown[],
+): Promise<ComparedRun[]> {
   type Row = Omit<RunWithDetail, "judging" | "launchId"> & {
     launchId: string;
     testId: string;
@@ -142,8 +155,9 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
     firstRun: boolean;
     recent: Outcome[] | null;
   };
-  const { rows } = await db.pool.query<Row>(
-    `select ${runColumns}, r.detail, r.test_id as "testId", r.test, t.name as "testName", t.turn_count as "turnCount",
+  const { rows } = await db.pool.query<Row>({
+    name: `manual_runs_${which}`,
+    text: `select ${runColumns}, r.detail, r.test_id as "testId", r.test, t.name as "testName", t.turn_count as "turnCount",
       r.test_row as row, r.test_repeat as repeat, ${previewColumn("i")} as input,
       not exists (select from test_cases t where t.id = r.test_id) as "testDeleted",
       (select count(*)::int from run_turns u where ${ofRun} and u.trace_id is not null) as "turnsEnded",
@@ -162,7 +176,7 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
           on i.agent_id = r.agent_id and i.launch_id = r.launch_id and i.test_id = r.test_id and i.row = r.test_row
       where ${where}`,
     values,
-  );
+  });
   return (await withJudging(db, rows)).map(({ before, recent, test, testName, turnCount, input, ...run }) => {
     const earlier = test === null ? undefined : (JSON.parse(test) as TestCaseDocument);
     return {

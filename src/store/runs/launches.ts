@@ -137,19 +137,21 @@ function digestOf({ turns, inputCount, assertions, threshold, scenario }: Runnab
 }
 
 export async function findLaunch(db: Database, id: string): Promise<Launch | undefined> {
-  const { rows } = await (await placeOfRow(db, "launches", id)).pool.query<LaunchRow>(
-    `${selectLaunch} where l.id = $1`,
-    [id],
-  );
+  const { rows } = await (await placeOfRow(db, "launches", id)).pool.query<LaunchRow>({
+    name: "find_launch",
+    text: `${selectLaunch} where l.id = $1`,
+    values: [id],
+  });
   return rows[0] && toLaunch(rows[0]);
 }
 
 /** The launches of an agent, newest first. */
 export async function listLaunches(db: Database, agentId: string, listing: Listing): Promise<Launch[]> {
-  const { rows } = await (await placeOf(db, agentId)).pool.query<LaunchRow>(
-    `${selectLaunch} where l.agent_id = $1 and l.id < $2 order by l.id desc limit $3`,
-    [agentId, listing.before, listing.rowsMax],
-  );
+  const { rows } = await (await placeOf(db, agentId)).pool.query<LaunchRow>({
+    name: "list_launches",
+    text: `${selectLaunch} where l.agent_id = $1 and l.id < $2 order by l.id desc limit $3`,
+    values: [agentId, listing.before, listing.rowsMax],
+  });
   return rows.map(toLaunch);
 }
 

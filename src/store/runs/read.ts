@@ -58,9 +58,11 @@ export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId
 
 export async function findRun(db: Database, id: string): Promise<RunWithDetail | undefined> {
   const place = await placeOfRow(db, "runs", id);
-  const { rows } = await place.pool.query<Row>(`select ${runColumns}, r.detail from runs r where r.id = $1`, [
-    id,
-  ]);
+  const { rows } = await place.pool.query<Row>({
+    name: "find_run",
+    text: `select ${runColumns}, r.detail from runs r where r.id = $1`,
+    values: [id],
+  });
   return (await withJudging(place, rows))[0];
 }
 

@@ -57,6 +57,11 @@ const tokensSql = "coalesce(t.input_tokens, 0) + coalesce(t.output_tokens, 0)";
 /** Null for a trace without token counts. */
 export const totalTokensSql = `case when t.input_tokens is not null or t.output_tokens is not null then ${tokensSql} end`;
 
+/** How many filters are set. */
+export function countFilters(filters: TraceFilters): number {
+  return Object.values(filters).filter(value => value !== undefined).length;
+}
+
 /** Whether the run of each trace is needed to filter. */
 export function filtersRuns(filters: TraceFilters): boolean {
   const { state, verdict, routing, outage, resultState, testId, testIds } = filters;

@@ -117,9 +117,13 @@ export function poolStatement(plan: Plan): OrderedStatement {
 
 const listedRun = `${runColumns}, r.test_outcomes, r.test_versions`;
 
+const selectListed = `select ${traceColumns}, to_jsonb(r) as run from traces t ${shownRunSql()}`;
+
 /** These traces with the runs that lists show, in any order. Parameter 1: their ids. */
-export const rowsStatement = `select ${traceColumns}, to_jsonb(r) as run from traces t
-  ${shownRunSql()} where t.id = any ($1::uuid[])`;
+export const rowsStatement = `${selectListed} where t.id = any ($1::uuid[])`;
+
+/** One of them. Parameters: its agent and its id. */
+export const rowStatement = `${selectListed} where t.agent_id = $1 and t.id = $2`;
 
 const shownRun = shownRunSql();
 

@@ -89,8 +89,10 @@ export class ValueWalk {
             and o.minute = walked.minute / ${otherLength}::bigint * ${otherLength}::bigint
       )`;
     });
-    const { rows } = await this.#db.pool.query<{ minute: number; has: boolean }>(
-      `with walked as materialized (
+    const { rows } = await this.#db.pool.query<{ minute: number; has: boolean }>({
+      // Of several values there are many texts.
+      ...(others.length === 0 && { name: `walk_values_${this.#order}` }),
+      text: `with walked as materialized (
         select distinct minute
         from unnest($3::text[]) as one (value) cross join lateral (
           select minute from trace_values v
@@ -100,8 +102,8 @@ export class ValueWalk {
         order by minute ${direction} limit $6::int
       )
       select minute, ${has.join(" and ") || "true"} as has from walked order by minute ${direction}`,
-      parameters,
-    );
+      values: parameters,
+    });
     const minutes = rows.filter(row => row.has).map(row => row.minute);
     return { minutes, reached: rows.length < minutesMax ? null : rows.at(-1)!.minute };
   }
@@ -134,8 +136,9 @@ export async function listTraceValues(
   agentId: string,
   kind: "tool" | "model" | "provider" | "redacted",
 ): Promise<string[]> {
-  const { rows } = await (await placeOf(db, agentId)).pool.query<{ value: string }>(
-    `with recursive found as (
+  const { rows } = await (await placeOf(db, agentId)).pool.query<{ value: string }>({
+    name: "list_trace_values",
+    text: `with recursive found as (
       (select value from trace_values where agent_id = $1 and kind = $2 order by value limit 1)
       union all
       select (
@@ -144,7 +147,7 @@ export async function listTraceValues(
       ) from found where found.value is not null
     )
     select value from found where value is not null limit ${listedMax}`,
-    [agentId, kind],
-  );
+    values: [agentId, kind],
+  });
   return rows.map(({ value }) => value);
 }

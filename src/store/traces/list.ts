@@ -6,9 +6,11 @@ import { clockSlackMs, idAt, type Listing, newest, oldest } from "../listing.ts"
 import type { RunRow } from "../runs/read.ts";
 import { placeOf } from "../scale/places.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
+import { countFilters } from "./list-conditions.ts";
+import { nameOfList } from "./list-names.ts";
 import type { Order } from "./list-path.ts";
 import { openSearch } from "./list-search.ts";
-import { pageStatement, rowsStatement } from "./list-sql.ts";
+import { pageStatement, rowStatement, rowsStatement } from "./list-sql.ts";
 import type { TraceRow } from "./read.ts";
 
 /** A trace and the run its verdict comes from: the latest completed one, else the latest; a turn's is its test's run. */
@@ -77,19 +79,23 @@ export async function listTraces(
   budget?: SearchBudget,
 ): Promise<Look<ListedTrace>> {
   if (filters.testIds?.length === 0) return { rows: [], reach: null };
+  const { externalId } = filters;
+  if (externalId !== undefined && countFilters(filters) === 1)
+    return listNamed(db, agentId, externalId, listing);
   const { low, high } = boundsOf(filters);
   const isNewestFirst = "before" in listing;
   const [start, end] = isNewestFirst ? [min(listing.before, high), low] : [max(listing.after, low), high];
   const order: Order = isNewestFirst ? "newest" : "oldest";
   const search = await openSearch(db, agentId, filters, order);
   const { text, values } = pageStatement(search.plan);
+  const name = nameOfList(text, filters, order);
   return scan(
     { before: start, rowsMax: listing.rowsMax },
     ({ before, rowsMax }, stretch) =>
       search.look({ from: before, to: end, rowsMax, stretch }, async bounds => {
         const { rows } = await (await placeOf(db, agentId)).pool.query<
           ListedTrace & { reach: string | null }
-        >(text, [...bounds, ...values]);
+        >({ ...(name && { name }), text, values: [...bounds, ...values] });
         const found = rows.filter(row => row.id !== null).map(({ reach: _, ...row }) => row);
         return { rows: found, reach: rows[0]!.reach };
       }),
@@ -97,12 +103,37 @@ export async function listTraces(
   );
 }
 
+/** The id first: planning the two statements takes half as long as planning one for both, which names the tables twice. */
+async function listNamed(
+  db: Database,
+  agentId: string,
+  externalId: string,
+  listing: TraceListing,
+): Promise<Look<ListedTrace>> {
+  const { pool } = await placeOf(db, agentId);
+  const { rows: found } = await pool.query<{ id: string }>({
+    name: "find_named_trace",
+    text: "select n.trace_id as id from trace_named($1, $2) n",
+    values: [agentId, externalId],
+  });
+  const id = found[0]?.id;
+  const isListed = id !== undefined && ("before" in listing ? id < listing.before : id > listing.after);
+  if (!isListed) return { rows: [], reach: null };
+  const { rows } = await pool.query<ListedTrace>({
+    name: "find_listed_trace",
+    text: rowStatement,
+    values: [agentId, id],
+  });
+  return { rows, reach: null };
+}
+
 /** Those of these traces that belong to the agent, newest first. */
 export async function findTraces(db: Database, agentId: string, ids: string[]): Promise<ListedTrace[]> {
-  const { rows } = await (await placeOf(db, agentId)).pool.query<ListedTrace>(
-    `${rowsStatement} and t.agent_id = $2 order by t.id desc`,
-    [ids, agentId],
-  );
+  const { rows } = await (await placeOf(db, agentId)).pool.query<ListedTrace>({
+    name: "find_listed_traces",
+    text: `${rowsStatement} and t.agent_id = $2 order by t.id desc`,
+    values: [ids, agentId],
+  });
   return rows;
 }
 

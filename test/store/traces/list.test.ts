@@ -8,9 +8,10 @@ import { idAt, minuteOfId, newest, oldest, timeOfId } from "../../../src/store/l
 import { newId } from "../../../src/store/new-id.ts";
 import { listRunsOfTest } from "../../../src/store/runs/read.ts";
 import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
+import { openFresh } from "../../support/postgres.ts";
 import { makeSender, makeTestCase, openTwice } from "./make-write.ts";
 
-const { db, close } = await openTwice();
+const { url, db, close } = await openTwice();
 after(close);
 
 /** The time is up after the first scan, which reads this few rows. */
@@ -142,6 +143,32 @@ const fewFilters = fc
     }
     return Object.fromEntries(Object.entries(all).filter(([name]) => kept.has(name))) as TraceFilters;
   });
+
+const someOfEach: TraceFilters = {
+  kind: "live",
+  path: "otlp",
+  state: "completed",
+  verdict: "failed",
+  routing: "ok",
+  failed: true,
+  outage: true,
+  httpStatus: 404,
+  externalId: "1",
+  tool: "search",
+  model: "m-1",
+  redacted: "email",
+  conversationId: "c-1",
+  userId: "u-1",
+  testId: testIds[0],
+  testIds,
+  receivedFrom: new Date(began + 2 * hourMs),
+  receivedTo: new Date(began + 3 * hourMs),
+  durationMinMs: 10,
+  durationMaxMs: 10,
+  tokensMin: 10,
+  tokensMax: 10,
+  text: "refund",
+};
 
 type Stored = ModelTrace & { id: string; externalId: string };
 
@@ -303,6 +330,33 @@ it("the list equals a naive filter, without duplicates and in the order of time,
     ),
     { numRuns: 60 },
   );
+});
+
+/** PostgreSQL tries five plans for given values before it may keep one for any. */
+const times = 7;
+
+it("a connection that keeps its plans lists what it listed before, of agents with many traces and with few", async () => {
+  const kept = openFresh(url, 1);
+  const [many, few] = fc.sample(fc.array(trace, { minLength: 40, maxLength: 40 }), { numRuns: 2, seed: 1 });
+  const agents: { agentId: string; stored: Stored[] }[] = [];
+  for (const traces of [many!, few!.slice(0, 3)]) {
+    const { agentId } = await makeSender(db, { judged: false });
+    agents.push({ agentId, stored: await store(agentId, traces) });
+  }
+  const alone = Object.entries(someOfEach).map(([name, value]) => ({ [name]: value }) as TraceFilters);
+  for (const filters of [{}, ...alone, ...fc.sample(fewFilters, { numRuns: 40, seed: 1 })]) {
+    for (let time = 0; time < times; time++) {
+      for (const { agentId, stored } of agents) {
+        const { ids } = await walk(
+          (before, rowsMax) => listTraces(kept, agentId, filters, { before, rowsMax }, hurried(20)),
+          10,
+        );
+        const expected = stored.filter(one => passes(one, filters)).map(one => one.id);
+        assert.deepEqual(ids, expected, `${JSON.stringify(filters)}, time ${time}`);
+      }
+    }
+  }
+  await kept.close();
 });
 
 it("a list stops scanning when its time is up, and says where", async () => {
