@@ -11,6 +11,7 @@ import { multiRow } from "../multi-row.ts";
 import { claimAcross } from "../scale/claims.ts";
 import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
 import type { EncodedRun, Outcomes } from "./completed-run.ts";
+import { leasedBy } from "./of-traces.ts";
 import { findReplacements, lockTracesOf } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 import { addRollups } from "./rollups.ts";
@@ -149,7 +150,7 @@ export async function extendLeases(
   for (const [place, ids] of parts) {
     await place.pool.query(
       `update runs set lease_until = now() + $2::float8 * interval '1 ms'
-        where id = any ($3::uuid[]) and lease = $1 and state = 'running'`,
+        where id = any ($3::uuid[]) and ${leasedBy("$1")}`,
       [lease, leaseMs, ids],
     );
   }
@@ -163,7 +164,7 @@ export async function giveBackRuns(
   for (const [place, ids] of await partsOfRows(db, "runs", runIds)) {
     await place.pool.query(
       `update runs set lease_until = now() - interval '1 ms', attempts = attempts - 1
-        where id = any ($2::uuid[]) and lease = $1 and state = 'running'`,
+        where id = any ($2::uuid[]) and ${leasedBy("$1")}`,
       [lease, ids],
     );
   }
@@ -267,7 +268,7 @@ async function storeResults(client: pg.PoolClient, lease: string, completed: Enc
         test_outcomes = item.test_outcomes, test_versions = string_to_array(item.test_versions, ' ')::int[],
         detail = ${results.bytes("detail")}, outage_open = item.outage
       from ${results.from}
-      where runs.id = item.id and runs.lease = $1 and runs.state = 'running'
+      where runs.id = item.id and ${leasedBy("$1")}
       returning runs.id, runs.trace_id as "traceId", runs.agent_id as "agentId", runs.cause,
         date_trunc('hour', runs.created_at, 'UTC') as hour,
         date_trunc('hour', (select received_at from traces where id = runs.trace_id), 'UTC') as "traceHour",
@@ -290,7 +291,7 @@ export async function failRun(
 ): Promise<void> {
   await (await placeOfRow(db, "runs", runId)).pool.query(
     `update runs set state = 'error', finished_at = now(), error = $3, lease = null, lease_until = null, detail = null
-      where id = $2 and lease = $1 and state = 'running'`,
+      where id = $2 and ${leasedBy("$1")}`,
     [lease, runId, reasonText(error)],
   );
 }

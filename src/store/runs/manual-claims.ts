@@ -8,6 +8,7 @@ import { multiRow } from "../multi-row.ts";
 import { availablePartsOfRows, availablePlacesFound, availableRows, partsOf } from "../scale/places.ts";
 import { attemptsMax } from "./claims.ts";
 import { settleLaunches, takeTurn } from "./launches.ts";
+import { leasedBy } from "./of-traces.ts";
 
 export type ManualRun = {
   id: string;
@@ -240,7 +241,7 @@ export async function extendManualLeases(
       name: "tend_manual",
       text: `update runs set lease_until = now() + $2::float8 * interval '1 ms'
         from launches l
-        where runs.id = any ($3::uuid[]) and runs.lease = $1 and runs.state = 'running'
+        where runs.id = any ($3::uuid[]) and ${leasedBy("$1")}
           and l.agent_id = runs.agent_id and l.id = runs.launch_id
           and (l.cancel_requested_at is null or runs.verdict is not null)
         returning runs.id`,

@@ -7,6 +7,7 @@ import { type Database, isTransient } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { allPlaces, partsOfRows, placesFound } from "../scale/places.ts";
 import { detailOf, encodeDetail } from "./detail.ts";
+import { leasedBy } from "./of-traces.ts";
 
 export type PartlyJudged = {
   id: string;
@@ -57,7 +58,7 @@ async function saveIn(db: Database, lease: string, partly: PartlyJudged[]): Prom
         lease_until = case when item.next_try_ms is null then lease_until end,
         attempts = case when item.next_try_ms is null then attempts else 0 end
       from ${items.from}
-      where runs.id = item.id and runs.lease = $1 and runs.state = 'running'
+      where runs.id = item.id and ${leasedBy("$1")}
       returning runs.id`,
     values: [lease, ...items.values(partly)],
   });
