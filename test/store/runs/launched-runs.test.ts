@@ -55,7 +55,8 @@ it("a connection that keeps its plans lists the runs of launches with many runs 
     async () => [await findManualRun(kept, run!.id)],
     () => listLaunches(kept, agentId, page),
   ];
-  const expected = await Promise.all(reads.map(read => read()));
+  const expected: unknown[][] = [];
+  for (const read of reads) expected.push(await read());
   const [all, ...byResult] = expected.slice(0, 1 + runResults.length);
   assert.equal(all!.length, 11);
   assert.equal(byResult.flat().length, 11);

@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import type pg from "pg";
 import { type Database, transaction } from "../../../src/store/db.ts";
 import { newest, oldest } from "../../../src/store/listing.ts";
-import { placeOf } from "../../../src/store/scale/places.ts";
+import { type Places, placeOf } from "../../../src/store/scale/places.ts";
 import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
 import { namesMax } from "../../../src/store/traces/list-names.ts";
 import { storeTraces } from "../../support/stored-traces.ts";
@@ -72,11 +72,12 @@ it("few lists have a name, and each name is of one statement", async () => {
   assert.ok(unnamed > lists.length);
 });
 
-/** As the store gives it the one connection. */
-const databaseOf = (client: pg.PoolClient): Database => ({
-  pool: client as unknown as pg.Pool,
-  close: async () => {},
-});
+/** In which agents are where the connection leads. */
+function databaseOf(client: pg.PoolClient): Database {
+  const place: Database = { pool: client as unknown as pg.Pool, close: async () => {} };
+  const of = async (ids: Iterable<string>) => new Map([...ids].map(id => [id, place]));
+  return { ...db, places: { of } as Places };
+}
 
 /** How many rows of traces and runs each of eight calls on one connection reads: it keeps a plan from the sixth on. */
 async function readsOf(agentId: string, filters: TraceFilters): Promise<number[]> {
