@@ -4,6 +4,7 @@ import { attributeOf, spanText, toolNameOf } from "../model/conversation/convers
 import { parseJson } from "../model/json-text.ts";
 import type { AssertionInput } from "../model/test-case/assertion.ts";
 import type { Derived, Span } from "../model/trace/trace.ts";
+import { wholeNumber } from "../model/trace/whole-number.ts";
 import { roundUp, shortValues, tokenHeadroom, toolCallAssertion } from "./draft-parts.ts";
 
 /** Where a value is in a span: an attribute, or `path` inside one. `attribute` null: the span itself. */
@@ -37,10 +38,12 @@ function byConvention(derived: Derived, location: ValueLocation, value: unknown)
   const { span, attribute, path } = location;
   const tool = toolNameOf(span);
   switch (attribute) {
-    case "http.response.status_code":
-      return derived.httpStatus?.value === Number(value)
-        ? [{ type: "http_status", expected_status: derived.httpStatus.value }]
+    case "http.response.status_code": {
+      const status = path.length === 0 ? wholeNumber(span, attribute) : null;
+      return status !== null && status === derived.httpStatus?.value
+        ? [{ type: "http_status", expected_status: status }]
         : [];
+    }
     case "gen_ai.usage.input_tokens":
       return limit("max_input", derived.tokens.input);
     case "gen_ai.usage.output_tokens":

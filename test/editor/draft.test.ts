@@ -129,6 +129,22 @@ test("the kind of assertion follows from what was chosen", () => {
   });
 });
 
+test("a status is expected only where it is read as the trace's status", () => {
+  const attribute = "http.response.status_code";
+  // Number() throws on the first, and gives 200 for the others.
+  for (const [value, path] of [
+    [{ toString: false }, []],
+    [[200], []],
+    [" 200 ", []],
+    [{ code: 200 }, ["code"]],
+  ] as const) {
+    const odd = span({ name: "odd", attributes: { [attribute]: value } });
+    const derived = derive(traceOf(root({ [attribute]: 200 }), odd));
+    const [best] = candidatesFor(derived, { span: odd, attribute, path: [...path] });
+    assert.equal(best?.type, path.length > 0 ? "json_schema" : "json_match", JSON.stringify(value));
+  }
+});
+
 test("a part of the arguments becomes partial arguments, an item of a list one of its items", () => {
   assert.deepEqual(about("pay", "gen_ai.tool.call.arguments", ["order", "items", 1, "sku"]), {
     type: "tool_call",

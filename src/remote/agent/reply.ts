@@ -148,7 +148,7 @@ function nested(pointers: string[]): string[] {
   return ["/json", "/body", "/data"].flatMap(above => pointers.map(pointer => above + pointer));
 }
 
-const chunkTypes = ["begin", "item", "end", "error", "keepalive"];
+const chunkTypes: unknown[] = ["begin", "item", "end", "error", "keepalive"];
 
 /** A reply that is not JSON: a stream with one item per line, as chat triggers send it, else plain text. */
 function inLines(body: string): Found {
@@ -162,8 +162,7 @@ function inLines(body: string): Found {
     // A line that was cut off is no reply in plain text.
     if (item === undefined && parts.length > 0 && line.startsWith("{")) return { text: null, why: unended };
     // Stops at the first line that is not an item, so that a text of a million lines is not parsed line by line.
-    if (item === undefined || (parts.length === 0 && !chunkTypes.includes(String(type))))
-      return { text: body };
+    if (item === undefined || (parts.length === 0 && !chunkTypes.includes(type))) return { text: body };
     if (type === "error") return { text: null, why: "ends in an error" };
     if (type === "begin" || type === "end") counts[type] += 1;
     if (type !== "keepalive") last = type;

@@ -24,7 +24,7 @@ export function readError(error: APICallError, now: number): ErrorReply | undefi
   const parts = isRecord(root) ? partsOf(root) : [];
   const said = parts
     .flatMap(part => [part["code"], part["status"]])
-    .find(code => /^[45]\d\d$/.test(String(code)));
+    .find(code => (typeof code === "string" || typeof code === "number") && /^[45]\d\d$/.test(`${code}`));
   if (statusCode < 300 && said === undefined && !(isRecord(root) && ("error" in root || "detail" in root))) {
     return undefined;
   }

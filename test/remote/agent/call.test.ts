@@ -307,6 +307,7 @@ suite("n8n", () => {
     ['"Hello"', "Hello"],
     ["Hello\nyou", "Hello\nyou"],
     ['{"type":"begin"}\nHello', '{"type":"begin"}\nHello'],
+    ['{"type":{"toString":1}}\n{"type":"end"}', '{"type":{"toString":1}}\n{"type":"end"}'],
     ["", null],
     ["[]", null],
     ['{"status": "done"}', null],

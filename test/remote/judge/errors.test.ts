@@ -316,6 +316,11 @@ describe("a failed response", () => {
     assert.equal(code, "unusable");
   });
 
+  it("is read whatever its code is", async () => {
+    const [code, detail] = await failureOf(() => openAi(503, "Overloaded", { code: { toString: 1 } }));
+    assert.deepEqual([code, detail], ["later", "judge_http_error"]);
+  });
+
   it("names the wait that its provider asked of the gateway", async () => {
     server.script = () =>
       json(429, { error: { message: "Slow down", code: "429" } }, { "llm_provider-retry-after": "7" });
