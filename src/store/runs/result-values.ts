@@ -48,23 +48,41 @@ export type ListedResults = { agentId: string; traceIds: string[]; verdict: Resu
 
 /** Call it in the transaction that stores the results, which locks the runs: deletions lock these first, too. */
 export async function addResultValues(client: pg.PoolClient, runs: ListedResults[]): Promise<void> {
-  const found = new Map<string, Row>();
-  for (const { agentId, traceIds, verdict } of runs) {
-    for (const minute of new Set(traceIds.map(hourOfId))) {
-      for (const { testId, outcome, testVersion } of verdict.results) {
-        const values = [
-          { agentId, minute, kind: "outcome", value: outcomeValue(testId, outcome) },
-          { agentId, minute, kind: "version", value: versionValue(testId, testVersion ?? 0) },
-        ] as const;
-        for (const row of values) found.set(`${agentId} ${minute} ${row.kind} ${row.value}`, row);
-      }
-    }
-  }
-  if (found.size === 0) return;
+  const found = rowsOf(runs);
+  if (found.length === 0) return;
   await client.query({
     name: "add_result_values",
     text: `select add_trace_values(array_agg(agent_id), array_agg(kind), array_agg(value), array_agg(minute))
       from (select * from ${rows.from} order by agent_id, minute, kind, value) item`,
-    values: rows.values([...found.values()]),
+    values: rows.values(found),
   });
+}
+
+/** What the tests of an agent came to in an hour. */
+type Hour = { agentId: string; minute: number; tests: Map<string, Tested> };
+type Tested = { outcomes: Set<Outcome>; versions: Set<number> };
+
+function rowsOf(runs: ListedResults[]): Row[] {
+  const hours = new Map<string, Hour>();
+  for (const { agentId, traceIds, verdict } of runs) {
+    for (const minute of new Set(traceIds.map(hourOfId))) {
+      const key = `${agentId} ${minute}`;
+      const hour = hours.get(key) ?? { agentId, minute, tests: new Map() };
+      hours.set(key, hour);
+      for (const { testId, outcome, testVersion } of verdict.results) {
+        const tested = hour.tests.get(testId) ?? { outcomes: new Set(), versions: new Set() };
+        hour.tests.set(testId, tested);
+        tested.outcomes.add(outcome);
+        tested.versions.add(testVersion ?? 0);
+      }
+    }
+  }
+  return [...hours.values()].flatMap(({ agentId, minute, tests }) =>
+    [...tests].flatMap(([testId, { outcomes, versions }]): Row[] =>
+      [
+        ...[...outcomes].map(outcome => ({ kind: "outcome" as const, value: outcomeValue(testId, outcome) })),
+        ...[...versions].map(version => ({ kind: "version" as const, value: versionValue(testId, version) })),
+      ].map(row => ({ agentId, minute, ...row })),
+    ),
+  );
 }

@@ -111,35 +111,26 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
       if (!replaces || replaces.counts) addCounts(agents, models, run, run, 1);
       if (replaces?.counts) addCounts(agents, models, run, replaces.counts, -1);
     }
-    for (const { testId, testVersion, outcome, checks: found } of run.verdict.results) {
-      const { agentId: agent_id, hour } = run;
-      const test = entry(tests, `${testId} ${hour.getTime()}`, () => ({
-        ...nothing,
-        agent_id,
-        test_id: testId,
-        hour,
-        last_outcome: outcome,
-      }));
-      test[outcome]++;
-      test.last_outcome = outcome;
-      if (testVersion !== null) {
-        entry(versions, `${testId} ${testVersion}`, () => ({
-          ...nothing,
-          agent_id,
-          test_id: testId,
-          version: testVersion,
-        }))[outcome]++;
-      }
-      for (const { id, outcome } of found) {
-        const check_id = storable(id);
-        entry(checks, `${testId} ${hour.getTime()} ${check_id}`, () => ({
-          ...nothing,
-          agent_id,
-          test_id: testId,
-          check_id,
-          hour,
-        }))[outcome]++;
-      }
+  }
+  for (const one of testsOf(runs)) {
+    const { agentId: agent_id, hour, testId: test_id } = one;
+    const key = `${test_id} ${hour.getTime()}`;
+    const { counts, lastOutcome: last_outcome } = one;
+    tests.set(key, { ...counts, agent_id, test_id, hour, last_outcome });
+    for (const [version, counts] of one.versions) {
+      const row = { ...nothing, agent_id, test_id, version };
+      addOutcomes(
+        entry(versions, `${test_id} ${version}`, () => row),
+        counts,
+      );
+    }
+    for (const [id, counts] of one.checks) {
+      const check_id = storable(id);
+      const row = { ...nothing, agent_id, test_id, check_id, hour };
+      addOutcomes(
+        entry(checks, `${key} ${check_id}`, () => row),
+        counts,
+      );
     }
   }
   await client.query({
@@ -147,6 +138,43 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
     text: statement,
     values: [agents, tests, checks, versions, models].map(rows => JSON.stringify(inOrder<object>(rows))),
   });
+}
+
+/** What runs counted in an hour for one of their tests. */
+type OfTest = {
+  agentId: string;
+  testId: string;
+  hour: Date;
+  counts: Counts;
+  lastOutcome: Outcome;
+  versions: Map<number, Counts>;
+  checks: Map<string, Counts>;
+};
+
+// By hour first: a text of both for each result would take longer than counting it.
+function testsOf(runs: CountedRun[]): OfTest[] {
+  const hours = new Map<number, Map<string, OfTest>>();
+  for (const { agentId, hour, verdict } of runs) {
+    const tests = entry(hours, hour.getTime(), () => new Map<string, OfTest>());
+    for (const { testId, testVersion, outcome, checks } of verdict.results) {
+      const test = entry(tests, testId, () => ({
+        ...{ agentId, testId, hour, counts: { ...nothing }, lastOutcome: outcome },
+        versions: new Map(),
+        checks: new Map(),
+      }));
+      test.counts[outcome]++;
+      test.lastOutcome = outcome;
+      if (testVersion !== null) entry(test.versions, testVersion, zero)[outcome]++;
+      for (const { id, outcome } of checks) entry(test.checks, id, zero)[outcome]++;
+    }
+  }
+  return [...hours.values()].flatMap(tests => [...tests.values()]);
+}
+
+const zero = (): Counts => ({ ...nothing });
+
+function addOutcomes(row: Counts, counts: Counts): void {
+  for (const outcome of outcomes) row[outcome] += counts[outcome];
 }
 
 const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
@@ -226,7 +254,7 @@ function countable(tokens: number | null): number {
   return Math.min(Math.max(Math.round(tokens ?? 0), 0), tokensMax);
 }
 
-function entry<T>(map: Map<string, T>, key: string, make: () => T): T {
+function entry<K, T>(map: Map<K, T>, key: K, make: () => T): T {
   const known = map.get(key);
   if (known) return known;
   const made = make();
