@@ -20,12 +20,13 @@ import { emptyDatabase, freshDatabase } from "./support/postgres.ts";
 
 const log = pino({ level: "silent" });
 
-/** Unique indexes and checks of keys, and foreign keys, as the database says them. */
+/** Unique indexes and those of due runs by agent, checks of keys, and foreign keys, as the database says them. */
 async function constraintsOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ text: string }>(
     `select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) as text
        from pg_constraint where contype <> 'n' and connamespace = 'public'::regnamespace
-     union all select indexdef from pg_indexes where schemaname = 'public' and indexdef like '%UNIQUE%' order by 1`,
+     union all select indexdef from pg_indexes where schemaname = 'public'
+       and (indexdef like '%UNIQUE%' or indexname like 'runs\\_%by\\_agent') order by 1`,
   );
   return rows.map(({ text }) => text);
 }

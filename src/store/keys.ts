@@ -4,9 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
 import { briefly } from "./briefly.ts";
+import { buildIndex } from "./build-index.ts";
 import { newClient, noTimeouts } from "./connect.ts";
 import type { Database } from "./db.ts";
 import { settleIdentities } from "./identities.ts";
+import { settleAgentIndexes } from "./runs/agent-indexes.ts";
 
 /** A row of `pending_keys`. */
 type PendingKey = {
@@ -43,8 +45,9 @@ export async function settleSmallKeys(url: string, log: Pick<Logger, "info">): P
 }
 
 /**
- * The same for large tables, and the identities of traces, while the service runs; the lock is the lease of the process. False
- * if something is left: another process works, or the agents of batches are still being filled. Ends early when aborted.
+ * The same for large tables, the identities of traces and indexes of due runs, while the service runs; the lock is the lease of
+ * the process. False if something is left: another process works, or the agents of batches are still being filled. Ends early
+ * when aborted.
  */
 export async function settleLargeKeys(
   url: string,
@@ -63,6 +66,7 @@ export async function settleLargeKeys(
       if (pending.table_name === "trace_batches" && (await isFilling(client))) isDone = false;
       else if (!(await settleKey(client, pending, log))) isDone = false;
     }
+    await settleAgentIndexes(client, log);
     return isDone;
   } catch (error) {
     if (signal.aborted) return false;
@@ -77,7 +81,7 @@ export async function settleLargeKeys(
 export async function hasPendingKeys(db: Database): Promise<boolean> {
   const { rows } = await db.pool.query<{ pending: boolean }>(
     `select exists (select from pending_keys)
-       or exists (select from backfills where name = 'trace_identities') as pending`,
+       or exists (select from backfills where name in ('trace_identities', 'runs_by_agent')) as pending`,
   );
   return rows[0]!.pending;
 }
@@ -118,7 +122,7 @@ async function settleKey(
   log.info({ table }, "Preparing a table: the agent becomes part of its key");
   if (pending.agent !== null) await fillAgents(client, pending);
   if (!(await requireAgents(client, table))) return false;
-  await buildIndex(client, `${table}_by_agent`, `${table} (${pending.columns})`);
+  await buildIndex(client, `${table}_by_agent`, `${table} (${pending.columns})`, { unique: true });
   if (table === "runs") await replaceIndex(client, onePending);
   await exchange(client, table);
   return true;
@@ -175,24 +179,13 @@ async function requireAgents(client: pg.Client, table: string): Promise<boolean>
   }
 }
 
-/** Without a lock that anybody waits for. One whose building was interrupted is invalid, and built again. */
-async function buildIndex(client: pg.Client, name: string, of: string): Promise<void> {
-  const { rows } = await client.query<{ isValid: boolean }>(
-    `select indisvalid as "isValid" from pg_index where indexrelid = to_regclass($1)`,
-    [name],
-  );
-  if (rows[0]?.isValid) return;
-  if (rows[0]) await client.query(`drop index concurrently ${name}`);
-  await client.query(`create unique index concurrently ${name} on ${of}`);
-}
-
 const onePending = {
   name: "runs_one_pending",
   of: "runs (trace_id, agent_id) where state = 'pending' and kind = 'passive'",
 };
 
 async function replaceIndex(client: pg.Client, { name, of }: typeof onePending): Promise<void> {
-  await buildIndex(client, `${name}_by_agent`, of);
+  await buildIndex(client, `${name}_by_agent`, of, { unique: true });
   await briefly(client, [`drop index if exists ${name}`, `alter index ${name}_by_agent rename to ${name}`]);
 }
 

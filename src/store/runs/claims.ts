@@ -3,13 +3,14 @@ import type pg from "pg";
 import type { Reason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { RunCause, RunState } from "../../model/run/run.ts";
-import { accountOf } from "../accounts/ownership.ts";
 import { addTestResults } from "../alerts/test-states.ts";
 import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
 import { multiRow } from "../multi-row.ts";
-import { claimAcross } from "../scale/claims.ts";
+import { claimAcross, placesByNext } from "../scale/claims.ts";
 import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
+import { hasAgentIndexes } from "./agent-indexes.ts";
+import { claimDue, claimedColumns, claimPastFull, nextDue, nextPastFull } from "./claim-statements.ts";
 import type { EncodedRun, Outcomes } from "./completed-run.ts";
 import { leasedBy } from "./of-traces.ts";
 import { findReplacements, lockTracesOf } from "./replacements.ts";
@@ -31,9 +32,6 @@ export type ClaimedRun = {
   detail: Buffer | null;
 };
 
-const claimedColumns = `runs.id, trace_id as "traceId", agent_id as "agentId", ${accountOf("agent_id")} as "accountId", attempts, judge_tries as "judgeTries",
-  extract(epoch from judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", detail`;
-
 /** After this many crashes of a worker, a run becomes an error, so that it no longer blocks the queue. */
 export const attemptsMax = 3;
 
@@ -45,20 +43,9 @@ export type Claim = {
   ended: ClaimedRun[];
 };
 
-export type DueRuns = {
-  lease: string;
-  leaseMs: number;
-  runsMax: number;
-  resumedMax?: number;
-  inHand?: string[];
-  fullAgents?: string[];
-};
+type Skipped = { inHand?: string[]; fullAgents?: string[] };
 
-// The claimed rows are found by an array of ids, not by a join, which may read every run
-// (docs/decisions/005-plans-without-statistics.md).
-
-// Passive runs only. Spelled "not manual", and without the state for waiting and leased runs, so that only the index in
-// the requested order applies: with another the planner sorts all due runs, or reads all waiting ones.
+export type DueRuns = Skipped & { lease: string; leaseMs: number; runsMax: number; resumedMax?: number };
 
 /**
  * Claims up to `runsMax` due runs for `leaseMs`, by the database's clock. Up to `resumedMax` of them, at most half, are
@@ -66,13 +53,24 @@ export type DueRuns = {
  * affects no other run. Skips `inHand`, the caller's own runs, whose leases may have expired while the database was
  * unavailable, and further runs of `fullAgents`.
  */
-export function claimRuns(db: Database, due: DueRuns): Promise<Claim> {
-  return db.places ? claimAcross(db, due, claimIn) : claimIn(db, due);
+export async function claimRuns(db: Database, due: DueRuns): Promise<Claim> {
+  const skips = await skipsBacklogs(db, due);
+  if (!db.places) return claimIn(db, due, skips);
+  return claimAcross(db, due, {
+    claim: (place, part) => claimIn(place, part, skips),
+    ...(skips && { nextDueMs: place => nextDueIn(place, due, true) }),
+  });
+}
+
+/** Whether backlogs of agents at their limit are skipped, and not read. */
+async function skipsBacklogs(db: Database, { fullAgents = [] }: Skipped): Promise<boolean> {
+  return fullAgents.length > 0 && (await hasAgentIndexes(db));
 }
 
 async function claimIn(
   db: Database,
   { lease, leaseMs, runsMax, resumedMax = runsMax, inHand = [], fullAgents = [] }: DueRuns,
+  skips: boolean,
 ): Promise<Claim> {
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
@@ -96,20 +94,7 @@ async function claimIn(
   const ended = abandoned.rows.filter(run => run.state === "error");
   if (retried.length > 0) return { runs: retried, ended };
   const { rows } = await db.pool.query<ClaimedRun>({
-    name: "claim_due",
-    text: `with waiting as (
-        select id from runs where kind <> 'manual' and next_try_at <= now() and id <> all ($5::uuid[])
-          and agent_id <> all ($6::uuid[])
-        order by next_try_at limit least($4::int, ($3::int + 1) / 2) for update skip locked
-      ), due as (
-        select id from runs where kind <> 'manual' and state = 'pending' and due_at <= now()
-          and agent_id <> all ($6::uuid[])
-        order by due_at limit $3::int - (select count(*) from waiting) for update skip locked
-      )
-      update runs set state = 'running', lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
-        attempts = attempts + 1, started_at = coalesce(started_at, now()), next_try_at = null, waiting_reason = null
-      where id = any (array(select id from waiting union all select id from due))
-      returning ${claimedColumns}`,
+    ...(skips ? claimPastFull : claimDue),
     values: [lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand, fullAgents],
   });
   return { runs: rows, ended };
@@ -121,20 +106,21 @@ async function claimIn(
  */
 export async function nextDueMs(
   db: Database,
-  {
-    inHand = [],
-    resumes = true,
-    fullAgents = [],
-  }: { inHand?: string[]; resumes?: boolean; fullAgents?: string[] } = {},
+  due: Skipped & { resumes?: boolean } = {},
+): Promise<number | undefined> {
+  const skips = await skipsBacklogs(db, due);
+  if (!db.places || !skips) return nextDueIn(db, due, skips);
+  const [first] = await placesByNext(db, place => nextDueIn(place, due, skips));
+  return first?.ms;
+}
+
+async function nextDueIn(
+  db: Database,
+  { inHand = [], fullAgents = [], resumes = true }: Skipped & { resumes?: boolean },
+  skips: boolean,
 ): Promise<number | undefined> {
   const { rows } = await db.pool.query<{ ms: number | null }>({
-    name: "next_due",
-    text: `select extract(epoch from least(
-        (select min(due_at) from runs where kind <> 'manual' and state = 'pending' and agent_id <> all ($3::uuid[])),
-        (select min(lease_until) from runs where kind <> 'manual' and id <> all ($1::uuid[])),
-        (select min(next_try_at) from runs where kind <> 'manual' and next_try_at is not null and $2::bool
-          and id <> all ($1::uuid[]) and agent_id <> all ($3::uuid[]))
-      ) - now())::float8 * 1000 as ms`,
+    ...(skips ? nextPastFull : nextDue),
     values: [inHand, resumes, fullAgents],
   });
   return rows[0]?.ms ?? undefined;

@@ -3,17 +3,43 @@ import { type Database, isTransient } from "../db.ts";
 import type { Claim, DueRuns } from "../runs/claims.ts";
 import { allPlaces, placesFound } from "./places.ts";
 
+type Work = {
+  claim: (place: Database, due: DueRuns) => Promise<Claim>;
+  /** If given, each place is asked for it, and not all shards at once. */
+  nextDueMs?: (place: Database) => Promise<number | undefined>;
+};
+
 /**
  * The agent whose run has waited longest comes first, with the others in its place. While a worker is unavailable, nobody can ask
  * all shards at once, and what is due in each group is claimed.
  */
-export async function claimAcross(
+export async function claimAcross(db: Database, due: DueRuns, work: Work): Promise<Claim> {
+  const { runsMax } = due;
+  const places = work.nextDueMs
+    ? (await placesByNext(db, work.nextDueMs)).filter(({ ms }) => ms <= 0).map(({ place }) => place)
+    : await placesDue(db, due);
+  const claim: Claim = { runs: [], ended: [] };
+  let fault: unknown;
+  for (const place of places) {
+    const found = await work.claim(place, { ...due, runsMax: runsMax - claim.runs.length }).catch(error => {
+      if (!isTransient(error)) throw error;
+      fault = error;
+    });
+    if (!found) continue;
+    const { runs, ended } = found;
+    claim.runs.push(...runs);
+    claim.ended.push(...ended);
+    if (claim.runs.length >= runsMax) break;
+  }
+  if (fault && claim.runs.length === 0 && claim.ended.length === 0) throw fault;
+  return claim;
+}
+
+async function placesDue(
   db: Database,
-  due: DueRuns,
-  claimIn: (place: Database, due: DueRuns) => Promise<Claim>,
-): Promise<Claim> {
-  const { runsMax, inHand = [], fullAgents = [] } = due;
-  const places = await placesFound(db, {
+  { runsMax, inHand = [], fullAgents = [] }: DueRuns,
+): Promise<Database[]> {
+  return placesFound(db, {
     name: "agents_with_due_runs",
     // A crashed worker's run is claimed whatever else its agent has under way.
     text: `select agent_id as "agentId", min(due_at) as due_at from (
@@ -29,19 +55,31 @@ export async function claimAcross(
     if (!isTransient(error)) throw error;
     return allPlaces(db);
   });
-  const claim: Claim = { runs: [], ended: [] };
-  let fault: unknown;
-  for (const place of places) {
-    const found = await claimIn(place, { ...due, runsMax: runsMax - claim.runs.length }).catch(error => {
-      if (!isTransient(error)) throw error;
-      fault = error;
-    });
-    if (!found) continue;
-    const { runs, ended } = found;
-    claim.runs.push(...runs);
-    claim.ended.push(...ended);
-    if (claim.runs.length >= runsMax) break;
-  }
-  if (fault && claim.runs.length === 0 && claim.ended.length === 0) throw fault;
-  return claim;
+}
+
+/**
+ * The places that have something scheduled, soonest first: Citus looks for the first run of each agent in no shards recursively.
+ * Those at workers that are unavailable are left out, unless all are.
+ */
+export async function placesByNext(
+  db: Database,
+  nextDueMs: (place: Database) => Promise<number | undefined>,
+): Promise<{ place: Database; ms: number }[]> {
+  const found: { place: Database; ms: number }[] = [];
+  const faults: unknown[] = [];
+  const places = await allPlaces(db);
+  const ask = async (place: Database) => {
+    const ms = await nextDueMs(place);
+    if (ms !== undefined) found.push({ place, ms });
+  };
+  await Promise.all(
+    places.map(place =>
+      ask(place).catch(error => {
+        if (!isTransient(error)) throw error;
+        faults.push(error);
+      }),
+    ),
+  );
+  if (faults.length === places.length) throw faults[0];
+  return found.sort((one, other) => one.ms - other.ms);
 }

@@ -1,0 +1,170 @@
+// Claims beside agents at their limit: what is claimed, and how much of their backlogs is read.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, beforeEach, describe, it } from "node:test";
+import type pg from "pg";
+import type { Database } from "../../../src/store/db.ts";
+import { settleLargeKeys } from "../../../src/store/keys.ts";
+import { claimRuns, type DueRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
+import { onCitus, openFresh } from "../../support/postgres.ts";
+import { makeSender, openTwice } from "../traces/make-write.ts";
+
+const { url, db, close } = await openTwice();
+after(close);
+const [full, busy, quiet] = await Promise.all(
+  Array.from({ length: 3 }, async () => (await makeSender(db)).agentId),
+);
+const fullAgents = [full!];
+beforeEach(() => db.pool.query("delete from runs"));
+
+type Queue = "due" | "waiting";
+
+/** Runs of the agent, due this many seconds ago, the first for the longest. Their ids. */
+async function addRuns(
+  agentId: string,
+  count: number,
+  agoS: number,
+  queue: Queue = "due",
+  database = db,
+): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => randomUUID());
+  const at = "now() - ($4::float8 - (n - 1) * 0.000001) * interval '1 s'";
+  const columns =
+    queue === "due"
+      ? { names: "state, due_at", values: `'pending', ${at}` }
+      : { names: "state, due_at, next_try_at", values: `'running', now(), ${at}` };
+  await database.pool.query(
+    `insert into runs (id, trace_id, agent_id, kind, ${columns.names})
+      select id, trace_id, $1::uuid, 'passive', ${columns.values}
+      from unnest($2::uuid[], $3::uuid[]) with ordinality as run (id, trace_id, n)`,
+    [agentId, ids, ids.map(() => randomUUID()), agoS],
+  );
+  return ids;
+}
+
+const claim = async (more: Partial<DueRuns> = {}, database = db) => {
+  const { runs } = await claimRuns(database, {
+    ...{ lease: randomUUID(), leaseMs: 60_000, runsMax: 32, fullAgents },
+    ...more,
+  });
+  return runs.map(({ id }) => id);
+};
+const sorted = (...ids: string[][]) => ids.flat().toSorted();
+
+/** How many entries of the indexes of runs the work reads, in a transaction of the client. */
+async function entriesRead(
+  client: pg.PoolClient,
+  work: (database: Database) => Promise<void>,
+): Promise<number> {
+  const pool = Object.assign(Object.create(db.pool), { query: client.query.bind(client) });
+  await client.query("begin");
+  // The session's earlier ones may be among them.
+  const before = await countEntries(client);
+  await work({ ...db, pool });
+  const entries = (await countEntries(client)) - before;
+  await client.query("rollback");
+  return entries;
+}
+
+async function countEntries(client: pg.PoolClient): Promise<number> {
+  const { rows } = await client.query<{ entries: number }>(
+    `select sum(pg_stat_get_xact_tuples_returned(indexrelid))::int as entries
+      from pg_index where indrelid = 'runs'::regclass`,
+  );
+  return rows[0]!.entries;
+}
+
+describe("beside the backlog of an agent at its limit", () => {
+  for (const queue of ["due", "waiting"] as const) {
+    // The statements of a group of shards are the same.
+    it(`a claim reads a limited number of its ${queue} runs`, { skip: onCitus }, async t => {
+      // Without the entries of runs that other tests deleted.
+      const { db: own, close: closeOwn } = await openTwice();
+      await addRuns(full!, 3_000, 100, queue, own);
+      await addRuns(busy!, 40, 50, queue, own);
+      await addRuns(quiet!, 1, 20, queue, own);
+      const client = await own.pool.connect();
+      t.after(async () => {
+        client.release();
+        await closeOwn();
+      });
+      for (const isAnalyzed of [false, true]) {
+        if (isAnalyzed) await client.query("analyze runs");
+        for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+          await client.query(`set plan_cache_mode = ${mode}`);
+          const toAsk = await entriesRead(client, async database => {
+            assert.ok((await nextDueMs(database, { fullAgents }))! < -40_000);
+          });
+          const toClaim = await entriesRead(client, async database => {
+            assert.equal((await claim({}, database)).length, queue === "due" ? 32 : 16);
+          });
+          assert.ok(toAsk < 200 && toClaim < 500, `${toAsk} to ask, ${toClaim} to claim, ${mode}`);
+        }
+      }
+    });
+
+    // Of a cluster, those of one place come first.
+    it(`others' ${queue} runs are claimed in the order of time`, { skip: onCitus }, async () => {
+      await addRuns(full!, 300, 100, queue);
+      const early = await addRuns(busy!, 10, 50, queue);
+      const late = await addRuns(busy!, 10, 10, queue);
+      const between = await addRuns(quiet!, 10, 30, queue);
+      await addRuns(quiet!, 10, -60, queue);
+      const runsMax = queue === "due" ? 15 : 30;
+      assert.deepEqual(sorted(await claim({ runsMax })), sorted(early, between.slice(0, 5)));
+      assert.deepEqual(sorted(await claim({ runsMax })), sorted(between.slice(5), late));
+      assert.deepEqual(await claim(), []);
+      const ms = (await nextDueMs(db, { fullAgents }))!;
+      assert.ok(ms > 50_000 && ms <= 60_000, `${ms}`);
+      assert.ok((await nextDueMs(db))! < 0);
+    });
+  }
+
+  it("at most half of a claim are runs that waited, no more than may continue, and none in hand", async () => {
+    await addRuns(full!, 200, 100, "waiting");
+    await addRuns(full!, 200, 100);
+    const waited = await addRuns(busy!, 40, 50, "waiting");
+    const due = await addRuns(quiet!, 40, 50);
+    const [first, ...others] = waited as [string, ...string[]];
+    const claimed = await claim({ inHand: [first], resumedMax: 5 });
+    assert.deepEqual(sorted(claimed), sorted(others.slice(0, 5), due.slice(0, 27)));
+    assert.deepEqual(sorted(await claim()), sorted([first], others.slice(5, 20), due.slice(27)));
+    await claim();
+    const left = others.slice(36);
+    assert.ok((await nextDueMs(db, { fullAgents, inHand: left }))! > 0);
+    assert.ok((await nextDueMs(db, { fullAgents, resumes: false }))! > 0);
+    assert.ok((await nextDueMs(db, { fullAgents }))! < 0);
+  });
+
+  it("each run is claimed by one worker only, however many ask at once", async () => {
+    await addRuns(full!, 300, 100);
+    const runIds = sorted(await addRuns(busy!, 100, 50), await addRuns(quiet!, 100, 50));
+    const pools = Array.from({ length: 3 }, () => openFresh(url));
+    const claimed = await Promise.all(
+      pools.map(async pool => {
+        const mine: string[] = [];
+        while (((await nextDueMs(pool, { fullAgents })) ?? 1) <= 0)
+          mine.push(...(await claim({ runsMax: 7 }, pool)));
+        return mine;
+      }),
+    );
+    await Promise.all(pools.map(pool => pool.close()));
+    assert.deepEqual(sorted(...claimed), runIds);
+  });
+
+  it("the same is claimed while the indexes are missing, which are built in the background", async () => {
+    for (const name of ["runs_due_by_agent", "runs_waiting_by_agent"])
+      await db.pool.query(`drop index ${name}`);
+    await db.pool.query("insert into backfills (name, below) values ('runs_by_agent', id_at(now()))");
+    const opened = openFresh(url);
+    await addRuns(full!, 300, 100);
+    const due = await addRuns(busy!, 64, 50);
+    assert.deepEqual(sorted(await claim({}, opened)), sorted(due.slice(0, 32)));
+    const none = { info() {} };
+    assert.equal(await settleLargeKeys(url, none, new AbortController().signal), true);
+    const reopened = openFresh(url);
+    assert.deepEqual(sorted(await claim({}, reopened)), sorted(due.slice(32)));
+    assert.deepEqual(await claim({}, opened), []);
+    await Promise.all([opened.close(), reopened.close()]);
+  });
+});
