@@ -12,6 +12,7 @@ import { placeOf } from "../scale/places.ts";
 import { detailOf, encodeDetail } from "./detail.ts";
 import { settleLaunches } from "./launches.ts";
 import type { EndedManualRun, ManualRun } from "./manual-claims.ts";
+import { leasedBy } from "./of-traces.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 
 /** A run and the lease under which this worker has it. */
@@ -25,7 +26,7 @@ export async function beginTurn(db: Database, { lease, run }: LeasedRun, turn: R
   return transaction(await placeOf(db, run.agentId), async client => {
     const { rowCount } = await client.query(
       `update runs set sent_at = coalesce(sent_at, now()) from launches l
-       where runs.id = $1 and runs.lease = $2 and runs.state = 'running'
+       where runs.id = $1 and ${leasedBy("$2")}
          and l.agent_id = runs.agent_id and l.id = runs.launch_id and l.cancel_requested_at is null`,
       [run.id, lease],
     );
@@ -56,7 +57,7 @@ export async function saveTurnsDone(
   const detail = encodeDetail({ results: [], tests: [], conventions, conventionRules });
   await (await placeOf(db, run.agentId)).pool.query(
     `update runs set judge_deadline_at = now() + $3::float8 * interval '1 ms', detail = $4
-     where id = $1 and lease = $2 and state = 'running'`,
+     where id = $1 and ${leasedBy("$2")}`,
     [run.id, lease, leftMs, detail],
   );
 }
@@ -78,7 +79,7 @@ export async function parkManualRun(
      )
      update runs set waiting_reason = $3, next_try_at = now() + $4::float8 * interval '1 ms',
        judge_tries = judge_tries + $5::bool::int, lease = null, lease_until = null, attempts = 0
-     from launch where runs.agent_id = $7 and runs.id = $1 and runs.lease = $2 and runs.state = 'running'`,
+     from launch where runs.agent_id = $7 and runs.id = $1 and ${leasedBy("$2")}`,
     [run.id, lease, storable(reason), nextTryMs, tried, run.launchId, run.agentId],
   );
   return rowCount === 1;
@@ -114,7 +115,7 @@ export async function completeManualRun(
         revision = $4, routing = $5, verdict = $6, score = $7, passed = $8, failed = $9, skipped = $10,
         missing_instrumentation = $11, test_ids = $12, detail = $13, outage_open = $14,
         test_outcomes = $15, test_versions = $16
-       where id = $1 and lease = $2 and state = 'running'`,
+       where id = $1 and ${leasedBy("$2")}`,
       [
         run.id,
         lease,
@@ -162,7 +163,7 @@ export async function endManualRun(
         state = case when verdict is not null then 'completed'
           when l.cancel_requested_at is null then 'error' else 'cancelled' end,
         error = case when verdict is null and l.cancel_requested_at is null then $3 end
-       from launches l where runs.id = $1 and runs.lease = $2 and runs.state = 'running'
+       from launches l where runs.id = $1 and ${leasedBy("$2")}
          and l.agent_id = runs.agent_id and l.id = runs.launch_id
        returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
       [run.id, lease, reasonText(error)],
@@ -183,7 +184,7 @@ export async function giveBackManualRun(db: Database, { lease, run }: LeasedRun)
          next_try_at = case when judge_deadline_at is not null then now() end,
          lease = null, lease_until = null, attempts = attempts - 1
        from launches l
-       where runs.id = $1 and runs.lease = $2 and runs.state = 'running'
+       where runs.id = $1 and ${leasedBy("$2")}
          and (runs.sent_at is null or runs.judge_deadline_at is not null)
          and l.agent_id = runs.agent_id and l.id = runs.launch_id and (l.cancel_requested_at is null or runs.verdict is not null)`,
       [run.id, lease],
