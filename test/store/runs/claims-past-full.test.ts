@@ -124,7 +124,7 @@ describe("beside the backlog of an agent at its limit", () => {
     await addRuns(full!, 200, 100, "waiting");
     await addRuns(full!, 200, 100);
     const waited = await addRuns(busy!, 40, 50, "waiting");
-    const due = await addRuns(quiet!, 40, 50);
+    const due = await addRuns(quiet!, 40, 40);
     const [first, ...others] = waited as [string, ...string[]];
     const claimed = await claim({ inHand: [first], resumedMax: 5 });
     assert.deepEqual(sorted(claimed), sorted(others.slice(0, 5), due.slice(0, 27)));
