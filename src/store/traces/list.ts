@@ -88,7 +88,7 @@ export async function listTraces(
   const order: Order = isNewestFirst ? "newest" : "oldest";
   const search = await openSearch(db, agentId, filters, order);
   const { text, values } = pageStatement(search.plan);
-  const name = nameOfList(text, filters, order);
+  const name = nameOfList(text, search.plan);
   return scan(
     { before: start, rowsMax: listing.rowsMax },
     ({ before, rowsMax }, stretch) =>
