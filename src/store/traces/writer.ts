@@ -17,13 +17,15 @@ export type WriterOptions = MergeLimits & {
   retryMs?: number;
   /** Bodies that have arrived and whose writes are about to follow. */
   arriving?: () => number;
+  /** How long a statement waits for their writes. */
+  gatherMs?: number;
 };
 
 const writesMax = 128;
 // A second transaction begins only when this many writes wait: fewer, fuller statements cost less.
 const crowd = 64;
 // A statement has a price of its own, so it waits for at most this many writes whose bodies have arrived, and not longer.
-const gatherMs = 10;
+const gatherMsDefault = 10;
 const bytesMax = 16 * 1024 * 1024;
 
 const nobody: Owners = ["", ""];
@@ -95,6 +97,7 @@ export class TraceWriter {
 
   /** Half of what is here: while it is stored, the other half is prepared. */
   async #gather(): Promise<Waiting[]> {
+    const { gatherMs = gatherMsDefault } = this.#options;
     const deadline = performance.now() + gatherMs;
     const isFew = () => this.#waiting > 0 && this.#waiting < Math.min(this.#arriving(), crowd);
     while (isFew() && performance.now() < deadline) await nextTurn();

@@ -93,7 +93,7 @@ describe("concurrent writes", () => {
   it("wait for as many whose bodies have arrived, and share their statement", async () => {
     const gathering = await makeSender(db);
     let arriving = 2;
-    const patient = new TraceWriter(db, { ...limits, arriving: () => arriving });
+    const patient = new TraceWriter(db, { ...limits, arriving: () => arriving, gatherMs: 10_000 });
     const first = patient.write(canonicalWrite(gathering));
     // Alone, it would be on its way by now.
     for (let turn = 0; turn < 5; turn++) await nextTurn();
