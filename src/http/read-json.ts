@@ -1,4 +1,5 @@
 // Parses the bodies of the dashboard API: only JSON in UTF-8, with a limit on depth.
+import { hasEscapedKey, parseExactly } from "../model/json-exact.ts";
 import { isWithin } from "../model/path.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { App } from "./deps.ts";
@@ -17,13 +18,15 @@ export function readJson(app: App): void {
 }
 
 function parse(bytes: Buffer): unknown {
+  let text: string;
   let body: unknown;
   try {
-    body = JSON.parse(utf8.decode(bytes));
+    text = utf8.decode(bytes);
+    body = JSON.parse(text);
   } catch {
     throw new Refusal("VALIDATION_ERROR", { message: "The body is not valid JSON in UTF-8." });
   }
-  if (isWithin(body, levelsMax)) return body;
+  if (isWithin(body, levelsMax)) return hasEscapedKey(text) ? parseExactly(text, Number) : body;
   throw new Refusal("VALIDATION_ERROR", {
     message: `The body is nested more than ${levelsMax} levels deep.`,
   });

@@ -1,4 +1,5 @@
 // Takes the value of an erasure out of what is left: results of other traces, judge calls, launches, waiting log records.
+
 import { zstdDecompressSync } from "node:zlib";
 import {
   eraseIn,
@@ -10,6 +11,7 @@ import {
 import { type BatchSearch, findInBatch } from "../model/erasure/find-in-batch.ts";
 import { idAttributes } from "../model/erasure/id-attributes.ts";
 import type { Criterion } from "../model/erasure.ts";
+import { parseUnaltered } from "../model/json-exact.ts";
 import type { Database } from "../store/db.ts";
 import {
   type CopyPlace,
@@ -152,7 +154,7 @@ function changesOf(
       const erased = eraseIn(value, text);
       if (erased !== value) changed[name] = erased;
     } else if (value && probe.mayHave(value)) {
-      const json: unknown = JSON.parse(value.toString());
+      const json = parseUnaltered(value.toString());
       if (excerptInJson(json, text) !== null) changed[name] = eraseInJson(json, text);
     }
   }
@@ -204,7 +206,7 @@ async function eraseAnswers(
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseUnaltered(text);
   } catch {
     return text;
   }

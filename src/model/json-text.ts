@@ -1,5 +1,7 @@
 // Parses JSON text in attributes, with limits on depth and size so that no text costs seconds, gigabytes or the stack.
 
+import { endOfString, parseUnaltered } from "./json-exact.ts";
+
 /** Limit of values in one text. */
 const textValuesMax = 1_000_000;
 /** Limit of values in all texts of one trace, if the parsed values stay in memory. */
@@ -33,7 +35,7 @@ export function parseJson(text: string, allowance?: ValueAllowance): unknown {
     if (allowance) allowance.left -= values;
   }
   try {
-    return JSON.parse(text);
+    return parseUnaltered(text);
   } catch {
     return undefined;
   }
@@ -63,15 +65,5 @@ function countValues(text: string, valuesMax: number): number | undefined {
   return values;
 }
 
-const [quote, backslash, comma] = [34, 92, 44];
+const [quote, comma] = [34, 44];
 const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125];
-
-/** The position of the quote that closes the string opened at `start`, else the end of the text. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let escapes = 0;
-    while (text.charCodeAt(end - 1 - escapes) === backslash) escapes++;
-    if (escapes % 2 === 0) return end;
-  }
-  return text.length;
-}

@@ -1,7 +1,7 @@
 // Converts OTLP attribute values (AnyValue) to plain JSON; unreadable values become null or text.
 import { isRecord } from "../model/record.ts";
+import { setOwn } from "../model/set-own.ts";
 import type { Attributes } from "../model/trace/trace.ts";
-import { setOwn } from "./set-own.ts";
 
 /**
  * The value of an AnyValue: its first known field that is not null. Never throws on JSON from parseJson, whose nesting is

@@ -1,9 +1,9 @@
 // Encodes and reads stored batches, compressed by zstd: JSON, or an OTLP request as it arrived.
 import { hash } from "node:crypto";
+import { parseExactly } from "../model/json-exact.ts";
 import type { Attributes, Batch } from "../model/trace/trace.ts";
 import { compress, compressText } from "./compress.ts";
 import { decompress } from "./decompress.ts";
-import { parseExactly } from "./json-exact.ts";
 import { scanJson } from "./json-scan.ts";
 import { type Json, readOtlpJson } from "./otlp-json.ts";
 import { plainJsonBegin } from "./otlp-plain-json.ts";

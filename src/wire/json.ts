@@ -1,9 +1,9 @@
 // Parses JSON bytes without altering a digit or a key, within limits checked before parsing.
 
 import { isUtf8 } from "node:buffer";
+import { parseExactly } from "../model/json-exact.ts";
 import { isRecord } from "../model/record.ts";
 import { Refusal } from "../model/refusal.ts";
-import { parseExactly } from "./json-exact.ts";
 import { scanJson } from "./json-scan.ts";
 import type { DecodeLimits } from "./limits.ts";
 

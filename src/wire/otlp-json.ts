@@ -1,5 +1,6 @@
 // Decodes an OTLP trace export in JSON: validates the envelope strictly and converts spans to canonical spans.
 import { isRecord } from "../model/record.ts";
+import { setOwn } from "../model/set-own.ts";
 import type { Attributes, Span } from "../model/trace/trace.ts";
 import { readAnyValue } from "./any-value.ts";
 import { malformed, readId, readUint64 } from "./fields.ts";
@@ -14,7 +15,6 @@ import {
   type SentIds,
   setExtras,
 } from "./otlp-groups.ts";
-import { setOwn } from "./set-own.ts";
 
 export type Json = Record<string, unknown>;
 

@@ -1,8 +1,9 @@
 // Converts OTLP attributes and their values from protobuf to plain JSON.
+
+import { setOwn } from "../model/set-own.ts";
 import type { Attributes } from "../model/trace/trace.ts";
 import { finite } from "./any-value.ts";
 import { eightBytes, type ProtobufWalk, sized, varint } from "./protobuf-walk.ts";
-import { setOwn } from "./set-own.ts";
 
 const tags = {
   keyValue: { key: 1 * 8 + sized, value: 2 * 8 + sized },

@@ -1,4 +1,6 @@
 // Walks the attributes of a plain OTLP request in JSON: checks them, and decodes those that columns are derived from.
+
+import { setOwn } from "../model/set-own.ts";
 import { longTextAttributes } from "../model/trace/column-attributes.ts";
 import type { Attributes } from "../model/trace/trace.ts";
 import { UnreadText } from "../model/trace/unread-text.ts";
@@ -7,7 +9,6 @@ import { unusual } from "./plain-cursor.ts";
 import { type JsonCursor, Names, token } from "./plain-json.ts";
 import { hashOf, KeySet, keyAt, listedAt, serviceNameKey } from "./plain-keys.ts";
 import type { PlainWatcher } from "./plain-trace.ts";
-import { setOwn } from "./set-own.ts";
 
 const depthMax = 60;
 

@@ -1,4 +1,6 @@
 // Walks the attributes of a plain OTLP request: checks them, and decodes those that columns are derived from.
+
+import { setOwn } from "../model/set-own.ts";
 import { longTextAttributes } from "../model/trace/column-attributes.ts";
 import type { Attributes } from "../model/trace/trace.ts";
 import { UnreadText } from "../model/trace/unread-text.ts";
@@ -8,7 +10,6 @@ import { type PlainCursor, unusual } from "./plain-cursor.ts";
 import { hashOf, KeySet, keyAt, listedAt, serviceNameKey } from "./plain-keys.ts";
 import type { PlainWatcher } from "./plain-trace.ts";
 import { ProtobufWalk } from "./protobuf-walk.ts";
-import { setOwn } from "./set-own.ts";
 
 const depthMax = 20;
 

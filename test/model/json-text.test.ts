@@ -36,14 +36,23 @@ describe("parseJson", () => {
       assert.equal(parseJson(text), undefined, text.slice(0, 20));
     }
   });
-  test("reads the same as JSON.parse for text of ordinary size", () => {
+  test("reads text of ordinary size as it was written", () => {
     fc.assert(
-      fc.property(fc.json({ maxDepth: 5 }), fc.string({ unit: "binary" }), (json, text) => {
-        const padded = `[${json},${JSON.stringify(text.padEnd(500, '\\"[,'))}]`;
-        assert.deepEqual(parseJson(padded), JSON.parse(padded));
-      }),
+      fc.property(
+        fc.jsonValue({ maxDepth: 5, stringUnit: "binary" }),
+        fc.string({ unit: "binary" }),
+        (value, text) => {
+          const padded = JSON.stringify([value, text.padEnd(500, '\\"[,')]);
+          assert.equal(JSON.stringify(parseJson(padded)), padded);
+        },
+      ),
       { numRuns: 500 },
     );
+  });
+  test("keeps escaped keys, whatever keys were parsed before", () => {
+    // Without care this V8 reads the second as the first.
+    assert.deepEqual(Object.keys(parseJson('{"id":1,"gr\\\\u0":0}') as object), ["id", "gr\\u0"]);
+    assert.deepEqual(Object.keys(parseJson('{"id":1,"gr\\u00f6\\u00dfe":0}') as object), ["id", "größe"]);
   });
   test("subtracts a text's values from its allowance, and rejects a text for which too little is left", () => {
     const allowance = new ValueAllowance();

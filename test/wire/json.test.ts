@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { parseExactly } from "../../src/model/json-exact.ts";
 import { decodeBody } from "../../src/wire/body.ts";
 import { parseJson } from "../../src/wire/json.ts";
-import { parseExactly } from "../../src/wire/json-exact.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import { canonicalSpans, decodeJson, otlpRequest, otlpSpan, refusalOf } from "./make-body.ts";
 

@@ -1,4 +1,5 @@
 // Inside the sandbox's thread: validates values against schemas and searches texts for patterns.
+import { parseUnaltered } from "../../model/json-exact.ts";
 import "./linear-patterns.ts";
 import type { SandboxAnswer, SandboxQuestion } from "../../model/sandbox.ts";
 import { compilePattern, PatternFault } from "../../model/test-case/pattern.ts";
@@ -53,7 +54,7 @@ function messageOf(error: unknown): string {
 
 function parse(text: string): { json: unknown } | null {
   try {
-    return { json: JSON.parse(text) };
+    return { json: parseUnaltered(text) };
   } catch {
     return null;
   }

@@ -1,6 +1,8 @@
 // The compressed detail of a run: results, applicability of the tests, and the tests to continue with.
+
 import { zstdDecompressSync } from "node:zlib";
 import type { ReadBy } from "../../model/conventions/read-by.ts";
+import { parseUnaltered } from "../../model/json-exact.ts";
 import { decodeUsage, encodeUsage, type ModelUsage } from "../../model/price/usage.ts";
 import type { Result, Verdict } from "../../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
@@ -93,5 +95,7 @@ function jsonOf(document: TestCaseDocument): Buffer {
 
 /** Both lists are empty for a run without results. */
 export function decodeDetail(bytes: Buffer | null): Detail {
-  return bytes ? JSON.parse(zstdDecompressSync(bytes).toString()) : { results: [], tests: [] };
+  return bytes
+    ? (parseUnaltered(zstdDecompressSync(bytes).toString()) as Detail)
+    : { results: [], tests: [] };
 }

@@ -271,3 +271,23 @@ test("tests with costly patterns are checked on a thread, one at a time for each
     .expect(200);
   assert.deepEqual([patched.name, patched.assertions.length], ["Renamed", 10]);
 });
+
+test("escaped keys keep their names, whatever was sent before", async () => {
+  const saved = async (args: string) => {
+    const assertion = `{"type":"tool_call","expected_name":"x","expected_arguments":${args}}`;
+    const text = `{"name":"Escaped keys","status":"disabled","assertions":[${assertion}]}`;
+    const { body } = await owner.client.request("POST", `/api/agents/${agent.id}/tests`, text).expect(201);
+    const { cookie } = owner.client;
+    return (await fetch(`${service.url}/api/tests/${body.id}`, { headers: { cookie } })).text();
+  };
+  // Without care this V8 reads the key of the second of each pair as that of the first.
+  for (const [before, key] of [
+    ["gr\\u0", "größe"],
+    ["\\", '"'],
+  ]) {
+    const escaped = JSON.stringify(key).replace(/[^ -~]/g, one => `\\u00${one.charCodeAt(0).toString(16)}`);
+    await saved(`{"id":1,${JSON.stringify(before)}:0}`);
+    const text = await saved(`{"id":1,${escaped}:0}`);
+    assert.ok(text.includes(`{"id":1,${JSON.stringify(key)}:0}`), text);
+  }
+});

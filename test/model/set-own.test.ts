@@ -1,7 +1,7 @@
 // Keys that anyone may have chosen: set as they are, and never at the price of thousands of empty slots.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setOwn } from "../../src/wire/set-own.ts";
+import { setOwn } from "../../src/model/set-own.ts";
 
 test("a key is an own property, whatever it is called", () => {
   const target: Record<string, unknown> = {};

@@ -94,3 +94,40 @@ export function parseExactly(text: string, readInteger: (digits: string) => unkn
   peek();
   return readValue();
 }
+
+/** As JSON.parse, but no key gets another name. Throws a SyntaxError, or a RangeError if it is nested too deeply. */
+export function parseUnaltered(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return hasEscapedKey(text) ? parseExactly(text, Number) : value;
+}
+
+/** Whether valid JSON has a key with an escape, which JSON.parse may give another name. */
+export function hasEscapedKey(text: string): boolean {
+  let escapeAt = text.indexOf("\\");
+  for (let at = text.indexOf('"'); at !== -1 && escapeAt !== -1; ) {
+    const end = endOfString(text, at);
+    if (escapeAt < end && isKey(text, end)) return true;
+    if (escapeAt < end) escapeAt = text.indexOf("\\", end);
+    at = text.indexOf('"', end + 1);
+  }
+  return false;
+}
+
+/** Whether a colon follows the string that ends here. */
+function isKey(text: string, end: number): boolean {
+  let next = end + 1;
+  while (text.charCodeAt(next) <= 32) next++;
+  return text[next] === ":";
+}
+
+/** The position of the quote that closes the string opened at `start`, else the end of the text. */
+export function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(end - 1 - escapes) === backslash) escapes++;
+    if (escapes % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+const backslash = 92;
