@@ -1,5 +1,4 @@
 // Takes the value of an erasure out of what is left: results of other traces, judge calls, launches, waiting log records.
-
 import { zstdDecompressSync } from "node:zlib";
 import {
   eraseIn,

@@ -1,5 +1,4 @@
 // Parses JSON text in attributes, with limits on depth and size so that no text costs seconds, gigabytes or the stack.
-
 import { endOfString, parseUnaltered } from "./json-exact.ts";
 
 /** Limit of values in one text. */

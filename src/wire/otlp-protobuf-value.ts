@@ -1,5 +1,4 @@
 // Converts OTLP attributes and their values from protobuf to plain JSON.
-
 import { setOwn } from "../model/set-own.ts";
 import type { Attributes } from "../model/trace/trace.ts";
 import { finite } from "./any-value.ts";

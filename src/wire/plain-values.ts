@@ -1,5 +1,4 @@
 // Walks the attributes of a plain OTLP request: checks them, and decodes those that columns are derived from.
-
 import { setOwn } from "../model/set-own.ts";
 import { longTextAttributes } from "../model/trace/column-attributes.ts";
 import type { Attributes } from "../model/trace/trace.ts";

@@ -1,5 +1,4 @@
 // Extracts the text of an agent's reply: by a JSON pointer, at a product's usual location, or from an event stream.
-
 import { createParser } from "eventsource-parser";
 import type { ReplyLocation } from "../../model/agent/connection.ts";
 import { parseUnaltered } from "../../model/json-exact.ts";

@@ -1,5 +1,4 @@
 // Validators of JSON Schemas, cached by the schema's text.
-
 import { type Schema, validate } from "@cfworker/json-schema";
 import { parseUnaltered } from "../../model/json-exact.ts";
 import { draftOf } from "../../model/test-case/json-schema.ts";

@@ -1,5 +1,4 @@
 // The compressed detail of a run: results, applicability of the tests, and the tests to continue with.
-
 import { zstdDecompressSync } from "node:zlib";
 import type { ReadBy } from "../../model/conventions/read-by.ts";
 import { parseUnaltered } from "../../model/json-exact.ts";

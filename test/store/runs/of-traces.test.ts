@@ -9,6 +9,7 @@ import { dropSameRevision } from "../../../src/store/runs/same-revision.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { moveRuns } from "../../../src/store/traces/schedule.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { rowsRead } from "../rows-read.ts";
 import { limits, makeSender, openTwice, otlpWrite } from "../traces/make-write.ts";
 
 const { db, close } = await openTwice();
@@ -46,14 +47,7 @@ async function makeRuns(name: string): Promise<Run[]> {
 /** How many runs a transaction with the agent's rows reads. */
 async function readBy(work: (client: pg.PoolClient) => Promise<unknown>): Promise<number> {
   return transaction(await placeOf(db, agentId), async client => {
-    // On a cluster, shards are hidden otherwise; elsewhere the setting means nothing.
-    await client.query("set local citus.override_table_visibility = off");
-    const count = async () => {
-      const { rows } = await client.query<{ read: number }>(
-        `select sum(idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname ~ '^runs(_[0-9]+)?$'`,
-      );
-      return rows[0]!.read;
-    };
+    const count = () => rowsRead(client, "runs");
     await client.query("select from runs where agent_id = $1 order by id desc limit 1", [agentId]);
     const before = await count();
     assert.ok(before > 0, "readings are counted");

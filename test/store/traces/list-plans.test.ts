@@ -9,6 +9,7 @@ import { type Places, placeOf } from "../../../src/store/scale/places.ts";
 import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
 import { namesMax } from "../../../src/store/traces/list-names.ts";
 import { storeTraces } from "../../support/stored-traces.ts";
+import { rowsRead } from "../rows-read.ts";
 import { makeSender, openTwice } from "./make-write.ts";
 
 const { db, close } = await openTwice();
@@ -84,14 +85,7 @@ function databaseOf(client: pg.PoolClient): Database {
 /** How many rows of traces and runs each of eight calls on one connection reads: it keeps a plan from the sixth on. */
 async function readsOf(agentId: string, filters: TraceFilters): Promise<number[]> {
   return transaction(await placeOf(db, agentId), async client => {
-    // On a cluster, shards are hidden otherwise; elsewhere the setting means nothing.
-    await client.query("set local citus.override_table_visibility = off");
-    const count = async () => {
-      const { rows } = await client.query<{ read: number }>(
-        `select sum(idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname ~ '^(traces|runs)(_[0-9]+)?$'`,
-      );
-      return rows[0]!.read;
-    };
+    const count = () => rowsRead(client, "traces", "runs");
     const reads: number[] = [];
     for (let time = 0; time < 8; time++) {
       const begun = await count();
