@@ -1,5 +1,6 @@
 // A thread that prepares large bodies.
 import type { StoringRules } from "../model/privacy.ts";
+import { collectGarbage } from "../threads/collect.ts";
 import { messageOf } from "../threads/refusal-message.ts";
 import { serveThread } from "../threads/serve.ts";
 import type { IntakeBy } from "./intake.ts";
@@ -9,7 +10,20 @@ import type { PrepareInput, PrepareLogsResult, PrepareResult } from "./preparer.
 
 serveThread({ prepare, prepareLogs: prepareLogExport, again, recordsAgain }, { bytesIn });
 
+// Decoded, a body takes some four times its bytes. V8 would let 300 MB of such garbage gather.
+const collectedBytes = 8 * 1024 * 1024;
+let garbageBytes = 0;
+
+/** To be called with each body. Collects once the results of those that fill `collectedBytes` have been sent. */
+function collectLater({ byteLength }: Uint8Array): void {
+  garbageBytes += byteLength;
+  if (garbageBytes < collectedBytes) return;
+  garbageBytes = 0;
+  setImmediate(collectGarbage);
+}
+
 function prepare({ bytes, mediaType, limits, readers }: PrepareInput): PrepareResult {
+  collectLater(bytes);
   const body = prepareBody(bufferOf(bytes), mediaType, limits, readers);
   if (body.path === "canonical") return body;
   const groups = body.groups.map(group =>
@@ -19,6 +33,7 @@ function prepare({ bytes, mediaType, limits, readers }: PrepareInput): PrepareRe
 }
 
 function prepareLogExport({ bytes, mediaType, limits, readers }: PrepareInput): PrepareLogsResult {
+  collectLater(bytes);
   return prepareLogs(bufferOf(bytes), mediaType, limits, readers).map(service => ({
     ...service,
     refused: service.refused.map(one => ({ ...one, refusal: messageOf(one.refusal) })),
