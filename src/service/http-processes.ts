@@ -9,7 +9,7 @@ import type { Addresses } from "../store/db.ts";
 import { LentPermits, OwnPermits, type PermitMessage } from "../threads/named-permits.ts";
 import { codeOnDisk, otherCode } from "./code.ts";
 import type { Layout } from "./connections.ts";
-import { closeIfNotTaken } from "./handed-connections.ts";
+import { HandedConnections } from "./handed-connections.ts";
 import type { Wakes } from "./http-server.ts";
 import { aliveEveryMs } from "./led.ts";
 import { Peer } from "./peer.ts";
@@ -69,6 +69,7 @@ export class HttpProcesses {
   readonly #code = codeOnDisk();
   readonly #permits = new OwnPermits();
   readonly #links = new OwnLinks();
+  readonly #handed = new HandedConnections();
   readonly #children = new Map<number, Child>();
   readonly #pauses = new Map<number, { ms: number; timer: NodeJS.Timeout }>();
   readonly #starting = new Map<number, { resolve: (url: string) => void; reject: (error: Error) => void }>();
@@ -126,7 +127,7 @@ export class HttpProcesses {
 
   #fork(number: number): void {
     const worker = cluster.fork();
-    closeIfNotTaken(worker);
+    this.#handed.watch(worker);
     const permits = new LentPermits(this.#permits);
     const child: Child = {
       number,
