@@ -23,6 +23,7 @@ import {
   giveBackRuns,
   nextDueMs,
 } from "./store/runs/claims.ts";
+import { QueueStarts } from "./store/runs/queue-starts.ts";
 import type { FairSemaphore } from "./threads/fair-semaphore.ts";
 import { publishRunning, ResultWriter } from "./worker/result-writer.ts";
 
@@ -50,6 +51,7 @@ const staleMax = 20;
 export class RunWorker {
   readonly #deps: WorkerDeps & { heap: HeapSemaphore; admission: FairSemaphore };
   readonly #lease = randomUUID();
+  readonly #starts = new QueueStarts();
   readonly #inHand = new Map<string, ClaimedRun>();
   /** The ids of those in hand that are evaluated. */
   readonly #evaluated = new Set<string>();
@@ -132,7 +134,8 @@ export class RunWorker {
     const { db, events, leaseMs, admission } = this.#deps;
     const inHand = [...this.#inHand.keys()];
     const resumedMax = admission.free;
-    const places = { runsMax, resumedMax, inHand, fullAgents: await this.#fullAgents() };
+    const skipped = { inHand, fullAgents: await this.#fullAgents(), starts: this.#starts };
+    const places = { runsMax, resumedMax, ...skipped };
     const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, ...places });
     for (const run of ended) this.#publishError(run);
     this.#setClaiming(runs.length > 0);
@@ -235,7 +238,8 @@ export class RunWorker {
     if ((await backfillTraces(db, heap, signal)) || (await backfillBatchAgents(db)))
       return Math.min(idleMaxMs, 3 * (performance.now() - begun));
     const inHand = [...this.#inHand.keys()];
-    const places = { inHand, resumes: admission.free > 0, fullAgents: await this.#fullAgents() };
+    const skipped = { inHand, fullAgents: await this.#fullAgents(), starts: this.#starts };
+    const places = { ...skipped, resumes: admission.free > 0 };
     const dueMs = await nextDueMs(db, places);
     return Math.max(1, Math.min(dueMs ?? idleMaxMs, idleMaxMs));
   }

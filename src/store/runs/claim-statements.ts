@@ -53,14 +53,19 @@ const runsMax = "(select $3::int)";
 const notInHand = (parameter: string) => `id <> all (${parameter}::uuid[])`;
 const notFull = (parameter: string) => `agent_id <> all (${parameter}::uuid[])`;
 
-/** Parameters: the lease and its ms, how many runs, how many that waited, ids in hand, agents at their limit. */
+/** Where reading begins (see queue-starts.ts), in the statements that claim and in those that say what is next. */
+const claimFrom = { due: "$7::timestamptz", waiting: "$8::timestamptz" };
+const nextFrom = { due: "$4::timestamptz", waiting: "$5::timestamptz" };
+
+/** Parameters: the lease and its ms, how many runs, how many that waited, ids in hand, agents at their limit, starts of due and waiting runs. */
 export const claimDue = {
   name: "claim_due",
   text: `with waiting as (
-      select id from runs where ${waiting.where} and next_try_at <= now() and ${notInHand("$5")} and ${notFull("$6")}
+      select id from runs where ${waiting.where} and next_try_at <= now() and next_try_at >= ${claimFrom.waiting}
+        and ${notInHand("$5")} and ${notFull("$6")}
       order by next_try_at limit ${waitingMax} for update skip locked
     ), due as (
-      select id from runs where ${due.where} and due_at <= now() and ${notFull("$6")}
+      select id from runs where ${due.where} and due_at <= now() and due_at >= ${claimFrom.due} and ${notFull("$6")}
       order by due_at limit ${runsMax} - (select count(*) from waiting) for update skip locked
     )
     ${markClaimed("waiting", "due")}`,
@@ -68,15 +73,17 @@ export const claimDue = {
 
 const msUntilFirst = (...times: string[]) =>
   `select extract(epoch from least(${times.map(time => `(${time})`).join(", ")}) - now())::float8 * 1000 as ms`;
-const leaseExpires = `select min(lease_until) from runs where kind <> 'manual' and ${notInHand("$1")}`;
+const leaseExpires = `select min(lease_until) from runs
+  where kind <> 'manual' and lease_until >= $6::timestamptz and ${notInHand("$1")}`;
 
-/** Parameters: ids in hand, whether waiting runs continue, agents at their limit. */
+/** Parameters: ids in hand, whether waiting runs continue, agents at their limit, starts of due, waiting and leased runs. */
 export const nextDue = {
   name: "next_due",
   text: msUntilFirst(
-    `select min(due_at) from runs where ${due.where} and ${notFull("$3")}`,
+    `select min(due_at) from runs where ${due.where} and due_at >= ${nextFrom.due} and ${notFull("$3")}`,
     leaseExpires,
-    `select min(next_try_at) from runs where ${waiting.where} and $2::bool and ${notInHand("$1")} and ${notFull("$3")}`,
+    `select min(next_try_at) from runs
+      where ${waiting.where} and next_try_at >= ${nextFrom.waiting} and $2::bool and ${notInHand("$1")} and ${notFull("$3")}`,
   ),
 };
 
@@ -101,12 +108,13 @@ const firstByAgent = ({ name, at, byAgent }: Queue, inHand: string, isNeeded: st
 const lockPastFull = (queue: Queue, limit: string) => {
   const { name, where, at, byAgent, stillThere } = queue;
   return `${name}_front as materialized (
-      select agent_id from runs where ${where} and ${at} <= now() order by ${at} limit ${frontMax}
+      select agent_id from runs where ${where} and ${at} <= now() and ${at} >= ${claimFrom[name]}
+      order by ${at} limit ${frontMax}
     ), ${name}_depth as materialized (
       select count(*) = ${frontMax} and count(*) filter (where ${notFull("$6")}) < $3::int as is_far from ${name}_front
     ), ${name}_near as (
-      select id from runs where ${where} and ${at} <= now() and ${notInHand("$5")} and ${notFull("$6")}
-        and not (select is_far from ${name}_depth)
+      select id from runs where ${where} and ${at} <= now() and ${at} >= ${claimFrom[name]}
+        and ${notInHand("$5")} and ${notFull("$6")} and not (select is_far from ${name}_depth)
       order by ${at} limit ${limit} for update skip locked
     ), ${firstByAgent(queue, "$5", `select is_far from ${name}_depth`)}, ${name}_behind as materialized (
       select run.* from (
@@ -136,7 +144,8 @@ export const claimPastFull = {
 const firstPastFull = (queue: Queue, also: string) => {
   const { name, where, at } = queue;
   return `${name}_front as materialized (
-      select agent_id, ${at} as at from runs where ${where} and ${also} order by ${at} limit ${frontMax}
+      select agent_id, ${at} as at from runs where ${where} and ${at} >= ${nextFrom[name]} and ${also}
+      order by ${at} limit ${frontMax}
     ), ${name}_near as materialized (
       select min(at) filter (where ${notFull("$3")}) as at, count(*) = ${frontMax} as is_cut from ${name}_front
     ), ${firstByAgent(queue, "$1", `select at is null and is_cut from ${name}_near`)}`;

@@ -13,6 +13,7 @@ import { hasAgentIndexes } from "./agent-indexes.ts";
 import { claimDue, claimedColumns, claimPastFull, nextDue, nextPastFull } from "./claim-statements.ts";
 import type { EncodedRun, Outcomes } from "./completed-run.ts";
 import { leasedBy } from "./of-traces.ts";
+import { firstEntry, type QueueStarts } from "./queue-starts.ts";
 import { findReplacements, lockTracesOf } from "./replacements.ts";
 import { addResultValues, outcomesOf, versionsOf } from "./result-values.ts";
 import { addRollups } from "./rollups.ts";
@@ -43,7 +44,12 @@ export type Claim = {
   ended: ClaimedRun[];
 };
 
-type Skipped = { inHand?: string[]; fullAgents?: string[] };
+type Skipped = {
+  inHand?: string[];
+  fullAgents?: string[];
+  /** Where to begin reading. By default at the first entry. */
+  starts?: QueueStarts;
+};
 
 export type DueRuns = Skipped & { lease: string; leaseMs: number; runsMax: number; resumedMax?: number };
 
@@ -69,13 +75,15 @@ async function skipsBacklogs(db: Database, { fullAgents = [] }: Skipped): Promis
 
 async function claimIn(
   db: Database,
-  { lease, leaseMs, runsMax, resumedMax = runsMax, inHand = [], fullAgents = [] }: DueRuns,
+  { lease, leaseMs, runsMax, resumedMax = runsMax, inHand = [], fullAgents = [], starts }: DueRuns,
   skips: boolean,
 ): Promise<Claim> {
+  const from = (await starts?.of(db)) ?? firstEntry;
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
     text: `with abandoned as (
-        select id from runs where kind <> 'manual' and lease_until < now() and id <> all ($4::uuid[])
+        select id from runs where kind <> 'manual' and lease_until < now() and lease_until >= $6::timestamptz
+          and id <> all ($4::uuid[])
         order by lease_until limit 1 for update skip locked
       )
       update runs set
@@ -88,14 +96,14 @@ async function claimIn(
         attempts = attempts + case when attempts >= $3 then 0 else 1 end
       from abandoned where runs.id = abandoned.id
       returning ${claimedColumns}, state`,
-    values: [lease, leaseMs, attemptsMax, inHand, reasonText(workerDied)],
+    values: [lease, leaseMs, attemptsMax, inHand, reasonText(workerDied), from.lease],
   });
   const retried = abandoned.rows.filter(run => run.state === "running");
   const ended = abandoned.rows.filter(run => run.state === "error");
   if (retried.length > 0) return { runs: retried, ended };
   const { rows } = await db.pool.query<ClaimedRun>({
     ...(skips ? claimPastFull : claimDue),
-    values: [lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand, fullAgents],
+    values: [lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand, fullAgents, from.due, from.waiting],
   });
   return { runs: rows, ended };
 }
@@ -116,12 +124,13 @@ export async function nextDueMs(
 
 async function nextDueIn(
   db: Database,
-  { inHand = [], fullAgents = [], resumes = true }: Skipped & { resumes?: boolean },
+  { inHand = [], fullAgents = [], resumes = true, starts }: Skipped & { resumes?: boolean },
   skips: boolean,
 ): Promise<number | undefined> {
+  const from = (await starts?.of(db)) ?? firstEntry;
   const { rows } = await db.pool.query<{ ms: number | null }>({
     ...(skips ? nextPastFull : nextDue),
-    values: [inHand, resumes, fullAgents],
+    values: [inHand, resumes, fullAgents, from.due, from.waiting, from.lease],
   });
   return rows[0]?.ms ?? undefined;
 }

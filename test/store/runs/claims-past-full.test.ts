@@ -2,12 +2,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
-import type pg from "pg";
-import type { Database } from "../../../src/store/db.ts";
 import { settleLargeKeys } from "../../../src/store/keys.ts";
 import { claimRuns, type DueRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
 import { onCitus, openFresh } from "../../support/postgres.ts";
 import { makeSender, openTwice } from "../traces/make-write.ts";
+import { entriesRead, onClient } from "./entries-read.ts";
 
 const { url, db, close } = await openTwice();
 after(close);
@@ -51,29 +50,6 @@ const claim = async (more: Partial<DueRuns> = {}, database = db) => {
 };
 const sorted = (...ids: string[][]) => ids.flat().toSorted();
 
-/** How many entries of the indexes of runs the work reads, in a transaction of the client. */
-async function entriesRead(
-  client: pg.PoolClient,
-  work: (database: Database) => Promise<void>,
-): Promise<number> {
-  const pool = Object.assign(Object.create(db.pool), { query: client.query.bind(client) });
-  await client.query("begin");
-  // The session's earlier ones may be among them.
-  const before = await countEntries(client);
-  await work({ ...db, pool });
-  const entries = (await countEntries(client)) - before;
-  await client.query("rollback");
-  return entries;
-}
-
-async function countEntries(client: pg.PoolClient): Promise<number> {
-  const { rows } = await client.query<{ entries: number }>(
-    `select sum(pg_stat_get_xact_tuples_returned(indexrelid))::int as entries
-      from pg_index where indrelid = 'runs'::regclass`,
-  );
-  return rows[0]!.entries;
-}
-
 describe("beside the backlog of an agent at its limit", () => {
   for (const queue of ["due", "waiting"] as const) {
     // The statements of a group of shards are the same.
@@ -88,14 +64,15 @@ describe("beside the backlog of an agent at its limit", () => {
         client.release();
         await closeOwn();
       });
+      const database = onClient(own, client);
       for (const isAnalyzed of [false, true]) {
         if (isAnalyzed) await client.query("analyze runs");
         for (const mode of ["force_custom_plan", "force_generic_plan"]) {
           await client.query(`set plan_cache_mode = ${mode}`);
-          const toAsk = await entriesRead(client, async database => {
+          const toAsk = await entriesRead(client, async () => {
             assert.ok((await nextDueMs(database, { fullAgents }))! < -40_000);
           });
-          const toClaim = await entriesRead(client, async database => {
+          const toClaim = await entriesRead(client, async () => {
             assert.equal((await claim({}, database)).length, queue === "due" ? 32 : 16);
           });
           assert.ok(toAsk < 200 && toClaim < 500, `${toAsk} to ask, ${toClaim} to claim, ${mode}`);

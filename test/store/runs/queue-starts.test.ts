@@ -1,0 +1,115 @@
+// Claims do not pass the entries of runs claimed long ago, and find every run all the same.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, beforeEach, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { claimRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
+import { QueueStarts } from "../../../src/store/runs/queue-starts.ts";
+import { onCitus } from "../../support/postgres.ts";
+import { makeSender, openTwice } from "../traces/make-write.ts";
+import { entriesRead, onClient } from "./entries-read.ts";
+
+const { db, close } = await openTwice();
+after(close);
+const { agentId } = await makeSender(db);
+beforeEach(() => db.pool.query("delete from runs"));
+
+/** For each queue, the columns of a run that is in it. */
+const queues = {
+  due: { names: "state, due_at", values: "'pending', at" },
+  waiting: { names: "state, due_at, next_try_at", values: "'running', now(), at" },
+  leased: { names: "state, due_at, lease, lease_until", values: "'running', now(), gen_random_uuid(), at" },
+};
+
+/** Runs that have been in the queue for this many seconds. */
+async function addRuns(
+  count: number,
+  agoS: number,
+  queue: keyof typeof queues,
+  database = db,
+): Promise<void> {
+  const { names, values } = queues[queue];
+  await database.pool.query(
+    `insert into runs (id, trace_id, agent_id, kind, ${names})
+      select gen_random_uuid(), gen_random_uuid(), $1::uuid, 'passive', ${values}
+      from generate_series(1, $2) n, lateral (
+        select now() - ($3::float8 - n * 0.000001) * interval '1 s' as at
+      ) time`,
+    [agentId, count, agoS],
+  );
+}
+
+const claim = async (starts: QueueStarts | undefined, database = db) => {
+  const due = { lease: randomUUID(), leaseMs: 60_000, runsMax: 10, ...(starts && { starts }) };
+  return (await claimRuns(database, due)).runs.length;
+};
+
+describe("claims that begin where the queue does", () => {
+  // The statements of a group of shards are the same.
+  it("read no entries of runs that ended, even while a long transaction keeps them", {
+    skip: onCitus,
+  }, async t => {
+    const { db: own, close: closeOwn } = await openTwice();
+    for (const queue of ["due", "waiting", "leased"] as const) await addRuns(1_000, 600, queue, own);
+    const [reader, client] = [await own.pool.connect(), await own.pool.connect()];
+    t.after(async () => {
+      for (const one of [reader, client]) one.release();
+      await closeOwn();
+    });
+    await reader.query("begin isolation level repeatable read");
+    await reader.query("select count(*) from runs");
+    await own.pool.query(
+      "update runs set state = 'completed', next_try_at = null, lease = null, lease_until = null",
+    );
+    await addRuns(40, 30, "due", own);
+    const database = onClient(own, client);
+    const read = (starts?: QueueStarts) =>
+      entriesRead(client, async () => {
+        assert.ok((await nextDueMs(database, starts && { starts }))! < 0);
+        assert.equal(await claim(starts, database), 10);
+      });
+    for (const isAnalyzed of [false, true]) {
+      if (isAnalyzed) await client.query("analyze runs");
+      for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+        await client.query(`set plan_cache_mode = ${mode}`);
+        const starts = new QueueStarts();
+        await starts.of(database);
+        const [all, few] = [await read(), await read(starts)];
+        assert.ok(all > 6_000 && few < 100, `${all} from the first entry, ${few} from the start, ${mode}`);
+      }
+    }
+  });
+
+  for (const queue of ["due", "waiting", "leased"] as const) {
+    const most = queue === "leased" ? 1 : queue === "waiting" ? 5 : 10;
+
+    it(`find ${queue} runs at the start and after it, and earlier ones once they read the whole queue again`, async () => {
+      await addRuns(1, 600, queue);
+      const starts = new QueueStarts({ moveMs: 0, wholeMs: Number.POSITIVE_INFINITY });
+      assert.ok((await nextDueMs(db, { starts }))! < -590_000);
+      await addRuns(20, 500, queue);
+      assert.equal(await claim(starts), most);
+      await db.pool.query("delete from runs");
+      assert.equal(await nextDueMs(db, { starts }), undefined);
+      await addRuns(20, 50, queue);
+      assert.equal(await claim(starts), most);
+      await db.pool.query("delete from runs");
+      await addRuns(20, 3_000, queue);
+      assert.equal(await nextDueMs(db, { starts }), undefined);
+      assert.equal(await claim(starts), 0);
+      const again = new QueueStarts({ moveMs: 0, wholeMs: 0 });
+      await again.of(db);
+      assert.equal(await claim(again), most);
+    });
+  }
+
+  it("hold for a while, and are moved on then", async () => {
+    const starts = new QueueStarts({ moveMs: 50 });
+    await addRuns(1, 600, "due");
+    const first = await starts.of(db);
+    await db.pool.query("delete from runs");
+    assert.deepEqual(await starts.of(db), first);
+    await delay(60);
+    assert.notEqual((await starts.of(db)).due, first.due);
+  });
+});
