@@ -145,7 +145,8 @@ function receive(
       if (error) {
         request.pause();
         reject(error);
-      } else resolve(whole ?? (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
+      } else
+        resolve(whole?.subarray(0, size) ?? (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
     };
     const onData = (chunk: Buffer) => {
       if (whole) chunk.copy(whole, size);
