@@ -9,18 +9,11 @@ export type Start = { due: string; waiting: string; lease: string };
 const never = "-infinity";
 export const firstEntry: Start = { due: never, waiting: never, lease: never };
 
-export type QueueStartsOptions = {
-  /** How long a start holds before it is moved on. */
-  moveMs?: number;
-  /** How long before the queue is read from its first entry again. */
-  wholeMs?: number;
-};
-
-// A thousand runs a second leave ten thousand entries meanwhile, which take a claim 0.2 ms.
-const defaultMoveMs = 10_000;
-// Runs before the start are found after this time. They come from transactions that took longer than a minute to commit, or from a
+// How long a start holds. A thousand runs a second leave ten thousand entries meanwhile, which take a claim 0.2 ms.
+const moveMs = 10_000;
+// How long until the queue is read from its first entry again, and runs before the start are found. They come from transactions that took longer than a minute to commit, or from a
 // database whose clock was set back.
-const defaultWholeMs = 60_000;
+const wholeEveryMs = 60_000;
 /** At most this share of the time is spent on reading whole queues. */
 const wholeShare = 0.02;
 
@@ -28,32 +21,30 @@ type Known = { start: Start; movedAt: number; wholeAt: number; wholeMs: number }
 
 /** The starts that one worker has found, for each database of a cluster. */
 export class QueueStarts {
-  readonly #moveMs: number;
-  readonly #wholeMs: number;
+  readonly #now: () => number;
   readonly #known = new WeakMap<pg.Pool, Known>();
 
-  constructor({ moveMs = defaultMoveMs, wholeMs = defaultWholeMs }: QueueStartsOptions = {}) {
-    this.#moveMs = moveMs;
-    this.#wholeMs = wholeMs;
+  /** `now`: the ms of a clock that never goes back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
   }
 
-  /** Where to begin. Reads the queue for that once per `moveMs`: from the last start or, once per `wholeMs`, from its first entry. */
+  /** Where to begin. Reads the queue for that every 10 s: from the last start or, once a minute, from its first entry. */
   async of({ pool }: Pick<Database, "pool">): Promise<Start> {
     const known = this.#known.get(pool);
-    const now = performance.now();
-    if (known && now - known.movedAt < this.#moveMs) return known.start;
-    const isWhole = !known || now - known.wholeAt >= Math.max(this.#wholeMs, known.wholeMs / wholeShare);
-    let start: Start | undefined;
-    if (isWhole) {
-      // It may take longer than a statement may; then the last start does.
-      start = await find(pool, firstEntry).catch(error => {
-        if (!known) throw error;
-        return undefined;
-      });
+    const now = this.#now();
+    if (known && now - known.movedAt < moveMs) return known.start;
+    if (known && now - known.wholeAt < Math.max(wholeEveryMs, known.wholeMs / wholeShare)) {
+      const start = await find(pool, known.start);
+      this.#known.set(pool, { ...known, start, movedAt: now });
+      return start;
     }
-    const whole = isWhole ? { wholeAt: now, wholeMs: performance.now() - now } : known;
-    start ??= await find(pool, known!.start);
-    this.#known.set(pool, { start, movedAt: now, wholeAt: whole.wholeAt, wholeMs: whole.wholeMs });
+    const start = await find(pool, firstEntry).catch(error => {
+      // It may take longer than a statement may.
+      if (known) return find(pool, known.start);
+      throw error;
+    });
+    this.#known.set(pool, { start, movedAt: now, wholeAt: now, wholeMs: this.#now() - now });
     return start;
   }
 }

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { claimRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
 import { QueueStarts } from "../../../src/store/runs/queue-starts.ts";
 import { onCitus } from "../../support/postgres.ts";
@@ -83,33 +82,55 @@ describe("claims that begin where the queue does", () => {
   for (const queue of ["due", "waiting", "leased"] as const) {
     const most = queue === "leased" ? 1 : queue === "waiting" ? 5 : 10;
 
-    it(`find ${queue} runs at the start and after it, and earlier ones once they read the whole queue again`, async () => {
+    it(`find ${queue} runs at the start and after it, and earlier ones within a minute`, async () => {
+      let now = 0;
+      const starts = new QueueStarts(() => now);
       await addRuns(1, 600, queue);
-      const starts = new QueueStarts({ moveMs: 0, wholeMs: Number.POSITIVE_INFINITY });
       assert.ok((await nextDueMs(db, { starts }))! < -590_000);
       await addRuns(20, 500, queue);
       assert.equal(await claim(starts), most);
       await db.pool.query("delete from runs");
+      now = 10_000;
       assert.equal(await nextDueMs(db, { starts }), undefined);
       await addRuns(20, 50, queue);
       assert.equal(await claim(starts), most);
       await db.pool.query("delete from runs");
       await addRuns(20, 3_000, queue);
+      now = 59_999;
       assert.equal(await nextDueMs(db, { starts }), undefined);
       assert.equal(await claim(starts), 0);
-      const again = new QueueStarts({ moveMs: 0, wholeMs: 0 });
-      await again.of(db);
-      assert.equal(await claim(again), most);
+      now = 70_000;
+      assert.equal(await claim(starts), most);
     });
   }
 
-  it("hold for a while, and are moved on then", async () => {
-    const starts = new QueueStarts({ moveMs: 50 });
+  it("hold for 10 s, and are moved on then", async () => {
+    let now = 0;
+    const starts = new QueueStarts(() => now);
     await addRuns(1, 600, "due");
     const first = await starts.of(db);
     await db.pool.query("delete from runs");
+    now = 9_999;
     assert.deepEqual(await starts.of(db), first);
-    await delay(60);
+    now = 10_000;
     assert.notEqual((await starts.of(db)).due, first.due);
+  });
+
+  it("are moved on where the whole queue takes longer to read than a statement may", async () => {
+    let now = 0;
+    let isSlow = false;
+    const query = (statement: { text: string; values: string[] }) =>
+      isSlow && statement.values.includes("-infinity")
+        ? Promise.reject(new Error("canceling statement due to statement timeout"))
+        : db.pool.query(statement);
+    const slow = { pool: Object.assign(Object.create(db.pool), { query }) };
+    const starts = new QueueStarts(() => now);
+    await addRuns(1, 600, "due");
+    const first = await starts.of(slow);
+    await db.pool.query("delete from runs");
+    isSlow = true;
+    now = 60_000;
+    assert.notEqual((await starts.of(slow)).due, first.due);
+    await assert.rejects(new QueueStarts().of(slow), /statement timeout/);
   });
 });
