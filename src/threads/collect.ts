@@ -4,7 +4,9 @@ import { runInNewContext } from "node:vm";
 
 let collect: (() => void) | undefined;
 
-/** Frees at once what the calling thread no longer uses. Takes some 5 ms where little is in use. */
+/**
+ * Frees what the calling thread no longer uses: buffers a few ms later, on a thread of V8. Takes some 5 ms where little is in use.
+ */
 export function collectGarbage(): void {
   if (!collect) {
     // Only contexts made after it have the function, so no other code sees it.
