@@ -93,10 +93,10 @@ export const nextDue = {
 /** How many are read in the order of time. */
 const frontMax = 128;
 
-/** A recursive CTE: when the first run of each agent is due, but for runs in hand. Empty unless `isNeeded`. */
-const firstByAgent = ({ name, at, byAgent }: Queue, inHand: string, isNeeded: string) => {
+/** A recursive CTE: when the first run of each agent is due, from `from` on and but for runs in hand. Empty unless `isNeeded`. */
+const firstByAgent = ({ name, at, byAgent }: Queue, from: string, inHand: string, isNeeded: string) => {
   const first = (where: string) => `select agent_id, ${at} as at from runs
-    where ${byAgent} and ${notInHand(inHand)} and ${where} order by agent_id, ${at} limit 1`;
+    where ${byAgent} and ${at} >= ${from} and ${notInHand(inHand)} and ${where} order by agent_id, ${at} limit 1`;
   return `${name}_first as (
       (${first(`(${isNeeded})`)})
       union all
@@ -116,7 +116,7 @@ const lockPastFull = (queue: Queue, limit: string) => {
       select id from runs where ${where} and ${at} <= now() and ${at} >= ${claimFrom[name]}
         and ${notInHand("$5")} and ${notFull("$6")} and not (select is_far from ${name}_depth)
       order by ${at} limit ${limit} for update skip locked
-    ), ${firstByAgent(queue, "$5", `select is_far from ${name}_depth`)}, ${name}_behind as materialized (
+    ), ${firstByAgent(queue, claimFrom[name], "$5", `select is_far from ${name}_depth`)}, ${name}_behind as materialized (
       select run.* from (
         select agent_id, at as from_at from ${name}_first where at <= now() and ${notFull("$6")} order by at limit ${runsMax}
       ) agent, lateral (
@@ -148,7 +148,7 @@ const firstPastFull = (queue: Queue, also: string) => {
       order by ${at} limit ${frontMax}
     ), ${name}_near as materialized (
       select min(at) filter (where ${notFull("$3")}) as at, count(*) = ${frontMax} as is_cut from ${name}_front
-    ), ${firstByAgent(queue, "$1", `select at is null and is_cut from ${name}_near`)}`;
+    ), ${firstByAgent(queue, nextFrom[name], "$1", `select at is null and is_cut from ${name}_near`)}`;
 };
 const firstOf = (name: string) =>
   `select coalesce((select at from ${name}_near), (select min(at) from ${name}_first where ${notFull("$3")}))`;

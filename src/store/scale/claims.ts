@@ -1,6 +1,7 @@
 // Claims due runs on a cluster: asks all shards once whose are due, then claims where those agents are.
 import { type Database, isTransient } from "../db.ts";
 import type { Claim, DueRuns } from "../runs/claims.ts";
+import { firstEntry } from "../runs/queue-starts.ts";
 import { allPlaces, placesFound } from "./places.ts";
 
 type Work = {
@@ -37,24 +38,28 @@ export async function claimAcross(db: Database, due: DueRuns, work: Work): Promi
 
 async function placesDue(
   db: Database,
-  { runsMax, inHand = [], fullAgents = [] }: DueRuns,
+  { runsMax, inHand = [], fullAgents = [], starts }: DueRuns,
 ): Promise<Database[]> {
-  return placesFound(db, {
-    name: "agents_with_due_runs",
-    // A crashed worker's run is claimed whatever else its agent has under way.
-    text: `select agent_id as "agentId", min(due_at) as due_at from (
-        select agent_id, due_at from runs where kind <> 'manual' and state = 'pending' and due_at <= now()
-          and agent_id <> all ($3::uuid[])
-        union all select agent_id, next_try_at from runs where kind <> 'manual' and next_try_at <= now()
-          and id <> all ($2::uuid[]) and agent_id <> all ($3::uuid[])
-        union all select agent_id, lease_until from runs where kind <> 'manual' and lease_until < now()
-          and id <> all ($2::uuid[])
-      ) due group by agent_id order by due_at limit $1`,
-    values: [runsMax, inHand, fullAgents],
-  }).catch(error => {
+  try {
+    const from = (await starts?.of(db)) ?? firstEntry;
+    return await placesFound(db, {
+      name: "agents_with_due_runs",
+      // A crashed worker's run is claimed whatever else its agent has under way.
+      text: `select agent_id as "agentId", min(due_at) as due_at from (
+          select agent_id, due_at from runs where kind <> 'manual' and state = 'pending'
+            and due_at <= now() and due_at >= $4::timestamptz and agent_id <> all ($3::uuid[])
+          union all select agent_id, next_try_at from runs where kind <> 'manual'
+            and next_try_at <= now() and next_try_at >= $5::timestamptz
+            and id <> all ($2::uuid[]) and agent_id <> all ($3::uuid[])
+          union all select agent_id, lease_until from runs where kind <> 'manual'
+            and lease_until < now() and lease_until >= $6::timestamptz and id <> all ($2::uuid[])
+        ) due group by agent_id order by due_at limit $1`,
+      values: [runsMax, inHand, fullAgents, from.due, from.waiting, from.lease],
+    });
+  } catch (error) {
     if (!isTransient(error)) throw error;
     return allPlaces(db);
-  });
+  }
 }
 
 /**

@@ -10,7 +10,7 @@ import { entriesRead, onClient } from "./entries-read.ts";
 
 const { db, close } = await openTwice();
 after(close);
-const { agentId } = await makeSender(db);
+const [agentId, fullId] = [(await makeSender(db)).agentId, (await makeSender(db)).agentId];
 beforeEach(() => db.pool.query("delete from runs"));
 
 /** For each queue, the columns of a run that is in it. */
@@ -26,6 +26,7 @@ async function addRuns(
   agoS: number,
   queue: keyof typeof queues,
   database = db,
+  agent = agentId,
 ): Promise<void> {
   const { names, values } = queues[queue];
   await database.pool.query(
@@ -34,50 +35,59 @@ async function addRuns(
       from generate_series(1, $2) n, lateral (
         select now() - ($3::float8 - n * 0.000001) * interval '1 s' as at
       ) time`,
-    [agentId, count, agoS],
+    [agent, count, agoS],
   );
 }
 
-const claim = async (starts: QueueStarts | undefined, database = db) => {
-  const due = { lease: randomUUID(), leaseMs: 60_000, runsMax: 10, ...(starts && { starts }) };
+const claim = async (starts: QueueStarts | undefined, database = db, fullAgents: string[] = []) => {
+  const due = { lease: randomUUID(), leaseMs: 60_000, runsMax: 10, fullAgents, ...(starts && { starts }) };
   return (await claimRuns(database, due)).runs.length;
 };
 
 describe("claims that begin where the queue does", () => {
-  // The statements of a group of shards are the same.
-  it("read no entries of runs that ended, even while a long transaction keeps them", {
-    skip: onCitus,
-  }, async t => {
-    const { db: own, close: closeOwn } = await openTwice();
-    for (const queue of ["due", "waiting", "leased"] as const) await addRuns(1_000, 600, queue, own);
-    const [reader, client] = [await own.pool.connect(), await own.pool.connect()];
-    t.after(async () => {
-      for (const one of [reader, client]) one.release();
-      await closeOwn();
-    });
-    await reader.query("begin isolation level repeatable read");
-    await reader.query("select count(*) from runs");
-    await own.pool.query(
-      "update runs set state = 'completed', next_try_at = null, lease = null, lease_until = null",
-    );
-    await addRuns(40, 30, "due", own);
-    const database = onClient(own, client);
-    const read = (starts?: QueueStarts) =>
-      entriesRead(client, async () => {
-        assert.ok((await nextDueMs(database, starts && { starts }))! < 0);
-        assert.equal(await claim(starts, database), 10);
-      });
-    for (const isAnalyzed of [false, true]) {
-      if (isAnalyzed) await client.query("analyze runs");
-      for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-        await client.query(`set plan_cache_mode = ${mode}`);
-        const starts = new QueueStarts();
-        await starts.of(database);
-        const [all, few] = [await read(), await read(starts)];
-        assert.ok(all > 6_000 && few < 100, `${all} from the first entry, ${few} from the start, ${mode}`);
+  for (const fullAgents of [[], [fullId]]) {
+    const beside = fullAgents.length > 0 ? ", beside the backlog of an agent at its limit" : "";
+
+    // The statements of a group of shards are the same.
+    it(`read no entries of runs that ended, even while a long transaction keeps them${beside}`, {
+      skip: onCitus,
+    }, async t => {
+      const { db: own, close: closeOwn } = await openTwice();
+      for (const queue of ["due", "waiting", "leased"] as const) {
+        await addRuns(1_000, 600, queue, own);
+        await addRuns(1_000, 600, queue, own, fullId);
       }
-    }
-  });
+      const [reader, client] = [await own.pool.connect(), await own.pool.connect()];
+      t.after(async () => {
+        for (const one of [reader, client]) one.release();
+        await closeOwn();
+      });
+      await reader.query("begin isolation level repeatable read");
+      await reader.query("select count(*) from runs");
+      await own.pool.query(
+        "update runs set state = 'completed', next_try_at = null, lease = null, lease_until = null",
+      );
+      for (const _ of fullAgents) await addRuns(300, 40, "due", own, fullId);
+      await addRuns(40, 30, "due", own);
+      const database = onClient(own, client);
+      const read = (starts?: QueueStarts) =>
+        entriesRead(client, async () => {
+          assert.ok((await nextDueMs(database, { fullAgents, ...(starts && { starts }) }))! < 0);
+          assert.equal(await claim(starts, database, fullAgents), 10);
+        });
+      for (const isAnalyzed of [false, true]) {
+        if (isAnalyzed) await client.query("analyze runs");
+        for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+          await client.query(`set plan_cache_mode = ${mode}`);
+          const starts = new QueueStarts();
+          await starts.of(database);
+          const [all, few] = [await read(), await read(starts)];
+          const most = fullAgents.length > 0 ? 600 : 100;
+          assert.ok(all > 6_000 && few < most, `${all} from the first entry, ${few} from the start, ${mode}`);
+        }
+      }
+    });
+  }
 
   for (const queue of ["due", "waiting", "leased"] as const) {
     const most = queue === "leased" ? 1 : queue === "waiting" ? 5 : 10;
