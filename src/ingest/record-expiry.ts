@@ -3,9 +3,9 @@ import type { Logger } from "pino";
 import type { DroppedRecords } from "../model/ingestion.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import type { IngestionLog } from "../store/ingestion/log.ts";
+import type { MergeLimits } from "../store/traces/append.ts";
 import type { JoinedTrace } from "../store/traces/join-records.ts";
 import { expireRecords, recordWaitMs } from "../store/traces/records.ts";
-import type { MergeLimits } from "../store/traces/update.ts";
 
 const everyMs = 30_000;
 

@@ -8,8 +8,8 @@ import type { Addresses, Database } from "../store/db.ts";
 import { EventPublisher } from "../store/events.ts";
 import { IngestionLog } from "../store/ingestion/log.ts";
 import type { Vault } from "../store/secrets/vault.ts";
+import type { MergeLimits } from "../store/traces/append.ts";
 import type { JoinedTrace } from "../store/traces/join-records.ts";
-import type { MergeLimits } from "../store/traces/update.ts";
 
 /** What a process of the service opened first. */
 export type Opened = {

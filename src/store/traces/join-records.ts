@@ -6,10 +6,11 @@ import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { partsOf } from "../scale/places.ts";
+import type { MergeLimits } from "./append.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
 import { moveRuns, scheduleFurther } from "./schedule.ts";
 import { batchesOf, keysIn } from "./span-keys.ts";
-import { deadlineOf, type MergeLimits } from "./update.ts";
+import { deadlineOf } from "./update.ts";
 
 /** A trace that got log records. `scheduled`: it has a pending run now. */
 export type JoinedTrace = { agentId: string; traceId: string; scheduled: boolean };

@@ -1,7 +1,7 @@
 // Log records as ingestion and the clock see them: stored and joined, joined when late, and dropped when their span never came.
 import { type Database, isTransient } from "../db.ts";
+import type { MergeLimits } from "./append.ts";
 import { type JoinedTrace, type JoinOutcome, joinWaiting } from "./join-records.ts";
-import type { MergeLimits } from "./update.ts";
 import {
   deleteOverdue,
   type ExpiredRecords,

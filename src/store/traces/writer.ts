@@ -4,10 +4,11 @@ import { Refusal } from "../../model/refusal.ts";
 import { FairQueue, type Owners } from "../../threads/fair-queue.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
 import { partsOf } from "../scale/places.ts";
+import type { MergeLimits } from "./append.ts";
 import { insertTraces } from "./insert.ts";
 import { joinWaiting } from "./join-records.ts";
 import { nameOf } from "./otlp-ids.ts";
-import { type MergeLimits, updateTraces } from "./update.ts";
+import { updateTraces } from "./update.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "./write.ts";
 
 export type WriterOptions = MergeLimits & {

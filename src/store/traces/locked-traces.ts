@@ -1,0 +1,78 @@
+// Locks the traces that batches name, and finds those that are gone.
+import type pg from "pg";
+import type { ContentGone } from "../../model/content.ts";
+import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
+import { forgetAfter } from "../content/deadlines.ts";
+import { multiRow } from "../multi-row.ts";
+import type { Stored, TraceWrite } from "./write.ts";
+
+export type LockedTrace = {
+  id: string;
+  agent_id: string;
+  external_id: string;
+  kind: TraceKind;
+  path: TracePath;
+  revision: number;
+  batch_count: number;
+  batch_spans: number;
+  batch_bytes: number;
+  is_forgotten: boolean;
+  /** What a batch appended now lacks. */
+  lacks?: ContentGone;
+  intake_key: string;
+  privacy_revision: number;
+  /** Seconds; null: its content is kept. */
+  forget_after_s: number | null;
+};
+
+export const identity = (agentId: string, externalId: string) => `${agentId} ${externalId}`;
+
+const identities = multiRow<TraceWrite>(1, {
+  agent_id: ["uuid", write => write.agentId],
+  external_id: ["text", write => write.externalId],
+});
+
+/** By identity. In the order of their ids, so that two callers never deadlock. */
+export async function lockTraces(
+  client: pg.PoolClient,
+  writes: TraceWrite[],
+): Promise<Map<string, LockedTrace>> {
+  const { rows } = await client.query<LockedTrace>({
+    name: "lock_traces",
+    text: `select t.id, t.agent_id, t.external_id, kind, path, revision, batch_count, batch_spans, batch_bytes,
+        coalesce(t.content = 'forgotten', false) as is_forgotten, a.intake_key, a.privacy_revision,
+        ${forgetAfter} as forget_after_s
+      from ${identities.from} cross join lateral trace_named(item.agent_id, item.external_id) named
+        join traces t on t.id = named.trace_id join agents a on a.id = t.agent_id
+      order by t.id for update of t for key share of a`,
+    values: identities.values(writes),
+  });
+  return new Map(rows.map(row => [identity(row.agent_id, row.external_id), row]));
+}
+
+/** Of identities whose traces are gone, but which stay. Undefined for one that is new, or whose trace was deleted. */
+export async function findGone(
+  client: pg.PoolClient,
+  writes: TraceWrite[],
+  traces: Map<string, LockedTrace>,
+): Promise<Map<string, Stored>> {
+  const missing = writes.filter(({ agentId, externalId }) => !traces.has(identity(agentId, externalId)));
+  if (missing.length === 0) return new Map();
+  const { rows } = await client.query<{ agentId: string; externalId: string; traceId: string }>({
+    name: "find_gone",
+    text: `select item.agent_id as "agentId", item.external_id as "externalId", named.trace_id as "traceId"
+      from ${identities.from} cross join lateral trace_named(item.agent_id, item.external_id) named
+      where not exists (select from traces t where t.id = named.trace_id)`,
+    values: identities.values(missing),
+  });
+  const paths = new Map(
+    missing.map(({ agentId, externalId, path }) => [identity(agentId, externalId), path]),
+  );
+  return new Map(
+    rows.map(({ agentId, externalId, traceId }) => {
+      const name = identity(agentId, externalId);
+      const state = paths.get(name) === "canonical" ? "replaced" : "merged";
+      return [name, { traceId, state, revision: 1, evaluation: "none", isExpired: true }];
+    }),
+  );
+}
