@@ -1,5 +1,5 @@
-// Loads stored traces: opens, merges and derives their batches, and updates derived columns that lag behind.
-import { HeapSemaphore } from "./load/heap-semaphore.ts";
+// Loads stored traces: opens, merges and derives their batches.
+import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { type ReadBy, readTraceBy, sameReadBy } from "./model/conventions/read-by.ts";
 import type { TraceReading } from "./model/conventions/read-trace.ts";
 import { translateSpans } from "./model/conventions/translate.ts";
@@ -13,7 +13,6 @@ import { mayBeRedacted } from "./model/trace/text-redactions.ts";
 import type { Attributes, Batch, Derived, MergedTrace, Span } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/batches.ts";
-import { listStale, skipRevisions, updateColumns } from "./store/traces/stale.ts";
 import { keptValuesBytes, traceHeapBytes } from "./threads/heap.ts";
 import { readBatch, readResource, type Scanned, scan } from "./wire/batch.ts";
 import { readRedactions } from "./wire/redactions.ts";
@@ -48,7 +47,7 @@ export type TraceOutcome =
   | { traceId: string; error: unknown };
 
 /** Bytes of JSON that are read in one query, and opened without a pause. */
-const portionBytesMax = 32 * 1024 * 1024;
+export const portionBytesMax = 32 * 1024 * 1024;
 
 /**
  * Opens traces one after the other, small ones first, each once there is room for it. A trace that cannot be opened
@@ -104,52 +103,6 @@ export async function withTrace<T>(
     held?.release();
   }
 }
-
-/**
- * Updates derived columns that are behind their spans. A merge only appends, because deriving on each of 500 batches
- * would cost the square of their number, so lists call this before they read, and the worker calls it for traces that
- * nobody reads. Traces larger than `bytesMax` are skipped; one that cannot be opened keeps its columns and is not
- * retried until it changes. Returns how many rows were behind.
- */
-export async function refreshStale(
-  db: Database,
-  {
-    heap = new HeapSemaphore(),
-    bytesMax = Infinity,
-    limit = 200,
-    signal,
-    ...which
-  }: {
-    agentId?: string;
-    quietMs?: number;
-    limit?: number;
-    bytesMax?: number;
-    heap?: HeapSemaphore;
-    signal?: AbortSignal;
-  },
-): Promise<number> {
-  const stale = await listStale(db, { ...which, bytesMax, limit });
-  const revisions = new Map(stale.map(({ id, revision }) => [id, revision]));
-  const options = { portionBytes: Math.min(bytesMax, portionBytesMax), ...(signal && { signal }) };
-  const derived: Parameters<typeof updateColumns>[1] = [];
-  for await (const outcome of openEach(db, [...revisions.keys()], heap, options)) {
-    const { traceId } = outcome;
-    if ("loaded" in outcome) {
-      derived.push({
-        traceId,
-        revision: outcome.loaded.revision,
-        columns: columnsOfLoaded(outcome.loaded),
-      });
-      outcome.release();
-    } else if ("error" in outcome) throw outcome.error;
-    else if ("refusal" in outcome) await skipRevisions(db, [{ traceId, revision: revisions.get(traceId)! }]);
-    if (derived.length === updatesMax) await updateColumns(db, derived.splice(0));
-  }
-  if (derived.length > 0) await updateColumns(db, derived);
-  return stale.length;
-}
-
-const updatesMax = 10;
 
 async function hold(
   db: Database,

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { ClaimLoop, logFault } from "./claiming.ts";
 import { backfillBatchAgents, backfillTraces } from "./load/backfill.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
-import { refreshStale } from "./load.ts";
+import { refreshStale } from "./load/stale.ts";
 import { Refusal } from "./model/refusal.ts";
 import { runErrorReason } from "./model/run/reason.ts";
 import type { RunState } from "./model/run/run.ts";

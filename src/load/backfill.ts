@@ -1,13 +1,12 @@
 // Fills, in the background, what old traces lack: what lists find them by (tools, models, results of tests), and the agents
 // of their batches.
-import { columnsOfLoaded, openEach } from "../load.ts";
 import { claimBackfill, moveBackfill } from "../store/backfills.ts";
 import type { Database } from "../store/db.ts";
 import { backfillResults } from "../store/runs/result-backfill.ts";
 import { fillBatchAgents } from "../store/traces/batch-agents.ts";
 import { listUnfilled } from "../store/traces/read.ts";
-import { skipRevisions, updateColumns } from "../store/traces/stale.ts";
 import type { HeapSemaphore } from "./heap-semaphore.ts";
+import { deriveColumns } from "./stale.ts";
 
 const tracesMax = 20;
 const keyedMax = 100;
@@ -22,19 +21,11 @@ export async function backfillTraces(
   const from = await claimBackfill(db, "trace_values", leaseMs);
   if (from === undefined) return false;
   const rows = await listUnfilled(db, from, tracesMax);
-  const open = rows.filter(({ filled }) => !filled);
-  const derived: Parameters<typeof updateColumns>[1] = [];
-  const revisions = new Map(open.map(({ id, revision }) => [id, revision]));
-  for await (const outcome of openEach(db, [...revisions.keys()], heap, { signal })) {
-    const { traceId } = outcome;
-    if ("loaded" in outcome) {
-      const { revision } = outcome.loaded;
-      derived.push({ traceId, revision, columns: columnsOfLoaded(outcome.loaded) });
-      outcome.release();
-    } else if ("error" in outcome) throw outcome.error;
-    else if ("refusal" in outcome) await skipRevisions(db, [{ traceId, revision: revisions.get(traceId)! }]);
-  }
-  if (derived.length > 0) await updateColumns(db, derived);
+  await deriveColumns(
+    db,
+    rows.filter(({ filled }) => !filled),
+    { heap, signal },
+  );
   await backfillResults(
     db,
     rows.map(({ id }) => id),

@@ -1,7 +1,7 @@
 // Conversations of an agent: the list, the turns of one, and the place of a trace in its conversation.
 import { z } from "zod";
 import { HeapSemaphore } from "../../load/heap-semaphore.ts";
-import { refreshStale } from "../../load.ts";
+import { refreshStale } from "../../load/stale.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { boundedId } from "../../model/trace/identity.ts";
 import { findKnownFrom } from "../../store/backfills.ts";

@@ -1,7 +1,7 @@
 // /api/traces: the filtered list of an agent's traces, and deleting traces.
 import { z } from "zod";
 import { HeapSemaphore } from "../../load/heap-semaphore.ts";
-import { refreshStale } from "../../load.ts";
+import { refreshStale } from "../../load/stale.ts";
 import type { AssertionType } from "../../model/test-case/assertion.ts";
 import { findKnownFrom } from "../../store/backfills.ts";
 import type { Database } from "../../store/db.ts";

@@ -4,7 +4,7 @@ import { after, it } from "node:test";
 import fc from "fast-check";
 import { backfillTraces } from "../../../src/load/backfill.ts";
 import { HeapSemaphore } from "../../../src/load/heap-semaphore.ts";
-import { refreshStale } from "../../../src/load.ts";
+import { refreshStale } from "../../../src/load/stale.ts";
 import { findKnownFrom } from "../../../src/store/backfills.ts";
 import { newest } from "../../../src/store/listing.ts";
 import {

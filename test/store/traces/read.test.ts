@@ -1,7 +1,7 @@
 // Reading traces: filtered lists, whole batches, and columns that a merge left out of date.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { refreshStale } from "../../../src/load.ts";
+import { refreshStale } from "../../../src/load/stale.ts";
 import type { Routing, Verdict } from "../../../src/model/run/run.ts";
 import { newest } from "../../../src/store/listing.ts";
 import { newId } from "../../../src/store/new-id.ts";
