@@ -1,6 +1,6 @@
 // The service's log: JSON lines, or text for a terminal, with secrets redacted.
 import pino from "pino";
-import type { LogFormat } from "./config.ts";
+import type { LogFormat } from "./config/environment.ts";
 import { textStream } from "./log/text.ts";
 
 const secret = ["password", "newPassword", "currentPassword", "token", "key", "cookie", "authorization"];

@@ -1,5 +1,6 @@
 // Generates the table of environment variables. Names, and most defaults and accepted values, come from the config.
-import { ConfigError, readConfig, variableNames } from "../../src/config.ts";
+import { variableNames } from "../../src/config/environment.ts";
+import { ConfigError, readConfig } from "../../src/config.ts";
 import { code, table } from "./table.ts";
 
 type Described = { about: string; default?: string; accepts?: string };

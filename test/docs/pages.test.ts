@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { generatedPages } from "../../scripts/docs.ts";
-import { variableNames } from "../../src/config.ts";
+import { variableNames } from "../../src/config/environment.ts";
 import { parseTestCase } from "../../src/model/test-case/test-case.ts";
 import { blocksOf, readPages, root } from "./pages.ts";
 
