@@ -74,6 +74,7 @@ export class RunWorker {
       coming: () => this.#claiming,
       stopped: this.#abort.signal,
       letGo: run => this.#letGo(run),
+      fail: (run, error) => this.#fail(run, error),
       wake: () => this.wake(),
     });
     this.#heartbeat = setInterval(() => void this.#extend(), deps.leaseMs / 3);
@@ -214,8 +215,8 @@ export class RunWorker {
     if (isFault)
       log.error({ err: error, runId: run.id, traceId: run.traceId }, "a run could not be evaluated");
     try {
-      await failRun(db, { lease: this.#lease, runId: run.id, error: runErrorReason(error) });
-      this.#publishError(run);
+      const reason = runErrorReason(error);
+      if (await failRun(db, { lease: this.#lease, runId: run.id, error: reason })) this.#publishError(run);
     } catch (failure) {
       logFault(this.#deps.log, failure, "a run cannot be marked as an error");
     }

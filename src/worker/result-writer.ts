@@ -30,6 +30,8 @@ export type ResultWriterDeps = {
   stopped: AbortSignal;
   /** Called for every run that this worker is done with. */
   letGo(run: ClaimedRun): void;
+  /** Called for a run whose results cannot be stored, whatever is stored beside them. */
+  fail(run: ClaimedRun, error: unknown): Promise<void>;
   /** Called after each batch, when there is room for further runs. */
   wake(): void;
   onEnd?: (state: RunState, verdict: string | null) => void;
@@ -115,22 +117,43 @@ export class ResultWriter {
     store: (runs: R[]) => Promise<void>,
     isOver: (run: R) => boolean,
   ): Promise<void> {
-    const { log, batchMax, stopped, letGo, wake } = this.#deps;
+    const { batchMax, letGo, wake } = this.#deps;
     const runs = queue.splice(0, batchMax);
     if (runs.length === 0) return;
+    for (const one of await this.#storeEach(runs, queue, store, isOver)) if (isOver(one)) letGo(one.run);
+    wake();
+  }
+
+  /** Stores all, or each by itself, so that none fails because of another. Returns those that are stored or given up. */
+  async #storeEach<R extends { run: ClaimedRun }>(
+    runs: R[],
+    queue: R[],
+    store: (runs: R[]) => Promise<void>,
+    isOver: (run: R) => boolean,
+  ): Promise<R[]> {
+    const { log, stopped, fail } = this.#deps;
     try {
       await store(runs);
+      return runs;
     } catch (error) {
-      logFault(log, error, "results cannot be stored");
-      if (isTransient(error) && !stopped.aborted) {
+      if (isTransient(error)) {
+        logFault(log, error, "results cannot be stored");
+        // Once it has stopped, their leases expire, and another worker evaluates them again.
+        if (stopped.aborted) return runs;
         queue.unshift(...runs);
         await delay(500);
-        return;
+        return [];
       }
-      // Their leases expire, and another worker evaluates them again.
+      if (runs.length > 1) {
+        const done: R[] = [];
+        for (const one of runs) done.push(...(await this.#storeEach([one], queue, store, isOver)));
+        return done;
+      }
+      const [one] = runs as [R];
+      if (isOver(one)) await fail(one.run, error);
+      else logFault(log, error, "a partial verdict cannot be stored");
+      return runs;
     }
-    for (const one of runs) if (isOver(one)) letGo(one.run);
-    wake();
   }
 
   async #savePartial(partial: PartialRun[]): Promise<void> {

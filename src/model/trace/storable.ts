@@ -18,6 +18,16 @@ export function storable(text: string): string {
   return (short.includes("\0") ? short.replaceAll("\0", "\uFFFD") : short).toWellFormed();
 }
 
+/** Two names of this size fit into one entry of an index, which has room for 2,704 bytes. */
+const keyBytesMax = 1_200;
+const room = new Uint8Array(keyBytesMax);
+
+/** The name as far as it fits into the key of a table with another such name. */
+export function keyName(name: string): string {
+  if (name.length * 3 <= keyBytesMax) return name;
+  return name.slice(0, new TextEncoder().encodeInto(name, room).read);
+}
+
 /** Whether the column has the whole string, unchanged. */
 export function isWhole(stored: string): boolean {
   return stored.length < textMax && !stored.includes("\uFFFD");

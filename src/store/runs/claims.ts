@@ -279,14 +279,15 @@ async function storeResults(client: pg.PoolClient, lease: string, completed: Enc
   return rows;
 }
 
-/** Ends a run that could not be evaluated. */
+/** Ends a run that could not be evaluated; false if it is not leased by this worker any more. */
 export async function failRun(
   db: Database,
   { lease, runId, error }: { lease: string; runId: string; error: Reason },
-): Promise<void> {
-  await (await placeOfRow(db, "runs", runId)).pool.query(
+): Promise<boolean> {
+  const { rowCount } = await (await placeOfRow(db, "runs", runId)).pool.query(
     `update runs set state = 'error', finished_at = now(), error = $3, lease = null, lease_until = null, detail = null
       where id = $2 and ${leasedBy("$1")}`,
     [lease, runId, reasonText(error)],
   );
+  return rowCount === 1;
 }

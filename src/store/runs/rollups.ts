@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { ModelUsage } from "../../model/price/usage.ts";
 import { count, type Histogram } from "../../model/run/histogram.ts";
 import type { Counts, Outcome, Verdict } from "../../model/run/run.ts";
-import { storable } from "../../model/trace/storable.ts";
+import { keyName, storable } from "../../model/trace/storable.ts";
 import type { Outcomes } from "./completed-run.ts";
 import type { TraceCounts } from "./detail.ts";
 
@@ -222,7 +222,11 @@ function modelHour(
   { agentId, traceHour: hour }: OfTrace,
   { provider, model, promptAbove }: ModelUsage,
 ): ModelHour {
-  const names = { provider: provider ?? "", model: model ?? "", prompt_above: promptAbove };
+  const names = {
+    provider: keyName(provider ?? ""),
+    model: keyName(model ?? ""),
+    prompt_above: promptAbove,
+  };
   const key = `${agentId} ${hour.getTime()} ${names.provider}\n${names.model}\n${promptAbove}`;
   return entry(models, key, () => ({
     agent_id: agentId,
