@@ -1,5 +1,6 @@
 // Prepares small bodies inline and large ones on a thread, so that no body stalls other requests.
 import { availableParallelism } from "node:os";
+import type { Logger } from "pino";
 import type { StoringRules } from "../model/privacy.ts";
 import { Refusal } from "../model/refusal.ts";
 import { FairQueue, type Owners } from "../threads/fair-queue.ts";
@@ -56,6 +57,8 @@ export type PreparerOptions = {
   inlineBytesMax?: number;
   /** Heap of one thread, in MB. By default no body within the limits fills it. */
   threadHeapMb?: number;
+  /** Told of threads that died. */
+  log?: Pick<Logger, "error">;
 };
 
 // A body of this size takes about 3 ms, the longest pause that other requests should see. Sending a body to a thread
@@ -80,7 +83,9 @@ export class Preparer {
       threadsMax: Math.max(1, Math.min(2, availableParallelism() - 1)),
       callsPerThread: 1,
       idleMs: 10_000,
-      crashError: tooCostly,
+      crashError: refusalOfDead,
+      name: "a thread that prepares bodies",
+      ...(options.log && { log: options.log }),
     });
   }
 
@@ -236,8 +241,10 @@ function revive({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-function tooCostly(error: unknown): unknown {
-  if ((error as { code?: string }).code !== "ERR_WORKER_OUT_OF_MEMORY") return error;
+/** What the call of a thread that died rejects with. */
+function refusalOfDead(error: unknown): Refusal {
+  if ((error as { code?: string } | undefined)?.code !== "ERR_WORKER_OUT_OF_MEMORY")
+    return new Refusal("UNAVAILABLE", { message: "The body could not be read this time.", cause: error });
   return new Refusal("PAYLOAD_TOO_LARGE", {
     message: "The body contains more values than one request may have.",
     hint: "Send fewer spans in one request.",

@@ -69,6 +69,7 @@ export async function serveHttp(
       elementsMax: config.bounds.requestElementsMax,
     },
     bodyBytesMax: config.bounds.bodyBytesMax,
+    log,
   });
   closing.push(() => preparer.close());
   const editor = new ThreadedEditor({
