@@ -56,9 +56,19 @@ export function rulesOf(places: RedactedPlace[]): string[] {
   return [...new Set(places.map(({ rule }) => rule))];
 }
 
-/** Whether a passage has a part of a redacted place, or stands next to one: patterns look at the neighbors too. */
-export function touches({ start, end }: { start: number; end: number }, places: RedactedPlace[]): boolean {
-  return places.some(place => place.start <= end && start <= place.end);
+/**
+ * The first passage that is apart from all redacted places, both in their order. One that only stands next to a place is not:
+ * patterns look at the neighbors too.
+ */
+export function firstApart<P extends { start: number; end: number }>(
+  passages: P[],
+  places: RedactedPlace[],
+): P | undefined {
+  let next = 0;
+  return passages.find(({ start, end }) => {
+    while (next < places.length && places[next]!.end < start) next++;
+    return next === places.length || places[next]!.start > end;
+  });
 }
 
 /** Why a check is skipped whose outcome the redaction could have made. */

@@ -71,6 +71,24 @@ const rows: Row[] = [
     reply("Write to [email]."),
     "skipped",
   ],
+  [
+    "a match after one that is the placeholder",
+    regex("\\b(email|phone)\\b", { flags: "i" }),
+    reply("Write to [email] or give us your phone number."),
+    "passed",
+  ],
+  [
+    "a match after one that is the placeholder, under negate",
+    regex("\\b(email|phone)\\b", { flags: "i", negate: true }),
+    reply("Write to [email] or give us your phone number."),
+    "failed",
+  ],
+  [
+    "matches that are all placeholders",
+    regex("email", { negate: true }),
+    reply("Write to [email] or to [email]."),
+    "skipped",
+  ],
   ["a pseudonym", regex("anna", { negate: true }), reply(`For ${pseudonym}.`), "skipped"],
   [
     "what only looks like another rule's placeholder",

@@ -7,8 +7,8 @@ import type { FoundText } from "../../model/trace/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
 import { evidenceMax, excerpt, passage, shortName } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
-import { affordPattern, isSearchedInline } from "../pattern-search.ts";
-import { redacted, touches } from "../redacted.ts";
+import { affordPattern, findApart, isSearchedInline } from "../pattern-search.ts";
+import { redacted } from "../redacted.ts";
 import { findTexts } from "../targets.ts";
 import { placeOfText } from "../trace-view.ts";
 
@@ -61,8 +61,8 @@ function search(assertion: AssertionOf<"response_regex">, found: FoundText, cont
   const places = context.view.redactedIn(found.spanId, found.text);
 
   if (isSearchedInline(pattern, text)) {
-    const at = budget.timed(() => (pattern.occursIn(text) ? pattern.find(text) : null));
-    if (at && !touches(at, places)) return { kind: "holds", value: { found, match: passage(text, at) } };
+    const at = budget.timed(() => (pattern.occursIn(text) ? findApart(pattern, text, places) : null));
+    if (at) return { kind: "holds", value: { found, match: passage(text, at) } };
     if (places.length > 0) return redacted(places);
     return isCut ? cut : { kind: "fails", value: { found, match: null } };
   }
