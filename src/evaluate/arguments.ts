@@ -7,6 +7,7 @@ import { type Operators, operatorsOf } from "../model/test-case/operators.ts";
 import { deepEqual } from "./equality.ts";
 import { excerpt } from "./excerpt.ts";
 import { affordPattern, isSearchedInline } from "./pattern-search.ts";
+import type { Unknown } from "./redacted.ts";
 
 export type Mode = "partial" | "exact";
 
@@ -22,9 +23,6 @@ type Budget = Pick<RunBudget, "spend" | "timed">;
 export class TooMuchToCompare extends Error {
   override name = "TooMuchToCompare";
 }
-
-/** Texts that privacy rules changed: whether such a text is the expected one is not known, and `as` is what is assumed. */
-export type Unknown = { isIn: (text: string) => boolean; as: boolean };
 
 /**
  * Partial: every expected field is there and every expected list item is found among the actual items, at any

@@ -44,13 +44,30 @@ export function placesOf(rules: string[], text: string): RedactedPlace[] {
   }));
 }
 
-const pseudonym = "pseudonym";
+/** The rule of pseudonyms. */
+export const pseudonym = "pseudonym";
 
 /** Names of rules need no escapes. */
 function patternOf(rules: string[]): RegExp {
   const named = `\\[(${rules.join("|")})\\]`;
   return new RegExp(rules.includes(pseudonym) ? `${named}|p_[\\w-]{16,}` : named, "g");
 }
+
+/** Texts that privacy rules changed: whether such a text is the expected one is not known, and `as` is what is assumed. */
+export type Unknown = { isIn: (text: string) => boolean; as: boolean };
+
+/**
+ * Whether a text may have been JSON of any type: a number with a redacted place no longer parses, and an ID or an unchecked text
+ * was replaced as a whole. JSON of lists, objects and texts stays JSON of these, since rules change only texts in it.
+ */
+export function mayBeAnyJson(text: string, places: RedactedPlace[]): boolean {
+  if (places.length === 0) return false;
+  const kept = places.map(({ start }, at) => text.slice(places[at - 1]?.end ?? 0, start));
+  return scalarPart.test(kept.join("") + text.slice(places.at(-1)!.end));
+}
+
+/** The characters of numbers, true, false and null. */
+const scalarPart = /^[-+.\d\seEtrufalsn]*$/;
 
 export function rulesOf(places: RedactedPlace[]): string[] {
   return [...new Set(places.map(({ rule }) => rule))];

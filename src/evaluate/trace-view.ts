@@ -9,7 +9,7 @@ import type { Assertion } from "../model/test-case/assertion.ts";
 import type { Derived, FoundText, MergedTrace, Span, ToolCall } from "../model/trace/trace.ts";
 import { evidenceMax, excerpt } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";
-import { type RedactedPlace, Redactions } from "./redacted.ts";
+import { type RedactedPlace, Redactions, type Unknown } from "./redacted.ts";
 import { RedactedCopies, type Twin } from "./redacted-copies.ts";
 import { translatedSpans } from "./sources.ts";
 
@@ -51,6 +51,7 @@ export class TraceView {
   readonly #printed = new Map<string, Map<Span, string>>();
   readonly #places = new Map<string, Evidence[]>();
   #toolCalls: Map<string, ToolCall[]> | undefined;
+  #byId: Map<string, Span> | undefined;
   readonly #allowance = new ValueAllowance();
 
   constructor(
@@ -160,6 +161,21 @@ export class TraceView {
     return this.#redactions.isIn(span.span_id)
       ? this.redactedIn(span.span_id, this.printed(span, field))
       : [];
+  }
+
+  /** The texts of a span that they changed; undefined if they changed none. */
+  unknownIn(spanId: string, as: boolean): Unknown | undefined {
+    return this.#redactions.isIn(spanId)
+      ? { isIn: text => this.redactedIn(spanId, text).length > 0, as }
+      : undefined;
+  }
+
+  spanOf({ spanId }: ToolCall): Span | undefined {
+    if (!this.#byId) {
+      this.budget.spend(this.spans.length);
+      this.#byId = new Map(this.spans.map(span => [span.span_id, span]));
+    }
+    return this.#byId.get(spanId);
   }
 
   /** The calls of a tool, in their order. */

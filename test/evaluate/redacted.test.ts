@@ -102,6 +102,16 @@ const rows: Row[] = [
   ["another value under negate", json("a@b.example", { negate: true }), step("[email]"), "skipped"],
   ["the placeholder itself", json("[email]"), step("[email]"), "skipped"],
   ["a value within JSON", json({ to: "a@b.example" }), step('{"to":"[email]"}'), "skipped"],
+  ["a value that differs elsewhere", json({ to: "x", n: 8 }), step('{"to":"[email]","n":7}'), "failed"],
+  [
+    "a value that differs elsewhere, under negate",
+    json({ to: "x", n: 8 }, { negate: true }),
+    step({ to: "[email]", n: 7 }),
+    "passed",
+  ],
+  ["a number that became a text", json(4_111, { negate: true }), step("[email]"), "skipped"],
+  ["a number of which a part did", json(4_111, { negate: true }), step("41[email]"), "skipped"],
+  ["a text that never was a number", json(4_111), step("Not [email]"), "failed"],
   ["a span that was not changed holds", json(7), [...step("[email]"), ...step(7)], "passed"],
 
   ["a schema of types", schema({ title: "valid" }), step('{"to":"[email]"}'), "passed"],
@@ -119,6 +129,21 @@ const rows: Row[] = [
     "skipped",
   ],
 
+  ["a schema of a number that became a text", schema({ type: "integer" }), step("[email]"), "skipped"],
+  [
+    "a schema of a number that became a pseudonym, under negate",
+    schema({ type: "integer" }, true),
+    step(pseudonym),
+    "skipped",
+  ],
+  ["a schema of numbers, one a pseudonym", schema({}), step({ account: pseudonym }), "skipped"],
+  ["a schema of texts, one a pseudonym", schema({}), step(`{"account":"${pseudonym}"}`), "failed"],
+  ["a schema and what never was JSON", schema({}), step("Sent to [email]"), "failed"],
+
+  ["arguments that were a number", called(4_111, { negate: true }), sent("[email]"), "skipped"],
+  ["arguments that were any JSON", called({ order: 7 }, { negate: true }), sent("[email]"), "skipped"],
+  ["arguments that never were JSON", called({ order: 7 }), sent("to [email]"), "failed"],
+  ["an argument of the name value", called({ order: 7 }), sent({ value: "[email]" }), "failed"],
   ["an expected address", called({ to: "a@b.example" }), sent({ to: "[email]" }), "skipped"],
   [
     "an expected address under negate",
@@ -170,7 +195,7 @@ for (const [name, assertion, spans, outcome] of rows) {
     assertRendered(check);
     assert.equal(check.skipped, outcome === "skipped" ? "redacted" : undefined);
     if (outcome !== "skipped") return;
-    assert.deepEqual(check.reasonData, { rules: [name === "a pseudonym" ? "pseudonym" : "email"] });
+    assert.deepEqual(check.reasonData, { rules: [/pseudonym/.test(name) ? "pseudonym" : "email"] });
     assert.ok(check.evidence.length > 0);
   });
 }

@@ -4,7 +4,7 @@ import type { Span } from "../../model/trace/trace.ts";
 import { deepEqual } from "../equality.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
 import type { CheckOf } from "../finding.ts";
-import { redacted } from "../redacted.ts";
+import { mayBeAnyJson, redacted } from "../redacted.ts";
 import { findHolders } from "../targets.ts";
 import { placeOf, type TraceView } from "../trace-view.ts";
 
@@ -12,14 +12,16 @@ export const jsonMatch: CheckOf<"json_match"> = ({ target_node, field, expected_
   const expected = excerpt(expected_value);
   const holders = findHolders(target_node, field, view, expected);
   if (!Array.isArray(holders)) return holders;
-  const places = new Map(holders.map(span => [span, view.redactedAt(span, field)] as const));
-  const match = holders.find(
-    span => places.get(span)!.length === 0 && isExpected(span, field, expected_value, view),
-  );
-  const changed = holders.filter(span => places.get(span)!.length > 0);
-  if (!match && changed.length > 0) {
+  const match = holders.find(span => isExpected(span, field, expected_value, view, false));
+  const changed = match
+    ? []
+    : holders.filter(
+        span =>
+          view.redactedAt(span, field).length > 0 && isExpected(span, field, expected_value, view, true),
+      );
+  if (changed.length > 0) {
     return {
-      ...redacted(changed.flatMap(span => places.get(span)!)),
+      ...redacted(changed.flatMap(span => view.redactedAt(span, field))),
       expected,
       actual: excerpt(attributeOf(changed[0]!, field)),
       evidence: changed.slice(0, evidenceMax).map(span => placeOf(span, field)),
@@ -39,8 +41,12 @@ export const jsonMatch: CheckOf<"json_match"> = ({ target_node, field, expected_
   };
 };
 
-function isExpected(span: Span, field: string, expected: unknown, view: TraceView): boolean {
+/** `as`: what is assumed of redacted texts. */
+function isExpected(span: Span, field: string, expected: unknown, view: TraceView, as: boolean): boolean {
   const value = attributeOf(span, field);
-  if (deepEqual(value, expected, view.budget)) return true;
-  return typeof value === "string" && deepEqual(view.parsed(span, field, value), expected, view.budget);
+  const unknown = view.unknownIn(span.span_id, as);
+  if (typeof value !== "string") return deepEqual(value, expected, view.budget, unknown);
+  if (unknown && mayBeAnyJson(value, view.redactedIn(span.span_id, value))) return as;
+  if (typeof expected === "string" && deepEqual(value, expected, view.budget, unknown)) return true;
+  return deepEqual(view.parsed(span, field, value), expected, view.budget, unknown);
 }

@@ -6,7 +6,7 @@ import type { Span } from "../../model/trace/trace.ts";
 import { anyOf, distinct, type Try } from "../any-of.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
-import { redacted } from "../redacted.ts";
+import { mayBeAnyJson, pseudonym, type RedactedPlace, redacted } from "../redacted.ts";
 import { findHolders } from "../targets.ts";
 import { placeOf } from "../trace-view.ts";
 
@@ -16,7 +16,11 @@ export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
   const holders = findHolders(target_node, field, context.view, expected);
   if (!Array.isArray(holders)) return holders;
   const candidates = distinct(
-    holders.map(span => ({ span, text: context.view.printed(span, field) })),
+    holders.map(span => ({
+      span,
+      text: context.view.printed(span, field),
+      isText: typeof attributeOf(span, field) === "string",
+    })),
     ({ text }) => text,
   );
   const printed = JSON.stringify(schema);
@@ -51,17 +55,18 @@ export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
   };
 };
 
-type Candidate = { span: Span; text: string };
+/** `isText`: what was sent is that text; else it is JSON of what was sent. */
+type Candidate = { span: Span; text: string; isText: boolean };
 type Validated = { span: Span; faults: string[] };
 
 function validate(
   id: string,
   schema: string,
-  { span, text }: Candidate,
+  { span, text, isText }: Candidate,
   { view, test, answers }: Context,
 ): Try<Validated> {
   const places = view.redactedIn(span.span_id, text);
-  if (places.length > 0 && readsTexts(schema)) return redacted(places);
+  if (places.length > 0 && (readsTexts(schema) || !keepsTypes(text, isText, places))) return redacted(places);
   if (text.length > sandboxTextMax) {
     return {
       kind: "skipped",
@@ -77,6 +82,11 @@ function validate(
   }
   if (answer.state !== "ok") return { kind: "skipped", skipped: "limit", reason: answer.reason };
   return { kind: answer.holds ? "holds" : "fails", value: { span, faults: answer.faults } };
+}
+
+/** Whether the redaction left the types of all values as they were. A pseudonym may stand for a number. */
+function keepsTypes(text: string, isText: boolean, places: RedactedPlace[]): boolean {
+  return isText ? !mayBeAnyJson(text, places) : !places.some(({ rule }) => rule === pseudonym);
 }
 
 const textKeywords =

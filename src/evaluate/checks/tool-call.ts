@@ -1,12 +1,14 @@
 // tool_call: how many calls have exactly this name, with these arguments.
+import { attributeOf } from "../../model/conversation/conversation.ts";
+import { isRecord } from "../../model/record.ts";
 import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check } from "../../model/run/run.ts";
 import type { ToolCall } from "../../model/trace/trace.ts";
-import { argumentDifferences, argumentsMatch, TooMuchToCompare, type Unknown } from "../arguments.ts";
+import { argumentDifferences, argumentsMatch, TooMuchToCompare } from "../arguments.ts";
 import { isInRange, rangeOf } from "../call-range.ts";
 import { evidenceMax, excerpt, shortName, someNames } from "../excerpt.ts";
 import type { CheckOf, Finding } from "../finding.ts";
-import { type RedactedPlace, redacted } from "../redacted.ts";
+import { mayBeAnyJson, type RedactedPlace, redacted } from "../redacted.ts";
 import type { TraceView } from "../trace-view.ts";
 
 export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
@@ -23,10 +25,10 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
       expected_arguments === undefined ||
       argumentsMatch(
         expected_arguments,
-        call.arguments,
+        comparedOf(view, call),
         arguments_mode,
         view.budget,
-        unknownIn(view, call, as),
+        view.unknownIn(call.spanId, as),
       );
     const { matched = [], others = [] } = Object.groupBy(named, call =>
       matches(call) ? "matched" : "others",
@@ -96,8 +98,13 @@ function placesIn(view: TraceView, { spanId }: ToolCall, text: string): Redacted
   return view.redactedIn(spanId, text);
 }
 
-function unknownIn(view: TraceView, call: ToolCall, as: boolean): Unknown | undefined {
-  return view.redacted.length > 0 ? { isIn: text => placesIn(view, call, text).length > 0, as } : undefined;
+/** The arguments; the text that was sent if it may have been JSON of any type. */
+function comparedOf(view: TraceView, call: ToolCall): unknown {
+  if (!isRecord(call.arguments)) return call.arguments;
+  const { value } = call.arguments;
+  if (typeof value !== "string" || !mayBeAnyJson(value, placesIn(view, call, value))) return call.arguments;
+  const span = view.spanOf(call);
+  return span && attributeOf(span, "gen_ai.tool.call.arguments") === value ? value : call.arguments;
 }
 
 function calledInstead(
