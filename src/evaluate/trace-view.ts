@@ -7,9 +7,10 @@ import { receivedAttributes } from "../model/run/received.ts";
 import type { Evidence } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
 import type { Derived, FoundText, MergedTrace, Span, ToolCall } from "../model/trace/trace.ts";
+import { wholeNumber } from "../model/trace/whole-number.ts";
 import { evidenceMax, excerpt } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";
-import { type RedactedPlace, Redactions, type Unknown } from "./redacted.ts";
+import { mayBeAnyJson, type RedactedPlace, Redactions, type Unknown } from "./redacted.ts";
 import { RedactedCopies, type Twin } from "./redacted-copies.ts";
 import { translatedSpans } from "./sources.ts";
 
@@ -51,6 +52,7 @@ export class TraceView {
   readonly #printed = new Map<string, Map<Span, string>>();
   readonly #places = new Map<string, Evidence[]>();
   #toolCalls: Map<string, ToolCall[]> | undefined;
+  readonly #redactedNumbers = new Map<string, RedactedPlace[]>();
   #byId: Map<string, Span> | undefined;
   readonly #allowance = new ValueAllowance();
 
@@ -161,6 +163,29 @@ export class TraceView {
     return this.#redactions.isIn(span.span_id)
       ? this.redactedIn(span.span_id, this.printed(span, field))
       : [];
+  }
+
+  /**
+   * What they changed in a trace-wide number that was sent as text: on the root, which comes first, or on the spans that count
+   * where the root has no number.
+   */
+  redactedNumber(attribute: string): RedactedPlace[] {
+    if (this.redacted.length === 0) return [];
+    if (this.turns) return this.turns.flatMap(turn => turn.redactedNumber(attribute));
+    const known = this.#redactedNumbers.get(attribute) ?? this.#findRedactedNumber(attribute);
+    this.#redactedNumbers.set(attribute, known);
+    return known;
+  }
+
+  #findRedactedNumber(attribute: string): RedactedPlace[] {
+    this.budget.spend(this.spans.length);
+    const root = this.spans.find(span => span.span_id === this.derived.rootSpanId);
+    if (root && wholeNumber(root, attribute) !== null) return [];
+    return this.spans.flatMap(span => {
+      const text = attributeOf(span, attribute);
+      const places = typeof text === "string" ? this.redactedIn(span.span_id, text) : [];
+      return typeof text === "string" && mayBeAnyJson(text, places) ? places : [];
+    });
   }
 
   /** The texts of a span that they changed; undefined if they changed none. */

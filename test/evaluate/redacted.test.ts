@@ -57,6 +57,14 @@ const called = (expected_arguments: unknown, more = {}) => ({
 const step = (o: unknown) => [span({ attributes: { o } })];
 const sent = (...all: unknown[]) => all.map(args => tool("send", args));
 
+const tokens = (limits: object) => ({ type: "token_limit", ...limits });
+const onBoth = (key: string) => (ofRoot: unknown, ofStep: unknown) => [
+  root(ofRoot === undefined ? {} : { [key]: ofRoot }),
+  span({ attributes: { [key]: ofStep } }),
+];
+const usage = onBoth("gen_ai.usage.input_tokens");
+const status = onBoth("http.response.status_code");
+
 type Row = [name: string, assertion: Record<string, unknown>, spans: Span[], outcome: string];
 
 const rows: Row[] = [
@@ -179,6 +187,35 @@ const rows: Row[] = [
     sent({ order: 7, to: "[email]" }),
     "failed",
   ],
+  ["a number of the root", tokens({ max_input: 5 }), usage("[email]", 3), "skipped"],
+  [
+    "a number of the root, under negate",
+    tokens({ max_input: 2, negate: true }),
+    usage("[email]", 3),
+    "skipped",
+  ],
+  ["a number of another span", tokens({ max_input: 5 }), usage(undefined, "[email]"), "skipped"],
+  [
+    "a number of another span than the root, which has one",
+    tokens({ max_input: 5 }),
+    usage(3, "[email]"),
+    "passed",
+  ],
+  [
+    "a total that the other side exceeds",
+    tokens({ max_total: 5 }),
+    [root({ "gen_ai.usage.input_tokens": "[email]", "gen_ai.usage.output_tokens": 6 })],
+    "failed",
+  ],
+  ["no text of digits", tokens({ max_input: 5 }), usage("by [email]", 3), "passed"],
+  ["a status", { type: "http_status", expected_status: 200 }, status("[email]", 200), "skipped"],
+  [
+    "a status of another span than the root",
+    { type: "http_status", expected_status: 200 },
+    status(200, "[email]"),
+    "passed",
+  ],
+
   ["a name that was changed", { type: "tool_call", expected_name: "send" }, [tool("[email]")], "skipped"],
   [
     "a name under negate",

@@ -1,6 +1,7 @@
 // http_status: whether the trace's HTTP status is one of those expected.
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import type { CheckOf } from "../finding.ts";
+import { redacted } from "../redacted.ts";
 
 const attribute = "http.response.status_code";
 
@@ -9,6 +10,10 @@ export const httpStatus: CheckOf<"http_status"> = ({ expected_status: expected }
   if (!status && view.received) {
     const reason = { code: "no_response" } as const;
     return { kind: "absent", outcome: "failed", reason, expected, actual: null, evidence: [] };
+  }
+  const places = view.received ? [] : view.redactedNumber(attribute);
+  if (places.length > 0) {
+    return { ...redacted(places), expected, actual: null, evidence: view.placesOf(attribute) };
   }
   if (!status) {
     const reason = { code: "no_http_status" } as const;

@@ -2,13 +2,15 @@
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import type { Tokens } from "../../model/trace/trace.ts";
 import type { CheckOf } from "../finding.ts";
+import { type RedactedPlace, redacted } from "../redacted.ts";
+import type { TraceView } from "../trace-view.ts";
 
 const input = "gen_ai.usage.input_tokens";
 const output = "gen_ai.usage.output_tokens";
 const reasoning = "gen_ai.usage.reasoning.output_tokens";
 
 export const tokenLimit: CheckOf<"token_limit"> = (assertion, { view }) => {
-  const usages = usagesOf(assertion, view.derived.tokens);
+  const usages = usagesOf(assertion, view);
   const attributes = [...new Set(usages.flatMap(usage => usage.attributes))];
   const missing = [...new Set(usages.flatMap(usage => usage.missing))];
   const seen = {
@@ -22,7 +24,9 @@ export const tokenLimit: CheckOf<"token_limit"> = (assertion, { view }) => {
     const reason = { code: "no_token_usage", data: { attributes: missing } } as const;
     return { kind: "absent", outcome: "missing_instrumentation", reason, ...seen };
   }
-  const exceeded = usages.filter(({ used, max }) => used! > max);
+  const exceeded = usages.filter(({ used, max }) => used !== null && used > max);
+  const places = usages.flatMap(usage => usage.places);
+  if (exceeded.length === 0 && places.length > 0) return { ...redacted(places), ...seen };
   const reported = exceeded.length > 0 ? exceeded : usages;
   const data = { usages: reported.map(({ kind, used, max }) => ({ kind, used: used!, max })) };
   return { kind: "compared", holds: exceeded.length === 0, reason: { code: "token_usage", data }, ...seen };
@@ -36,9 +40,12 @@ type Usage = {
   attributes: string[];
   /** The absent attributes without which the comparison is undecided. */
   missing: string[];
+  /** What was redacted in the numbers. */
+  places: RedactedPlace[];
 };
 
-function usagesOf(assertion: AssertionOf<"token_limit">, tokens: Tokens): Usage[] {
+function usagesOf(assertion: AssertionOf<"token_limit">, view: TraceView): Usage[] {
+  const { tokens } = view.derived;
   const usages: Usage[] = [];
   const add = (
     limit: string,
@@ -47,8 +54,11 @@ function usagesOf(assertion: AssertionOf<"token_limit">, tokens: Tokens): Usage[
     sides: [string, number | null][],
   ) => {
     if (max === undefined) return;
-    const used = tokens[kind];
-    const absent = sides.filter(([, value]) => value === null).map(([attribute]) => attribute);
+    const unknown = new Map(sides.map(([attribute]) => [attribute, view.redactedNumber(attribute)]));
+    const places = [...unknown.values()].flat();
+    const known = sides.filter(([attribute]) => unknown.get(attribute)!.length === 0);
+    const used = places.length > 0 ? (known[0]?.[1] ?? null) : tokens[kind];
+    const absent = known.filter(([, value]) => value === null).map(([attribute]) => attribute);
     // One side alone can show that the total is exceeded, never that it is not.
     const settled = absent.length === 0 || (absent.length < sides.length && used !== null && used > max);
     usages.push({
@@ -58,6 +68,7 @@ function usagesOf(assertion: AssertionOf<"token_limit">, tokens: Tokens): Usage[
       used,
       attributes: sides.map(([name]) => name),
       missing: settled ? [] : absent,
+      places,
     });
   };
   add("max_total", "total", assertion.max_total, [
