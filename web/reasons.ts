@@ -24,6 +24,7 @@ export const storedSentences = [
   "no_token_usage",
   "no_duration",
   "no_reply",
+  "blank_reply",
   "failed_without_reply",
   "no_text_in_spans",
   "turn_not_reached",

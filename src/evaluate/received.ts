@@ -1,5 +1,6 @@
 // What Onlooker itself received in a turn of a manual run: it counts over the agent's trace, and a failed call fails the test.
 
+import { isBlank } from "../model/conversation/conversation.ts";
 import { cutReply, type RunTurn } from "../model/run/launch.ts";
 import type { Reason } from "../model/run/reason.ts";
 import { type Received, receivedAttributes } from "../model/run/received.ts";
@@ -46,7 +47,7 @@ export function withReceived({ trace, derived }: Turn, received: Received): Turn
 }
 
 function replyOf(text: string | null, inTrace: (FoundText | null)[], spanId: string): FoundText | null {
-  if (text === null) return null;
+  if (text === null || isBlank(text)) return null;
   return inTrace.find(found => found?.text === text) ?? { text, spanId, attribute: receivedAttributes.reply };
 }
 

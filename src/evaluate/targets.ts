@@ -1,6 +1,7 @@
 // Finds what a check looks at: the reply, the texts of named spans or an attribute of named spans; or why it is absent.
 import { attributeOf } from "../model/conversation/conversation.ts";
 import type { Reason } from "../model/run/reason.ts";
+import { receivedAttributes } from "../model/run/received.ts";
 import type { FoundText, Span } from "../model/trace/trace.ts";
 import { distinct } from "./any-of.ts";
 import { evidenceMax, shortName, someNames } from "./excerpt.ts";
@@ -18,10 +19,12 @@ export function findTexts(
   if (target === undefined) {
     const { judgedText, failed } = view.derived;
     if (judgedText) return [judgedText];
-    const evidence = view.rootWithout("gen_ai.response.text");
+    const isBlank = view.received?.reply === true;
+    const evidence = view.rootWithout(isBlank ? receivedAttributes.reply : "gen_ai.response.text");
+    const code = isBlank ? "blank_reply" : "no_reply";
     return failed
       ? absent("failed", { code: "failed_without_reply" }, expected, { evidence })
-      : absent("missing_instrumentation", { code: "no_reply" }, expected, { evidence });
+      : absent("missing_instrumentation", { code }, expected, { evidence });
   }
   const spans = view.spansNamed(target);
   if (spans.length === 0) return noSpanNamed(target, view, expected);

@@ -9,7 +9,7 @@ import type { AgentCallError } from "../../src/model/agent/call.ts";
 import type { Received } from "../../src/model/run/received.ts";
 import { derive } from "../../src/model/trace/derive.ts";
 import type { Span, Turn } from "../../src/model/trace/trace.ts";
-import { root, testCase, tool, traceOf } from "./makers.ts";
+import { assertRendered, root, testCase, tool, traceOf } from "./makers.ts";
 
 function received(fields: Partial<Received> = {}): Received {
   return { turn: 1, input: "hello", status: 200, ms: 812, text: "Hello, Ada", error: null, ...fields };
@@ -138,6 +138,24 @@ suite("what was received", () => {
       Array(4).fill("failed"),
     );
     assert.equal(checks[0]?.reason, "The agent sent no HTTP response.");
+  });
+
+  test("is no reply if it is blank, and the trace's does not stand in: nothing passes on it", () => {
+    const checked = (text: string, error: AgentCallError | null = null) =>
+      checksOf(
+        withReceived(turnOf(root(healthy)), received({ text, error })),
+        { type: "response_regex", pattern: "well" },
+        { type: "response_regex", pattern: "refund", negate: true },
+        { type: "semantic", criteria: "It offers no refund.", negate: true },
+      );
+    for (const text of ["", " \n"]) {
+      for (const check of checked(text)) {
+        assertRendered(check);
+        assert.deepEqual([check.outcome, check.reasonCode], ["missing_instrumentation", "blank_reply"]);
+      }
+      const error: AgentCallError = { code: "http_status", reason: "The status is 500." };
+      for (const check of checked(text, error)) assert.equal(check.outcome, "failed");
+    }
   });
 
   test("is the status alone where the reply is in the trace, with the trace's own time", () => {

@@ -195,7 +195,8 @@ function found(text: string | null, span: Span, attribute: string): FoundText | 
   return text !== null && !isBlank(text) ? { text, spanId: span.span_id, attribute } : null;
 }
 
-function isBlank(text: string): boolean {
+/** Blank text is no text. */
+export function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 

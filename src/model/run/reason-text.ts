@@ -48,6 +48,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     `The trace has no token usage: ${attributes.join(" and ")} ${attributes.length === 1 ? "is" : "are"} missing.`,
   no_duration: () => "The trace has no duration: its spans have no usable start and end time.",
   no_reply: () => "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing.",
+  blank_reply: () => "The agent's reply is blank.",
   failed_without_reply: () => "The agent failed without a reply.",
   no_text_in_spans: ({ target }) =>
     `No span named like ${quote(target)} has a text: gen_ai.response.text and gen_ai.output.messages are missing.`,

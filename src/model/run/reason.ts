@@ -80,6 +80,8 @@ type AbsenceData = {
   no_token_usage: { attributes: string[] };
   no_duration: null;
   no_reply: null;
+  /** In a manual run: the reply that arrived has no text but whitespace. */
+  blank_reply: null;
   failed_without_reply: null;
   no_text_in_spans: { target: string };
   no_attribute: { target: string; field: string };

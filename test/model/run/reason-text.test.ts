@@ -118,6 +118,7 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   no_response: "The agent sent no HTTP response.",
   no_duration: "The trace has no duration: its spans have no usable start and end time.",
   no_reply: "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing.",
+  blank_reply: "The agent's reply is blank.",
   failed_without_reply: "The agent failed without a reply.",
   no_text_in_spans: [
     [
