@@ -14,7 +14,7 @@ import { mayBeAnyJson, type RedactedPlace, Redactions, type Unknown } from "./re
 import { RedactedCopies, type Twin } from "./redacted-copies.ts";
 import { translatedSpans } from "./sources.ts";
 
-/** `name` is in lower case. */
+/** `name` is without case. */
 type Node = { span: Span; name: string };
 
 // Measured in steps of 50 ns: searching a name takes a step for 64 characters, parsing JSON one for 6.
@@ -98,7 +98,7 @@ export class TraceView {
   }
 
   #search(known: Map<string, Span[]>, nodes: Node[], name: string): Span[] {
-    const wanted = name.toLowerCase();
+    const wanted = withoutCase(name);
     let found = known.get(wanted);
     if (!found) {
       this.budget.spend(nodes.length + Math.ceil(this.#nameChars / charsPerSearchStep));
@@ -246,7 +246,7 @@ export class TraceView {
 
   get #everySpan(): Node[] {
     if (!this.#all) {
-      this.#all = this.spans.map(span => ({ span, name: span.name.toLowerCase() }));
+      this.#all = this.spans.map(span => ({ span, name: withoutCase(span.name) }));
       this.#nameChars = this.#all.reduce((sum, { name }) => sum + name.length, 0);
     }
     return this.#all;
@@ -256,6 +256,11 @@ export class TraceView {
     this.#nodes ??= this.#everySpan.filter(({ span }) => toolNameOf(span) === null);
     return this.#nodes;
   }
+}
+
+/** In lower case. A sigma that ends a word would become another letter than one within it. */
+function withoutCase(name: string): string {
+  return name.toLowerCase().replaceAll("ς", "σ");
 }
 
 function cached<V>(cache: Map<string, Map<Span, V>>, field: string, span: Span, make: () => V): V {

@@ -31,6 +31,16 @@ const hold: Case[] = [
     { type: "node_call", expected_name: "SEARCH" },
     named("Web search 2"),
   ],
+  [
+    "node_call: a part that ends in a sigma within the name",
+    { type: "node_call", expected_name: "ΕΛΕΓΧΟΣ" },
+    named("ΕΛΕΓΧΟΣΑ"),
+  ],
+  [
+    "node_call: one sigma, and a name that ends in it",
+    { type: "node_call", expected_name: "Σ" },
+    named("ΟΔΟΣ"),
+  ],
   ["node_call: the root alone", { type: "node_call", expected_name: "conv" }, [root()]],
   [
     "node_call: a span at any depth",
@@ -193,6 +203,11 @@ const hold: Case[] = [
     "json_match: any of the spans named",
     { type: "json_match", target_node: "step", field: "n", expected_value: 2 },
     [root(), ...[1, 2, 3].map(n => span({ attributes: { n } }))],
+  ],
+  [
+    "json_match: spans named by a part that ends in a sigma",
+    { type: "json_match", target_node: "ΟΔΟΣ", field: "n", expected_value: 1 },
+    [root(), span({ name: "ΟΔΟΣΗΜΑΝΣΗ", attributes: { n: 1 } })],
   ],
   [
     "json_match: a tool call's span",
