@@ -54,7 +54,7 @@ export class TraceView {
   #toolCalls: Map<string, ToolCall[]> | undefined;
   readonly #redactedNumbers = new Map<string, RedactedPlace[]>();
   #byId: Map<string, Span> | undefined;
-  readonly #allowance = new ValueAllowance();
+  #allowance = new ValueAllowance();
 
   constructor(
     trace: MergedTrace,
@@ -126,10 +126,14 @@ export class TraceView {
     return text;
   }
 
-  /** An attribute's text parsed as JSON; undefined where it is no JSON, or too much of it was parsed before. */
+  /** An attribute's text parsed as JSON; undefined if it is none. What was parsed before is dropped if it is too much to keep. */
   parsed(span: Span, field: string, text: string): unknown {
     return cached(this.#parsed, field, span, () => {
       this.budget.spend(Math.ceil(text.length / charsPerParseStep));
+      const parsed = parseJson(text, this.#allowance);
+      if (!this.#allowance.exceeded) return parsed;
+      for (const known of this.#parsed.values()) known.clear();
+      this.#allowance = new ValueAllowance();
       return parseJson(text, this.#allowance);
     });
   }
@@ -196,10 +200,7 @@ export class TraceView {
   }
 
   spanOf({ spanId }: ToolCall): Span | undefined {
-    if (!this.#byId) {
-      this.budget.spend(this.spans.length);
-      this.#byId = new Map(this.spans.map(span => [span.span_id, span]));
-    }
+    this.#byId ??= new Map(this.spans.map(span => [span.span_id, span]));
     return this.#byId.get(spanId);
   }
 

@@ -122,3 +122,26 @@ suite("budget", () => {
     assert.throws(() => budget.timed(busy), BudgetSpent);
   });
 });
+
+suite("more parsed values than a trace may keep", () => {
+  const numbers = `[${Array(50_000).fill(7)}]`;
+  const outcomesOf = (assertion: object, spans: Span[]) =>
+    checksOf(
+      [testCase({ assertions: [assertion, { ...assertion, negate: true }] })],
+      viewOf(spans, 20_000_000),
+    ).map(({ outcome }) => outcome);
+
+  test("a value after them is compared", () => {
+    const spans = Array.from({ length: 41 }, () => span({ attributes: { v: numbers } }));
+    const last = span({ attributes: { v: '{"ok": true}' } });
+    const match = { type: "json_match", target_node: "step", field: "v", expected_value: { ok: true } };
+    assert.deepEqual(outcomesOf(match, [...spans, last]), ["passed", "failed"]);
+  });
+
+  test("the arguments of calls after them are compared", () => {
+    const spans = Array.from({ length: 42 }, (_, k) => tool("list", `{"k":${k},"v":${numbers}}`));
+    const listed = (k: number) => ({ type: "tool_call", expected_name: "list", expected_arguments: { k } });
+    for (const k of [0, 41]) assert.deepEqual(outcomesOf(listed(k), spans), ["passed", "failed"]);
+    assert.deepEqual(outcomesOf(listed(42), spans), ["failed", "passed"]);
+  });
+});

@@ -79,7 +79,7 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
                 spanId: call.spanId,
                 differences: argumentDifferences(
                   expected_arguments,
-                  call.arguments,
+                  comparedOf(view, call),
                   arguments_mode,
                   view.budget,
                 ),
@@ -98,13 +98,20 @@ function placesIn(view: TraceView, { spanId }: ToolCall, text: string): Redacted
   return view.redactedIn(spanId, text);
 }
 
-/** The arguments; the text that was sent if it may have been JSON of any type. */
+const attribute = "gen_ai.tool.call.arguments";
+
+/**
+ * The arguments; of a text that is not parsed, the text itself if it may have been JSON of any type, or what it says if it is JSON
+ * and the trace has more parsed values than are kept.
+ */
 function comparedOf(view: TraceView, call: ToolCall): unknown {
-  if (!isRecord(call.arguments)) return call.arguments;
-  const { value } = call.arguments;
-  if (typeof value !== "string" || !mayBeAnyJson(value, placesIn(view, call, value))) return call.arguments;
+  const { value } = isRecord(call.arguments) ? call.arguments : {};
+  if (typeof value !== "string") return call.arguments;
+  const isAny = mayBeAnyJson(value, placesIn(view, call, value));
+  if (!isAny && !/^\s*[[{]/.test(value)) return call.arguments;
   const span = view.spanOf(call);
-  return span && attributeOf(span, "gen_ai.tool.call.arguments") === value ? value : call.arguments;
+  if (!span || attributeOf(span, attribute) !== value) return call.arguments;
+  return isAny ? value : (view.parsed(span, attribute, value) ?? call.arguments);
 }
 
 function calledInstead(
@@ -136,7 +143,7 @@ function evidenceOf(calls: ToolCall[], withArguments: boolean): Check["evidence"
     .slice(0, evidenceMax)
     .map(call =>
       withArguments
-        ? { spanId: call.spanId, attribute: "gen_ai.tool.call.arguments", value: excerpt(call.arguments) }
+        ? { spanId: call.spanId, attribute, value: excerpt(call.arguments) }
         : { spanId: call.spanId, attribute: "gen_ai.tool.name", value: excerpt(call.name) },
     );
 }
