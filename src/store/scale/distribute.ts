@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { applicationName, newClient, noTimeouts } from "../connect.ts";
 import { lockId } from "../migrate.ts";
 import { isDivided } from "../ranges/catalog.ts";
+import { joinRanges } from "../ranges/join.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
 import { hasCitus, listWorkers, type Session } from "./nodes.ts";
 import { growing, references } from "./tables.ts";
@@ -57,7 +58,7 @@ export async function distributeMissing(
 ): Promise<Distributed> {
   await requireKeys(session);
   await session.query(await readFile(new URL("shard-names.sql", import.meta.url), "utf8"));
-  if (await isDivided(session)) await session.query("select join_batches()");
+  if (await isDivided(session)) await joinRanges(session);
   await moveTriggers(session);
   const ofReferences = await dropTriggers(session, references);
   await replaceIdentities(session);

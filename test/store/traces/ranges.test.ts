@@ -11,6 +11,7 @@ import { openDatabase } from "../../../src/store/db.ts";
 import { idAt, newest, oldest, timeOfId } from "../../../src/store/listing.ts";
 import { prepareDatabase } from "../../../src/store/prepare.ts";
 import { listRanges, type Range, rangeLengthMs } from "../../../src/store/ranges/catalog.ts";
+import { joinRanges } from "../../../src/store/ranges/join.ts";
 import { keepRanges } from "../../../src/store/ranges.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { expireTraces } from "../../../src/store/traces/retention.ts";
@@ -209,6 +210,20 @@ test("a project's own, shorter time deletes batches with their traces, also from
   assert.equal(await made.count("range_drops"), 1);
   assert.equal(await expireTraces(made.db, agentId, { serverDays: 8, tracesMax: 9 }), 1);
   assert.equal(await made.count("trace_batches"), 0);
+});
+
+test("joining the ranges deletes what retention left to their drop, and nothing else", async () => {
+  const made = await makeDatabase([20, 7.5, -5]);
+  const { agentId } = await makeSender(made.db);
+  await storeOld(made, agentId, 8.5);
+  const kept = await storeOld(made, agentId, 3);
+  await made.keep(8);
+  assert.equal(await expireTraces(made.db, agentId, { serverDays: 8, tracesMax: 9 }), 1);
+  assert.equal(await made.count("trace_batches"), 2);
+  await joinRanges(made.db.pool);
+  const { rows } = await made.db.pool.query("select trace_id from trace_batches");
+  assert.deepEqual(rows, [{ trace_id: kept }]);
+  assert.equal(await made.count("range_drops"), 0);
 });
 
 test("a start drops a check whose bound has passed, which a stopped division left and which would refuse every trace", async () => {
