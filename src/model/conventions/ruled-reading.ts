@@ -7,7 +7,7 @@ import type { Span } from "../trace/trace.ts";
 import type { ReadSpan, Sourced, SourcedUsage, SpanRole, ToolReading, Usage } from "./reading.ts";
 import { isRuled, ownRules } from "./sources.ts";
 import { readDocumented } from "./table.ts";
-import { SpanOfTool, toolPlacesOf } from "./tool-reading.ts";
+import { documentedTool, SpanOfTool } from "./tool-reading.ts";
 import { usageKeys } from "./usage-keys.ts";
 import { countOf } from "./values.ts";
 
@@ -101,8 +101,6 @@ function roleOf(span: Span, role: SpanRole): SpanRole {
   const isVague = role === "step" || role === "other";
   return isVague && isRuled(span, "gen_ai.request.model") ? "model" : role;
 }
-
-const documentedTool = toolPlacesOf({});
 
 class RuledTool implements ToolReading {
   readonly name: string;

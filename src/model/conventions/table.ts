@@ -9,7 +9,7 @@ import { messagesIn } from "./messages.ts";
 import type { Preset, ReadSpan, Sourced, SourcedUsage, SpanRole, Usage } from "./reading.ts";
 import { textInRecords, usageInRecords } from "./record-values.ts";
 import { type Parts, standard, type Table, type WholeTable, withStandard } from "./table-of-attributes.ts";
-import { SpanOfTool } from "./tool-reading.ts";
+import { documentedTool, SpanOfTool } from "./tool-reading.ts";
 import { type Place, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
 
 export function preset(own: Table): Preset {
@@ -41,6 +41,8 @@ class TableReading implements ReadSpan {
   readonly role: SpanRole;
   readonly cumulative: boolean;
   readonly #table: WholeTable;
+  /** Whether only `gen_ai.tool.name` makes the span that of a tool: what it says is then read as documented. */
+  readonly #isNamedTool: boolean;
   #asked: Parts["asked"] | undefined = undefined;
   #answered: Parts["answered"] | undefined = undefined;
   #tool: Parts["tool"] | undefined = undefined;
@@ -52,7 +54,9 @@ class TableReading implements ReadSpan {
     this.span = span;
     this.convention = table.name || null;
     this.#table = table;
-    this.role = roleOf(span, table);
+    const role = roleOf(span, table);
+    this.#isNamedTool = (role === "step" || role === "other") && toolNameOf(span) !== null;
+    this.role = this.#isNamedTool ? "tool" : role;
     this.cumulative = table.cumulative;
   }
 
@@ -77,7 +81,8 @@ class TableReading implements ReadSpan {
 
   get tool() {
     if (this.#tool === undefined) {
-      const read = this.role === "tool" ? new SpanOfTool(this.span, this.#table.tool) : null;
+      const places = this.#isNamedTool ? documentedTool : this.#table.tool;
+      const read = this.role === "tool" ? new SpanOfTool(this.span, places) : null;
       this.#tool = this.#mended("tool", read);
     }
     return this.#tool;

@@ -24,6 +24,8 @@ export function toolPlacesOf(own: ToolAttributes): ToolPlaces {
   };
 }
 
+export const documentedTool = toolPlacesOf({});
+
 export class SpanOfTool implements ToolReading {
   readonly name: string;
   readonly nameFrom: string | null;

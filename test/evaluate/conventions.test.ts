@@ -1,0 +1,69 @@
+// Checks of steps and tool calls on traces that are read by conventions.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { evaluateTest } from "../../src/evaluate/evaluate.ts";
+import { noAnswers } from "../../src/evaluate/questions.ts";
+import { readByConventions } from "../../src/model/conventions/conventions.ts";
+import { translateSpans } from "../../src/model/conventions/translate.ts";
+import { derive } from "../../src/model/trace/derive.ts";
+import type { Attributes, MergedTrace, Span } from "../../src/model/trace/trace.ts";
+import { span, testCase, traceOf } from "./makers.ts";
+
+const below = (name: string, attributes: Attributes, parent: string | null = "1"): Span =>
+  span({ name, attributes, ...(parent === null ? { span_id: "1" } : {}), parent_span_id: parent });
+
+function outcomesOf(trace: MergedTrace, conventions: string[], assertions: Record<string, unknown>[]) {
+  const reading = readByConventions(trace.spans, conventions);
+  const spans = reading ? translateSpans(trace.spans, reading) : trace.spans;
+  const derived = derive(trace, undefined, reading);
+  return evaluateTest({ ...trace, spans }, derived, testCase({ assertions }), noAnswers()).checks.map(
+    ({ outcome }) => outcome,
+  );
+}
+
+const documentedCall = {
+  "gen_ai.tool.name": "get_weather",
+  "gen_ai.tool.call.arguments": '{"city": "Paris"}',
+};
+const named: [what: string, spans: Span[]][] = [
+  [
+    "beside a tool's span of OpenLLMetry",
+    [
+      below("wf", { "traceloop.span.kind": "workflow" }, null),
+      below("x", { "traceloop.workflow.name": "wf", "traceloop.entity.input": "{}", ...documentedCall }),
+      below("lookup.tool", { "traceloop.span.kind": "tool", "traceloop.entity.name": "lookup" }),
+    ],
+  ],
+  [
+    "as the only call of a trace of OpenLLMetry",
+    [
+      below("wf", { "traceloop.span.kind": "workflow" }, null),
+      below("x", { "traceloop.span.kind": "task", ...documentedCall }),
+    ],
+  ],
+  [
+    "on a chain of OpenInference",
+    [
+      below("agent", { "openinference.span.kind": "AGENT" }, null),
+      below("x", { "openinference.span.kind": "CHAIN", "input.value": "{}", ...documentedCall }),
+      below("lookup", { "openinference.span.kind": "TOOL", "tool.name": "lookup" }),
+    ],
+  ],
+];
+for (const [what, spans] of named) {
+  test(`a call that gen_ai.tool.name names counts, and is no step, ${what}`, () => {
+    const call = { type: "tool_call", expected_name: "get_weather" };
+    const checks = [
+      { ...call, expected_arguments: { city: "Paris" }, arguments_mode: "exact" },
+      { ...call, negate: true },
+      { type: "node_call", expected_name: "x", min: 0, max: 0 },
+    ];
+    const step = below("step", {});
+    for (const conventions of [[], ["*"]])
+      assert.deepEqual(outcomesOf(traceOf(...spans, step), conventions, checks), [
+        "passed",
+        "failed",
+        "passed",
+      ]);
+  });
+}
