@@ -134,7 +134,7 @@ test("a convention's findings are kept as the well-known attributes, and usage t
         "gen_ai.conversation.id": "s",
         "gen_ai.operation.name": "chat",
       },
-      { "gen_ai.tool.name": "look" },
+      { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look" },
     ],
   );
 });

@@ -44,7 +44,11 @@ function readSpans(batch: Batch, path: TracePath, readBy: ReadBy): Map<string, A
   return found;
 }
 
-const operations: Partial<Record<ReadSpan["role"], string>> = { agent: "invoke_agent", model: "chat" };
+const operations: Partial<Record<ReadSpan["role"], string>> = {
+  agent: "invoke_agent",
+  model: "chat",
+  tool: "execute_tool",
+};
 
 /** With what the convention says the span is. Usage that repeats that of other spans goes: without the convention it would count. */
 function withRole({ role }: ReadSpan, isCounted: boolean, attributes: Attributes): Attributes {

@@ -1,6 +1,6 @@
 // VoltAgent 1.x: `input`, `output` and `usage.*` on the span of the agent.
 import { attributeOf } from "../../conversation/conversation.ts";
-import { preset } from "../table.ts";
+import { preset, standardRole } from "../table.ts";
 
 export const voltAgent = preset({
   name: "voltagent",
@@ -12,7 +12,9 @@ export const voltAgent = preset({
     const type = attributeOf(span, "span.type");
     if (type === "llm") return "model";
     if (type === "tool") return "tool";
-    return type === undefined || type === "agent" ? "agent" : "other";
+    // Spans stored without their content have the documented attributes in place of the type.
+    if (type === undefined) return standardRole(span) ?? "agent";
+    return type === "agent" ? "agent" : "other";
   },
   input: ["llm.messages", "input"],
   output: ["output"],
