@@ -82,8 +82,9 @@ function structureOf(
   { traceId, agentId, revision, trace, derived, ...by }: LoadedTrace,
   settings: ForgettingSettings,
 ): TraceStructure {
-  const { path, spans, resource, metadata, redactions } = trace;
-  const left = leftOf({ spans, resource, metadata, ...(redactions && { redactions }) }, path, by, settings);
+  const { path, spans, resource, metadata, redactions, content } = trace;
+  const batch = { spans, resource, metadata, ...(redactions && { redactions }), ...(content && { content }) };
+  const left = leftOf(batch, path, by, settings);
   const columns = columnsLeft(columnsOf(derived, rulesOf(left.redactions)), left, path, by);
   return { traceId, agentId, revision, settings, batches: [encoded(left)], columns, names: columns };
 }

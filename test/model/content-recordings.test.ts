@@ -2,22 +2,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withoutContent } from "../../src/model/content.ts";
-import { readByConventions, recognizedIn } from "../../src/model/conventions/conventions.ts";
+import { recognizedIn } from "../../src/model/conventions/conventions.ts";
+import { readTraceBy } from "../../src/model/conventions/read-by.ts";
 import { translateSpans } from "../../src/model/conventions/translate.ts";
 import { toolNameOf } from "../../src/model/conversation/conversation.ts";
 import { derive } from "../../src/model/trace/derive.ts";
 import { mergeBatches } from "../../src/model/trace/merge.ts";
 import type { MergedTrace } from "../../src/model/trace/trace.ts";
-import { recordedTraces, recordings } from "./conventions/recordings.ts";
+import {
+  recordedGroups,
+  recordedLogs,
+  recordedRecords,
+  recordedTraces,
+  recordings,
+} from "./conventions/recordings.ts";
 import { makeSpan, makeTrace } from "./make-trace.ts";
 
 /** What structure alone tells. */
 function read(trace: MergedTrace, conventions: string[]) {
-  const reading = readByConventions(trace.spans, conventions);
+  const { reading } = readTraceBy(trace, { conventions, conventionRules: [] });
   const spans = reading ? translateSpans(trace.spans, reading) : trace.spans;
   const { tokens, models, conversationId, userId, toolCalls } = derive(trace, undefined, reading);
   const steps = spans.filter(span => toolNameOf(span) === null).map(span => span.span_id);
-  const calls = toolCalls.filter(({ spanId }) => !steps.includes(spanId)).map(({ name }) => name);
+  const calls = toolCalls.map(({ name }) => name);
   return { steps, calls, tokens, models, conversationId, userId };
 }
 
@@ -26,11 +33,57 @@ function structureOf(trace: MergedTrace, conventions: string[]): MergedTrace {
   return mergeBatches([left], trace.path);
 }
 
+/** The texts of its attributes and records are searched for what people and tools said. */
+const said = /Paris|weather bot|rainy/;
+
 for (const [name] of recordings) {
-  test(`${name}: steps, tools, tokens, models and ids are the same without content`, () => {
+  test(`${name}: steps, calls, tokens, models and ids are the same without content`, () => {
     for (const trace of recordedTraces(name)) {
-      for (const conventions of [["*"], ...recognizedIn(trace.spans).map(one => [one])])
-        assert.deepEqual(read(structureOf(trace, conventions), conventions), read(trace, conventions));
+      for (const conventions of [["*"], ...recognizedIn(trace.spans).map(one => [one])]) {
+        const left = structureOf(trace, conventions);
+        assert.deepEqual(read(left, conventions), read(trace, conventions));
+        assert.doesNotMatch(JSON.stringify(left), said);
+        assert.deepEqual(read(structureOf(left, conventions), conventions), read(left, conventions));
+      }
+    }
+  });
+}
+
+test("without content, a call that only a message tells keeps its name and its ID, for any convention", () => {
+  const call = "llm.output_messages.0.message.tool_calls.0.tool_call.";
+  const trace = makeTrace([
+    makeSpan("1", {
+      attributes: {
+        "openinference.span.kind": "LLM",
+        "llm.output_messages.0.message.role": "assistant",
+        [`${call}id`]: "call-1",
+        [`${call}function.name`]: "refund",
+        [`${call}function.arguments`]: '{"city": "Paris"}',
+      },
+    }),
+  ]);
+  const left = structureOf(trace, ["openinference"]);
+  assert.deepEqual(left.spans[0]!.attributes, {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.output.messages": [
+      { role: "assistant", parts: [{ type: "tool_call", id: "call-1", name: "refund" }] },
+    ],
+  });
+  assert.deepEqual(read(left, ["openinference"]).calls, ["refund"]);
+  assert.deepEqual(structureOf(trace, []).spans[0]!.attributes, {});
+});
+
+for (const name of recordedLogs) {
+  test(`${name}: log records that arrive without their spans keep the calls`, () => {
+    for (const { traceId, batch } of recordedGroups(name, "protobuf")) {
+      const batches = [batch, ...(recordedRecords(name, "protobuf").get(traceId ?? "") ?? [])];
+      const readBy = { conventions: ["*"], conventionRules: [] };
+      const left = mergeBatches(
+        batches.map(one => withoutContent(one, "otlp", readBy, "none")),
+        "otlp",
+      );
+      assert.deepEqual(read(left, ["*"]).calls, read(mergeBatches(batches, "otlp"), ["*"]).calls);
+      assert.doesNotMatch(JSON.stringify(left), said);
     }
   });
 }

@@ -11,6 +11,7 @@ import { observedMark } from "../run/observed-turn.ts";
 import { mergeBatches } from "../trace/merge.ts";
 import type { Attributes, Batch, LogRecord, Span, TracePath } from "../trace/trace.ts";
 import { isKept, keptOfResource } from "./kept.ts";
+import { keptCalls, keptCallsOf } from "./kept-calls.ts";
 
 /**
  * The batch without its content. `readBy`: what the agent's traces are read by. A batch of log records may have none left.
@@ -19,7 +20,7 @@ export function withoutContent(batch: Batch, path: TracePath, readBy: ReadBy, go
   const read = readSpans(batch, path, readBy);
   const { logRecords } = batch;
   return {
-    spans: batch.spans.map(span => structureOf(span, read.get(span.span_id) ?? span.attributes)),
+    spans: batch.spans.map(span => structureOf(span, read.get(span.span_id) ?? keptIn(span.attributes))),
     resource: batch.resource && resourceOf(batch.resource),
     metadata: batch.metadata && marksOf(batch.metadata),
     content: gone,
@@ -27,18 +28,22 @@ export function withoutContent(batch: Batch, path: TracePath, readBy: ReadBy, go
   };
 }
 
-/** The attributes of each span, with those that rules and conventions give it. */
+/** What is kept of the attributes of each span, with those that rules and conventions give it. */
 function readSpans(batch: Batch, path: TracePath, readBy: ReadBy): Map<string, Attributes> {
   if (readBy.conventions.length === 0 && readBy.conventionRules.length === 0) return new Map();
   const { trace, reading } = readTraceBy(mergeBatches([batch], path), readBy, new ValueAllowance());
   const spans = reading ? translateSpans(trace.spans, reading) : trace.spans;
-  const found = new Map(spans.map(span => [span.span_id, span.attributes]));
+  const found = new Map(spans.map(span => [span.span_id, keptIn(span.attributes)]));
   if (reading) {
     const counted = new Set<ReadSpan>(reading.counted);
+    const calls = keptCalls(reading);
     for (const one of reading.spans) {
       if (one.convention === null) continue;
       const { span_id } = one.span;
-      found.set(span_id, withRole(one, counted.has(one), found.get(span_id)!));
+      found.set(span_id, {
+        ...withRole(one, counted.has(one), found.get(span_id)!),
+        ...calls.get(span_id),
+      });
     }
   }
   return found;
@@ -67,7 +72,7 @@ function structureOf(span: Span, attributes: Attributes): Span {
     span_id: span.span_id,
     parent_span_id: span.parent_span_id,
     name: span.name,
-    attributes: keptIn(attributes),
+    attributes,
     start_time_unix_nano: span.start_time_unix_nano,
     end_time_unix_nano: span.end_time_unix_nano,
     status: span.status && (span.status.code === undefined ? {} : { code: span.status.code }),
@@ -114,9 +119,9 @@ function marksOf(metadata: Attributes): Attributes | null {
   };
 }
 
-/** Tokens, models and ids may be in the record's attributes or in its body; a record without any is not kept. */
+/** Tokens, models, ids and calls may be in the record's attributes or in its body; a record without any is not kept. */
 function recordOf(record: LogRecord): LogRecord[] {
-  const attributes = keptIn(fieldsOf(record));
+  const attributes = { ...keptIn(fieldsOf(record)), ...keptCallsOf(record) };
   if (Object.keys(attributes).length === 0) return [];
   return [{ event_name: record.event_name, time_unix_nano: record.time_unix_nano, body: null, attributes }];
 }

@@ -1,6 +1,7 @@
 // The conventions that an agent has chosen, by the names of their presets; "*" chooses all.
 import type { ValueAllowance } from "../json-text.ts";
 import type { Span } from "../trace/trace.ts";
+import { openTelemetry } from "./presets/opentelemetry.ts";
 import { presets, recognizer } from "./presets.ts";
 import { type ReadingDepth, readTrace, type TraceReading } from "./read-trace.ts";
 import type { Preset } from "./reading.ts";
@@ -22,15 +23,25 @@ export function sameConventions(one: Conventions, other: Conventions): boolean {
   return one.length === other.length && one.every((name, at) => name === other[at]);
 }
 
-/** Null unless a chosen convention recognizes a span of the trace. */
+/**
+ * Null unless a chosen convention recognizes a span of the trace. `isStructure`: the trace lacks its content. Then a span that
+ * has messages is recognized whatever wrote them: they are the calls that were kept (content/kept-calls.ts).
+ */
 export function readByConventions(
   spans: Span[],
   chosen: Conventions,
   allowance?: ValueAllowance,
   depth?: ReadingDepth,
+  isStructure = false,
 ): TraceReading | null {
   if (chosen.length === 0) return null;
-  return readTrace(spans, recognizerOf(chosen), allowance, depth);
+  const recognize = recognizerOf(chosen);
+  return readTrace(spans, isStructure ? recognizingCalls(recognize) : recognize, allowance, depth);
+}
+
+function recognizingCalls(recognize: (span: Span) => Preset | null): (span: Span) => Preset | null {
+  return span =>
+    recognize(span) ?? (span.attributes["gen_ai.output.messages"] === undefined ? null : openTelemetry);
 }
 
 /** The conventions that recognize spans of the trace, in the order of the table, whatever is chosen. */

@@ -1,5 +1,5 @@
 // What the log records about one span say, before the span is known: whether anything, and what a trace may lack of it.
-import type { ReadMessage } from "../trace/message-parts.ts";
+import type { ReadCall, ReadMessage } from "../trace/message-parts.ts";
 import { newSpan } from "../trace/new-span.ts";
 import type { LogRecord, Span } from "../trace/trace.ts";
 import { valuesIn } from "./count-values.ts";
@@ -46,6 +46,13 @@ export function broughtBy(records: LogRecord[]): Brought {
     reply: answered?.value.some(message => /\S/.test(textIn(message))) ?? false,
     tools: [...tools].filter(name => name !== "").slice(0, toolsMax),
   };
+}
+
+/** The calls of tools that the answer in a record asks for; none if it is not looked into. */
+export function answeredCalls(record: LogRecord): ReadCall[] {
+  const span = spanWith([record]);
+  if (valuesIn([span]) > valuesMax) return [];
+  return openTelemetry.read(span).answered?.value.flatMap(({ calls }) => calls) ?? [];
 }
 
 function spanWith(records: LogRecord[]): Span {

@@ -22,7 +22,11 @@ export function readTraceBy(
   const ruled = applyRules(trace, conventionRules, allowance);
   // A rule may name a tool otherwise than messages do, which only the IDs of the calls tell.
   if (ruled.matches.some(spans => spans > 0)) depth = "all";
-  return { ...ruled, reading: readByConventions(ruled.trace.spans, conventions, allowance, depth) };
+  const isStructure = trace.content !== undefined;
+  return {
+    ...ruled,
+    reading: readByConventions(ruled.trace.spans, conventions, allowance, depth, isStructure),
+  };
 }
 
 export function sameReadBy(one: ReadBy, other: ReadBy): boolean {

@@ -43,7 +43,7 @@ const hasLogs = (name: string) => existsSync(new URL(`${name}.logs.pb.gz`, folde
 /** The names of the recordings with log records. */
 export const recordedLogs: string[] = recordings.map(([name]) => name).filter(hasLogs);
 
-function recordedGroups(name: string, encoding: Encoding) {
+export function recordedGroups(name: string, encoding: Encoding) {
   const body = decodeBody(recordedBody(name, encoding), encoding, decodeLimits);
   if (body.path !== "otlp") throw new Error("The recording is not OTLP.");
   return body.groups;
