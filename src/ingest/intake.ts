@@ -18,8 +18,11 @@ export function takerOf(by: IntakeBy): Take {
   const { intake } = by;
   const isNone = intake?.content === "none";
   const kept = intake && !takesEverything(intake) ? attributeFilter(intake.attributes) : null;
+  // What is read in content gets documented keys, which may be denied.
+  const denied = attributeFilter({ deny: intake?.attributes.deny ?? [], allow: null });
   return (batch, path, isForgotten = false) => {
     const left = kept ? kept(batch) : batch;
-    return isNone || isForgotten ? withoutContent(left, path, by, isForgotten ? "forgotten" : "none") : left;
+    if (!isNone && !isForgotten) return left;
+    return denied(withoutContent(left, path, by, isForgotten ? "forgotten" : "none"));
   };
 }

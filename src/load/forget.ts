@@ -97,7 +97,8 @@ function leftOf(
   { attributes, storing }: ForgettingSettings,
 ): Batch {
   const { redactions: before = [], ...sent } = batch;
-  const structure = withoutContent(attributeFilter(attributes)(sent), path, readByOf(by), "forgotten");
+  const left = withoutContent(attributeFilter(attributes)(sent), path, readByOf(by), "forgotten");
+  const structure = attributeFilter({ ...attributes, allow: null })(left);
   const { value, redactions } = redactedBy(structure, storing);
   const keyOf = ({ spanId, path }: Redaction) => `${spanId} ${path}`;
   const changed = new Set(redactions.map(keyOf));
