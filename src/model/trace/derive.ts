@@ -48,7 +48,7 @@ export function derive(
   const judgedText = ruled?.judgedText ?? read.judgedText;
   const otherConvention =
     depth === "all"
-      ? findOtherConvention(spans, lacksOf({ ...read, tokens, userInput, responseText }))
+      ? findOtherConvention(unreadIn(spans, reading), lacksOf({ ...read, tokens, userInput, responseText }))
       : null;
 
   const notices: Notice[] = userInput || trace.content ? [] : ["no_user_input"];
@@ -76,6 +76,13 @@ export function derive(
     notices,
     otherConvention,
   };
+}
+
+/** The spans that no convention of the agent reads. */
+function unreadIn(spans: Span[], reading: TraceReading | null): Span[] {
+  if (!reading) return spans;
+  const read = new Set(reading.spans.flatMap(({ at, convention }) => (convention === null ? [] : [at])));
+  return spans.filter((_, at) => !read.has(at));
 }
 
 /** What nothing in the trace tells. */

@@ -17,8 +17,13 @@ type Sign = { key: string; convention: string; standsFor: readonly Lack[] };
 
 const conversation = ["input", "reply"] as const;
 
-/** By convention: how its users can send the GenAI attributes, and its own attributes. */
-export const conventions: Record<string, { way: string; signs: Record<string, readonly Lack[]> }> = {
+type Signs = Record<string, readonly Lack[]>;
+
+/**
+ * By convention: how its users can send the GenAI attributes, and its own attributes. `claims`: it also writes attributes of
+ * other conventions, which say nothing about these on its spans.
+ */
+export const conventions: Record<string, { way: string; signs: Signs; claims?: true }> = {
   OpenInference: {
     way: "An OpenTelemetry GenAI instrumentation of the same library sends them.",
     signs: {
@@ -70,7 +75,54 @@ export const conventions: Record<string, { way: string; signs: Record<string, re
       "gcp.vertex.agent.": conversation,
     },
   },
+  Langfuse: {
+    way: wayOf("Langfuse"),
+    signs: {
+      "langfuse.observation.input": ["input"],
+      "langfuse.observation.output": ["reply"],
+      "langfuse.observation.usage_details": ["usage"],
+    },
+  },
+  MLflow: {
+    way: wayOf("MLflow"),
+    signs: {
+      "mlflow.spanInputs": ["input"],
+      "mlflow.spanOutputs": ["reply"],
+      "mlflow.chat.tokenUsage": ["usage"],
+    },
+  },
+  Genkit: {
+    way: wayOf("Genkit"),
+    signs: { "genkit:input": ["input"], "genkit:output": ["reply", "usage"] },
+  },
+  Laminar: {
+    way: wayOf("Laminar"),
+    signs: { "lmnr.span.input": ["input"], "lmnr.span.output": ["reply"] },
+  },
+  "Strands Agents": {
+    way: wayOf("Strands Agents"),
+    signs: { "event_loop.cycle_id": conversation },
+  },
+  "Pydantic AI before 1.0": {
+    way: "Current releases of Pydantic AI send them.",
+    signs: { all_messages_events: conversation },
+  },
+  Mastra: {
+    way: wayOf("Mastra"),
+    signs: { "mastra.span.type": conversation, "gen_ai.tool.input": ["toolArguments"] },
+    claims: true,
+  },
+  VoltAgent: {
+    way: wayOf("VoltAgent"),
+    signs: { "voltagent.": conversation },
+    claims: true,
+  },
 };
+
+/** Those that no release of the SDK sends. */
+function wayOf(title: string): string {
+  return `Set them yourself, or switch on ${title} in the agent's settings, Conventions.`;
+}
 
 const signs = new Map<string, Sign>(
   Object.entries(conventions).flatMap(([convention, { signs: own }]) =>
@@ -94,11 +146,7 @@ export function findOtherConvention(spans: Span[], lacks: ReadonlySet<Lack>): De
   if (lacks.size === 0) return null;
   const found = new Set<Sign>();
   for (const span of spans) {
-    for (const key in span.attributes) {
-      const match = anySign.exec(key);
-      const sign = match && signs.get(match[0]);
-      if (sign?.standsFor.some(lack => lacks.has(lack))) found.add(sign);
-    }
+    for (const sign of signsOf(span)) if (sign.standsFor.some(lack => lacks.has(lack))) found.add(sign);
   }
   if (found.size === 0) return null;
 
@@ -116,4 +164,15 @@ export function findOtherConvention(spans: Span[], lacks: ReadonlySet<Lack>): De
       ...names.map(name => conventions[name]!.way),
     ].join(" "),
   };
+}
+
+/** Those of the convention that claims the span, else all. */
+function signsOf(span: Span): Sign[] {
+  const matched: Sign[] = [];
+  for (const key in span.attributes) {
+    const match = anySign.exec(key);
+    if (match) matched.push(signs.get(match[0])!);
+  }
+  const owner = matched.find(({ convention }) => conventions[convention]!.claims)?.convention;
+  return owner === undefined ? matched : matched.filter(({ convention }) => convention === owner);
 }

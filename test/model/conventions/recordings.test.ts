@@ -85,6 +85,10 @@ for (const [name, expected] of recordings) {
     });
   }
 
+  test(`${name}: no other convention is named once it is read`, () => {
+    for (const { derived } of readAll(name, "protobuf")) assert.equal(derived.otherConvention, null);
+  });
+
   test(`${name}: lists show what the trace in detail does`, () => {
     for (const trace of recordedTraces(name, "protobuf")) {
       const [all, columns] = (["all", "columns"] as const).map(depth =>
@@ -115,6 +119,26 @@ for (const [name, expected] of recordings) {
         called,
         derived.toolCalls.map(call => call.name),
       );
+    }
+  });
+}
+
+const named: [recording: string, convention: string][] = [
+  ["55-pydantic-ai-old-v1-basic", "Pydantic AI before 1.0"],
+  ["62-langfuse-py-openai-basic", "Langfuse"],
+  ["73-strands-basic", "Strands Agents"],
+  ["78-mlflow-openai-basic", "MLflow"],
+  ["85-laminar-basic", "Laminar"],
+  ["93-mastra-basic", "Mastra"],
+  ["94-voltagent-basic", "VoltAgent"],
+  ["97-genkit-basic", "Genkit"],
+];
+for (const [name, convention] of named) {
+  test(`${name}: ${convention} is named while no convention is read`, () => {
+    for (const trace of recordedTraces(name)) {
+      const { otherConvention, notices } = derive(trace);
+      assert.equal(otherConvention?.name, convention);
+      assert.ok(notices.includes("other_convention"));
     }
   });
 }

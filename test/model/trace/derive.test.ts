@@ -364,6 +364,24 @@ describe("attributes of other conventions", () => {
       ["gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"],
       /gen_ai\.input\.messages, gen_ai\.output\.messages/,
     ],
+    [
+      "Langfuse",
+      { "langfuse.observation.input": "hi", "langfuse.observation.usage_details": "{}" },
+      ["langfuse.observation.input", "langfuse.observation.usage_details"],
+      /gen_ai\.input\.messages, gen_ai\.usage.*switch on Langfuse/,
+    ],
+    [
+      "Mastra",
+      { "gen_ai.completion": "{}", "mastra.span.type": "model_generation" },
+      ["mastra.span.type"],
+      /gen_ai\.output\.messages.*switch on Mastra/,
+    ],
+    [
+      "VoltAgent",
+      { "voltagent.operation_id": "o", "ai.response.finish_reason": "stop" },
+      ["voltagent.*"],
+      /gen_ai\.output\.messages.*switch on VoltAgent/,
+    ],
   ];
   for (const [name, attributes, found, send] of cases) {
     test(`${name} is named with ${found[0]} and what to send`, () => {
