@@ -1,4 +1,4 @@
-// Parses and prints JSON without losing digits: integers beyond 2^53 become bigints.
+// Parses and prints JSON without losing digits: integers beyond 2^53 become bigints, or text in test cases.
 
 /** The reviver's third argument and JSON.rawJSON, which TypeScript's types do not have yet. */
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
@@ -29,6 +29,26 @@ const exact: Reviver = (_key, value, context) => {
   const source = context?.source;
   if (typeof value !== "number" || Number.isSafeInteger(value) || source === undefined) return value;
   return /^-?\d+$/.test(source) && source.length <= digitsMax ? BigInt(source) : value;
+};
+
+export class NumberTooLarge extends Error {
+  override name = "NumberTooLarge";
+  override message = "A number is too large.";
+}
+
+/**
+ * Parses a test case, or a part of it, as the service does: integers beyond ±(2^53−1) become decimal text. Throws a
+ * SyntaxError, or NumberTooLarge for numbers such as 1e999, which would be sent as null.
+ */
+export function parseTestJson(text: string): unknown {
+  return /\d{16}|[eE]\+?\d{3}/.test(text) ? JSON.parse(text, asText as Reviver) : JSON.parse(text);
+}
+
+const asText: Reviver = (key, value, context) => {
+  const read = exact(key, value, context);
+  if (typeof read === "bigint") return context!.source;
+  if (typeof read === "number" && !Number.isFinite(read)) throw new NumberTooLarge();
+  return read;
 };
 
 /** JSON text, indented by default. */

@@ -46,6 +46,7 @@ export const examples: Record<AssertionType, Example> = {
     fails: [request({}), tool({ order: 7, region: "EU" })],
     notes: [
       'With `arguments_mode: "partial"` further arguments do not matter; with `"exact"` they do.',
+      'Integers beyond ±(2^53−1) are kept as decimal text, in tests as in traces: `9007199254740993` is `"9007199254740993"`. `$gt`, `$gte`, `$lt` and `$lte` compare them exactly.',
       'In place of a value: `{"$regex"}`, `{"$in"}`, `{"$gt"}`, `{"$gte"}`, `{"$lt"}`, `{"$lte"}` or `{"$exists"}`.',
       'To forbid a call: `"negate": true`, or `"min": 0, "max": 0`.',
     ],
@@ -118,6 +119,7 @@ export const examples: Record<AssertionType, Example> = {
     notes: [
       "`$ref` can refer to places in the schema: `#/$defs/name`, an `$anchor`, or the schema's own `$id`. Other references are rejected when the test is saved.",
       "`pattern` and `patternProperties` run on a linear-time engine, as in `response_regex`: look-around and back-references are rejected when the test is saved.",
+      "Integers beyond ±(2^53−1) are integers. Where one is too close to a number of the schema to tell them apart, or `multipleOf` is to divide it, the check is skipped.",
     ],
   },
 };

@@ -1,5 +1,6 @@
 // Whether the arguments of a tool call are the expected ones, and where they are not.
 
+import { isSameScalar, magnitudeOf } from "../model/long-integers.ts";
 import { step } from "../model/path.ts";
 import { isRecord } from "../model/record.ts";
 import type { RunBudget } from "../model/run/budget.ts";
@@ -78,7 +79,7 @@ class Comparison {
     if (isRecord(expected) && isRecord(actual)) return this.#recordHolds(expected, actual, path, note);
     if (Array.isArray(expected) && Array.isArray(actual))
       return this.#listHolds(expected, actual, path, note);
-    return this.#noted(expected === actual, expected, actual, path, note);
+    return this.#noted(isSameScalar(expected, actual), expected, actual, path, note);
   }
 
   /** Of an object with a changed text only operators are unknown: they compare it as a whole. */
@@ -143,8 +144,12 @@ function operatorsHold(operators: Operators, actual: unknown, budget: Budget): b
   if ($exists !== undefined && $exists !== (actual !== absent)) return false;
   if ($regex !== undefined && !(typeof actual === "string" && occurs($regex, actual, budget))) return false;
   if ($in !== undefined && !$in.some(choice => deepEqual(choice, actual, budget))) return false;
-  const fits = (limit: number | undefined, compare: (value: number, limit: number) => boolean) =>
-    limit === undefined || (typeof actual === "number" && compare(actual, limit));
+  const value = magnitudeOf(actual);
+  const fits = (operand: number | string | undefined, compare: Compare) => {
+    if (operand === undefined) return true;
+    const limit = magnitudeOf(operand);
+    return value !== undefined && limit !== undefined && compare(value, limit);
+  };
   return (
     fits($gt, (value, limit) => value > limit) &&
     fits($gte, (value, limit) => value >= limit) &&
@@ -158,5 +163,7 @@ function occurs(source: string, text: string, budget: Budget): boolean {
   if (!isSearchedInline(pattern, text)) throw new TooMuchToCompare();
   return budget.timed(() => pattern.occursIn(text));
 }
+
+type Compare = (value: number | bigint, limit: number | bigint) => boolean;
 
 type Fields = Record<string, unknown>;

@@ -1,4 +1,5 @@
 // Deep equality of JSON values.
+import { isSameScalar } from "../model/long-integers.ts";
 import type { RunBudget } from "../model/run/budget.ts";
 import type { Unknown } from "./redacted.ts";
 
@@ -16,7 +17,7 @@ export function deepEqual(
   budget?.spend(1);
   if (unknown && typeof a === "string" && unknown.isIn(a)) return unknown.as;
   if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return isSameScalar(a, b);
   if (Array.isArray(a) || Array.isArray(b)) {
     return (
       Array.isArray(a) &&

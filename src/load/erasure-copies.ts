@@ -10,7 +10,7 @@ import {
 import { type BatchSearch, findInBatch } from "../model/erasure/find-in-batch.ts";
 import { idAttributes } from "../model/erasure/id-attributes.ts";
 import type { Criterion } from "../model/erasure.ts";
-import { parseUnaltered } from "../model/json-exact.ts";
+import { parseNumbers } from "../model/json-exact.ts";
 import type { Database } from "../store/db.ts";
 import {
   type CopyPlace,
@@ -153,7 +153,7 @@ function changesOf(
       const erased = eraseIn(value, text);
       if (erased !== value) changed[name] = erased;
     } else if (value && probe.mayHave(value)) {
-      const json = parseUnaltered(value.toString());
+      const json = parseNumbers(value.toString());
       if (excerptInJson(json, text) !== null) changed[name] = eraseInJson(json, text);
     }
   }
@@ -205,7 +205,7 @@ async function eraseAnswers(
 
 function jsonOf(text: string): unknown {
   try {
-    return parseUnaltered(text);
+    return parseNumbers(text);
   } catch {
     return text;
   }

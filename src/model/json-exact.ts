@@ -95,10 +95,24 @@ export function parseExactly(text: string, readInteger: (digits: string) => unkn
   return readValue();
 }
 
-/** As JSON.parse, but no key gets another name. Throws a SyntaxError, or a RangeError if it is nested too deeply. */
+/**
+ * As JSON.parse, but no key gets another name, and integers beyond ±(2^53−1) are decimal text. Throws a SyntaxError, or a
+ * RangeError if it is nested too deeply.
+ */
 export function parseUnaltered(text: string): unknown {
   const value: unknown = JSON.parse(text);
+  return mayBeAltered(text) ? parseExactly(text, digits => digits) : value;
+}
+
+/** As parseUnaltered, but every number stays a number: for stored JSON and replies of agents. */
+export function parseNumbers(text: string): unknown {
+  const value: unknown = JSON.parse(text);
   return hasEscapedKey(text) ? parseExactly(text, Number) : value;
+}
+
+/** Whether JSON.parse may alter valid JSON: it has a key with an escape or a run of 16 digits. */
+export function mayBeAltered(text: string): boolean {
+  return /\d{16}/.test(text) || hasEscapedKey(text);
 }
 
 /** Whether valid JSON has a key with an escape, which JSON.parse may give another name. */

@@ -1,6 +1,6 @@
 // Test cases: each is one JSON document, beside its inputs and the columns that ingestion filters by.
 import type pg from "pg";
-import { parseUnaltered } from "../model/json-exact.ts";
+import { parseNumbers } from "../model/json-exact.ts";
 import { type Issue, Refusal } from "../model/refusal.ts";
 import { whyNotEligible } from "../model/test-case/eligibility.ts";
 import { documentOf, type TestCase, type TestCaseDocument } from "../model/test-case/test-case.ts";
@@ -171,7 +171,7 @@ type TestCaseRow = { id: string; agent_id: string; version: number; document: st
 
 function toTestCase(row: TestCaseRow): TestCase {
   const { id, agent_id: agentId, version } = row;
-  const document = parseUnaltered(row.document) as TestCaseDocument;
+  const document = parseNumbers(row.document) as TestCaseDocument;
   if (row.inputs === null) return { id, agentId, version, ...document };
   const inputs = (JSON.parse(row.inputs) as string[]).map(input => ({ input }));
   return { id, agentId, version, ...documentOf({ ...document, inputs }) };

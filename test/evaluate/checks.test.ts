@@ -214,6 +214,11 @@ const hold: Case[] = [
     { type: "json_match", target_node: "call", field: "gen_ai.tool.name", expected_value: "refund" },
     [root(), tool("refund")],
   ],
+  [
+    "tool_call: a large integer in JSON text",
+    args({ id: "9007199254740993" }),
+    [root(), tool("refund", '{"id":9007199254740993}')],
+  ],
 ];
 
 /** Comparisons that do not hold: failed, and passed once negated. */
@@ -276,6 +281,21 @@ const fall: Case[] = [
     "json_match: another value",
     { type: "json_match", target_node: "step", field: "n", expected_value: 5 },
     holding("step", { n: 6 }),
+  ],
+  [
+    "json_match: another large integer",
+    { type: "json_match", target_node: "step", field: "n", expected_value: "9007199254740992" },
+    holding("step", { n: "9007199254740993" }),
+  ],
+  [
+    "json_match: another large integer in JSON text",
+    { type: "json_match", target_node: "step", field: "n", expected_value: { id: "9007199254740992" } },
+    holding("step", { n: '{"id":9007199254740993}' }),
+  ],
+  [
+    "tool_call: another large integer in JSON text",
+    args({ id: "9007199254740992" }),
+    [root(), tool("refund", '{"id":9007199254740993}')],
   ],
   [
     "json_match: text is no number",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { parseExact, printExact } from "../../web/exact-json.ts";
+import { parseExact, parseTestJson, printExact } from "../../web/exact-json.ts";
 import { pathText, valueAt } from "../../web/value-path.ts";
 import { nestedJson } from "../model/make-trace.ts";
 
@@ -23,6 +23,16 @@ describe("what is read is written again as it was", () => {
         assert.equal(printExact(parseExact(text), 0), text);
       }),
     );
+  });
+});
+
+test("integers beyond 2^53 in a test case become text, other numbers stay", () => {
+  const text = '{"id":9007199254740993,"max":[-9223372036854775808,9007199254740991],"n":1e20,"s":"\\u0031"}';
+  assert.deepEqual(parseTestJson(text), {
+    id: "9007199254740993",
+    max: ["-9223372036854775808", 9007199254740991],
+    n: 1e20,
+    s: "1",
   });
 });
 

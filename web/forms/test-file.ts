@@ -1,6 +1,7 @@
 // Imports test cases from a file: parses it, validates each on the server, and creates them one by one.
 
 import type { Failure } from "../api.ts";
+import { parseTestJson } from "../exact-json.ts";
 import { createTest, validateTest } from "../mutations/tests.ts";
 import { messageOf } from "./test-changes.ts";
 
@@ -15,7 +16,7 @@ export function readDocuments(
 ): { ok: true; documents: unknown[] } | { ok: false; fault: string } {
   let read: unknown;
   try {
-    read = JSON.parse(text);
+    read = parseTestJson(text);
   } catch (error) {
     return { ok: false, fault: `This file is not JSON. ${error instanceof Error ? error.message : ""}` };
   }

@@ -1,5 +1,6 @@
 // Validates what the shape of an assertion cannot express: consistent limits, usable patterns and schemas.
 
+import { step } from "../path.ts";
 import type { Issue } from "../refusal.ts";
 import { stripInvisible } from "../strip-invisible.ts";
 import type { Assertion, AssertionOf } from "./assertion.ts";
@@ -18,6 +19,7 @@ export function assertionIssues(assertion: Assertion): Issue[] {
       return [
         ...rangeIssues(assertion),
         ...sizeIssues(assertion.expected_arguments, ".expected_arguments"),
+        ...numberIssues(assertion.expected_arguments, ".expected_arguments"),
         ...argumentIssues(assertion.expected_arguments, ".expected_arguments"),
       ];
     case "token_limit":
@@ -25,9 +27,15 @@ export function assertionIssues(assertion: Assertion): Issue[] {
     case "response_regex":
       return patternIssues(assertion.pattern, assertion.flags ?? "");
     case "json_match":
-      return sizeIssues(assertion.expected_value, ".expected_value");
+      return [
+        ...sizeIssues(assertion.expected_value, ".expected_value"),
+        ...numberIssues(assertion.expected_value, ".expected_value"),
+      ];
     case "json_schema":
-      return schemaIssues(assertion.schema).map(({ path, message }) => ({ path: `.schema${path}`, message }));
+      return [
+        ...schemaIssues(assertion.schema).map(({ path, message }) => ({ path: `.schema${path}`, message })),
+        ...numberIssues(assertion.schema, ".schema"),
+      ];
     case "semantic":
       return [...criteriaIssues(assertion.criteria), ...restsOnIssues(assertion)];
     case "http_status":
@@ -84,4 +92,14 @@ function patternIssues(pattern: string, flags: string): Issue[] {
 function sizeIssues(value: unknown, path: string): Issue[] {
   if (value === undefined || Buffer.byteLength(JSON.stringify(value)) <= expectedBytesMax) return [];
   return [{ path, message: `Expected at most ${expectedBytesMax / 1024} KB as JSON text.` }];
+}
+
+/** A number such as 1e999 would be stored as null. */
+function numberIssues(value: unknown, path: string): Issue[] {
+  if (typeof value === "number") {
+    return Number.isFinite(value) ? [] : [{ path, message: "The number is too large." }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item, at) => numberIssues(item, path + step(at)));
+  return Object.entries(value).flatMap(([key, inner]) => numberIssues(inner, path + step(key)));
 }

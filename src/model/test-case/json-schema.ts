@@ -5,6 +5,7 @@ import { isWithin, step } from "../path.ts";
 import { isRecord } from "../record.ts";
 import type { Issue } from "../refusal.ts";
 import { patternFault } from "./pattern.ts";
+import { withNumbers } from "./schema-integers.ts";
 import { readReferences, type Subschema } from "./schema-references.ts";
 
 const schemaBytesMax = 64 * 1024;
@@ -26,7 +27,8 @@ export function draftOf(schema: unknown): SchemaDraft | null {
 }
 
 /** Why the schema cannot be used. Paths start at the schema, such as `.properties.id`. Never throws. */
-export function schemaIssues(schema: unknown): Issue[] {
+export function schemaIssues(stored: unknown): Issue[] {
+  const schema = isWithin(stored, schemaDepthMax) ? withNumbers(stored) : stored;
   if (typeof schema !== "boolean" && !isRecord(schema)) {
     return [{ path: "", message: "A schema must be an object, true or false." }];
   }

@@ -1,17 +1,18 @@
 // Operators such as `$regex` that may replace a leaf in the expected arguments of a tool call.
 
+import { magnitudeOf } from "../long-integers.ts";
 import { step } from "../path.ts";
 import type { Issue } from "../refusal.ts";
 import { patternFault } from "./pattern.ts";
 
-/** The operators of one object; all of them must match. */
+/** The operators of one object; all of them must match. Limits are text if they are integers beyond ±(2^53−1). */
 export type Operators = {
   $regex?: string;
   $in?: unknown[];
-  $gt?: number;
-  $gte?: number;
-  $lt?: number;
-  $lte?: number;
+  $gt?: number | string;
+  $gte?: number | string;
+  $lt?: number | string;
+  $lte?: number | string;
   $exists?: boolean;
 };
 
@@ -50,7 +51,7 @@ function operatorFault(name: string, operand: unknown): string | null {
     case "$gte":
     case "$lt":
     case "$lte":
-      return typeof operand === "number" ? null : "Expected a number.";
+      return magnitudeOf(operand) !== undefined ? null : "Expected a number.";
     default:
       return name.startsWith("$")
         ? `Unknown operator "${name}". Use ${names.join(", ")}.`

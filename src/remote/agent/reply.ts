@@ -1,7 +1,7 @@
 // Extracts the text of an agent's reply: by a JSON pointer, at a product's usual location, or from an event stream.
 import { createParser } from "eventsource-parser";
 import type { ReplyLocation } from "../../model/agent/connection.ts";
-import { parseUnaltered } from "../../model/json-exact.ts";
+import { parseNumbers } from "../../model/json-exact.ts";
 
 /** `product`: the location used by Flowise or Langflow. */
 export type TextLocation = ReplyLocation | { kind: "product"; product: "flowise" | "langflow" };
@@ -253,7 +253,7 @@ function at(value: unknown, pointer: string): unknown {
 
 function parsed(text: string): unknown {
   try {
-    return parseUnaltered(text);
+    return parseNumbers(text);
   } catch {
     return undefined;
   }

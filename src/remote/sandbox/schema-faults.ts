@@ -112,8 +112,12 @@ function typeOf(value: unknown): string {
 }
 
 function listed(value: unknown): string {
+  // Integers beyond ±(2^53−1) are listed as text, too, with all their digits.
   const text = Array.isArray(value)
-    ? value.map(item => JSON.stringify(item)).join(", ")
+    ? value
+        .filter(item => !Number.isInteger(item) || Number.isSafeInteger(item))
+        .map(item => JSON.stringify(item))
+        .join(", ")
     : JSON.stringify(value);
   return shortened(text ?? "a fixed value", listedMax);
 }

@@ -1,5 +1,5 @@
 // Inside the sandbox's thread: validates values against schemas and searches texts for patterns.
-import { parseUnaltered } from "../../model/json-exact.ts";
+import { mayBeAltered, parseExactly } from "../../model/json-exact.ts";
 import "./linear-patterns.ts";
 import type { SandboxAnswer, SandboxQuestion } from "../../model/sandbox.ts";
 import { compilePattern, PatternFault } from "../../model/test-case/pattern.ts";
@@ -37,6 +37,7 @@ function answerTo(question: SandboxQuestion): SandboxAnswer {
     }
     const value = parse(question.value);
     if (!value) return { state: "ok", holds: false, faults: ["The value is not JSON."] };
+    if (value.integers.size > 0) checkComparable(value.integers, question.schema);
     const faults = validatorOf(question.schema)(value.json);
     return { state: "ok", holds: faults.length === 0, faults };
   } catch (error) {
@@ -52,10 +53,31 @@ function messageOf(error: unknown): string {
   return "The schema is not supported. Save the test again to see why.";
 }
 
-function parse(text: string): { json: unknown } | null {
+/** `integers`: the digits of those beyond ±(2^53−1), which `json` has as doubles. */
+function parse(text: string): { json: unknown; integers: Set<string> } | null {
+  const integers = new Set<string>();
   try {
-    return { json: parseUnaltered(text) };
+    const json: unknown = JSON.parse(text);
+    if (!mayBeAltered(text)) return { json, integers };
+    const read = parseExactly(text, digits => {
+      integers.add(digits);
+      return Number(digits);
+    });
+    return { json: read, integers };
   } catch {
     return null;
+  }
+}
+
+/** Throws where a double that stands for an integer of the value could be taken for another one of the schema. */
+function checkComparable(integers: Set<string>, schema: string): void {
+  const limits = Array.from(schema.matchAll(/(?<![\d.])-?[1-9]\d{15,}(?!\.)/g), ([digits]) => digits);
+  const byDouble = Map.groupBy(limits, Number);
+  const isDivided = schema.includes('"multipleOf"');
+  for (const digits of integers) {
+    const alike = byDouble.get(Number(digits)) ?? [];
+    if (alike.some(limit => limit !== digits) || (isDivided && String(Number(digits)) !== digits)) {
+      throw new SchemaFault("The value has an integer that is too large to compare with the schema.");
+    }
   }
 }

@@ -2,6 +2,7 @@
 import { type Schema, validate } from "@cfworker/json-schema";
 import { parseUnaltered } from "../../model/json-exact.ts";
 import { draftOf } from "../../model/test-case/json-schema.ts";
+import { withIntegers } from "../../model/test-case/schema-integers.ts";
 import { readReferences } from "../../model/test-case/schema-references.ts";
 import { faultText } from "./schema-faults.ts";
 
@@ -23,7 +24,7 @@ let schemaChars = 0;
 export function validatorOf(schema: string): Validator {
   const known = validators.get(schema);
   if (known) return known;
-  const made = makeValidator(parseUnaltered(schema) as Schema | boolean);
+  const made = makeValidator(withIntegers(parseUnaltered(schema)) as Schema | boolean);
   schemaChars += schema.length;
   for (const oldest of validators.keys()) {
     if (validators.size < validatorsMax && schemaChars <= schemaCharsMax) break;

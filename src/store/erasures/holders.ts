@@ -1,5 +1,5 @@
 // Tests, notes and saved views that may have the value of an erasure: listed, and edited once somebody chose them.
-import { parseUnaltered } from "../../model/json-exact.ts";
+import { parseNumbers } from "../../model/json-exact.ts";
 import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
 import type { Database } from "../db.ts";
 import { placeOf } from "../scale/places.ts";
@@ -26,7 +26,7 @@ export async function listTestsToSearch(
   );
   return rows.map(({ id, name, document, inputs }) => ({
     ...{ id, agentId, name },
-    document: parseUnaltered(document) as TestCaseDocument,
+    document: parseNumbers(document) as TestCaseDocument,
     inputs: inputs && JSON.parse(inputs),
   }));
 }

@@ -1,5 +1,5 @@
 // Backtests: started under a lease, one per agent at a time; ended, listed and deleted.
-import { parseUnaltered } from "../../model/json-exact.ts";
+import { parseNumbers } from "../../model/json-exact.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { BacktestChange, BacktestState, BacktestUsage } from "../../model/run/backtest.ts";
 import type { Outcome } from "../../model/run/run.ts";
@@ -179,7 +179,7 @@ function toBacktest(row: BacktestRow): Backtest {
     agentId: row.agent_id,
     testId: row.test_id,
     testVersion: row.test_version,
-    test: parseUnaltered(row.test) as TestCaseDocument,
+    test: parseNumbers(row.test) as TestCaseDocument,
     createdAt: row.created_at,
     finishedAt: row.ended_at,
     state: row.seen_state,

@@ -1,7 +1,7 @@
 // The compressed detail of a run: results, applicability of the tests, and the tests to continue with.
 import { zstdDecompressSync } from "node:zlib";
 import type { ReadBy } from "../../model/conventions/read-by.ts";
-import { parseUnaltered } from "../../model/json-exact.ts";
+import { parseNumbers } from "../../model/json-exact.ts";
 import { decodeUsage, encodeUsage, type ModelUsage } from "../../model/price/usage.ts";
 import type { Result, Verdict } from "../../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
@@ -94,7 +94,5 @@ function jsonOf(document: TestCaseDocument): Buffer {
 
 /** Both lists are empty for a run without results. */
 export function decodeDetail(bytes: Buffer | null): Detail {
-  return bytes
-    ? (parseUnaltered(zstdDecompressSync(bytes).toString()) as Detail)
-    : { results: [], tests: [] };
+  return bytes ? (parseNumbers(zstdDecompressSync(bytes).toString()) as Detail) : { results: [], tests: [] };
 }

@@ -1,5 +1,5 @@
 // The job queue of manual runs: claims them under a lease, extends leases, and releases those of crashed workers.
-import { parseUnaltered } from "../../model/json-exact.ts";
+import { parseNumbers } from "../../model/json-exact.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { RunState } from "../../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
@@ -273,7 +273,7 @@ function isEnded(row: EndedRow): row is EndedManualRun {
 }
 
 function toManualRun({ testId, test, input, ...run }: RunRow): ManualRun {
-  const document = parseUnaltered(test) as TestCaseDocument & { version: number };
+  const document = parseNumbers(test) as TestCaseDocument & { version: number };
   const turns = input === null ? document.turns : [{ input: JSON.parse(input) as string }];
   return { ...run, test: { ...document, turns, id: testId, agentId: run.agentId } };
 }

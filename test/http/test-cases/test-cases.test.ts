@@ -291,3 +291,26 @@ test("escaped keys keep their names, whatever was sent before", async () => {
     assert.ok(text.includes(`{"id":1,${JSON.stringify(key)}:0}`), text);
   }
 });
+
+test("integers beyond 2^53 are kept as decimal text, in a draft and in what is stored", async () => {
+  const fields = '"type":"json_match","target_node":"step","field":"order"';
+  const assertions = [
+    `{${fields},"expected_value":9007199254740993}`,
+    '{"type":"tool_call","expected_name":"x","expected_arguments":{"id":{"$gt":-9007199254740993},"n":1e3}}',
+    '{"type":"json_schema","target_node":"a","field":"b","schema":{"maximum":9223372036854775807}}',
+  ].join();
+  const text = `{"name":"Large","status":"disabled","assertions":[${assertions}]}`;
+  const path = `/api/agents/${agent.id}/tests`;
+  const { body: made } = await owner.client.request("POST", path, text).expect(201);
+  const { body: stored } = await owner.client.get(`/api/tests/${made.id}`).expect(200);
+  for (const { assertions: kept } of [made, stored]) {
+    assert.equal(kept[0].expected_value, "9007199254740993");
+    assert.deepEqual(kept[1].expected_arguments, { id: { $gt: "-9007199254740993" }, n: 1000 });
+    assert.deepEqual(kept[2].schema, { maximum: "9223372036854775807" });
+  }
+  const infinite = `{"name":"Infinite","status":"disabled","assertions":[{${fields},"expected_value":1e999}]}`;
+  const { body: refused } = await owner.client.request("POST", path, infinite).expect(400);
+  assert.deepEqual(refused.issues, [
+    { path: "assertions[0].expected_value", message: "The number is too large." },
+  ]);
+});

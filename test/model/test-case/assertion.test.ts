@@ -177,6 +177,21 @@ const refused: [name: string, written: object, path: string][] = [
     ".expected_value",
   ],
   ["json_schema without a schema", { type: "json_schema", target_node: "a", field: "b" }, ".schema"],
+  [
+    "a number that no double can hold",
+    { type: "json_match", target_node: "a", field: "b", expected_value: { c: [1, Infinity] } },
+    ".expected_value.c[1]",
+  ],
+  [
+    "a limit that no double can hold",
+    { type: "tool_call", expected_name: "a", expected_arguments: { n: { $lt: Infinity } } },
+    ".expected_arguments.n.$lt",
+  ],
+  [
+    "a schema with such a number",
+    { type: "json_schema", target_node: "a", field: "b", schema: { const: -Infinity } },
+    ".schema.const",
+  ],
   ["a schema that is a list", { type: "json_schema", target_node: "a", field: "b", schema: [] }, ".schema"],
   ["an empty id", { type: "response_time", max_ms: 1, id: "" }, ".id"],
   ["negate as text", { type: "response_time", max_ms: 1, negate: "yes" }, ".negate"],
@@ -225,6 +240,7 @@ const usableSchemas: [name: string, schema: unknown][] = [
     "no $schema",
     { type: ["object", "null"], properties: { $id: { type: "string" }, id: {} }, required: ["id"] },
   ],
+  ["limits beyond 2^53", { maximum: "9223372036854775807", enum: ["9007199254740992", "9007199254740993"] }],
   ["2020-12", { $schema: "https://json-schema.org/draft/2020-12/schema", prefixItems: [{}], items: false }],
   ["draft 7", { $schema: draft7, items: [{}, {}], dependencies: { a: ["b"], c: { required: ["d"] } } }],
   [

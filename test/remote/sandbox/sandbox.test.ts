@@ -61,6 +61,12 @@ suite("schemas", () => {
       '{"id":1,"next":{"id":2}}',
       true,
     ],
+    ["a large integer", { type: "integer", minimum: 1 }, "9007199254740993", true],
+    ["a large integer over the limit", { maximum: "9007199254740992" }, "9007199254740994", false],
+    ["a large integer at the limit", { maximum: "9007199254740993" }, "9007199254740993", true],
+    ["a large integer under the limit", { maximum: "9223372036854775807" }, "9223372036854774000", true],
+    ["the same large integer", { type: "integer", const: "9007199254740993" }, "9007199254740993", true],
+    ["the text of a large integer", { enum: ["9007199254740993"] }, '"9007199254740993"', true],
     ["__proto__ as a property", { required: ["__proto__"] }, '{"__proto__":1}', true],
   ];
   for (const [name, schema, value, holds] of cases) {
@@ -69,6 +75,19 @@ suite("schemas", () => {
       assert.equal(answer.state, "ok");
       assert.equal(answer.state === "ok" && answer.holds, holds);
       assert.equal(answer.state === "ok" && answer.faults.length > 0, !holds);
+    });
+  }
+
+  for (const schema of [
+    { maximum: "9007199254740992" },
+    { maximum: 9007199254740992 },
+    { items: { exclusiveMinimum: "9007199254740992" } },
+    { const: "9007199254740992" },
+    { multipleOf: 2 },
+  ]) {
+    test(`too large to compare with ${JSON.stringify(schema)}`, async () => {
+      const value = "items" in schema ? "[9007199254740993]" : "9007199254740993";
+      assert.equal((await validate(schema, value)).state, "unavailable");
     });
   }
 
@@ -88,6 +107,8 @@ suite("schemas", () => {
     [{ format: "date" }, '"b"', 'value: Must have the format "date".'],
     [{ anyOf: [{ type: "null" }, { const: { a: 1 } }] }, "2", 'value: Must be {"a":1}.'],
     [{ not: {} }, "2", "value: Must not match the schema in not."],
+    [{ maximum: "9007199254740993" }, "1e17", "value: Must be at most 9007199254740993."],
+    [{ const: "9007199254740993" }, "2", 'value: Must be one of "9007199254740993".'],
     [{ uniqueItems: true }, "[1,1]", "value: Has the same item twice."],
   ] as const) {
     test(`${value} by ${JSON.stringify(schema)}: ${fault}`, async () => {

@@ -1,5 +1,13 @@
 // Positions in a JSON text: the first syntax error, and the range of the value at a path.
-import { findNodeAtLocation, type ParseError, parse, parseTree, printParseErrorCode } from "jsonc-parser";
+import {
+  findNodeAtLocation,
+  type ParseError,
+  parse,
+  parseTree,
+  printParseErrorCode,
+  visit,
+} from "jsonc-parser";
+import { NumberTooLarge, parseTestJson } from "../../exact-json.ts";
 
 export type TextFault = { message: string; offset: number; line: number; column: number };
 
@@ -12,9 +20,12 @@ const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyCo
 /** Lines and columns count from 1. The parser only locates the error: browsers report its position for some alone. */
 export function readText(text: string): ReadText {
   try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch {
-    const fault = faultOf(text) ?? { message: "Nested too deeply.", offset: 0 };
+    return { ok: true, value: parseTestJson(text) };
+  } catch (error) {
+    const fault =
+      error instanceof NumberTooLarge
+        ? { message: "The number is too large.", offset: infinityIn(text) }
+        : (faultOf(text) ?? { message: "Nested too deeply.", offset: 0 });
     return { ok: false, fault: { ...fault, ...positionOf(text, fault.offset) } };
   }
 }
@@ -74,6 +85,16 @@ function faultOf(text: string): { message: string; offset: number } | undefined 
   if (!first) return undefined;
   if (text.trim() === "") return { message: "Unexpected end of text.", offset: first.offset };
   return { message: messages[printParseErrorCode(first.error)] ?? "Invalid JSON.", offset: first.offset };
+}
+
+/** Where the first number is that no double can hold. */
+function infinityIn(text: string): number {
+  let first: number | undefined;
+  const onLiteralValue = (value: unknown, offset: number) => {
+    if (value === Infinity || value === -Infinity) first ??= offset;
+  };
+  unlessTooDeep(() => visit(text, { onLiteralValue }));
+  return first ?? 0;
 }
 
 /** The parser calls itself once per level. */
