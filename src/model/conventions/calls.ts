@@ -3,6 +3,7 @@ import { isRecord } from "../record.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
 import { indexOfQuestion, textIn } from "./messages.ts";
 import type { CallReading, ReadSpan } from "./reading.ts";
+import { documentedArguments } from "./tool-reading.ts";
 import { decode } from "./values.ts";
 
 /** For lists, which have each name once. */
@@ -81,6 +82,7 @@ export function callsOf(reads: ReadSpan[], models: ReadSpan[]): CallReading[] {
       }
     }
   }
+  addDocumentedArguments(calls, reads);
   addResults(calls, reads);
   return calls;
 }
@@ -118,6 +120,18 @@ function keysOf(name: string, id: string | null, args: unknown): string[] {
   if (args !== undefined && args !== null) keys.unshift(`args ${name} ${JSON.stringify(args)}`);
   if (id !== null) keys.unshift(`id ${id}`);
   return keys;
+}
+
+/** Adds documented arguments that are no object, where neither the convention nor a message has others. */
+function addDocumentedArguments(calls: CallReading[], reads: ReadSpan[]): void {
+  const lacking = new Map(
+    calls.flatMap(call => (call.isSpan && call.arguments === null ? [[call.spanId, call]] : [])),
+  );
+  if (lacking.size === 0) return;
+  for (const { span } of reads) {
+    const call = lacking.get(span.span_id);
+    if (call) call.arguments = documentedArguments(span);
+  }
 }
 
 /** Adds the results that only messages have. */

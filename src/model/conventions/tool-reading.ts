@@ -1,8 +1,11 @@
 // Reads the span of a tool call: the tool's name, the call's id, arguments and result.
+import { attributeOf, readArguments } from "../conversation/conversation.ts";
 import { isRecord } from "../record.ts";
 import type { Attributes, Span } from "../trace/trace.ts";
 import type { Sourced, ToolReading } from "./reading.ts";
 import { decode, type Place, placesOf, sourced, textOf } from "./values.ts";
+
+export const argumentsKey = "gen_ai.tool.call.arguments";
 
 /** On spans of tools, in place of `input` and `output`. Attribute names, the first that has a value counts. */
 export type ToolAttributes = {
@@ -19,7 +22,7 @@ export function toolPlacesOf(own: ToolAttributes): ToolPlaces {
   return {
     name: placesOf(own.toolName, ["gen_ai.tool.name"]),
     id: placesOf(own.toolId, ["gen_ai.tool.call.id"]),
-    arguments: [...(own.toolArguments ?? []), "gen_ai.tool.call.arguments"],
+    arguments: [...(own.toolArguments ?? []), argumentsKey],
     result: [...(own.toolResult ?? []), "gen_ai.tool.call.result"],
   };
 }
@@ -54,9 +57,22 @@ export class SpanOfTool implements ToolReading {
   }
 }
 
-/** Python's `{"args": [], "kwargs": {…}}` are the arguments of the call if there are only named ones; so is `kwargs` alone. */
+/** The documented arguments of a span, which may be no object; null if it has none. */
+export function documentedArguments(span: Span): Sourced<unknown> | null {
+  const sent = attributeOf(span, argumentsKey);
+  if (sent === undefined) return null;
+  const value = decode(sent);
+  return {
+    value: isRecord(value) ? value : readArguments(sent),
+    spanId: span.span_id,
+    attribute: argumentsKey,
+  };
+}
+
+/** Python's `{"args": [], "kwargs": {…}}` are the arguments of the call if there are only named ones; so is `kwargs` alone. Documented ones are as sent. */
 function argumentsIn(found: Sourced<unknown>): Sourced<unknown> | null {
-  const { value } = found;
+  const { value, attribute } = found;
+  if (attribute === argumentsKey) return isRecord(value) ? found : null;
   if (isRecord(value) && isRecord(value["kwargs"]) && Object.keys(value).length === 1) {
     return { ...found, value: value["kwargs"] };
   }

@@ -2,6 +2,7 @@
 // reads documented attributes reads these too. The stored spans stay as they are.
 import { attributeOf } from "../conversation/conversation.ts";
 import { parseJson } from "../json-text.ts";
+import { isRecord } from "../record.ts";
 import type { ReadMessage, ReadPiece } from "../trace/message-parts.ts";
 import type { Attributes, Span, Translation } from "../trace/trace.ts";
 import { finishReasonsKey } from "./finish-reasons.ts";
@@ -9,6 +10,7 @@ import { indexOfQuestion, textIn } from "./messages.ts";
 import type { TraceReading } from "./read-trace.ts";
 import type { CallReading, ReadSpan, Sourced } from "./reading.ts";
 import { inputKeys, isRuled, replyKeys } from "./sources.ts";
+import { argumentsKey } from "./tool-reading.ts";
 import { usageKeys } from "./usage-keys.ts";
 
 /** The spans, with copies of those that a convention says something about. */
@@ -166,13 +168,18 @@ function addCall(call: CallReading, copy: Copy | undefined): void {
   if (!copy) return;
   if (!call.isSpan) {
     copy.note("gen_ai.tool.name", nameFrom);
-    copy.note("gen_ai.tool.call.arguments", args?.attribute ?? nameFrom);
+    copy.note(argumentsKey, args?.attribute ?? nameFrom);
     return;
   }
   copy.set("gen_ai.tool.name", nameFrom, name);
   if (id !== null) copy.set("gen_ai.tool.call.id", nameFrom, id);
-  if (args) copy.set("gen_ai.tool.call.arguments", args.attribute, args.value);
+  if (args && !isTextItself(args, copy.span)) copy.set(argumentsKey, args.attribute, args.value);
   if (result) copy.set("gen_ai.tool.call.result", result.attribute, result.value);
+}
+
+/** Whether the arguments are what the text of the documented attribute is read as. */
+function isTextItself({ attribute, value }: Sourced<unknown>, span: Span): boolean {
+  return attribute === argumentsKey && isRecord(value) && value["value"] === attributeOf(span, attribute);
 }
 
 /** Whether the value is read as documented: it is JSON, or no text. */

@@ -183,9 +183,24 @@ function isPosition(key: string): boolean {
 }
 
 const pythonMax = 100_000;
-const pythonWords: Record<string, string> = { True: "true", False: "false", None: "null" };
+/** NaN and infinities are text, as in traces. */
+const pythonWords: Record<string, string> = {
+  True: "true",
+  False: "false",
+  None: "null",
+  nan: '"NaN"',
+  inf: '"Infinity"',
+  "-inf": '"-Infinity"',
+  "(": "[",
+  ")": "]",
+  // The end of a tuple of one value.
+  ",)": "]",
+};
 
-/** A Python dict or list of simple values, as `str()` writes it; undefined for anything else. Linear in the text. */
+const pythonWordBegin = /[A-Zin(),-]/;
+const pythonWord = /^(?:(?:True|False|None|nan|-?inf)\b|,?\)|\()/;
+
+/** A Python dict or list of simple values and tuples, as `str()` writes it; undefined for anything else. Linear in the text. */
 export function pythonLiteral(text: string): unknown {
   if (text.length > pythonMax || !/^\s*[[{]/.test(text)) return undefined;
   let json = "";
@@ -194,11 +209,11 @@ export function pythonLiteral(text: string): unknown {
     if (char === "'" || char === '"') {
       const end = endOfPythonString(text, at);
       if (end === -1) return undefined;
-      json += jsonString(text.slice(at + 1, end), char);
+      json += jsonString(text.slice(at + 1, end));
       at = end + 1;
       continue;
     }
-    const word = /^[A-Z]/.test(char) ? /^(?:True|False|None)\b/.exec(text.slice(at, at + 6))?.[0] : undefined;
+    const word = pythonWordBegin.test(char) ? pythonWord.exec(text.slice(at, at + 6))?.[0] : undefined;
     json += word ? pythonWords[word] : char;
     at += word?.length ?? 1;
   }
@@ -213,7 +228,19 @@ function endOfPythonString(text: string, start: number): number {
   return -1;
 }
 
-function jsonString(inner: string, quote: string): string {
-  if (quote === '"') return `"${inner}"`;
-  return `"${inner.replace(/\\(.)|"/gs, (whole, char?: string) => (char === "'" ? "'" : char ? whole : '\\"'))}"`;
+/** As Python escapes it, with `\'`, `\xHH` and `\UHHHHHHHH`, which JSON lacks. */
+function jsonString(inner: string): string {
+  const written = inner.replace(
+    /\\(?:x([\da-f]{2})|U([\da-f]{8})|(.))|"/gs,
+    (whole, short?: string, long?: string, char?: string) => {
+      const code = short ?? long;
+      if (code !== undefined) return inJson(Number.parseInt(code, 16)) ?? whole;
+      return char === "'" ? "'" : char ? whole : '\\"';
+    },
+  );
+  return `"${written}"`;
+}
+
+function inJson(code: number): string | null {
+  return code <= 0x10ffff ? JSON.stringify(String.fromCodePoint(code)).slice(1, -1) : null;
 }

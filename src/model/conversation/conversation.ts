@@ -242,7 +242,8 @@ function textOfPart(part: unknown): string {
   return typeof content === "string" ? content : typeof text === "string" ? text : "";
 }
 
-function readArguments(value: unknown, allowance: ValueAllowance): unknown {
+/** The documented arguments of a call: parsed if they are JSON text, `{ value: text }` if they are another text. */
+export function readArguments(value: unknown, allowance?: ValueAllowance): unknown {
   if (typeof value !== "string") return value ?? null;
   const parsed = parseJson(value, allowance);
   return parsed === undefined ? { value } : parsed;

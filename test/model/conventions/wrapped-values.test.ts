@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readByConventions } from "../../../src/model/conventions/conventions.ts";
+import { translateSpans } from "../../../src/model/conventions/translate.ts";
+import { toolCallsOf } from "../../../src/model/conversation/conversation.ts";
 import type { Attributes, Span } from "../../../src/model/trace/trace.ts";
 import { makeSpan } from "../make-trace.ts";
 
@@ -89,5 +91,72 @@ test("a tool's result that is a list of objects is its result, and not parts of 
   assert.deepEqual(
     message!.results.map(({ id, value }) => [id, value]),
     [["call-1", rows]],
+  );
+});
+
+test("Python's escapes, tuples and numbers that JSON lacks are read", () => {
+  for (const [input, args] of [
+    [String.raw`{'q': 'a\xa0b', 'n': 1}`, { q: "a\u00a0b", n: 1 }],
+    [
+      String.raw`{'q': '\U0001f600 it\'s "x" \\x41', "r": "it's\x00"}`,
+      { q: '😀 it\'s "x" \\x41', r: "it's\0" },
+    ],
+    [
+      "{'at': (1, 'a)', (2,), ()), 'n': nan, 'm': [-inf, inf]}",
+      {
+        at: [1, "a)", [2], []],
+        n: "NaN",
+        m: ["-Infinity", "Infinity"],
+      },
+    ],
+    ["{'at': Point(1, 2)}", undefined],
+  ] as const) {
+    assert.deepEqual(read(root("It is rainy."), model, tool("find", input, "x")).call?.[1], args);
+  }
+});
+
+const documentedTool = (sent: unknown) => [
+  span("1", null, "agent", { "gen_ai.operation.name": "invoke_agent" }),
+  span("3", "1", "execute_tool find", {
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": "find",
+    "gen_ai.tool.call.arguments": sent,
+  }),
+];
+
+for (const sent of [
+  "Paris",
+  "",
+  '["a","b"]',
+  ["a", "b"],
+  "5",
+  5,
+  '"Paris"',
+  '{"kwargs":{"a":1}}',
+  '{"args":[],"kwargs":{}}',
+]) {
+  test(`documented arguments are read as without conventions: ${JSON.stringify(sent)}`, () => {
+    const spans = documentedTool(sent);
+    const reading = readByConventions(spans, ["opentelemetry"])!;
+    const expected = toolCallsOf(spans).map(call => call.arguments);
+    assert.deepEqual(
+      reading.calls.map(call => call.arguments?.value),
+      expected,
+    );
+    assert.equal(translateSpans(spans, reading)[1]!.attributes["gen_ai.tool.call.arguments"], sent);
+  });
+}
+
+test("arguments in messages go before documented ones that are no object", () => {
+  const call = { type: "tool_call", id: "c", name: "find", arguments: { city: "Paris" } };
+  const chat = span("2", "1", "chat m", {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": "m",
+    "gen_ai.output.messages": JSON.stringify([{ role: "assistant", parts: [call] }]),
+  });
+  const reading = readByConventions([...documentedTool("Paris"), chat], ["opentelemetry"])!;
+  assert.deepEqual(
+    reading.calls.map(one => one.arguments?.value),
+    [{ city: "Paris" }],
   );
 });
