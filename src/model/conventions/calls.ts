@@ -63,23 +63,18 @@ export function callsOf(reads: ReadSpan[], models: ReadSpan[]): CallReading[] {
     const { name, nameFrom, id, arguments: args, result } = tool;
     return [{ name, nameFrom, isSpan: true, id, arguments: args, result, spanId: span.span_id }];
   });
-  const untold = new CallsWithoutMessage(calls);
-  const told = new Set<string>();
-  for (const { messages, isHistory, spanId, attribute } of messagesWithCalls(models)) {
-    for (const { name, id, arguments: sent } of messages.flatMap(message => message.calls)) {
-      // Without an id a call in the history cannot be told from a second one.
-      if (id === null ? isHistory : told.has(id)) continue;
-      if (id !== null) told.add(id);
-      const value = decode(sent);
-      const args = isRecord(value) ? { spanId, attribute, value } : null;
-      const known = untold.take(name, id, value);
-      if (known) {
-        // Results refer to the id in the messages, which the span may lack or have another of.
-        known.id = id ?? known.id;
-        known.arguments ??= args;
-      } else if (name !== "") {
-        calls.push({ name, nameFrom: attribute, isSpan: false, id, arguments: args, result: null, spanId });
-      }
+  const toldCalls = toldIn(models);
+  const spansOfCalls = matched(toldCalls, calls);
+  for (const one of toldCalls) {
+    const { name, nameFrom, id, value, spanId } = one;
+    const args = isRecord(value) ? { spanId, attribute: nameFrom, value } : null;
+    const known = spansOfCalls.get(one);
+    if (known) {
+      // Results refer to the id in the messages, which the span may lack or have another of.
+      known.id = id ?? known.id;
+      known.arguments ??= args;
+    } else if (name !== "") {
+      calls.push({ name, nameFrom, isSpan: false, id, arguments: args, result: null, spanId });
     }
   }
   addDocumentedArguments(calls, reads);
@@ -87,40 +82,56 @@ export function callsOf(reads: ReadSpan[], models: ReadSpan[]): CallReading[] {
   return calls;
 }
 
-/** Finds the span of a call by its id, else by name and arguments, else by name; each once. */
-class CallsWithoutMessage {
-  readonly #taken = new Set<CallReading>();
-  readonly #byKey = new Map<string, CallReading[]>();
+/** A call in a message. `value`: its arguments, decoded. */
+type ToldCall = { name: string; nameFrom: string; id: string | null; value: unknown; spanId: string };
 
-  constructor(calls: CallReading[]) {
-    for (const call of calls.toReversed()) {
-      for (const key of keysOf(call.name, call.id, call.arguments?.value)) {
-        const list = this.#byKey.get(key);
-        if (list) list.push(call);
-        else this.#byKey.set(key, [call]);
-      }
+function toldIn(models: ReadSpan[]): ToldCall[] {
+  const found: ToldCall[] = [];
+  const ids = new Set<string>();
+  for (const { messages, isHistory, spanId, attribute } of messagesWithCalls(models)) {
+    for (const { name, id, arguments: sent } of messages.flatMap(message => message.calls)) {
+      // Without an id a call in the history cannot be told from a second one.
+      if (id === null ? isHistory : ids.has(id)) continue;
+      if (id !== null) ids.add(id);
+      found.push({ name, nameFrom: attribute, id, value: decode(sent), spanId });
     }
   }
+  return found;
+}
 
-  take(name: string, id: string | null, args: unknown): CallReading | undefined {
-    for (const key of keysOf(name, id, args)) {
-      const list = this.#byKey.get(key);
-      while (list && this.#taken.has(list.at(-1)!)) list.pop();
-      const call = list?.at(-1);
-      if (!call) continue;
-      this.#taken.add(call);
-      return call;
+/**
+ * The span of each call, in the order of both: by ID, else by name and arguments, else by name. All calls are matched one way
+ * before any is the next way, or a call without a span would take that of another with other arguments.
+ */
+function matched(told: ToldCall[], spans: CallReading[]): Map<ToldCall, CallReading> {
+  const found = new Map<ToldCall, CallReading>();
+  const taken = new Set<CallReading>();
+  for (const keyOf of [idKey, argumentsKey, nameKey]) {
+    const waiting = new Map<string, CallReading[]>();
+    for (const span of spans.toReversed()) {
+      const key = taken.has(span) ? null : keyOf(span.name, span.id, span.arguments?.value);
+      if (key === null) continue;
+      const list = waiting.get(key);
+      if (list) list.push(span);
+      else waiting.set(key, [span]);
     }
-    return undefined;
+    for (const call of told) {
+      const key = found.has(call) ? null : keyOf(call.name, call.id, call.value);
+      const span = key === null ? undefined : waiting.get(key)?.pop();
+      if (!span) continue;
+      found.set(call, span);
+      taken.add(span);
+    }
   }
+  return found;
 }
 
-function keysOf(name: string, id: string | null, args: unknown): string[] {
-  const keys = [`name ${name}`];
-  if (args !== undefined && args !== null) keys.unshift(`args ${name} ${JSON.stringify(args)}`);
-  if (id !== null) keys.unshift(`id ${id}`);
-  return keys;
-}
+type KeyOfCall = (name: string, id: string | null, args: unknown) => string | null;
+
+const idKey: KeyOfCall = (_name, id) => id;
+const argumentsKey: KeyOfCall = (name, _id, args) =>
+  args === undefined || args === null ? null : `${name} ${JSON.stringify(args)}`;
+const nameKey: KeyOfCall = name => name;
 
 /** Adds documented arguments that are no object, where neither the convention nor a message has others. */
 function addDocumentedArguments(calls: CallReading[], reads: ReadSpan[]): void {
