@@ -139,6 +139,13 @@ test("a convention's findings are kept as the well-known attributes, and usage t
   );
 });
 
+test("a session beside a conversation ID stays one, also on spans of a later batch", () => {
+  const readBy = { ...readByNothing, conventions: ["opentelemetry"] };
+  const call = span({ span_id: "b", attributes: { "gen_ai.operation.name": "chat", "session.id": "s" } });
+  const left = withoutContent(batch({ spans: [call] }), "otlp", readBy, "none");
+  assert.deepEqual(left.spans[0]!.attributes, call.attributes);
+});
+
 test("the marks of the service's own traces stay, without anything else in metadata", () => {
   const id = "0199a1b2-0000-7000-8000-000000000001";
   const own = { "svc.run.observed": true, "svc.run.id": id, "svc.run.turn": 2 };

@@ -4,6 +4,7 @@ import { compareStarts } from "../trace/merge.ts";
 import type { ReadMessage } from "../trace/message-parts.ts";
 import { buildTree, depthsOf, type SpanTree } from "../trace/span-tree.ts";
 import type { Span } from "../trace/trace.ts";
+import { agreedId } from "./agreed-id.ts";
 import { callsOf, namedCalls } from "./calls.ts";
 import { valuesIn } from "./count-values.ts";
 import { indexOfQuestion, textIn } from "./messages.ts";
@@ -78,8 +79,8 @@ export function readTrace(
     counted,
     model: isAll ? (latest?.model ?? first(around, ({ model }) => model)) : null,
     provider: isAll ? (latest?.provider ?? null) : null,
-    conversationId: agreed(ruledOr(reads, "gen_ai.conversation.id"), ({ conversationId }) => conversationId),
-    userId: agreed(ruledOr(reads, "user.id"), ({ userId }) => userId),
+    conversationId: agreedId(reads, found, "conversationId"),
+    userId: agreedId(reads, found, "userId"),
     spans: reads,
     tree,
   };
@@ -167,21 +168,4 @@ function added(sum: number | null, count: number | null): number | null {
 function ruledIn(reads: ReadSpan[], attributes: readonly string[]): ReadSpan[] {
   if (!reads.some(({ span }) => span.translated)) return [];
   return reads.filter(({ span }) => span.translated && attributes.some(key => isRuled(span, key)));
-}
-
-function ruledOr(reads: ReadSpan[], attribute: string): ReadSpan[] {
-  const ruled = ruledIn(reads, [attribute]);
-  return ruled.length > 0 ? ruled : reads;
-}
-
-/** An id counts if all spans that carry one agree. */
-function agreed(reads: ReadSpan[], idOf: (read: ReadSpan) => Sourced<string> | null): Sourced<string> | null {
-  let found: Sourced<string> | null = null;
-  for (const read of reads) {
-    const id = idOf(read);
-    if (!id) continue;
-    if (found && found.value !== id.value) return null;
-    found ??= id;
-  }
-  return found;
 }

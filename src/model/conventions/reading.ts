@@ -52,6 +52,8 @@ export type ReadSpan = {
   provider: Sourced<string> | null;
   conversationId: Sourced<string> | null;
   userId: Sourced<string> | null;
+  /** All its ids of a kind, by the names that `ids` of a preset has. */
+  idsByKey(kind: "conversationId" | "userId"): Map<string, Sourced<string>>;
 };
 
 export type CallReading = {

@@ -84,6 +84,10 @@ class RuledReading implements ReadSpan {
   get userId() {
     return this.#own?.userId ?? this.#base.userId;
   }
+
+  idsByKey(kind: "conversationId" | "userId") {
+    return new Map([...this.#base.idsByKey(kind), ...(this.#own?.idsByKey(kind) ?? [])]);
+  }
 }
 
 /** The messages of `gen_ai.prompt`, where a rule gave it; conventions do not read it. */

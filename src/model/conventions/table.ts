@@ -10,7 +10,7 @@ import type { Preset, ReadSpan, Sourced, SourcedUsage, SpanRole, Usage } from ".
 import { textInRecords, usageInRecords } from "./record-values.ts";
 import { type Parts, standard, type Table, type WholeTable, withStandard } from "./table-of-attributes.ts";
 import { documentedTool, SpanOfTool } from "./tool-reading.ts";
-import { type Place, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
+import { nameOf, type Place, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
 
 export function preset(own: Table): Preset {
   const { name, title, writes, marks, scope, contentSwitches = [] } = own;
@@ -113,6 +113,15 @@ class TableReading implements ReadSpan {
 
   get userId() {
     return this.#mended("userId", this.#text(this.#table.userId));
+  }
+
+  idsByKey(kind: "conversationId" | "userId") {
+    const ids = new Map<string, Sourced<string>>();
+    for (const place of this.#table[kind]) {
+      const id = this.#mended(kind, this.#text([place]));
+      if (id) ids.set(nameOf(place), id);
+    }
+    return ids;
   }
 
   #mended<Part extends keyof Parts>(part: Part, value: Parts[Part]): Parts[Part] {

@@ -7,6 +7,7 @@ import type { ReadMessage, ReadPiece } from "../trace/message-parts.ts";
 import type { Attributes, Span, Translation } from "../trace/trace.ts";
 import { finishReasonsKey } from "./finish-reasons.ts";
 import { indexOfQuestion, textIn } from "./messages.ts";
+import { presets } from "./presets.ts";
 import type { TraceReading } from "./read-trace.ts";
 import type { CallReading, ReadSpan, Sourced } from "./reading.ts";
 import { inputKeys, isRuled, replyKeys } from "./sources.ts";
@@ -90,9 +91,22 @@ function translate(read: ReadSpan, reading: TraceReading, copy: Copy): void {
     copy.set(finishReasonsKey, read.finishReasons.attribute, read.finishReasons.value);
   if (provider && !copy.has("gen_ai.provider.name"))
     copy.set("gen_ai.provider.name", provider.attribute, provider.value);
-  if (conversationId) copy.set("gen_ai.conversation.id", conversationId.attribute, conversationId.value);
+  if (conversationId && !isSession(conversationId, read))
+    copy.set("gen_ai.conversation.id", conversationId.attribute, conversationId.value);
   if (userId) copy.set("user.id", userId.attribute, userId.value);
 }
+
+/**
+ * Whether the ID is that of `session.id`, as documented. It stays there: as another conversation ID, it would contradict that
+ * of the trace. Conventions that write no other have it as their own.
+ */
+function isSession({ attribute }: Sourced<string>, { convention }: ReadSpan): boolean {
+  return attribute === "session.id" && !withSessions.has(convention);
+}
+
+const withSessions = new Set<string | null>(
+  presets.filter(({ ids }) => ids.conversation[0] === "session.id").map(({ name }) => name),
+);
 
 /** Documented attributes with messages stay as they are: they are read in every shape. */
 function addMessages(

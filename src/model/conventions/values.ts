@@ -33,6 +33,10 @@ export function placesOf(...lists: (readonly string[] | undefined)[]): Place[] {
   });
 }
 
+export function nameOf({ key, field }: Place): string {
+  return field === null ? key : `${key}>${field}`;
+}
+
 /** The first of these places that has a text with more than blanks. */
 export function textOf(span: Span, places: readonly Place[]): Sourced<string> | null {
   for (const { key, field } of places) {

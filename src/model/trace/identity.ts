@@ -35,7 +35,10 @@ export function identityOf(spans: Span[], reading: TraceReading | null): Identit
   };
 }
 
-/** As they were sent. Ids that differ between spans are null: one of them would be a guess. */
+/**
+ * As they were sent: under the first key that any span has. Ids that differ between spans are null: one of them would be a
+ * guess.
+ */
 export function idsOf(
   spans: Span[],
   reading: TraceReading | null,
@@ -69,19 +72,22 @@ function isLater(a: Span, b: Span): boolean {
 }
 
 /**
- * The text that every span with one of these attributes has; the first attribute of each counts. If rules of the agent gave
- * some spans the first, only those count.
+ * The text that every span with one of these attributes has: with the first of them that any span has. If rules of the agent
+ * gave some spans the first, only those count.
  */
 function agreed(spans: Span[], keys: string[]): string | null {
   const ruled = spans.filter(span => isRuled(span, keys[0]!));
-  let found: string | null = null;
-  for (const span of ruled.length > 0 ? ruled : spans) {
-    const text = textIn(span, keys);
-    if (text === null || text === found) continue;
-    if (found !== null) return null;
-    found = text;
+  for (const key of keys) {
+    let found: string | null = null;
+    for (const span of ruled.length > 0 ? ruled : spans) {
+      const text = textIn(span, [key]);
+      if (text === null || text === found) continue;
+      if (found !== null) return null;
+      found = text;
+    }
+    if (found !== null) return found;
   }
-  return found;
+  return null;
 }
 
 function textIn(span: Span, keys: string[]): string | null {

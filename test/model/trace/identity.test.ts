@@ -1,6 +1,7 @@
 // The conversation and user of a trace: as far as its spans agree, and as they are stored.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readByConventions } from "../../../src/model/conventions/conventions.ts";
 import { boundedId, idsOf } from "../../../src/model/trace/identity.ts";
 import { makeSpan } from "../make-trace.ts";
 
@@ -17,6 +18,38 @@ test("ids count if all spans that carry one agree, and blank ones do not count",
   assert.equal(idIn({ "session.id": "s" }, { "session.id": "t" }), null);
   assert.equal(idIn({ "session.id": "s" }, { "session.id": "s " }), null);
   assert.equal(idIn({ "session.id": 7 }), null);
+});
+
+for (const conventions of [[], ["opentelemetry"]]) {
+  test(`the first key that any span has counts, if all spans that have it agree: [${conventions}]`, () => {
+    const idIn = (...all: Record<string, unknown>[]) => {
+      const [first, ...others] = all;
+      const spans = [{ ...first, "gen_ai.operation.name": "chat" }, ...others].map((attributes, at) =>
+        makeSpan(String(at), { attributes }),
+      );
+      const reading = readByConventions(spans, conventions);
+      assert.equal(reading === null, conventions.length === 0);
+      return idsOf(spans, reading).conversationId;
+    };
+    const [c1, c2] = [{ "gen_ai.conversation.id": "c1" }, { "gen_ai.conversation.id": "c2" }];
+    const s1 = { "session.id": "s1" };
+    assert.equal(idIn({ ...c1, ...s1 }, s1), "c1");
+    assert.equal(idIn(s1, { ...c1, ...s1 }, s1), "c1");
+    assert.equal(idIn(c1, { "session.id": "s2" }, s1), "c1");
+    assert.equal(idIn({ ...c1, ...s1 }, { ...c2, ...s1 }), null);
+    assert.equal(idIn(s1, { "gen_ai.conversation.id": " ", ...s1 }), "s1");
+  });
+}
+
+test("a convention's own key goes before the documented ones", () => {
+  const llm = { "openinference.span.kind": "LLM", "session.id": "s1" };
+  const idIn = (...all: Record<string, unknown>[]) => {
+    const spans = all.map((attributes, at) => makeSpan(String(at), { attributes }));
+    return idsOf(spans, readByConventions(spans, ["openinference"])).conversationId;
+  };
+  assert.equal(idIn({ "gen_ai.conversation.id": "c1", "session.id": "s1" }, llm), "s1");
+  assert.equal(idIn({ "gen_ai.conversation.id": "c1", "session.id": "s2" }, llm), null);
+  assert.equal(idIn({ metadata: '{"thread_id":"t1"}', "openinference.span.kind": "CHAIN" }, llm), "s1");
 });
 
 test("an id stays as it is unless it is too long or no text column takes it; then it ends in its hash", () => {
