@@ -1,9 +1,11 @@
 // Leaves of a batch what is no content. What rules and conventions find of it in content is kept as the well-known attribute.
 
 import type { ContentGone } from "../content.ts";
+import type { CountedUsage } from "../conventions/counted-usage.ts";
 import { fieldsOf } from "../conventions/message-events.ts";
 import { type ReadBy, readTraceBy } from "../conventions/read-by.ts";
 import type { ReadSpan } from "../conventions/reading.ts";
+import { standard } from "../conventions/table-of-attributes.ts";
 import { translateSpans } from "../conventions/translate.ts";
 import { ValueAllowance } from "../json-text.ts";
 import { isRecord } from "../record.ts";
@@ -35,19 +37,21 @@ function readSpans(batch: Batch, path: TracePath, readBy: ReadBy): Map<string, A
   const spans = reading ? translateSpans(trace.spans, reading) : trace.spans;
   const found = new Map(spans.map(span => [span.span_id, keptIn(span.attributes)]));
   if (reading) {
-    const counted = new Set<ReadSpan>(reading.counted);
+    const counted = new Map(reading.counted.map(one => [one.read, one]));
     const calls = keptCalls(reading);
     for (const one of reading.spans) {
       if (one.convention === null) continue;
       const { span_id } = one.span;
       found.set(span_id, {
-        ...withRole(one, counted.has(one), found.get(span_id)!),
+        ...withRole(one, counted.get(one), found.get(span_id)!),
         ...calls.get(span_id),
       });
     }
   }
   return found;
 }
+
+const usageKinds = ["input", "output", "reasoning", "cached", "written"] as const;
 
 const operations: Partial<Record<ReadSpan["role"], string>> = {
   agent: "invoke_agent",
@@ -56,14 +60,19 @@ const operations: Partial<Record<ReadSpan["role"], string>> = {
 };
 
 /** With what the convention says the span is. Usage that repeats that of other spans goes: without the convention it would count. */
-function withRole({ role }: ReadSpan, isCounted: boolean, attributes: Attributes): Attributes {
+function withRole({ role }: ReadSpan, counted: CountedUsage | undefined, attributes: Attributes): Attributes {
   const operation = operations[role];
   const named =
     operation === undefined || attributes["gen_ai.operation.name"] !== undefined
       ? attributes
       : { ...attributes, "gen_ai.operation.name": operation };
-  if (isCounted) return named;
-  return Object.fromEntries(Object.entries(named).filter(([key]) => !key.startsWith("gen_ai.usage.")));
+  if (counted?.isWhole) return named;
+  const keys = new Set<string>(
+    usageKinds.flatMap(kind => (typeof counted?.usage[kind] === "number" ? standard.usage[kind] : [])),
+  );
+  return Object.fromEntries(
+    Object.entries(named).filter(([key]) => !key.startsWith("gen_ai.usage.") || keys.has(key)),
+  );
 }
 
 function structureOf(span: Span, attributes: Attributes): Span {

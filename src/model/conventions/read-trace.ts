@@ -7,6 +7,7 @@ import type { Span } from "../trace/trace.ts";
 import { agreedId } from "./agreed-id.ts";
 import { callsOf, namedCalls } from "./calls.ts";
 import { valuesIn } from "./count-values.ts";
+import { ancestors, type CountedUsage, countedUsage, sumOf } from "./counted-usage.ts";
 import { indexOfQuestion, textIn } from "./messages.ts";
 import type { CallReading, Preset, ReadSpan, Sourced, Usage } from "./reading.ts";
 import { withRules } from "./ruled-reading.ts";
@@ -18,8 +19,7 @@ export type TraceReading = {
   reply: Sourced<string> | null;
   calls: CallReading[];
   usage: Omit<Usage, "written">;
-  /** The spans whose usage counts. */
-  counted: ReadSpan[];
+  counted: CountedUsage[];
   model: Sourced<string> | null;
   provider: Sourced<string> | null;
   conversationId: Sourced<string> | null;
@@ -63,7 +63,7 @@ export function readTrace(
     (best, one) => (best && endsAfter(best, one) ? best : one),
     null,
   );
-  const counted = countedOf(reads, tree.parents);
+  const counted = countedUsage(reads, tree.parents);
   const isAll = depth === "all";
   return {
     userInput:
@@ -75,7 +75,7 @@ export function readTrace(
       first(around, ({ answered }) => withoutDump(replyIn(answered))) ??
       (latest && replyIn(latest.answered)),
     calls: isAll ? callsOf(reads, models) : namedCalls(reads, models),
-    usage: usageOf(counted),
+    usage: sumOf(counted),
     counted,
     model: isAll ? (latest?.model ?? first(around, ({ model }) => model)) : null,
     provider: isAll ? (latest?.provider ?? null) : null,
@@ -95,14 +95,6 @@ function aroundOf(reads: ReadSpan[], models: ReadSpan[], tree: SpanTree): ReadSp
   if (around.length < 2) return around;
   const depths = depthsOf(tree);
   return around.sort((a, b) => depths[a.at]! - depths[b.at]!);
-}
-
-function ancestors(parents: number[], reads: ReadSpan[]): Set<number> {
-  const above = new Set<number>();
-  for (const read of reads) {
-    for (let at = parents[read.at]!; at !== -1 && !above.has(at); at = parents[at]!) above.add(at);
-  }
-  return above;
 }
 
 function endsAfter(a: ReadSpan, b: ReadSpan): boolean {
@@ -136,32 +128,6 @@ function replyIn(found: Sourced<ReadMessage[]> | null): Sourced<string> | null {
   );
   const text = message ? textIn(message).trimEnd() : "";
   return found && /\S/.test(text) ? { ...found, value: text } : null;
-}
-
-/** The deepest spans that have usage: whatever is above repeats it. */
-function countedOf(reads: ReadSpan[], parents: number[]): ReadSpan[] {
-  const bearers = reads.filter(({ usage }) => usage);
-  const above = ancestors(parents, bearers);
-  const counted = bearers.filter(({ at }) => !above.has(at));
-  if (!counted.some(({ cumulative }) => cumulative)) return counted;
-  const last = new Map(bearers.map(({ at }) => [parents[at], at]));
-  return counted.filter(({ at, cumulative }) => !cumulative || last.get(parents[at]) === at);
-}
-
-function usageOf(counted: ReadSpan[]): TraceReading["usage"] {
-  const sum: TraceReading["usage"] = { input: null, output: null, reasoning: null, cached: null };
-  for (const { usage } of counted) {
-    const { input, output, reasoning, cached } = usage!.value;
-    sum.input = added(sum.input, input);
-    sum.output = added(sum.output, output);
-    sum.reasoning = added(sum.reasoning, reasoning);
-    sum.cached = added(sum.cached, cached);
-  }
-  return sum;
-}
-
-function added(sum: number | null, count: number | null): number | null {
-  return count === null ? sum : Math.min((sum ?? 0) + count, Number.MAX_SAFE_INTEGER);
 }
 
 /** Those to which rules gave one of the attributes. */

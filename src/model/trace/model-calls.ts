@@ -1,4 +1,5 @@
 // The calls of models in a trace, each with its tokens once: agents and workflows repeat the usage of what they call.
+import type { CountedUsage } from "../conventions/counted-usage.ts";
 import type { TraceReading } from "../conventions/read-trace.ts";
 import type { ReadSpan } from "../conventions/reading.ts";
 import { attributeOf, isOrchestrator } from "../conversation/conversation.ts";
@@ -15,7 +16,7 @@ export type ModelCall = {
   model: string | null;
   /** The prompt has more tokens than this: one of `promptBounds`. */
   promptAbove: number;
-  /** 0: what the root counts beyond its calls. */
+  /** 0: what the root, or an agent, counts beyond its calls. */
   calls: 0 | 1;
   /** Input includes cached tokens and those written to the cache. Null: the span says nothing of tokens. */
   tokens: CallTokens | null;
@@ -38,19 +39,25 @@ export function modelCallsOf(
   from: TraceReading | number[],
   rootCounts: boolean,
 ): ModelCall[] {
-  const counted = Array.isArray(from) ? documentedCalls(tree, from) : readCalls(from.counted);
+  const counted = Array.isArray(from) ? documentedCalls(tree, from) : readCalls(from.counted, true);
   const silent = silentCalls(tree, Array.isArray(from) ? unmeasuredIn(tree, from) : unreadIn(from), counted);
   const calls: ModelCall[] = [];
   for (const found of counted) calls.push(callOf(tree.spans[found.at]!, found));
   for (const found of silent) calls.push(callOf(tree.spans[found.at]!, found));
+  const beyond = Array.isArray(from) ? [] : readCalls(from.counted, false);
+  for (const found of beyond) calls.push({ ...callOf(tree.spans[found.at]!, found), calls: 0 });
   const root = rootCounts && !counted.some(({ at }) => at === tree.root) ? tree.spans[tree.root] : undefined;
   const rest = root && restOf(root, calls);
   if (rest) calls.push(rest);
   return withSoleModel(calls);
 }
 
-function readCalls(reads: ReadSpan[]): Found[] {
-  return reads.map(read => foundIn(read, read.usage!.value));
+/** `whole`: those that no call below them repeats, else what others count beyond their calls. */
+function readCalls(counted: CountedUsage[], whole: boolean): Found[] {
+  return counted.flatMap(({ read, usage, isWhole }) => {
+    const counts = isWhole || usage.input !== null || usage.output !== null;
+    return isWhole === whole && counts ? [foundIn(read, usage)] : [];
+  });
 }
 
 function foundIn({ at, model, provider }: ReadSpan, sent: Sent | null): Found {
