@@ -1,4 +1,6 @@
 // A trace as the checks look at it: what several of them need is worked out once, and only when one asks.
+
+import { usageKeys } from "../model/conventions/usage-keys.ts";
 import { attributeOf, spanText, toolNameOf } from "../model/conversation/conversation.ts";
 import { parseJson, ValueAllowance } from "../model/json-text.ts";
 import { RunBudget } from "../model/run/budget.ts";
@@ -219,16 +221,32 @@ export class TraceView {
     return this.#toolCalls;
   }
 
-  /** Where a trace-wide attribute was read: on the root if it is there, else on the other spans that have it. */
+  /**
+   * Where a trace-wide attribute was read: tokens on the spans that count, others on the root if it has the attribute, else on
+   * the other spans that have it.
+   */
   placesOf(attribute: string): Evidence[] {
     let places = this.#places.get(attribute);
     if (!places) {
       const holders = this.spans.filter(span => attributeOf(span, attribute) !== undefined);
-      const onRoot = holders.find(span => span.span_id === this.derived.rootSpanId);
-      places = (onRoot ? [onRoot] : holders).slice(0, evidenceMax).map(span => placeOf(span, attribute));
+      const { rootSpanId } = this.derived;
+      const ids = this.#countedIn(attribute);
+      // A redacted number might have counted, unless the root's does.
+      const mayCount = (span: Span) =>
+        ids.has(span.span_id) || (!ids.has(rootSpanId ?? "") && this.redactedAt(span, attribute).length > 0);
+      const counted = ids.size > 0 ? holders.filter(mayCount) : [];
+      const onRoot = holders.find(span => span.span_id === rootSpanId);
+      places = (counted.length > 0 ? counted : onRoot ? [onRoot] : holders)
+        .slice(0, evidenceMax)
+        .map(span => placeOf(span, attribute));
       this.#places.set(attribute, places);
     }
     return places;
+  }
+
+  #countedIn(attribute: string): Set<string> {
+    const kind = usageKeys.find(([, key]) => key === attribute)?.[0];
+    return new Set(kind && kind !== "cached" ? this.derived.tokenSpans[kind] : []);
   }
 
   /** Where the duration was read: on the root, or on none where the call itself was timed. */

@@ -48,6 +48,11 @@ export function joinTurns(given: Turn[]): Turn {
     spanCount: trace.spans.length,
     toolCalls: all.flatMap(({ toolCalls }) => toolCalls),
     modelCalls: all.flatMap(({ modelCalls }) => modelCalls),
+    tokenSpans: {
+      input: all.flatMap(({ tokenSpans }) => tokenSpans.input),
+      output: all.flatMap(({ tokenSpans }) => tokenSpans.output),
+      reasoning: all.flatMap(({ tokenSpans }) => tokenSpans.reasoning),
+    },
     notices: [...new Set(all.flatMap(({ notices }) => notices))],
     otherConvention: all.find(({ otherConvention }) => otherConvention)?.otherConvention ?? null,
   };
@@ -134,6 +139,11 @@ function numbered({ trace, derived }: Turn, prefix: string): Turn {
     derived: {
       ...derived,
       rootSpanId: idOrNull(derived.rootSpanId),
+      tokenSpans: {
+        input: derived.tokenSpans.input.map(id),
+        output: derived.tokenSpans.output.map(id),
+        reasoning: derived.tokenSpans.reasoning.map(id),
+      },
       httpStatus: derived.httpStatus && at(derived.httpStatus),
       userInput: text(derived.userInput),
       responseText: text(derived.responseText),

@@ -137,6 +137,7 @@ export function wholeOf(loaded: LoadedTrace, prices: PricesOfDay): WholePart {
     judgedText: _,
     models: __,
     modelCalls,
+    tokenSpans: ___,
     ...values
   } = derived;
   const { calls, ...cost } = costOfTrace(modelCalls, prices);

@@ -412,6 +412,25 @@ suite("what a check shows", () => {
     assert.equal(check.reason, "The trace used 15 total tokens (limit: 9).");
   });
 
+  test("token_limit points at no usage that it did not count", () => {
+    const key = "gen_ai.usage.input_tokens";
+    const evidenceOf = (...spans: Span[]) =>
+      checkOf({ type: "token_limit", max_input: 9 }, spans).evidence.map(({ spanId, value }) => [
+        spanId,
+        value,
+      ]);
+    const call = (parent: string) =>
+      span({ span_id: "call", parent_span_id: parent, attributes: { [key]: 10 } });
+    const agent = span({
+      span_id: "agent",
+      attributes: { [key]: 10, "gen_ai.operation.name": "invoke_agent" },
+    });
+    assert.deepEqual(evidenceOf(root({ [key]: "n/a" }), call("root")), [["call", 10]]);
+    assert.deepEqual(evidenceOf(root(), agent, call("agent")), [["call", 10]]);
+    assert.deepEqual(evidenceOf(root({ [key]: 10 }), call("root")), [["root", 10]]);
+    assert.deepEqual(evidenceOf(root(), agent), [["agent", 10]]);
+  });
+
   test("http_status and response_time show what they compared", () => {
     const status = checkOf({ type: "http_status", expected_status: "2xx" }, [
       root({ "http.response.status_code": "404" }),

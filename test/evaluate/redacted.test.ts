@@ -278,3 +278,15 @@ test("in joined turns each turn has its own redactions", () => {
   assert.equal(skips([changed, plain], 1), "redacted");
   assert.equal(skips([changed, plain], 2), undefined);
 });
+
+test("a redacted number of tokens is part of the evidence, unless the root's counts", () => {
+  const key = "gen_ai.usage.input_tokens";
+  const placesOf = (ofRoot: unknown, ofStep: unknown) => {
+    const spans = [root({ [key]: ofRoot }), span({ span_id: "step", attributes: { [key]: ofStep } })];
+    const trace = traceWith(["email"], spans);
+    const given = testCase({ assertions: [{ type: "token_limit", max_input: 5 }] });
+    return evaluateTest(trace, derive(trace), given, noAnswers()).checks[0]!.evidence.map(one => one.spanId);
+  };
+  assert.deepEqual(placesOf("[email]", 3), ["root", "step"]);
+  assert.deepEqual(placesOf(3, "[email]"), ["root"]);
+});

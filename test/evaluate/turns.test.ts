@@ -221,6 +221,17 @@ test("what the agent did unseen is neither passed nor failed, except where nothi
   );
 });
 
+test("token_limit points at the usage of every turn", () => {
+  const [check] = outcomesOf([turn("one", 200), turn("two", 200)], [{ type: "token_limit", max_input: 5 }]);
+  assert.deepEqual(
+    check!.evidence.map(({ spanId, turn, value }) => [spanId, turn, value]),
+    [
+      ["root", 1, 10],
+      ["root", 2, 10],
+    ],
+  );
+});
+
 test("quotations and flags of a conversation are at the spans' own ids, in their turns; the reference is nowhere", () => {
   const turns = [turn("one", 200), turn("two", 200)];
   const { trace, derived } = joinTurns(turns);

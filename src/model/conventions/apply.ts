@@ -1,6 +1,6 @@
 // Puts what conventions gave in place of the values that a trace lacks, or that its instrumentation writes in its own shape.
 import { modelsIn } from "../conversation/conversation.ts";
-import type { Derived, FoundText, Span, Tokens, ToolCall } from "../trace/trace.ts";
+import type { Derived, FoundText, Span, TokenSpans, ToolCall } from "../trace/trace.ts";
 import type { TraceReading } from "./read-trace.ts";
 import type { CallReading, ReadSpan, Sourced } from "./reading.ts";
 import { isRuled } from "./sources.ts";
@@ -18,12 +18,12 @@ type Documented = Pick<Derived, "rootSpanId"> & {
 /**
  * Documented attributes on spans that no convention recognizes count before the reading: somebody set them on purpose. On
  * the others they count for what the reading lacks. Sources are named by the documented attribute that a value stands for;
- * see translate.ts. `tokens`: null if the documented ones count.
+ * see translate.ts. `usage`: null if the documented tokens count.
  */
 export function applyReading(
   { spans, rootSpanId, conversationOf, callsOf }: Documented,
   reading: TraceReading,
-): Conversation & Pick<Derived, "toolCalls" | "models"> & { tokens: Tokens | null } {
+): Conversation & Pick<Derived, "toolCalls" | "models"> & { usage: ReadTokens | null } {
   const readAt = readByPosition(spans, reading);
   const others = spans.filter((_, at) => !readAt[at]?.convention);
   const before = conversationOf(others);
@@ -34,7 +34,7 @@ export function applyReading(
     userInput: textOf("userInput", reading.userInput),
     responseText: textOf("responseText", reading.reply),
     judgedText: textOf("judgedText", reading.reply),
-    tokens: tokensOf(rootSpanId, reading),
+    usage: usageOf(rootSpanId, reading),
     toolCalls: reading.calls.length > 0 ? mergedCalls(callsOf(others), reading) : callsOf(spans),
     models: modelsOf(spans, readAt),
   };
@@ -53,7 +53,9 @@ function foundAt({ value, spanId, attribute }: Sourced<string>, field: keyof Con
   return { text: value, spanId, attribute: isPlain ? attribute : messages };
 }
 
-function tokensOf(rootSpanId: string | null, { usage, spans }: TraceReading): Tokens | null {
+type ReadTokens = Pick<Derived, "tokens" | "tokenSpans">;
+
+function usageOf(rootSpanId: string | null, { usage, counted, spans }: TraceReading): ReadTokens | null {
   const root = spans.find(({ span }) => span.span_id === rootSpanId);
   const ruled = root?.span.translated ? usageKeys.filter(([, key]) => isRuled(root.span, key)) : [];
   if (root?.convention === null && root.usage !== null && ruled.length === 0) return null;
@@ -61,7 +63,14 @@ function tokensOf(rootSpanId: string | null, { usage, spans }: TraceReading): To
   const { input, output, reasoning, cached } = { ...usage, ...onRoot };
   if (input === null && output === null) return null;
   const total = Math.min((input ?? 0) + (output ?? 0), Number.MAX_SAFE_INTEGER);
-  return { input, output, reasoning, cached, total };
+  const spansOf = (kind: keyof TokenSpans) =>
+    ruled.some(([one]) => one === kind)
+      ? [root!.span.span_id]
+      : counted.flatMap(one => (one.usage[kind] === null ? [] : [one.read.span.span_id]));
+  return {
+    tokens: { input, output, reasoning, cached, total },
+    tokenSpans: { input: spansOf("input"), output: spansOf("output"), reasoning: spansOf("reasoning") },
+  };
 }
 
 function mergedCalls(foreign: ToolCall[], { calls, spans }: TraceReading): ToolCall[] {

@@ -36,10 +36,10 @@ export function derive(
   const callsOf = (some: Span[]) => toolCallsOf(some, allowance);
   const read = reading
     ? applyReading({ spans, rootSpanId, conversationOf, callsOf }, reading)
-    : { ...conversationOf(spans), tokens: null, toolCalls: callsOf(spans), models: modelsOf(spans) };
-  const bearers = read.tokens ? [] : usageBearers(spans);
-  const tokens = read.tokens ?? readTokens(tree, bearers);
-  const isRootCounted = !read.tokens || usageKeys.some(([, key]) => root && isRuled(root, key));
+    : { ...conversationOf(spans), usage: null, toolCalls: callsOf(spans), models: modelsOf(spans) };
+  const bearers = read.usage ? [] : usageBearers(spans);
+  const { tokens, tokenSpans } = read.usage ?? readTokens(tree, bearers);
+  const isRootCounted = !read.usage || usageKeys.some(([, key]) => root && isRuled(root, key));
   const ruled = spans.some(span => span.translated)
     ? readConversation(spans, root, trace.path, isRuled)
     : null;
@@ -72,6 +72,7 @@ export function derive(
     toolCalls: read.toolCalls,
     models: read.models,
     modelCalls: modelCallsOf(tree, reading ?? bearers, isRootCounted),
+    tokenSpans,
     ...idsOf(spans, reading),
     notices,
     otherConvention,

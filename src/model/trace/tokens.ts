@@ -1,7 +1,7 @@
 // The tokens of a trace: the root's, else the sum over its spans, each kind separately.
 import { attributeOf } from "../conversation/conversation.ts";
 import { ancestorsOf, type SpanTree } from "./span-tree.ts";
-import type { Span, Tokens } from "./trace.ts";
+import type { Span, TokenSpans, Tokens } from "./trace.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 const inputKey = "gen_ai.usage.input_tokens";
@@ -33,20 +33,32 @@ export function outputOf(span: Span): number | null {
 }
 
 /** Reasoning tokens are part of the output tokens and cached ones of the input, so the total adds neither. */
-export function readTokens(tree: SpanTree, bearers: number[]): Tokens {
-  const input = readUsage(tree, bearers, inputKey);
-  const output = readUsage(tree, bearers, outputKey);
-  const reasoning = readUsage(tree, bearers, reasoningKey);
-  const cached = readUsage(tree, bearers, cachedKey);
+export function readTokens(tree: SpanTree, bearers: number[]): { tokens: Tokens; tokenSpans: TokenSpans } {
+  const tokenSpans: TokenSpans = { input: [], output: [], reasoning: [] };
+  const input = readUsage(tree, bearers, inputKey, tokenSpans.input);
+  const output = readUsage(tree, bearers, outputKey, tokenSpans.output);
+  const reasoning = readUsage(tree, bearers, reasoningKey, tokenSpans.reasoning);
+  const cached = readUsage(tree, bearers, cachedKey, []);
   const total = input === null ? output : output === null ? input : safeSum(input, output);
-  return { input, output, reasoning, cached, total };
+  return { tokens: { input, output, reasoning, cached, total }, tokenSpans };
 }
 
-/** One kind of usage: the root's, else the sum over the other spans, without those that repeat a descendant's usage. */
-function readUsage(tree: SpanTree, bearers: number[], attribute: string): number | null {
-  const own = tree.root === -1 ? null : wholeNumber(tree.spans[tree.root]!, attribute);
-  if (own !== null) return own;
+/**
+ * One kind of usage: the root's, else the sum over the other spans, without those that repeat a descendant's usage. Adds to
+ * `from` the spans that count.
+ */
+function readUsage(tree: SpanTree, bearers: number[], attribute: string, from: string[]): number | null {
+  const root = tree.spans[tree.root];
+  const own = root ? wholeNumber(root, attribute) : null;
+  if (own !== null) {
+    from.push(root!.span_id);
+    return own;
+  }
   let sum: number | null = null;
+  const add = ({ span_id }: Span, count: number) => {
+    sum = safeSum(sum ?? 0, count);
+    from.push(span_id);
+  };
   const counted: number[] = [];
   const repeaters: number[] = [];
   for (const at of bearers) {
@@ -55,13 +67,13 @@ function readUsage(tree: SpanTree, bearers: number[], attribute: string): number
     if (count === null) continue;
     counted.push(at);
     if (repeatingOperations.includes(attributeOf(span, "gen_ai.operation.name"))) repeaters.push(at);
-    else sum = safeSum(sum ?? 0, count);
+    else add(span, count);
   }
   if (repeaters.length === 0) return sum;
 
   const above = ancestorsOf(tree, counted);
   for (const at of repeaters) {
-    if (!above.has(at)) sum = safeSum(sum ?? 0, wholeNumber(tree.spans[at]!, attribute) ?? 0);
+    if (!above.has(at)) add(tree.spans[at]!, wholeNumber(tree.spans[at]!, attribute) ?? 0);
   }
   return sum;
 }

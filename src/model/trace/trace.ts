@@ -129,6 +129,8 @@ export type ToolCall = {
 };
 
 /** Values derived from the spans. Absent values are null. */
+export type TokenSpans = Record<"input" | "output" | "reasoning", string[]>;
+
 export type Derived = {
   rootSpanId: string | null;
   name: string;
@@ -149,6 +151,8 @@ export type Derived = {
   models: string[];
   /** Each call of a model with its tokens once. */
   modelCalls: ModelCall[];
+  /** The IDs of the spans whose tokens are those of the trace. */
+  tokenSpans: TokenSpans;
   /** As sent; null if there is none, or spans disagree. */
   conversationId: string | null;
   userId: string | null;

@@ -59,6 +59,19 @@ test("cached tokens count where the input does that they are part of", () => {
   assert.deepEqual(tokensIn(spans), [30, 12, null]);
 });
 
+test("the spans whose tokens count are told for each kind", () => {
+  const spans = [
+    span("agent", null, "invoke_agent", { ...input(30), ...output(12) }),
+    span("call", "agent", "chat", input(30)),
+  ];
+  const { trace, reading } = readTraceBy(makeTrace(spans), {
+    conventions: ["opentelemetry"],
+    conventionRules: [],
+  });
+  const { tokenSpans } = derive(trace, undefined, reading);
+  assert.deepEqual(tokenSpans, { input: ["call"], output: ["agent"], reasoning: [] });
+});
+
 test("of several agents one above another the deepest with a kind counts", () => {
   const spans = [
     span("outer", null, "invoke_agent", { ...input(30), ...output(12) }),
