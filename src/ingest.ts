@@ -178,9 +178,10 @@ async function store(
 ): Promise<StoredTrace> {
   const owners = key ? ownersOf(key) : undefined;
   const ids = { traceId: newId(), runId: newId(), keyId: key?.id ?? null, owners };
+  const mayHaveRecords = key?.hasMoreConventions;
   const first = key ? { ...sent, privacyRevision: key.privacyRevision } : sent;
   const stored = await untilFitting(deps, identity.agentId, first, identity.path, batch =>
-    deps.writer.write({ ...ids, ...identity, ...batch }),
+    deps.writer.write({ ...ids, mayHaveRecords, ...identity, ...batch }),
   );
   const spanCount = stored.isExpired ? 0 : sent.spanCount;
   const trace = { ...stored, ...identity, serviceName, spanCount };

@@ -1,11 +1,13 @@
 // Ingests log records: admits the request, finds the agents, and stores the records of GenAI events for their spans.
 
+import type { AgentConventions } from "../model/agent/agent.ts";
 import { type DroppedRecords, type IngestionAnswer, refusedWhole } from "../model/ingestion.ts";
-import type { AdmittedKey } from "../model/key.ts";
+import { type AdmittedKey, allowsAgent } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
 import { asUnavailable, violatedConstraint } from "../store/db.ts";
 import type { JoinedTrace, JoinOutcome } from "../store/traces/join-records.ts";
 import type { RecordsWrite } from "../store/traces/waiting-records.ts";
+import type { MediaType } from "../wire/media-type.ts";
 import {
   type FindKey,
   type FindStoring,
@@ -65,12 +67,45 @@ export async function ingestLogs(deps: LogsDeps, request: IngestRequest): Promis
 }
 
 async function receive(deps: LogsDeps, key: AdmittedKey, request: IngestRequest): Promise<LogsOutcome> {
-  const services = await withBody(request, key, (bytes, mediaType) =>
-    deps.preparer.prepareLogs(bytes, mediaType, readersOf(key), ownersOf(key)),
-  );
+  const services = await withBody(request, key, (bytes, mediaType) => prepare(deps, key, bytes, mediaType));
   const outcomes = await inTurns(services, service => storeService(deps, key, service));
   const accepted = outcomes.flatMap(outcome => outcome.accepted);
   return { accepted, refused: outcomes.flatMap(outcome => outcome.refused) };
+}
+
+/** With the conventions of every agent that the body names: of those that the key leaves out, they are looked up. */
+async function prepare(
+  deps: LogsDeps,
+  key: AdmittedKey,
+  bytes: Buffer,
+  mediaType: MediaType,
+): Promise<PreparedService[]> {
+  const readers = readersOf(key);
+  const owners = ownersOf(key);
+  if (!key.hasMoreConventions) return deps.preparer.prepareLogs(bytes, mediaType, readers, owners);
+  // A copy, since the bytes must not be used after they have been prepared.
+  const services = await deps.preparer.prepareLogs(Buffer.from(bytes), mediaType, readers, owners);
+  const further = await findReaders(deps, key, services);
+  if (further.length === 0) return services;
+  const agents = [...(readers?.agents ?? []), ...further];
+  return deps.preparer.prepareLogs(bytes, mediaType, { only: null, ...readers, agents }, owners);
+}
+
+/** The agents of services whose records were not read although the agent has conventions. */
+async function findReaders(
+  deps: LogsDeps,
+  key: AdmittedKey,
+  services: PreparedService[],
+): Promise<AgentConventions[]> {
+  const names = services.flatMap(one =>
+    one.unreadCount > 0 && one.serviceName !== null ? [one.serviceName] : [],
+  );
+  const agents = await Promise.all(names.map(name => deps.findAgentByServiceName(key.projectId, name)));
+  return agents.flatMap(agent =>
+    agent && agent.conventions.length > 0 && allowsAgent(key, agent.id)
+      ? [{ agentId: agent.id, serviceName: agent.otlpServiceName, ...intakeOf(agent) }]
+      : [],
+  );
 }
 
 /** A service whose agent is refused is refused with all its records; otherwise only bad records are. */

@@ -18,6 +18,8 @@ export type AdmittedKey = {
   emailVerified: boolean;
   /** The agents of the project that have rules, conventions or settings of what is stored, at most a few hundred; null: none has. */
   conventions: AgentConventions[] | null;
+  /** Whether further agents have some, for which `conventions` has no room. */
+  hasMoreConventions: boolean;
   /** That of the project's privacy settings, which raise it with every change. */
   privacyRevision: number;
   /** Null: the project redacts nothing. */

@@ -12,6 +12,7 @@ import { exportSpans, openExporter } from "../support/exporters.ts";
 import { columnsWith } from "../support/leftovers.ts";
 import { sendEvents } from "../support/log-exporters.ts";
 import { callSpan, logsOf, questionRecord, replyRecord } from "../support/log-records.ts";
+import { fillList } from "../support/rows.ts";
 import { json, jsonOf, proto, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { resourceSpans } from "../wire/make-body.ts";
@@ -251,6 +252,31 @@ describe("log records", () => {
       ],
     );
   });
+
+  for (const first of ["spans", "records"] as const) {
+    it(`of agents that a key does not list are kept (${first} first)`, async () => {
+      const account = await service.signUp();
+      const to = { url: service.url, key: await keyOf(account) };
+      await fillList(service.db, (await makeAgent(account, {})).id);
+      const silent = await makeAgent(account, { otlpServiceName: "silent" });
+      const agent = await makeAgent(account, { otlpServiceName: `late-${first}` });
+      await account.client.patch(`/api/agents/${agent.id}`, { conventions: ["*"] }).expect(200);
+      const ids = newIds();
+      const logsBy = (name: string) =>
+        logsOf([questionRecord(ids, "Where?")], name)["resourceLogs"] as Read[];
+      const resourceLogs = [...logsBy("silent"), ...logsBy(`late-${first}`)];
+      const spans = { resourceSpans: [resourceSpans(`late-${first}`, [callSpan(ids)])] };
+      const requests = [
+        { path: "/public/traces", body: spans },
+        { path: "/public/logs", body: { resourceLogs } },
+      ];
+      if (first === "records") requests.reverse();
+      for (const request of requests) assert.deepEqual(jsonOf(await send(to, request)), {});
+      const { items } = (await account.client.get(`/api/agents/${agent.id}/traces`).expect(200)).body;
+      assert.equal(items[0].userInput, "Where?");
+      assert.deepEqual([await waiting(silent), await waiting(agent)], [0, 0]);
+    });
+  }
 
   it("go with their trace and their agent, those that still wait too", async () => {
     const agent = await makeReader("gone");

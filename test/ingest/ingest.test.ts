@@ -33,6 +33,7 @@ const key: AdmittedKey = {
   agentIds: [],
   emailVerified: true,
   conventions: null,
+  hasMoreConventions: false,
   privacyRevision: 0,
   storing: null,
   rateLimits: { key: null, project: null },

@@ -43,3 +43,12 @@ export async function makeAgentRow(
   const agent = { name: "Agent", type: "workflow" as const, otlpServiceName };
   return (await insertAgent(db, { ...agent, projectId: projectId ?? (await makeProject(db)) })).id;
 }
+
+/** Gives the agent so many rules that keys list the conventions of no later agent of its project. */
+export async function fillList(db: Database, agentId: string): Promise<void> {
+  const rules = [{ from: "x".repeat(100_000), to: "user.id" }];
+  await db.pool.query("update agents set convention_rules = $2, read_by_key = 'x' where id = $1", [
+    agentId,
+    JSON.stringify(rules),
+  ]);
+}

@@ -104,7 +104,10 @@ export async function deleteKey(db: Database, id: string): Promise<void> {
   await cachesExpired();
 }
 
-/** The traces of further agents are derived when somebody reads them, and changed by their settings when they are stored. */
+/**
+ * The traces of further agents are derived when somebody reads them, and changed by their settings when they are stored. Their
+ * log records are prepared once the agents that the request names have been looked up.
+ */
 const conventionsMax = 200;
 const ruleBytesMax = 100_000;
 
@@ -114,7 +117,11 @@ export async function admitKeys(
   vault: Vault,
   hashes: Buffer[],
 ): Promise<Map<string, AdmittedKey>> {
-  type Row = Omit<AdmittedKey, "storing"> & { hash: string; storing: StoringRow };
+  type Row = Omit<AdmittedKey, "storing" | "conventions" | "hasMoreConventions"> & {
+    hash: string;
+    storing: StoringRow;
+    listed: { agents: AdmittedKey["conventions"]; hasMore: boolean | null };
+  };
   const { rows } = await db.pool.query<Row>({
     name: "admit-keys",
     text: `select encode(k.hash, 'hex') as hash, k.id, k.project_id as "projectId", k.access,
@@ -122,15 +129,18 @@ export async function admitKeys(
         a.id as "accountId", a.email_verified as "emailVerified",
         p.privacy_revision as "privacyRevision", ${storingColumn} as storing,
         array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as "agentIds",
-        (select json_agg(json_build_object('agentId', c.id, 'serviceName', c.otlp_service_name,
-          'conventions', c.conventions, 'conventionRules', c.convention_rules,
-          'intake', case when c.intake_key <> '' then json_build_object('content', c.content,
-            'attributes', json_build_object('deny', c.attributes_deny, 'allow', c.attributes_allow)) end)) from (
-          select *, sum(octet_length(convention_rules::text)
-            + octet_length(array_to_string(attributes_deny || attributes_allow, ''))) over (order by id) as rule_bytes
+        (select json_build_object('hasMore', bool_or(not fits), 'agents',
+          json_agg(json_build_object('agentId', c.id, 'serviceName', c.otlp_service_name,
+            'conventions', c.conventions, 'conventionRules', c.convention_rules,
+            'intake', case when c.intake_key <> '' then json_build_object('content', c.content,
+              'attributes', json_build_object('deny', c.attributes_deny, 'allow', c.attributes_allow)) end))
+            filter (where fits)) from (
+          select *, row_number() over (order by id) <= ${conventionsMax} and sum(octet_length(convention_rules::text)
+            + octet_length(array_to_string(attributes_deny || attributes_allow, ''))) over (order by id)
+            < ${ruleBytesMax} as fits
           from agents where project_id = k.project_id and (read_by_key <> '' or intake_key <> '')
-          order by id limit ${conventionsMax}
-        ) c where rule_bytes < ${ruleBytesMax}) as conventions
+          order by id limit ${conventionsMax + 1}
+        ) c) as listed
       from keys k
       join projects p on p.id = k.project_id
       join accounts a on a.id = p.account_id
@@ -138,7 +148,15 @@ export async function admitKeys(
     values: [hashes],
   });
   return new Map(
-    rows.map(({ hash, storing, ...key }) => [hash, { ...key, storing: storingRulesOf(vault, storing) }]),
+    rows.map(({ hash, storing, listed, ...key }) => [
+      hash,
+      {
+        ...key,
+        conventions: listed.agents,
+        hasMoreConventions: listed.hasMore ?? false,
+        storing: storingRulesOf(vault, storing),
+      },
+    ]),
   );
 }
 

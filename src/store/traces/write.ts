@@ -34,6 +34,8 @@ export type TraceWrite = {
   /** Derived from this batch alone, read by these rules and conventions; absent: by none. */
   columns: TraceColumns;
   readBy?: ReadBy | undefined;
+  /** The agent may have conventions although `readBy` has none, so log records may wait for the spans. */
+  mayHaveRecords?: boolean | undefined;
   /** The settings by which the batch was changed before; absent: it is as it arrived. */
   intake?: Intake | undefined;
   /** What it lacks. */

@@ -90,7 +90,9 @@ export class TraceWriter {
 
   /** Only agents with conventions have log records: for others this asks nothing. */
   async #joinRecords(stored: TraceWrite[]): Promise<void> {
-    const named = stored.flatMap(write => (write.readBy?.conventions.length ? (nameOf(write) ?? []) : []));
+    const named = stored.flatMap(write =>
+      write.readBy?.conventions.length || write.mayHaveRecords ? (nameOf(write) ?? []) : [],
+    );
     if (named.length === 0) return;
     // The traces are committed. Records that cannot be joined now are joined before they are dropped.
     await this.#byPlace(named, (db, part) => joinWaiting(db, part, this.#options)).catch(() => {});

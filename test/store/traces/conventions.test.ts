@@ -8,6 +8,7 @@ import { admitKeys } from "../../../src/store/accounts/keys.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { openVault } from "../../../src/store/secrets/vault.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { fillList, makeAgentRow } from "../../support/rows.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite, type Sender } from "./make-write.ts";
 
 const vault = openVault(Buffer.alloc(32));
@@ -165,4 +166,24 @@ test("a key is found with the agents of its project that have conventions", asyn
   const conventionRules = [{ from: "app.question", to: "gen_ai.input.messages" as const }];
   await updateAgent(db, sender.agentId, { conventions: [], conventionRules });
   assert.deepEqual(await find(), [{ ...named, conventions: [], conventionRules, intake: null }]);
+});
+
+test("a key is found with as many agents as have room, and the note that there are more", async () => {
+  const { keyId, agentId } = await makeSender(db);
+  const { rows } = await db.pool.query("select hash, project_id from keys where id = $1", [keyId]);
+  const projectId = rows[0].project_id;
+  await Promise.all(Array.from({ length: 199 }, () => makeAgentRow(db, { projectId })));
+  await db.pool.query("update agents set conventions = '{*}', read_by_key = '*' where project_id = $1", [
+    projectId,
+  ]);
+  const find = async () => {
+    const [key] = (await admitKeys(db, vault, [rows[0].hash])).values();
+    return [key!.conventions?.length, key!.hasMoreConventions];
+  };
+  assert.deepEqual(await find(), [200, false]);
+  const last = await makeAgentRow(db, { projectId });
+  await updateAgent(db, last, { conventions: ["*"] });
+  assert.deepEqual(await find(), [200, true]);
+  await fillList(db, agentId);
+  assert.deepEqual(await find(), [undefined, true]);
 });
