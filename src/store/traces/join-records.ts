@@ -270,11 +270,14 @@ async function raiseRevisions(client: pg.PoolClient, traces: Locked[]): Promise<
 async function schedule(client: pg.PoolClient, touched: Open[], limits: MergeLimits): Promise<JoinedTrace[]> {
   if (touched.length === 0) return [];
   const ids = touched.map(({ trace }) => trace.id);
-  const scheduled = await moveRuns(client, ids, limits);
+  const pending = await moveRuns(client, ids, limits);
   const further = touched
-    .filter(({ trace, brings }) => brings && trace.kind === "live" && !scheduled.has(trace.id))
+    .filter(({ trace, brings }) => brings && trace.kind === "live")
     .map(({ trace }) => ({ runId: newId(), traceId: trace.id, agentId: trace.agent_id }));
-  for (const id of await scheduleFurther(client, further, limits)) scheduled.add(id);
+  const scheduled = new Set([
+    ...pending.keys(),
+    ...(await scheduleFurther(client, further, pending, limits)),
+  ]);
   return touched.map(({ trace: { id, agent_id: agentId } }) => ({
     agentId,
     traceId: id,

@@ -1,6 +1,7 @@
 // Schedules the evaluation of a stored trace: an accepted batch moves its pending run, or creates one.
 import type pg from "pg";
 import type { ContentGone } from "../../model/content.ts";
+import type { RunCause } from "../../model/run/run.ts";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import { multiRow } from "../multi-row.ts";
 import { opaque } from "../runs/of-traces.ts";
@@ -33,10 +34,13 @@ const newRuns = multiRow<NewRun>(3, {
   agent_id: ["uuid", run => run.agentId],
 });
 
+/** The pending runs of traces, by the trace's id. */
+export type Pending = ReadonlyMap<string, RunCause>;
+
 /**
- * Every batch moves a pending run. Only where none is pending does it matter whether the batch adds a span, so only
- * then are the stored span keys read: a trace of 500 batches costs each of them the same as one of ten. Returns the
- * ids of the traces that have a pending run now.
+ * Every batch moves a pending run. Only where none is pending, or one that was asked for, does it matter whether the batch adds
+ * a span, so only then are the stored span keys read: a trace of 500 batches costs each of them the same as one of ten.
+ * Returns the ids of the traces that have a pending run now.
  */
 export async function scheduleRuns(
   client: pg.PoolClient,
@@ -44,10 +48,12 @@ export async function scheduleRuns(
   limits: ScheduleLimits,
 ): Promise<Set<string>> {
   const ids = [...new Set(batches.map(batch => batch.traceId))];
-  const scheduled = await moveRuns(client, ids, limits);
+  const pending = await moveRuns(client, ids, limits);
+  const scheduled = new Set(pending.keys());
   // A trace of a manual run is evaluated by that run.
   const open = batches.filter(
-    batch => batch.kind === "live" && batch.content !== "forgotten" && !scheduled.has(batch.traceId),
+    batch =>
+      batch.kind === "live" && batch.content !== "forgotten" && pending.get(batch.traceId) !== "traffic",
   );
   if (open.length === 0) return scheduled;
   const judged = await eligibleAgents(client, open);
@@ -57,21 +63,23 @@ export async function scheduleRuns(
   const runs = new Map(
     candidates.filter(({ traceId }) => added.has(traceId)).map(batch => [batch.traceId, batch]),
   );
-  await insertRuns(client, [...runs.values()], limits);
+  await addRuns(client, [...runs.values()], pending, limits);
   for (const id of runs.keys()) scheduled.add(id);
   return scheduled;
 }
 
-/** Schedules a run for each of these traces whose agent has a test for it; none of them has a pending one. Returns their ids. */
+/** Schedules a run for each of these traces whose agent has a test for it, unless traffic did before. Returns their ids. */
 export async function scheduleFurther(
   client: pg.PoolClient,
   traces: NewRun[],
+  pending: Pending,
   limits: ScheduleLimits,
 ): Promise<string[]> {
-  if (traces.length === 0) return [];
-  const judged = await eligibleAgents(client, traces);
-  const runs = traces.filter(({ agentId }) => judged.has(agentId));
-  if (runs.length > 0) await insertRuns(client, runs, limits);
+  const open = traces.filter(({ traceId }) => pending.get(traceId) !== "traffic");
+  if (open.length === 0) return [];
+  const judged = await eligibleAgents(client, open);
+  const runs = open.filter(({ agentId }) => judged.has(agentId));
+  await addRuns(client, runs, pending, limits);
   return runs.map(({ traceId }) => traceId);
 }
 
@@ -82,6 +90,28 @@ async function eligibleAgents(client: pg.PoolClient, traces: NewRun[]): Promise<
     values: [[...new Set(traces.map(({ agentId }) => agentId))]],
   });
   return new Set(rows.map(row => row.agent_id));
+}
+
+/** A trace has one pending run, so one that was asked for becomes the trace's own, with the tests as they will be. */
+async function addRuns(
+  client: pg.PoolClient,
+  runs: NewRun[],
+  pending: Pending,
+  limits: ScheduleLimits,
+): Promise<void> {
+  const [asked, others] = [true, false].map(is => runs.filter(run => pending.has(run.traceId) === is));
+  if (asked!.length > 0) await takeAskedFor(client, asked!, limits);
+  if (others!.length > 0) await insertRuns(client, others!, limits);
+}
+
+async function takeAskedFor(client: pg.PoolClient, runs: NewRun[], limits: ScheduleLimits): Promise<void> {
+  await client.query({
+    name: "take_asked_for",
+    text: `update runs set cause = 'traffic', detail = null, first_batch_at = now(),
+        due_at = now() + least($2::float8, $3::float8) * interval '1 ms'
+      where trace_id = any ($1::uuid[]) and state = ${opaque("pending")} and kind = 'passive'`,
+    values: [runs.map(({ traceId }) => traceId), limits.debounceMs, limits.debounceCapMs],
+  });
 }
 
 async function insertRuns(client: pg.PoolClient, runs: NewRun[], limits: ScheduleLimits): Promise<void> {
@@ -95,18 +125,19 @@ async function insertRuns(client: pg.PoolClient, runs: NewRun[], limits: Schedul
   });
 }
 
-/** Moves the pending runs of these traces to when their batches will have been quiet; the ids that had one. */
+/** Moves the pending runs of these traces to when their batches will have been quiet. */
 export async function moveRuns(
   client: pg.PoolClient,
   traceIds: string[],
   limits: ScheduleLimits,
-): Promise<Set<string>> {
-  const { rows } = await client.query<{ trace_id: string }>({
+): Promise<Pending> {
+  const { rows } = await client.query<{ trace_id: string; cause: RunCause }>({
     name: "move_runs",
     text: `update runs set due_at = least(now() + $2::float8 * interval '1 ms',
         first_batch_at + $3::float8 * interval '1 ms')
-      where trace_id = any ($1::uuid[]) and state = ${opaque("pending")} and kind = 'passive' returning trace_id`,
+      where trace_id = any ($1::uuid[]) and state = ${opaque("pending")} and kind = 'passive'
+      returning trace_id, cause`,
     values: [traceIds, limits.debounceMs, limits.debounceCapMs],
   });
-  return new Set(rows.map(row => row.trace_id));
+  return new Map(rows.map(row => [row.trace_id, row.cause]));
 }

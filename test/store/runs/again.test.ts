@@ -8,8 +8,21 @@ import { evaluateAgain } from "../../../src/store/runs/again.ts";
 import { claimRuns } from "../../../src/store/runs/claims.ts";
 import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { deleteTestCase, updateTestCase } from "../../../src/store/test-cases.ts";
+import { storeRecords } from "../../../src/store/traces/records.ts";
+import type { TraceWrite } from "../../../src/store/traces/write.ts";
+import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { newTraceId } from "../../support/bodies.ts";
 import { completeRuns } from "../../support/complete-runs.ts";
-import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../traces/make-write.ts";
+import {
+  limits,
+  makeSender,
+  makeTestCase,
+  openTwice,
+  otlpWrite,
+  questions,
+  type Sender,
+  storeDueRun,
+} from "../traces/make-write.ts";
 
 const { db, other, close } = await openTwice();
 after(close);
@@ -36,8 +49,9 @@ async function claimAll() {
 }
 
 /** A trace that these tests have evaluated. */
-async function evaluated(sender: Sender, tests: TestCase[]): Promise<string> {
-  const { traceId, runId } = await storeDueRun(db, sender);
+async function evaluated(sender: Sender, tests: TestCase[], write?: TraceWrite): Promise<string> {
+  if (write) await new TraceWriter(db, { ...limits, debounceMs: 0 }).write(write);
+  const { traceId, runId } = write ?? (await storeDueRun(db, sender));
   await claimAll();
   await completeRuns(db, lease, [
     { id: runId, revision: 1, verdict: verdictOf(tests), outage: false, ...unmeasured },
@@ -110,3 +124,34 @@ it("schedules nothing twice, even when asked twice at once", async () => {
     Array(12).fill("in_progress"),
   );
 });
+
+const added = {
+  "a span": (sender: Sender, externalId: string) =>
+    new TraceWriter(db, limits).write(otlpWrite(sender, { externalId, spans: ["b"] })),
+  "an input": (sender: Sender, externalId: string) =>
+    storeRecords(db, questions(sender, externalId, "a", "Hello"), limits),
+};
+
+for (const [what, add] of Object.entries(added)) {
+  it(`becomes the trace's own run, with the tests as they are, once a batch adds ${what} before it begins`, async () => {
+    const sender = await makeSender(db, { judged: false });
+    const test = await makeTestCase(db, sender.agentId);
+    const externalId = newTraceId();
+    const first = () => otlpWrite(sender, { externalId });
+    const traceId = await evaluated(sender, [test], first());
+    await evaluateAgain(db, sender.agentId, [traceId]);
+    const pending = async () => {
+      const { rows } = await db.pool.query(
+        `select cause, detail, extract(epoch from due_at - now()) > 1 as waits from runs
+          where trace_id = $1 and state = 'pending'`,
+        [traceId],
+      );
+      return rows.map(({ cause, detail, waits }) => [cause, decodeDetail(detail).plan, waits]);
+    };
+    assert.deepEqual(await pending(), [["again", [test], false]]);
+    await new TraceWriter(db, limits).write(first());
+    assert.deepEqual(await pending(), [["again", [test], true]]);
+    await add(sender, externalId);
+    assert.deepEqual(await pending(), [["traffic", undefined, true]]);
+  });
+}
