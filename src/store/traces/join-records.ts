@@ -8,7 +8,7 @@ import { newId } from "../new-id.ts";
 import { partsOf } from "../scale/places.ts";
 import type { MergeLimits } from "./append.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
-import { moveRuns, scheduleFurther } from "./schedule.ts";
+import { moveRuns, type Pending, scheduleFurther } from "./schedule.ts";
 import { batchesOf, keysIn } from "./span-keys.ts";
 import { deadlineOf } from "./update.ts";
 
@@ -108,14 +108,18 @@ async function join(
   const appends: Append[] = [];
   const done: Waiting[] = [];
   const touched = new Set<Open>();
+  const awaiting = new Set<Open>();
   const refused: JoinOutcome["refused"] = [];
   for (const item of waiting) {
     const span = item.span_key.toString("latin1");
-    const targets = locked
+    const traces = locked
       .filter(one => one.agent_id === item.agent_id && one.otlp_trace_id === item.otlp_trace_id)
-      .map(one => open.get(one.id)!)
-      .filter(one => one.spans.has(span));
-    if (targets.length === 0) continue;
+      .map(one => open.get(one.id)!);
+    const targets = traces.filter(one => one.spans.has(span));
+    if (targets.length === 0) {
+      for (const one of traces) awaiting.add(one);
+      continue;
+    }
     done.push(item);
     for (const target of targets) {
       if (add(target, item, limits, appends)) touched.add(target);
@@ -130,7 +134,10 @@ async function join(
   const grown = [...touched].filter(({ changed }) => changed).map(({ trace }) => trace);
   await raiseRevisions(client, grown);
   await noteDeadlines(client, grown.flatMap(deadlineOf));
-  return { joined: await schedule(client, [...touched], limits), refused };
+  // Records whose span has not arrived are a batch of their trace, too.
+  const accepted = Array.from(touched.union(awaiting), ({ trace }) => trace.id);
+  const pending = await moveRuns(client, accepted, limits);
+  return { joined: await schedule(client, [...touched], pending, limits), refused };
 }
 
 /** Adds the records to the trace unless it has them; false if they do not fit. */
@@ -267,10 +274,12 @@ async function raiseRevisions(client: pg.PoolClient, traces: Locked[]): Promise<
 }
 
 /** Records move a pending run, also repeated ones. Where none is pending, they schedule one if they bring what was lacking. */
-async function schedule(client: pg.PoolClient, touched: Open[], limits: MergeLimits): Promise<JoinedTrace[]> {
-  if (touched.length === 0) return [];
-  const ids = touched.map(({ trace }) => trace.id);
-  const pending = await moveRuns(client, ids, limits);
+async function schedule(
+  client: pg.PoolClient,
+  touched: Open[],
+  pending: Pending,
+  limits: MergeLimits,
+): Promise<JoinedTrace[]> {
   const further = touched
     .filter(({ trace, brings }) => brings && trace.kind === "live")
     .map(({ trace }) => ({ runId: newId(), traceId: trace.id, agentId: trace.agent_id }));

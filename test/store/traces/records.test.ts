@@ -157,3 +157,22 @@ test("a stored trace loads with its records", async () => {
   const { loaded } = await loadBatches(opened.db, [traceId]);
   assert.equal(loaded.get(traceId)!.batches.length, 2);
 });
+
+test("records move the pending run of their trace, also before their span arrives", async () => {
+  const sender = await makeSender(opened.db);
+  const id = newTraceId();
+  await writer.write(spansOf(sender, id, "a"));
+  for (const [span, text] of [
+    ["a", "Hello"],
+    ["b", "Hello"],
+    ["b", "Again"],
+  ] as const) {
+    await opened.db.pool.query("update runs set due_at = now() where agent_id = $1", [sender.agentId]);
+    await storeRecords(opened.db, questions(sender, id, span, text), limits);
+    const { rows } = await opened.db.pool.query(
+      "select extract(epoch from due_at - now()) > 1 as moved from runs where agent_id = $1",
+      [sender.agentId],
+    );
+    assert.deepEqual(rows, [{ moved: true }], span);
+  }
+});
