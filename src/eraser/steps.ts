@@ -43,13 +43,23 @@ export async function partOf(
   const { id, projectId, criterion, choices, dryRun, since, cursor } = erasure;
   const search = { id, projectId, criterion, since, cursor };
   const next = (step: ErasureStep, more: Partial<Part> = {}): Part => ({
-    ...{ step, cursor: null, read: 0, erased: 0, edited: 0, matches: [], waitMs: 0, isLast: false },
+    ...{
+      step,
+      cursor: null,
+      read: 0,
+      erased: 0,
+      edited: 0,
+      matches: [],
+      unmatched: [],
+      waitMs: 0,
+      isLast: false,
+    },
     ...more,
   });
   const found = (part: ErasurePart, here: ErasureStep, then: Part): Part => {
-    const { matches, read } = part;
-    if (part.cursor === null) return { ...then, matches, read };
-    return next(here, { matches, read, cursor: part.cursor });
+    const { matches, unmatched, read } = part;
+    if (part.cursor === null) return { ...then, matches, unmatched, read };
+    return next(here, { matches, unmatched, read, cursor: part.cursor });
   };
   switch (erasure.step) {
     case "waiting":

@@ -37,8 +37,18 @@ export type ErasureSearch = {
 
 export type ErasureMatch = { traceId: string; place: ErasurePlace | null };
 
-/** `cursor`: where the next part begins; null: there is none. `read`: how many traces were read. */
-export type ErasurePart = { matches: ErasureMatch[]; read: number; cursor: string | null };
+/**
+ * `unmatched`: traces that changed since the dry run and do not match. `cursor`: where the next part begins; null: there is
+ * none. `read`: how many traces were read.
+ */
+export type ErasurePart = {
+  matches: ErasureMatch[];
+  unmatched: string[];
+  read: number;
+  cursor: string | null;
+};
+
+const nothing: ErasurePart = { matches: [], unmatched: [], read: 0, cursor: null };
 
 const tracesMax = 100;
 /** Read at a time, so that a part takes a small share of a second. */
@@ -59,7 +69,7 @@ export async function findMatches(
   const agents = await listAgentsToScan(db, projectId);
   const [from = "", after = oldest] = search.cursor?.split(" ") ?? [];
   const agent = agents.find(({ id }) => id >= from);
-  if (!agent) return { matches: [], read: 0, cursor: null };
+  if (!agent) return nothing;
   const through = idAt(timeOfId(search.id) + clockSlackMs);
   const range = { agentId: agent.id, after: agent.id === from ? after : oldest, through, since };
   const limit = since ? rowsMax : tracesMax;
@@ -68,13 +78,15 @@ export async function findMatches(
   const matches = await matchesIn(db, heap, open, searchOf(criterion, agent), signal);
   const isLast = taken.length === rows.length && rows.length < limit;
   const next = isLast ? agents[agents.indexOf(agent) + 1]?.id : undefined;
+  const matched = new Set(matches.map(({ traceId }) => traceId));
+  const unmatched = since ? open.map(({ id }) => id).filter(id => !matched.has(id)) : [];
   const cursor = isLast ? (next ? `${next} ${oldest}` : null) : `${agent.id} ${taken.at(-1)!.id}`;
-  return { matches, read: taken.length, cursor };
+  return { matches, unmatched, read: taken.length, cursor };
 }
 
 function whole(traceIds: string[], path: string): ErasurePart {
   const place = { spanId: null, in: "trace", path, excerpt: "" } as const;
-  return { matches: traceIds.map(traceId => ({ traceId, place })), read: traceIds.length, cursor: null };
+  return { ...nothing, matches: traceIds.map(traceId => ({ traceId, place })), read: traceIds.length };
 }
 
 /** As many of the rows as may be read at once, at least one, and those that changed. */
@@ -206,12 +218,12 @@ export async function findInTurns(
   { projectId, criterion, cursor: at }: ErasureSearch,
   deletes: boolean,
 ): Promise<ErasurePart> {
-  if (criterion.kind !== "text" || !isSearchable(criterion)) return { matches: [], read: 0, cursor: null };
+  if (criterion.kind !== "text" || !isSearchable(criterion)) return nothing;
   const search: TextSearch = { values: criterion.values, wholeWords: false };
   const agents = await listAgentsToScan(db, projectId);
   const [from = "", after = oldest] = at?.split(" ") ?? [];
   const agent = agents.find(({ id }) => id >= from);
-  if (!agent) return { matches: [], read: 0, cursor: null };
+  if (!agent) return nothing;
   const launches = await listLaunchesToScan(db, agent.id, agent.id === from ? after : oldest, launchesMax);
   const matches: ErasureMatch[] = [];
   const open = new Set<string>();
@@ -230,7 +242,8 @@ export async function findInTurns(
     }
   }
   if (deletes && open.size > 0) await deleteTurns(db, [...open]);
-  if (launches.length === launchesMax) return { matches, read: 0, cursor: `${agent.id} ${launches.at(-1)}` };
+  if (launches.length === launchesMax)
+    return { ...nothing, matches, cursor: `${agent.id} ${launches.at(-1)}` };
   const next = agents[agents.indexOf(agent) + 1]?.id;
-  return { matches, read: 0, cursor: next ? `${next} ${oldest}` : null };
+  return { ...nothing, matches, cursor: next ? `${next} ${oldest}` : null };
 }

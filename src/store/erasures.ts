@@ -125,7 +125,7 @@ export function openSealed(vault: Vault, id: string, sealed: Buffer): SealedEras
   return text === undefined ? undefined : (JSON.parse(text) as SealedErasure);
 }
 
-/** Begins with what the dry run found, so that only traces that changed since then are searched again. */
+/** Begins with what the dry run found, so that only traces that changed since then are read again, these among them. */
 export async function insertErasure(
   db: Database,
   vault: Vault,

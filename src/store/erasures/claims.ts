@@ -49,6 +49,8 @@ export type Progress = {
   erased: number;
   edited: number;
   matches: { traceId: string; place: ErasurePlace | null }[];
+  /** Traces that are no match any more. */
+  unmatched: string[];
 };
 
 const placesMax = 20;
@@ -58,9 +60,10 @@ export async function moveErasure(
   db: Database,
   vault: Vault,
   { id, lease, leaseMs }: Holder,
-  { step, cursor, read, erased, edited, matches }: Progress,
+  { step, cursor, read, erased, edited, matches, unmatched }: Progress,
 ): Promise<number | undefined> {
-  if (db.places && matches.length > 0) {
+  const isSame = matches.length + unmatched.length === 0;
+  if (db.places && !isSame) {
     const { rows } = await db.pool.query<{ matched: number }>(
       "select matched from erasures where id = $1 and lease = $2 and state = 'running'",
       [id, lease],
@@ -68,7 +71,10 @@ export async function moveErasure(
     if (!rows[0]) return undefined;
     const sealed = sealPlaces(vault, id, matches, rows[0].matched);
     const traceIds = matches.map(({ traceId }) => traceId);
-    // Before the step that is over with them: what is stored again changes nothing.
+    // Before the step that is over with them: what is stored or deleted again changes nothing.
+    for (const [place, ids] of await partsOfRows(db, "traces", unmatched)) {
+      await deleteMatches(place.pool, id, ids);
+    }
     for (const [place, ids] of await partsOfRows(db, "traces", traceIds)) {
       const here = new Set(ids);
       await insertMatches(
@@ -86,8 +92,11 @@ export async function moveErasure(
       [id, lease, step, cursor, read, erased, edited, leaseMs],
     );
     if (!rows[0]) return undefined;
-    if (matches.length === 0) return rows[0].matched;
-    if (!db.places) await insertMatches(client, id, sealPlaces(vault, id, matches, rows[0].matched));
+    if (isSame) return rows[0].matched;
+    if (!db.places) {
+      await deleteMatches(client, id, unmatched);
+      await insertMatches(client, id, sealPlaces(vault, id, matches, rows[0].matched));
+    }
     return countMatches(client, id);
   });
 }
@@ -117,6 +126,17 @@ async function insertMatches(
      on conflict do nothing`,
     [id, found.map(({ traceId }) => traceId), found.map(({ place }) => place)],
   );
+}
+
+async function deleteMatches(
+  client: Pick<pg.PoolClient, "query">,
+  id: string,
+  traceIds: string[],
+): Promise<void> {
+  await client.query("delete from erasure_matches where erasure_id = $1 and trace_id = any ($2::uuid[])", [
+    id,
+    traceIds,
+  ]);
 }
 
 /** Whether the caller still has it. */
@@ -211,10 +231,7 @@ async function eraseIn(db: Database, id: string): Promise<number | undefined> {
        delete from traces using chosen where traces.id = chosen.id`,
       [ids],
     );
-    await client.query("delete from erasure_matches where erasure_id = $1 and trace_id = any ($2::uuid[])", [
-      id,
-      ids,
-    ]);
+    await deleteMatches(client, id, ids);
     return rowCount ?? 0;
   });
 }

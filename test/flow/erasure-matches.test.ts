@@ -1,0 +1,46 @@
+// Which traces an erasure deletes: those that still match after the dry run, by IDs as they were sent.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
+import { startErasure } from "../support/erasing.ts";
+import { jsonOf, send } from "../support/send.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService();
+});
+after(() => service?.stop());
+
+const erasing = () => ({ client: service.client, projectId: service.projectId });
+
+/** Stores or replaces the trace of this request. */
+async function sendUser(requestId: string, user: string): Promise<string> {
+  const spans = [canonicalSpan({ attributes: { "user.id": user } })];
+  const body = canonicalBody(service.agent.id, { spans });
+  return jsonOf(await send(service, { body, headers: { "x-request-id": requestId } })).traceId;
+}
+
+const remaining = async (): Promise<string[]> => {
+  const { rows } = await service.db.pool.query<{ id: string }>("select id from traces order by id");
+  return rows.map(({ id }) => id);
+};
+
+test("a trace that was replaced after the dry run is erased only if it still matches, or is named by its ID", async () => {
+  const leaves = await sendUser("over-1", "jane-1");
+  for (const criterion of [{ userId: "jane-1" }, { text: "jane-1" }]) {
+    await sendUser("over-1", "jane-1");
+    const stays = await sendUser("over-2", "jane-1");
+    assert.equal((await startErasure(erasing(), { ...criterion, dryRun: true })).matched, 2);
+    assert.equal(await sendUser("over-1", "bob-1"), leaves, "replaced");
+    assert.equal(await sendUser("over-2", "jane-1"), stays);
+    const { state, matched, erased } = await startErasure(erasing(), { ...criterion, confirm: 2 });
+    assert.deepEqual([state, matched, erased], ["done", 1, 1]);
+    assert.deepEqual(await remaining(), [leaves]);
+  }
+  const traceIds = [leaves];
+  await startErasure(erasing(), { traceIds, dryRun: true });
+  await sendUser("over-1", "carol-1");
+  assert.equal((await startErasure(erasing(), { traceIds, confirm: 1 })).erased, 1);
+  assert.deepEqual(await remaining(), []);
+});
