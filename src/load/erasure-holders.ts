@@ -111,7 +111,8 @@ async function editTest(db: Database, id: string, search: TextSearch): Promise<b
       const document = documentOf(current);
       // Rolls back: a test that has not the value any more gets no new version.
       if (excerptInJson(document, search) === null) throw unchanged;
-      return valid(eraseInJson(document, search) as TestCaseDocument);
+      const erased = valid(eraseInJson(document, search) as TestCaseDocument);
+      return decidesBy(document, search) ? { ...erased, status: "disabled" } : erased;
     });
     return edited !== undefined;
   } catch (error) {
@@ -122,7 +123,17 @@ async function editTest(db: Database, id: string, search: TextSearch): Promise<b
 
 const unchanged = new Error("The test does not have the value.");
 
-/** A test that is not valid without the value, such as by its pattern, is disabled. */
+/** Whether a check has the value: as `[erased]`, which is a valid pattern too, it would decide something else. */
+function decidesBy({ assertions }: TestCaseDocument, search: TextSearch): boolean {
+  return (
+    excerptInJson(
+      assertions.map(({ description: _, ...decides }) => decides),
+      search,
+    ) !== null
+  );
+}
+
+/** A test that is not valid without the value is disabled. */
 function valid(document: TestCaseDocument): TestCaseDocument {
   try {
     return parseTestCase(JSON.parse(JSON.stringify(document)));
