@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
+import { newId } from "../../src/store/new-id.ts";
 import { placeOf } from "../../src/store/scale/places.ts";
 import { begun, waiting } from "../store/locks.ts";
 import { sendJson } from "../support/agent-server.ts";
@@ -198,6 +199,8 @@ test("more matches than were confirmed are a 409, and nothing is erased", async 
     { text: "long enough", userId: "one", dryRun: true },
     { text: "long enough", dryRun: true, confirm: 1 },
     { traceIds: [], dryRun: true },
+    { text: "long enough", confirm: 0, noteIds: [`label.${"-".repeat(36)}`] },
+    { text: "long enough", confirm: 0, noteIds: [`state.${newId()}.${"0".repeat(36)}`] },
   ]) {
     const { body: refused } = await service.client.post(path, body).expect(400);
     assert.equal(refused.code, "VALIDATION_ERROR");

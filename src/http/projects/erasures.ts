@@ -59,7 +59,8 @@ const Criteria = {
     .describe("Found as it is, case-sensitive, anywhere in what is stored of a trace."),
 };
 
-const NoteId = z.string().regex(/^(label(\.[0-9a-f-]{36})|state(\.[0-9a-f-]{36}){2})$/);
+const uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const NoteId = z.string().regex(new RegExp(`^(label\\.${uuid}|state(\\.${uuid}){2})$`));
 const Choices = {
   testIds: z.array(Id).max(choicesMax).default([]).describe("Test cases to take the value out of."),
   noteIds: z.array(NoteId).max(choicesMax).default([]).describe("Notes to take the value out of."),
