@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { ClaimLoop, logFault } from "./claiming.ts";
 import { type ErasureWork, endOf, partOf } from "./eraser/steps.ts";
+import { storedValues } from "./model/erasure.ts";
 import { Refusal } from "./model/refusal.ts";
 import { type Database, isTransient } from "./store/db.ts";
 import {
@@ -96,7 +97,7 @@ export class Eraser {
     const { criterion: kind, projectId } = claimed;
     const isId = kind === "userId" || kind === "conversationId";
     const pseudonyms = isId ? await listPseudonyms(db, vault, projectId, sealed.values[0]!) : [];
-    const criterion = { kind, values: [...sealed.values, ...pseudonyms] };
+    const criterion = { kind, values: [...storedValues(kind, sealed.values), ...pseudonyms] };
     const erasure = { ...claimed, criterion, choices: sealed };
     while (!signal.aborted) {
       const begun = performance.now();

@@ -1,11 +1,12 @@
 // Erasures: what they look for, their states, and the limits of their criteria.
 import type { PlacesOfRule } from "./redaction.ts";
+import { externalIdsOf } from "./trace/external-ids.ts";
 
 /** The kinds of criterion, as the API names them. */
 export const criterionKinds = ["userId", "conversationId", "externalId", "traceIds", "text"] as const;
 export type CriterionKind = (typeof criterionKinds)[number];
 
-/** `values`: of `traceIds` any number of ids, else one value. */
+/** `values`: of `traceIds` any number of ids, else one value as it was sent and as it may be stored. */
 export type Criterion = { kind: CriterionKind; values: string[] };
 
 /** A criterion of fewer characters would be found almost everywhere. */
@@ -54,6 +55,11 @@ export function tracesOf(count: number): string {
 export function matchedMore(matched: number, confirmed: number, now = ""): string {
   const [match, was] = [matched === 1 ? "matches" : "match", confirmed === 1 ? "was" : "were"];
   return `${tracesOf(matched)} ${match}${now}, and ${confirmed || "none"} ${was} confirmed`;
+}
+
+/** The values as they are stored: a text may be an OTLP trace ID, too. */
+export function storedValues(kind: CriterionKind, values: string[]): string[] {
+  return kind === "externalId" || kind === "text" ? values.flatMap(externalIdsOf) : values;
 }
 
 /** Whether texts other than traces are searched for the criterion: short ids would be found almost everywhere. */

@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
-import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
+import { canonicalBody, canonicalSpan, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eraseAll, startErasure } from "../support/erasing.ts";
+import { callSpan } from "../support/log-records.ts";
 import { jsonOf, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { resourceSpans } from "../wire/make-body.ts";
 
 let service: TestService;
 before(async () => {
@@ -43,6 +45,28 @@ test("a trace that was replaced after the dry run is erased only if it still mat
   await startErasure(erasing(), { traceIds, dryRun: true });
   await sendUser("over-1", "carol-1");
   assert.equal((await startErasure(erasing(), { traceIds, confirm: 1 })).erased, 1);
+  assert.deepEqual(await remaining(), []);
+});
+
+test("an OTLP trace ID is found in upper case, as it was sent, and an x-request-id in its own case alone", async () => {
+  const traceId = newTraceId().toUpperCase();
+  const requestId = newTraceId().toUpperCase();
+  const body = {
+    resourceSpans: [resourceSpans("support-agent", [callSpan({ traceId, spanId: newSpanId() })])],
+  };
+  assert.equal((await send(service, { body })).status, 200);
+  await sendUser(requestId, "jane");
+  const matched = async (criterion: object) =>
+    (await startErasure(erasing(), { ...criterion, dryRun: true })).matched;
+  for (const kind of ["externalId", "text"]) {
+    for (const id of [traceId, traceId.toLowerCase(), requestId]) {
+      assert.equal(await matched({ [kind]: id }), 1, `${kind} ${id}`);
+    }
+    assert.equal(await matched({ [kind]: requestId.toLowerCase() }), 0);
+  }
+  for (const externalId of [traceId, requestId]) {
+    assert.equal((await startErasure(erasing(), { externalId, confirm: 1 })).erased, 1);
+  }
   assert.deepEqual(await remaining(), []);
 });
 

@@ -8,6 +8,7 @@ import {
   criterionKinds,
   idMax,
   matchedMore,
+  storedValues,
   textMax,
   textMin,
   traceIdsMax,
@@ -51,7 +52,9 @@ const pollMs = 30;
 const Criteria = {
   userId: ExactText(idMax).optional(),
   conversationId: ExactText(idMax).optional(),
-  externalId: ExactText(idMax).optional().describe("An `x-request-id`, or an OTLP trace ID."),
+  externalId: ExactText(idMax)
+    .optional()
+    .describe("An `x-request-id` as sent, or an OTLP trace ID in any case."),
   traceIds: z.array(Id).min(1).max(traceIdsMax).optional(),
   text: ExactText(textMax)
     .min(textMin, `Must have at least ${textMin} characters.`)
@@ -235,6 +238,6 @@ async function detailOf({ db, vault, erasures }: ErasureDeps, row: ErasureRow): 
   const matches = await listMatches(db, vault, id);
   const sealed = row.state === "done" ? await findSealed(db, vault, id) : undefined;
   if (!sealed) return { ...view, ...noHolders, matches };
-  const criterion: Criterion = { kind, values: sealed.values };
+  const criterion: Criterion = { kind, values: storedValues(kind, sealed.values) };
   return { ...view, ...(await erasures.holders({ id, projectId, criterion })), matches };
 }

@@ -58,7 +58,9 @@ export const TraceQuery = PageQuery.extend({
     .optional()
     .describe("Failed traces with a failed result that is open, known or resolved."),
   httpStatus: z.coerce.number().int().min(100).max(999).optional(),
-  externalId: searchText(255).optional(),
+  externalId: searchText(255)
+    .optional()
+    .describe("The whole id, as sent. An OTLP trace ID is found in any case."),
   tool: searchText(500).optional().describe("Traces that call the tool of this name."),
   model: searchText(500).optional().describe("Traces that call the model of this name."),
   provider: searchText(500)

@@ -1,5 +1,6 @@
 // Chooses the index that a list of traces walks: one for a rare value, the minutes in which a value occurs, or all traces.
 
+import { externalIdsOf } from "../../model/trace/external-ids.ts";
 import type { TraceFilters } from "./list.ts";
 import type { Conditions } from "./list-conditions.ts";
 
@@ -50,9 +51,13 @@ export function rarePath(agentId: string, filters: TraceFilters, conditions: Con
     where: [`s.agent_id = ${conditions.parameter(agentId)}`, condition(conditions.parameter(value))],
   });
   if (externalId !== undefined) {
-    return traces(
-      externalId,
-      p => `t.id = (select n.trace_id from trace_named(${conditions.parameter(agentId)}, ${p}) n)`,
+    const [sent, stored] = externalIdsOf(externalId);
+    const named = (p: string) =>
+      `(select n.trace_id from trace_named(${conditions.parameter(agentId)}, ${p}) n)`;
+    return traces(sent, p =>
+      stored === undefined
+        ? `t.id = ${named(p)}`
+        : `t.id = coalesce(${named(p)}, ${named(conditions.parameter(stored))})`,
     );
   }
   if (conversationId !== undefined) return conversationPath(agentId, conversationId, conditions);

@@ -1,5 +1,6 @@
 // Lists an agent's traces by filters, in bounded time however rare the matches.
 import type { Outcome, ResultState, Routing, RunState } from "../../model/run/run.ts";
+import { externalIdsOf } from "../../model/trace/external-ids.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
 import { clockSlackMs, idAt, type Listing, newest, oldest } from "../listing.ts";
@@ -111,12 +112,15 @@ async function listNamed(
   listing: TraceListing,
 ): Promise<Look<ListedTrace>> {
   const { pool } = await placeOf(db, agentId);
-  const { rows: found } = await pool.query<{ id: string }>({
-    name: "find_named_trace",
-    text: "select n.trace_id as id from trace_named($1, $2) n",
-    values: [agentId, externalId],
-  });
-  const id = found[0]?.id;
+  let id: string | undefined;
+  for (const name of externalIdsOf(externalId)) {
+    const { rows } = await pool.query<{ id: string }>({
+      name: "find_named_trace",
+      text: "select n.trace_id as id from trace_named($1, $2) n",
+      values: [agentId, name],
+    });
+    id ??= rows[0]?.id;
+  }
   const isListed = id !== undefined && ("before" in listing ? id < listing.before : id > listing.after);
   if (!isListed) return { rows: [], reach: null };
   const { rows } = await pool.query<ListedTrace>({

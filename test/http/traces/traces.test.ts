@@ -437,7 +437,8 @@ test("each filter finds its matches and nothing else", async () => {
   await keep(failed, "failed", 2);
   const pending = await storeSpans(agent.id, [canonicalSpan()]);
   const all = [pending, failed, unrouted, passed, exported, rich, plain];
-  const between = (await detail(exported)).receivedAt;
+  const { receivedAt: between, externalId } = await detail(exported);
+  const upperCase = externalId.toUpperCase();
 
   const cases: [query: Record<string, string | number>, found: string[]][] = [
     [{}, all],
@@ -480,6 +481,10 @@ test("each filter finds its matches and nothing else", async () => {
     [{ httpStatus: 500 }, []],
     [{ externalId: "Find/Me" }, [rich]],
     [{ externalId: "find/me" }, []],
+    [{ externalId }, [exported]],
+    [{ externalId: upperCase }, [exported]],
+    [{ externalId: upperCase, path: "otlp" }, [exported]],
+    [{ externalId: upperCase, path: "canonical" }, []],
     [{ durationMinMs: 1500, durationMaxMs: 1500 }, [rich]],
     [{ durationMinMs: 1500.5 }, []],
     [{ tokensMin: 27, tokensMax: 27 }, [rich]],
