@@ -14,7 +14,7 @@ type EraseOptions = {
   userId?: string;
   conversationId?: string;
   externalId?: string;
-  traceIds?: string[];
+  traceIds?: string;
   text?: string;
   dryRun?: true;
   confirm?: number;
@@ -55,11 +55,7 @@ const criteria = ["userId", "conversationId", "externalId", "traceIds", "text"] 
 const pollMs = 500;
 const outageMaxMs = 60_000;
 
-const list = (given: string) =>
-  given
-    .split(",")
-    .map(item => item.trim())
-    .filter(Boolean);
+const list = (given: string) => given.split(/[,\s]+/).filter(Boolean);
 
 export function addErase(program: Command): void {
   const command: Command = program
@@ -73,7 +69,7 @@ export function addErase(program: Command): void {
     )
     .option("--conversation-id <id>", "the conversation ID", nonEmpty)
     .option("--external-id <id>", "an x-request-id or an OTLP trace ID", nonEmpty)
-    .option("--trace-ids <ids>", "traces by their IDs here, separated by commas", list)
+    .option("--trace-ids <ids>", "traces by their IDs here, separated by commas", nonEmpty)
     .option("--text <text>", "a text of at least 4 characters, case-sensitive, anywhere")
     .option("--dry-run", "find, and erase nothing")
     .option("--confirm <number>", "the number of traces that a dry run of the last hour found", readCount)
@@ -108,7 +104,7 @@ async function erase(options: EraseOptions, token: string): Promise<number> {
   const given = options[kind]!;
   const value = given === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : given;
   const body = {
-    [kind]: value,
+    [kind]: kind === "traceIds" ? list(value) : value,
     ...(options.dryRun ? { dryRun: true } : { confirm: options.confirm }),
     testIds: options.editTests ?? [],
     noteIds: options.editNotes ?? [],

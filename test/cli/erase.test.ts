@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { childEnv } from "../support/child-env.ts";
-import { send } from "../support/send.ts";
+import { jsonOf, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -62,6 +62,18 @@ test("a dry run lists what it found, its number erases it, and further matches e
   assert.deepEqual(rows, [{ user_id: "john" }]);
   const { out } = await svc(["--user-id", "john", "--dry-run", "--json"]);
   assert.equal(JSON.parse(out).matched, 1);
+});
+
+test("trace IDs are read from standard input, separated by commas or lines", async () => {
+  const ids: string[] = [];
+  for (let at = 0; at < 3; at++) ids.push(jsonOf(await sendFor("jim")).traceId);
+  for (const input of [`${ids[0]}\n`, ids.slice(0, 2).join(", "), `${ids.join("\r\n")}\r\n`]) {
+    const { code, out, err } = await svc(["--trace-ids", "-", "--dry-run", "--json"], { input });
+    assert.equal(code, 0, err);
+    assert.equal(JSON.parse(out).matched, input.match(/[0-9a-f-]{36}/g)!.length);
+  }
+  const { out } = await svc(["--trace-ids", `${ids[0]},${ids[2]}`, "--dry-run", "--json"]);
+  assert.equal(JSON.parse(out).matched, 2);
 });
 
 test("a dry run lists the tests that have the value below each other, and says if there is nothing to erase", async () => {
