@@ -1,4 +1,5 @@
 // Identities of traces whose retention time is over: they stay, so an erasure looks at them, and at what is left of the traces, too.
+// So does the deletion of an agent.
 import type { Database } from "../db.ts";
 import { spanOf } from "../listing.ts";
 import { placeOf } from "../scale/places.ts";
@@ -38,6 +39,19 @@ export async function deleteLeftBatches(db: Database, traceIds: string[]): Promi
       and not exists (select from traces t where t.id = b.trace_id)`,
     values: [traceIds, ...spanOf(traceIds)],
   });
+}
+
+const rowsMax = 2_000;
+
+/** The same of all traces of the agent that are gone: once it is deleted with their identities, nobody finds their batches. */
+export async function deleteLeftBatchesOf(db: Database, agentId: string): Promise<void> {
+  if (!(await hasLeftBatches(db))) return;
+  for (let after: string | null = ""; after !== null; ) {
+    const { gone, last } = await listGoneIdentities(db, agentId, after, rowsMax);
+    const traceIds = gone.map(({ traceId }) => traceId);
+    if (traceIds.length > 0) await deleteLeftBatches(db, traceIds);
+    after = last;
+  }
 }
 
 /** What is sent under them later is a new trace. */

@@ -7,6 +7,8 @@ import { pino } from "pino";
 import { eraseIdentities } from "../../../src/eraser/identities.ts";
 import { RangeKeeper } from "../../../src/range-keeper.ts";
 import { Retention } from "../../../src/retention.ts";
+import { deleteAgent } from "../../../src/store/accounts/agents.ts";
+import { deleteProject } from "../../../src/store/accounts/projects.ts";
 import { openDatabase } from "../../../src/store/db.ts";
 import { idAt, newest, oldest, timeOfId } from "../../../src/store/listing.ts";
 import { prepareDatabase } from "../../../src/store/prepare.ts";
@@ -266,6 +268,33 @@ test("an erasure takes along what is left of traces that are gone", async () => 
   } while (cursor !== null);
   assert.deepEqual((await db.pool.query("select trace_id from trace_batches")).rows, [{ trace_id: left }]);
   assert.equal(await made.count("trace_identities"), 2);
+});
+
+test("the deletion of an agent or a project takes along what is left of its traces that are gone", async () => {
+  for (const remove of [deleteAgent, deleteProject]) {
+    const made = await makeDatabase([20, 7.5, -5]);
+    const { db } = made;
+    const [deleted, other] = [await makeSender(db), await makeSender(db)];
+    const left: string[] = [];
+    for (const { agentId } of [deleted, other]) {
+      for (const days of [8.5, 3]) {
+        const id = await storeOld(made, agentId, days);
+        if (agentId === other.agentId) left.push(id);
+      }
+    }
+    await made.keep(8);
+    for (const { agentId } of [deleted, other]) {
+      assert.equal(await expireTraces(db, agentId, { serverDays: 8, tracesMax: 9 }), 1);
+    }
+    assert.equal(await made.count("trace_batches"), 4);
+    await remove(db, remove === deleteAgent ? deleted.agentId : deleted.projectId);
+    const { rows } = await db.pool.query("select trace_id from trace_batches order by trace_id");
+    assert.deepEqual(
+      rows.map(row => row.trace_id),
+      left,
+    );
+    assert.equal(await made.count("trace_identities"), 2);
+  }
 });
 
 test("a retention time that becomes longer keeps a range, and what deletions left in it of gone traces goes", async () => {
