@@ -100,6 +100,11 @@ describe("attributes that an agent denies", () => {
 });
 
 describe("an agent that stores no content", () => {
+  it("stores none from its creation on", async () => {
+    const agent = await makeAgent(service.owner, { content: "none" });
+    assert.equal(JSON.stringify(await sendCanonical(agent.id)).includes(canary), false);
+  });
+
   it("keeps structure, tokens, names, status and ids of traces and log records, and nothing else", async () => {
     const agent = await makeAgent(service.owner, { otlpServiceName: "silent" });
     await change(agent, { content: "none", conventions: ["*"] });

@@ -17,15 +17,25 @@ import { ExactName, Name, pageSchema } from "../schemas.ts";
 import { intakeFields } from "./intake.ts";
 import { Agent, AgentConventions, AgentType } from "./schemas.ts";
 
-const NewAgent = z.object({
+// Strict, as keys are: where a privacy setting is misspelled, content must not be stored in spite of it.
+const NewAgent = z.strictObject({
   name: Name,
   type: AgentType.default("http_api"),
   otlpServiceName: ExactName.nullable().default(null),
   conventions: Conventions.optional(),
   conventionRules: ConventionRules.optional(),
+  ...intakeFields,
 });
 
-const AgentChange = z.object({
+/** Fields that responses add. */
+const ignored = z
+  .unknown()
+  .optional()
+  .meta({ readOnly: true, description: "Ignored; accepted so that a response can be sent back." });
+
+const AgentChange = z.strictObject({
+  id: ignored,
+  projectId: ignored,
   name: Name.optional(),
   type: AgentType.optional(),
   otlpServiceName: ExactName.nullable().optional(),

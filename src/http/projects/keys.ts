@@ -22,7 +22,7 @@ import { CreatedKey, Key } from "./schemas.ts";
 export const presetDays = [7, 30, 60, 90, 180, 365] as const;
 const defaultDays = 90;
 
-// Strict, unlike other bodies: a misspelled expiry must not fall back to the default.
+// Strict: a misspelled expiry must not fall back to the default.
 const NewKey = z
   .strictObject({
     name: Name,

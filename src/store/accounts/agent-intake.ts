@@ -1,6 +1,6 @@
-// Changes what may be stored of an agent's traces. Nothing is stored by the settings before once this is committed.
+// Sets what may be stored of an agent's traces. After a change, nothing is stored by the settings before once this is committed.
 import type pg from "pg";
-import { forgetSeconds, type Intake } from "../../model/content.ts";
+import { everything, forgetSeconds, type Intake } from "../../model/content.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { intakeKey } from "./intake-key.ts";
 
@@ -9,6 +9,8 @@ export type IntakeChange = {
   contentForgetAfterSeconds?: number | null | undefined;
   attributes?: Intake["attributes"] | undefined;
 };
+
+type Settings = Intake & { seconds: number | null };
 
 type Row = {
   content: Intake["content"];
@@ -25,6 +27,11 @@ export function isIntakeChange(change: IntakeChange): boolean {
   return [content, contentForgetAfterSeconds, attributes].some(field => field !== undefined);
 }
 
+/** The settings of a new agent. Throws as `changeIntake` does. */
+export function newIntake(given: IntakeChange): Settings & { key: string } {
+  return changed({ ...everything, seconds: null }, given);
+}
+
 /** Throws as `changeIntake` does, and changes nothing. */
 export async function checkIntake(
   client: pg.PoolClient,
@@ -32,7 +39,7 @@ export async function checkIntake(
   change: IntakeChange,
 ): Promise<void> {
   const { rows } = await client.query<Row>(`${selectRow} where id = $1`, [agentId]);
-  if (rows[0]) secondsOf(change.content ?? rows[0].content, change, rows[0]);
+  if (rows[0]) changed(settingsOf(rows[0]), change);
 }
 
 /**
@@ -48,10 +55,7 @@ export async function changeIntake(
   const { rows } = await client.query<Row>(`${selectRow} where id = $1 for update`, [agentId]);
   const before = rows[0];
   if (!before) return;
-  const content = change.content ?? before.content;
-  const seconds = secondsOf(content, change, before);
-  const attributes = change.attributes ?? { deny: before.attributes_deny, allow: before.attributes_allow };
-  const key = intakeKey({ content, attributes });
+  const { content, seconds, attributes, key } = changed(settingsOf(before), change);
   await client.query(
     `update agents set content = $2, content_forget_after_s = $3, attributes_deny = $4, attributes_allow = $5,
       intake_key = $6 where id = $1`,
@@ -62,13 +66,27 @@ export async function changeIntake(
     await client.query("delete from waiting_records where agent_id = $1", [agentId]);
 }
 
-function secondsOf(content: Intake["content"], change: IntakeChange, before: Row): number | null {
+function settingsOf(row: Row): Settings {
+  return {
+    content: row.content,
+    seconds: row.content_forget_after_s,
+    attributes: { deny: row.attributes_deny, allow: row.attributes_allow },
+  };
+}
+
+function changed(before: Settings, change: IntakeChange): Settings & { key: string } {
+  const { content = before.content, attributes = before.attributes } = change;
+  const seconds = secondsOf(content, change, before);
+  return { content, seconds, attributes, key: intakeKey({ content, attributes }) };
+}
+
+function secondsOf(content: Intake["content"], change: IntakeChange, before: Settings): number | null {
   const given = change.contentForgetAfterSeconds;
   if (content !== "forget") {
     if ((given ?? null) === null) return null;
     throw invalid("Only for `content: forget`. Leave this out, or set `content` to `forget`.");
   }
-  const seconds = given === undefined ? before.content_forget_after_s : given;
+  const seconds = given === undefined ? before.seconds : given;
   if (seconds !== null) return seconds;
   throw invalid(
     `Enter a time between a minute and a year: ${forgetSeconds.min} to ${forgetSeconds.max.toLocaleString("en")} seconds.`,

@@ -12,7 +12,7 @@ import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { placeOf } from "../scale/places.ts";
 import { deleteTracesOf } from "../traces/read.ts";
-import { changeIntake, checkIntake, type IntakeChange, isIntakeChange } from "./agent-intake.ts";
+import { changeIntake, checkIntake, type IntakeChange, isIntakeChange, newIntake } from "./agent-intake.ts";
 import { readByKey } from "./read-by-key.ts";
 
 /** The agents of a project, newest first. */
@@ -34,18 +34,20 @@ type Optional = "conventions" | "conventionRules" | "content" | "contentForgetAf
 export type NewAgent = Omit<Agent, "id" | Optional> & {
   conventions?: string[] | undefined;
   conventionRules?: ConventionRule[] | undefined;
-};
+} & IntakeChange;
 
-/** Throws CONFLICT for a service name that another agent of the project has. */
+/** Throws CONFLICT for a service name that another agent of the project has, and VALIDATION_ERROR as changeIntake does. */
 export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent> {
   const { projectId, name, type, otlpServiceName, conventions = [], conventionRules = [] } = agent;
+  const intake = newIntake(agent);
   const { rows } = await db.pool
     .query<AgentRow>(
       // The project is locked, so that a change of its privacy settings is either seen here or changes this agent, too.
       `with project as materialized (select id, privacy_revision from projects where id = $2 for share)
        insert into agents
-         (id, project_id, name, type, otlp_service_name, conventions, convention_rules, read_by_key, privacy_revision)
-       select $1, id, $3, $4, $5, $6, $7, $8, privacy_revision from project returning ${listed}`,
+         (id, project_id, name, type, otlp_service_name, conventions, convention_rules, read_by_key, content,
+           content_forget_after_s, attributes_deny, attributes_allow, intake_key, privacy_revision)
+       select $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, privacy_revision from project returning ${listed}`,
       [
         newId(),
         projectId,
@@ -55,10 +57,12 @@ export async function insertAgent(db: Database, agent: NewAgent): Promise<Agent>
         conventions,
         JSON.stringify(conventionRules),
         readByKey({ conventions, conventionRules }),
+        ...[intake.content, intake.seconds, intake.attributes.deny, intake.attributes.allow, intake.key],
       ],
     )
     .catch(refuseTakenName);
   if (!rows[0]) throw new Refusal("NOT_FOUND");
+  if (isIntakeChange(agent)) await cachesExpired();
   return toAgent(rows[0]);
 }
 

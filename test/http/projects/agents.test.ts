@@ -161,6 +161,32 @@ test("an agent's own rules are replaced as a whole, and each error names its row
   assert.deepEqual((await change([]).expect(200)).body.conventionRules, []);
 });
 
+test("a new agent stores what it was created to store", async () => {
+  const settings = { content: "none" as const, attributes: { deny: ["secret"], allow: null } };
+  const made = await makeAgent(shared, settings);
+  assert.deepEqual([made.content, made.attributes], ["none", settings.attributes]);
+  assert.deepEqual((await shared.client.get(`/api/agents/${made.id}`).expect(200)).body, made);
+  const forgetful = await makeAgent(shared, { content: "forget", contentForgetAfterSeconds: 60 });
+  assert.deepEqual([forgetful.content, forgetful.contentForgetAfterSeconds], ["forget", 60]);
+  const body = { name: "Bot", content: "forget" };
+  const reply = await shared.client.post(`/api/projects/${shared.projectId}/agents`, body).expect(400);
+  assert.equal(reply.body.issues[0].path, "contentForgetAfterSeconds");
+});
+
+test("an unknown field is refused by name, and an agent can be sent back as it was returned", async () => {
+  const agent = await makeAgent(shared);
+  const paths = [
+    ["post", `/api/projects/${shared.projectId}/agents`],
+    ["patch", `/api/agents/${agent.id}`],
+  ] as const;
+  for (const [method, path] of paths) {
+    const { body } = await shared.client[method](path, { name: "Bot", contents: "none" }).expect(400);
+    assert.match(body.issues[0].message, /"contents"/);
+  }
+  const { body } = await shared.client.patch(`/api/agents/${agent.id}`, { ...agent, content: "none" });
+  assert.deepEqual(body, { ...agent, content: "none" });
+});
+
 test("content can be forgotten after a minute to a year, and only then has a time", async () => {
   const { id } = await makeAgent(shared);
   const patch = (body: object) => shared.client.patch(`/api/agents/${id}`, body);
