@@ -8,7 +8,7 @@ import type {
 } from "../model/judge/judge.ts";
 import type { EarlierMessages, Material, MaterialItem } from "../model/judge/material.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
-import { type Bounded, shownLength } from "../model/judge/prompt-bounds.ts";
+import { type Bounded, promptBounds, shownLength } from "../model/judge/prompt-bounds.ts";
 import type { JudgePolicy } from "../model/privacy.ts";
 
 export function routingAsShown(question: RoutingQuestion, { redactor }: JudgePolicy): RoutingQuestion {
@@ -54,7 +54,7 @@ export class ShownQuestions {
     const { redact, rules } = redacting(redactor);
     const items = material.items
       .filter(({ kind }) => seesToolResults || kind !== "tool_result")
-      .map((item): MaterialItem => (item.is ? item : { ...item, text: boundedWith(item.text, redact) }));
+      .map(item => itemWith(item, redact));
     const withheld = seesToolResults ? {} : { toolResults: false as const };
     const made = { material: { ...material, items, ...withheld }, rules };
     this.#materials.set(material, made);
@@ -121,6 +121,22 @@ function redacting(redactor: JudgePolicy["redactor"]) {
 function withRules(redacted: string[] | undefined, rules: Set<string>): { redacted?: string[] } {
   const all = new Set([...(redacted ?? []), ...rules]);
   return all.size > 0 ? { redacted: [...all].sort() } : {};
+}
+
+/** Names of tools and sub-agents come from the agent, as texts do. */
+function itemWith(item: MaterialItem, redact: (text: string) => string): MaterialItem {
+  const { text, name, agent, is } = item;
+  return {
+    ...item,
+    text: is ? text : boundedWith(text, redact),
+    ...(name === undefined ? {} : { name: nameWith(name, redact) }),
+    ...(agent === undefined ? {} : { agent: nameWith(agent, redact) }),
+  };
+}
+
+/** A name of this length may have been cut, so its end goes as that of a cut text does. */
+function nameWith(name: string, redact: (text: string) => string): string {
+  return redact(name.length < promptBounds.name ? name : name.slice(0, -edge).toWellFormed());
 }
 
 function earlierWith(

@@ -35,7 +35,9 @@ const material = fitMaterial(
     items: [
       { kind: "user", text: `I am ${address}`, ...at },
       { kind: "tool_call", text: `{"to":"${address}"}`, name: "send", ...at },
-      { kind: "tool_result", text: "sent to the outbox", name: "send", ...at },
+      { kind: "tool_result", text: "sent to the outbox", name: `send as ${address}`, ...at },
+      { kind: "assistant", text: "Done.", agent: `clerk of ${address}`, ...at },
+      { kind: "assistant", text: "Done.", agent: `${"clerk ".repeat(15)}${address}`, ...at },
       { kind: "assistant", text: long, ...at },
     ],
     complete: true,
