@@ -99,15 +99,17 @@ function addTest(conditions: Conditions, { testId, testOutcome, testVersion }: T
 
 const letter = (outcome: Outcome) => outcomeLetters[outcome];
 
-/** Open: some failed test has no other state. Of runs from before failed tests were kept, any test may be the one. */
+/** Open: some failed test that still exists has no other state. Of runs from before failed tests were kept, any test may be the one. */
 function addResultState(conditions: Conditions, resultState: ResultState | undefined): void {
   if (resultState === undefined) return;
   const failed = 'coalesce(r."failedTestIds", r.test_ids)';
   const given = `select from result_states rs where rs.agent_id = t.agent_id and rs.trace_id = r."traceId"`;
   conditions.where.push("r.verdict = 'failed'");
   if (resultState === "open") {
+    // Compared outside of a subquery, so that each test is found by its id, whatever the planner knows of the table.
     conditions.where.push(`exists (select from unnest(${failed}) as f (id)
-      where not exists (${given} and rs.test_id = f.id and rs.state <> 'open'))`);
+      where (select c.id from test_cases c where c.id = f.id) is not null
+        and not exists (${given} and rs.test_id = f.id and rs.state <> 'open'))`);
   } else {
     conditions.add(
       resultState,

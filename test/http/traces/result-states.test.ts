@@ -116,6 +116,21 @@ test("a later evaluation keeps the state of a test that fails again, and a new f
   assert.deepEqual(await lists(agentId), [[], [], []]);
 });
 
+test("failures of a deleted test are not open: nobody could set them any more", async () => {
+  const { agentId, one, other } = await agentWithTests();
+  const [both, single] = [await store(agentId), await store(agentId)];
+  await evaluate(agentId, both, [
+    [one, "failed"],
+    [other, "failed"],
+  ]);
+  const runId = await evaluate(agentId, single, [[one, "failed"]]);
+  await put(single, { testId: one, state: "resolved" });
+  await service.client.delete(`/api/tests/${one}`).expect(204);
+  assert.deepEqual(await lists(agentId), [[both], [], []]);
+  await service.db.pool.query("update runs set failed_test_ids = null where id = $1", [runId]);
+  assert.deepEqual(await lists(agentId), [[both], [], []]);
+});
+
 test("a run from before failed tests were kept is open until one of its results is set", async () => {
   const { agentId, one, other } = await agentWithTests();
   const traceId = await store(agentId);
