@@ -100,6 +100,11 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
 
 /** Marks the latest traces to be derived again, unless nothing changes. In the order in which merges lock traces. */
 async function changeReadBy(client: pg.PoolClient, id: string, change: AgentChange): Promise<void> {
+  // The second update of a row in a transaction locks what its foreign keys refer to. The project first, as changes of it do.
+  await client.query(
+    "select from projects where id = (select project_id from agents where id = $1) for key share",
+    [id],
+  );
   const { rows } = await client.query<AgentRow>(
     `select ${listed} from agents where id = $1 for no key update`,
     [id],

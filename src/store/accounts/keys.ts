@@ -54,9 +54,12 @@ export type NewKey = {
   createdBy: string | null;
 };
 
-/** Throws VALIDATION_ERROR, with their positions, for agents that are not in the project. */
+/** Throws NOT_FOUND for a project that was deleted, and VALIDATION_ERROR, with positions, for agents that are not in it. */
 export async function insertKey(db: Database, key: NewKey): Promise<Key> {
   return transaction(db, async client => {
+    // Before its agents, as whoever changes or deletes it locks them.
+    const projects = await client.query("select from projects where id = $1 for key share", [key.projectId]);
+    if (projects.rowCount === 0) throw new Refusal("NOT_FOUND");
     // Locked, so that an agent deleted right now is either refused here or removed from the key by its deletion.
     const { rows: agents } = await client.query<{ id: string }>(
       "select id from agents where project_id = $1 and id = any($2::uuid[]) for key share",

@@ -2,14 +2,19 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { hashKey, makeKey } from "../../../src/model/key.ts";
+import { noPrivacy } from "../../../src/model/privacy.ts";
 import { deleteAgent, updateAgent } from "../../../src/store/accounts/agents.ts";
 import { insertKey, limitKey, touchKeys } from "../../../src/store/accounts/keys.ts";
+import { savePrivacy } from "../../../src/store/accounts/privacy.ts";
 import { createFirstProject, deleteProject, listProjects } from "../../../src/store/accounts/projects.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { needsTurn } from "../../../src/store/scale/turns.ts";
 import { updateTestCase } from "../../../src/store/test-cases.ts";
+import { testVault } from "../../support/judges.ts";
 import { makeAccount, makeAgentRow, openTestDatabase } from "../../support/rows.ts";
+import { storeTraces } from "../../support/stored-traces.ts";
+import { begun, waiting } from "../locks.ts";
 import { makeSender, makeTestCase, type Sender } from "../traces/make-write.ts";
 
 describe("in the same moment", () => {
@@ -24,13 +29,17 @@ describe("in the same moment", () => {
   });
   after(() => close());
 
+  const keyOf = ({ projectId, agentId }: Sender) =>
+    insertKey(db, {
+      ...{ projectId, name: "of one agent", access: "granular", agentIds: [agentId] },
+      ...{ hash: hashKey(makeKey()), lastFour: "abcd", expiresAt: null, createdBy: null },
+    });
+
   const changes: ((sender: Sender) => Promise<unknown>)[] = [
-    async ({ projectId, agentId }) => {
-      const ofKey = { projectId, name: "of one agent", access: "granular" as const, agentIds: [agentId] };
-      const never = { expiresAt: null, createdBy: null };
-      const { id } = await insertKey(db, { ...ofKey, ...never, hash: hashKey(makeKey()), lastFour: "abcd" });
+    async sender => {
+      const { id } = await keyOf(sender);
       await touchKeys(db, [id]);
-      assert.deepEqual((await limitKey(db, id, 7))?.agentIds, [agentId]);
+      assert.deepEqual((await limitKey(db, id, 7))?.agentIds, [sender.agentId]);
     },
     async ({ projectId }) => deleteAgent(db, await makeAgentRow(db, { projectId })),
     async () => {
@@ -56,6 +65,35 @@ describe("in the same moment", () => {
         for (let at = 0; at < 12; at++) await changes[(first + at) % changes.length]!(sender);
       }),
     );
+  });
+
+  it("an agent reads its traces by other conventions while its project's privacy is changed", async t => {
+    if (db.places) return t.skip("on a cluster, they take turns");
+    const sender = await makeSender(db);
+    await storeTraces(db, sender.agentId, 1);
+    const other = await begun(db);
+    await other.query("select from traces where agent_id = $1 for update", [sender.agentId]);
+    const changed = updateAgent(db, sender.agentId, { conventions: ["*"] });
+    await waiting(db, "update traces");
+    const saved = savePrivacy(db, testVault, sender.projectId, noPrivacy);
+    await waiting(db, "for update");
+    await other.commit();
+    assert.deepEqual((await changed)?.conventions, ["*"]);
+    assert.equal(await saved, true);
+  });
+
+  it("a project is deleted while a key of its agent is created", async t => {
+    if (db.places) return t.skip("on a cluster, they take turns");
+    const sender = await makeSender(db);
+    const other = await begun(db);
+    await other.query("select from agents where id = $1 for update", [sender.agentId]);
+    const made = keyOf(sender);
+    await waiting(db, "from agents");
+    const deleted = deleteProject(db, sender.projectId);
+    await waiting(db, "delete from projects");
+    await other.commit();
+    assert.equal((await made).name, "of one agent");
+    await deleted;
   });
 });
 
