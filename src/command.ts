@@ -3,6 +3,7 @@ import { styleText } from "node:util";
 import type { Logger } from "pino";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { EmbeddedError } from "./embedded/error.ts";
+import { hostFault } from "./service/http-server.ts";
 import { type Service, startService } from "./service.ts";
 import { MasterKeyError } from "./store/secrets/master-key.ts";
 import { UnfitDatabaseError } from "./store/unfit-database.ts";
@@ -107,6 +108,8 @@ function startProblem(error: unknown): string | undefined {
   if (startErrors.some(type => error instanceof type)) return (error as Error).message;
   const { code, port, message } = error as { code?: string; port?: number; message?: string };
   switch (code) {
+    case hostFault:
+      return message;
     case "EADDRINUSE":
       return `port ${port} is already in use. Stop the program that uses it, or set PORT to another one, such as PORT=${Number(port) + 1}.`;
     case "EACCES":

@@ -78,3 +78,13 @@ test("a terminal shows why the service does not start, and what to do", async ()
   );
   assert.doesNotMatch(absent.output(), /\bat .*\.ts:/);
 });
+
+test("an address that this machine cannot listen on is one line that names SVC_HOST", async () => {
+  for (const env of [{ SVC_HOST: "::g" }, { SVC_HOST: "192.0.2.1", SVC_HTTP_PROCESSES: "2" }]) {
+    const { output, ended } = start(env);
+    assert.equal(await ended, 1);
+    assert.match(output(), /cannot start: SVC_HOST is "[^"]+": .*\.\S*\nSet it to/);
+    assert.ok(output().includes(`"${env.SVC_HOST}"`));
+    assert.doesNotMatch(output(), /\bat .*\.(?:ts|js):/);
+  }
+});

@@ -143,10 +143,23 @@ export async function listen(
     clearInterval(idle);
     clearTimeout(cut);
   });
-  await app.listen({ port: config.port, host: config.host });
+  await app.listen({ port: config.port, host: config.host }).catch(error => {
+    throw hostFaults.has(error.code) ? unusableHost(config.host, error) : error;
+  });
   const { port } = app.server.address() as { port: number };
   if (config.port === 0) config.baseUrl = `http://localhost:${port}`;
   return urlOf(config.host, port);
+}
+
+/** The `code` of a start that fails for its SVC_HOST: the leader of several processes is told no more of an error. */
+export const hostFault = "SVC_HOST";
+
+/** No such name, no such address on this machine, or of a kind that it does not have. */
+const hostFaults = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EAFNOSUPPORT", "EINVAL"]);
+
+function unusableHost(host: string, cause: Error): Error {
+  const message = `SVC_HOST is "${host}": this machine cannot listen there (${cause.message}). Set it to one of its IP addresses or names, such as 127.0.0.1, 0.0.0.0 or ::.`;
+  return Object.assign(new Error(message, { cause }), { code: hostFault });
 }
 
 function urlOf(host: string, port: number): string {
