@@ -45,8 +45,9 @@ const load = async () => ({
 });
 
 async function backup(file: string, withKey: boolean): Promise<void> {
-  const { readConfig, withDatabase, findMasterKey, backUp, readVersion } = await load();
+  const { readConfig, requireDatabase, withDatabase, findMasterKey, backUp, readVersion } = await load();
   const config = readConfig(process.env);
+  requireDatabase(config);
   const key = await findMasterKey(config);
   const hasKey = withKey && config.secretKey === undefined && key !== undefined;
   const { takenAt, rows, bytes, others } = await withDatabase(config, log, url =>

@@ -1,8 +1,20 @@
 // Gives a command the database that the service uses: the one of the environment, or the embedded one, running or not.
+import { existsSync } from "node:fs";
 import type { Config } from "../config.ts";
 import { connectEmbedded, openEmbedded } from "../embedded/database.ts";
+import { EmbeddedError } from "../embedded/error.ts";
+import { folderIn } from "../embedded/folder.ts";
 
 type Log = Parameters<typeof openEmbedded>[0]["log"];
+
+/** Throws EmbeddedError if that is the embedded one and its data folder has none, which `withDatabase` would create. */
+export function requireDatabase({ databaseUrl, databaseDirectUrl, dataDir }: Config): void {
+  if ((databaseDirectUrl ?? databaseUrl) !== undefined || existsSync(folderIn(dataDir).home)) return;
+  throw new EmbeddedError(
+    `There is no database in ${dataDir}.`,
+    "Set SVC_DATA_DIR to the data folder of the service, or DATABASE_URL to its database.",
+  );
+}
 
 /**
  * `url` leads to the database itself, not to a pooler. An embedded server that does not run is started, and stopped
