@@ -8,6 +8,7 @@ import { ConfigError, readConfig } from "./config.ts";
 import { EmbeddedError } from "./embedded/error.ts";
 import { openAuth } from "./http/accounts/auth.ts";
 import { openBackground } from "./http/background.ts";
+import { ExactName, Name } from "./http/schemas.ts";
 import type { Account } from "./model/account.ts";
 import { hashKey, makeKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
@@ -45,9 +46,9 @@ const program = new Command(commandName("bootstrap"))
   .showHelpAfterError("Add --help for usage.")
   .requiredOption("--email <email>", "email of the account", nonEmpty)
   .requiredOption("--password <password>", "password of the account", nonEmpty)
-  .requiredOption("--project <name>", "name of the project", nonEmpty)
-  .requiredOption("--agent <name>", "name of the agent", nonEmpty)
-  .option("--service-name <name>", "OTLP service name of the agent")
+  .requiredOption("--project <name>", "name of the project", name)
+  .requiredOption("--agent <name>", "name of the agent", name)
+  .option("--service-name <name>", "OTLP service name of the agent", serviceName)
   .option("--verified", "mark the email as verified")
   .option("--new-key", "create a key even if the agent exists")
   .option("--json", "print the result as JSON");
@@ -68,6 +69,22 @@ try {
 function nonEmpty(text: string): string {
   if (text.trim() === "") throw new InvalidArgumentError("It must not be empty.");
   return text.trim();
+}
+
+// The names that the API accepts.
+function name(text: string): string {
+  return accepted(Name, nonEmpty(text));
+}
+
+/** Empty: none. */
+function serviceName(text: string): string {
+  return text && accepted(ExactName, text);
+}
+
+function accepted(schema: typeof Name, text: string): string {
+  const { success, data, error } = schema.safeParse(text);
+  if (!success) throw new InvalidArgumentError(error.issues.map(({ message }) => message).join(" "));
+  return data;
 }
 
 /** Uses the database of the running service, or starts the embedded one and stops it afterwards. */

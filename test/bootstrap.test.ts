@@ -91,6 +91,9 @@ describe("bootstrap", () => {
       [needed.slice(2), env, /^error: required option '--email <email>' not specified\n/],
       [[...needed, "--frobnicate"], env, /--frobnicate/],
       [["--email", "new@example.com", "--password", "short", ...needed.slice(4)], env, /password/i],
+      [[...needed, "--project", "x".repeat(201)], env, /^error: option '--project <name>' .*200/],
+      [[...needed, "--agent", " "], env, /^error: option '--agent <name>' .*empty/],
+      [[...needed, "--service-name", "x".repeat(256)], env, /^error: option '--service-name <name>' .*255/],
       [needed, { DATABASE_URL: "mysql://nowhere" }, /^bootstrap: DATABASE_URL .*\n$/],
     ];
     for (const [args, variables, expected] of wrong) {
