@@ -73,6 +73,10 @@ export const explained: Record<IngestionCode, Explained> = {
       "Set it as an agent’s service name here, or set OTEL_SERVICE_NAME to an existing one. Names are case-sensitive.",
   },
   METHOD_NOT_ALLOWED: { why: "Traces must be sent with POST.", remedy: "POST to /public/traces." },
+  REQUEST_TIMEOUT: {
+    why: "The request took too long to arrive.",
+    remedy: "Send it again; if this repeats, check the network and send smaller batches.",
+  },
   MORE_MATCHES: { why: "More traces match than were confirmed.", remedy: "Start another dry run." },
   CONFLICT: { why: "The request conflicts with stored data.", remedy: "Send it again." },
   PAYLOAD_TOO_LARGE: {

@@ -22,6 +22,8 @@ const remedies: Record<RefusalCode, string> = {
   OTLP_PLATFORM_NOT_FOUND:
     "Make `OTEL_SERVICE_NAME` equal to an agent's OTLP service name, upper and lower case included.",
   METHOD_NOT_ALLOWED: "Use a method from the `Allow` header. Traces are sent with POST.",
+  REQUEST_TIMEOUT:
+    "Send the same again. Headers may take 10 s, a whole request 120 s: check the network, or send smaller batches.",
   MORE_MATCHES: "Start another dry run of the erasure, look at what it found, and confirm its number.",
   CONFLICT: "Read the message: a name is taken, for example, or too many runs are unfinished.",
   PAYLOAD_TOO_LARGE: "Send smaller batches, of 10 to 20 spans. See [Limits](limits.md#receiving-traces).",

@@ -1,6 +1,5 @@
 // Builds the HTTP server: all routes, with shared limits, headers and error responses.
 import { randomUUID } from "node:crypto";
-import type { Socket } from "node:net";
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { Refusal } from "../model/refusal.ts";
@@ -12,10 +11,11 @@ import { drainBeforeRefusing } from "./drain.ts";
 import { checkHeaders, uncheckedHost } from "./header-checks.ts";
 import { registerHealth } from "./health.ts";
 import { readJson } from "./read-json.ts";
-import { refusalBody, refuse } from "./refuse.ts";
+import { refuse } from "./refuse.ts";
 import { requestLog } from "./request-log.ts";
 import { type Route, watchRoutes } from "./route-table.ts";
 import { registerBase } from "./routes.ts";
+import { refuseUnreadable, watchRequests } from "./unreadable.ts";
 import { validate } from "./validate.ts";
 
 declare module "fastify" {
@@ -57,6 +57,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   readJson(app);
   drainBeforeRefusing(app);
   checkHeaders(app);
+  watchRequests(app);
   readClients(app, deps.config.trustedProxies ?? []);
 
   const { routes, methodsAt } = watchRoutes(app);
@@ -109,43 +110,4 @@ function headersFor(url: string, baseUrl: string): Record<string, string> {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     ...(url.startsWith("/api/") && { "cache-control": "no-store" }),
   };
-}
-
-/**
- * Invalid HTTP, a method that Node does not know or a timeout leaves no request to reply to, so the response is written to
- * the socket.
- */
-function refuseUnreadable(
-  error: { code?: string; rawPacket?: unknown },
-  socket: Socket,
-  methodsAt: (path: string) => string[],
-): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  if (error.code === "HPE_INVALID_METHOD") {
-    const [, path] = /^[A-Z-]+ (\/[^ ?]*)[^ ]* HTTP\/1\.[01]\r\n/.exec(String(error.rawPacket)) ?? [];
-    const allow = path === undefined ? [] : methodsAt(path);
-    if (allow.length > 0) {
-      const refusal = new Refusal("METHOD_NOT_ALLOWED");
-      writeRefusal(socket, refusal, `405 Method Not Allowed\r\nAllow: ${allow.join(", ")}`);
-      return;
-    }
-  }
-  const [status, message] =
-    error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-      ? ["408 Request Timeout\r\nRetry-After: 1", "The request took too long to arrive."]
-      : error.code === "HPE_HEADER_OVERFLOW"
-        ? ["431 Request Header Fields Too Large", "The request's headers are too large."]
-        : ["400 Bad Request", "The request is not valid HTTP."];
-  writeRefusal(socket, new Refusal("VALIDATION_ERROR", { message }), status!);
-}
-
-function writeRefusal(socket: Socket, refusal: Refusal, status: string): void {
-  const body = JSON.stringify(refusalBody(refusal, randomUUID()));
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
 }

@@ -17,6 +17,7 @@ const grpcCodes: Record<number, number> = {
   403: 7, // PERMISSION_DENIED
   404: 5, // NOT_FOUND
   405: 12, // UNIMPLEMENTED
+  408: 4, // DEADLINE_EXCEEDED
   409: 10, // ABORTED
   413: 8, // RESOURCE_EXHAUSTED
   415: 3, // INVALID_ARGUMENT

@@ -1,13 +1,15 @@
 // What every endpoint has in common: error responses, headers, limits, health checks and shutdown.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
-import { text } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { z } from "zod";
 import { onlyProcess } from "../../src/http/machine.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import { type Owner, startTestApp, type TestApp } from "../support/app.ts";
+import { statusMessage } from "../support/rpc-status.ts";
 
 let service: TestApp;
 let owner: Owner;
@@ -29,6 +31,9 @@ before(async () => {
         });
       });
       app.post("/public/things", async () => "done");
+      for (const path of ["/stalled", "/public/stalled"]) {
+        app.post(path, { onRequest: (_request, _reply, _next) => {} }, async () => "never");
+      }
     },
   });
   owner = await service.signUp();
@@ -166,15 +171,50 @@ test("under an https base URL browsers are told to use https only", async () => 
   assert.equal((await service.client().get("/healthz")).headers.get("strict-transport-security"), null);
 });
 
-test("a request that takes too long to arrive is answered with 408 and Retry-After", async () => {
-  const connected = once(service.app.server, "connection");
+/** The response to `sent`, after which nothing more arrives, when Node's timeout is over. */
+async function timedOut(sent: string): Promise<{ head: string; body: Buffer }> {
+  const arrived = once(service.app.server, sent.includes("\r\n\r\n") ? "request" : "connection");
   const client = connect(Number(new URL(service.url).port), "127.0.0.1");
-  const received = text(client);
-  const [socket] = (await connected) as [Socket];
-  // As Node does once requestTimeout is over.
+  client.write(sent);
+  const received = buffer(client);
+  const [from] = (await arrived) as [Socket | IncomingMessage];
   const error = Object.assign(new Error("timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
-  service.app.server.emit("clientError", error, socket);
-  assert.match(await received, /^HTTP\/1\.1 408 [^\r]*\r\nRetry-After: 1\r\n/);
+  service.app.server.emit("clientError", error, "socket" in from ? from.socket : from);
+  const bytes = await received;
+  const end = bytes.indexOf("\r\n\r\n");
+  return { head: bytes.subarray(0, end).toString(), body: bytes.subarray(end + 4) };
+}
+
+const headOf = (path: string, type: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 1000\r\n\r\n`;
+
+for (const [what, sent, type, reason] of [
+  ["headers", "POST /public/tra", "application/json", /^Request Timeout: REQUEST_TIMEOUT, Retry\./],
+  [
+    "body for ingestion",
+    headOf("/public/stalled", "application/json"),
+    "application/json",
+    /^Request Timeout: REQUEST_TIMEOUT, Retry\./,
+  ],
+  ["body", headOf("/stalled", "application/json"), "application/json; charset=utf-8", /^Request Timeout$/],
+] as const) {
+  test(`a request whose ${what} takes too long to arrive is answered with 408 and Retry-After`, async () => {
+    const { head, body } = await timedOut(sent);
+    assert.match(/^HTTP\/1\.1 408 (.*)\r\n/.exec(head)![1]!, reason);
+    assert.match(head, /\r\nRetry-After: 1\r\n/);
+    assert.equal(/\r\nContent-Type: (.*)\r\n/.exec(head)![1], type);
+    const { code, message, hint, requestId } = JSON.parse(body.toString());
+    assert.deepEqual([code, message], ["REQUEST_TIMEOUT", "The request took too long to arrive."]);
+    assert.match(hint, /^Retry\./);
+    assert.ok(requestId);
+  });
+}
+
+test("a sender of protobuf whose body takes too long to arrive is answered in protobuf", async () => {
+  const { head, body } = await timedOut(headOf("/public/stalled", "application/x-protobuf"));
+  assert.match(head, /^HTTP\/1\.1 408 Request Timeout: REQUEST_TIMEOUT, Retry\./);
+  assert.match(head, /\r\nContent-Type: application\/x-protobuf\r\n/);
+  assert.match(statusMessage(body), /^REQUEST_TIMEOUT: The request took too long to arrive\. \(Retry\./);
 });
 
 test("a request that is not HTTP is answered with 400, and the connection ends", async () => {

@@ -93,6 +93,7 @@ const rpcCodes: Record<number, number> = {
   403: 7,
   404: 5,
   405: 12,
+  408: 4,
   413: 8,
   415: 3,
   429: 8,

@@ -1,15 +1,13 @@
 // Receives requests of the public ingestion endpoints and answers them in the sender's encoding.
-import { STATUS_CODES } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IngestRequest } from "../../ingest/admit.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { Permits, Release } from "../../threads/fair-semaphore.ts";
-import { encodeStatus, encodeSuccess, type PartialSuccess } from "../../wire/otlp-reply.ts";
+import { encodeSuccess, type PartialSuccess } from "../../wire/otlp-reply.ts";
 import type { Deps } from "../deps.ts";
-import { metrics } from "../health.ts";
 import { holdersOf, placesOfKeys, takePlace } from "../places.ts";
-import { asRefusal, refusalBody } from "../refuse.ts";
 import { type LimitWrongKeys, limitWrongKeys } from "../wrong-keys.ts";
+import { answerRefusal, contentTypes, mediaTypeOf, senderOf } from "./answer-refusal.ts";
 import { type LimitKeys, limitKeys } from "./key-limits.ts";
 import { BodyReader, goneOf } from "./read-body.ts";
 
@@ -75,50 +73,7 @@ export function answerExport(
   reply: FastifyReply,
   partial: PartialSuccess | undefined,
 ): void {
-  const mediaType = isProtobuf(request) ? "protobuf" : "json";
+  const mediaType = mediaTypeOf(senderOf(request.raw));
   const body = encodeSuccess(mediaType, partial);
   reply.code(200).header("content-type", contentTypes[mediaType]).send(body);
-}
-
-const contentTypes = { json: "application/json", protobuf: "application/x-protobuf" } as const;
-
-/** Whether the client sends protobuf, and so reads every response as protobuf, errors included. */
-function isProtobuf(request: FastifyRequest): boolean {
-  return /^\s*application\/(x-)?protobuf\s*(;|$)/i.test(request.headers["content-type"] ?? "");
-}
-
-/** Sent as bytes: for text, Fastify adds a charset to the content type, which some clients compare exactly. */
-export function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
-  const refusal = asRefusal(error);
-  if (refusal.code === "INTERNAL") request.log.error({ err: error }, "ingestion failed");
-  else if (refusal.code === "UNAVAILABLE") request.log.warn({ err: refusal.cause }, refusal.message);
-  metrics.ingestRequests.inc({ code: refusal.code });
-  if (refusal.retryAfterSeconds !== undefined) reply.header("retry-after", refusal.retryAfterSeconds);
-  const mediaType = isProtobuf(request) ? "protobuf" : "json";
-  const body =
-    mediaType === "protobuf"
-      ? encodeStatus(refusal)
-      : Buffer.from(JSON.stringify(refusalBody(refusal, request.id)));
-  reply.raw.statusMessage = reasonPhrase(refusal);
-  reply
-    .code(refusal.status)
-    .header("content-type", contentTypes[mediaType])
-    .header("content-length", body.length)
-    .send(body);
-}
-
-const reasonHintMax = 120;
-
-/** The standard phrase, code and hint: Python's exporter prints nothing else of an error. */
-function reasonPhrase({ status, code, hint = "" }: Refusal): string {
-  const ascii = shortened(hint).replace(/[^\x20-\x7e]/g, "?");
-  return `${STATUS_CODES[status]}: ${[code, ascii].filter(Boolean).join(", ")}`;
-}
-
-/** The whole sentences that fit, or else the whole words. */
-function shortened(hint: string): string {
-  if (hint.length <= reasonHintMax) return hint;
-  const start = hint.slice(0, reasonHintMax);
-  const sentences = start.slice(0, start.lastIndexOf(". ") + 1);
-  return sentences || start.slice(0, start.lastIndexOf(" "));
 }

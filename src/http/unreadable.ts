@@ -1,0 +1,95 @@
+// Answers on the socket where there is no request to reply to: invalid HTTP, unknown methods and timeouts.
+import { randomUUID } from "node:crypto";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { Refusal } from "../model/refusal.ts";
+import type { App } from "./deps.ts";
+import {
+  encodeRefusal,
+  isIngestion,
+  mediaTypeOf,
+  type Sender,
+  senderOf,
+} from "./ingestion/answer-refusal.ts";
+import { refusalBody } from "./refuse.ts";
+
+const latest = new WeakMap<Socket, IncomingMessage>();
+
+/** Remembers the request of each connection, to answer in its encoding if its body takes too long to arrive. */
+export function watchRequests(app: App): void {
+  app.server.on("request", request => latest.set(request.socket, request));
+}
+
+type ClientError = { code?: string; rawPacket?: unknown };
+
+export function refuseUnreadable(
+  error: ClientError,
+  socket: Socket,
+  methodsAt: (path: string) => string[],
+): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    const refusal = new Refusal("REQUEST_TIMEOUT", {
+      hint: "Retry. If this repeats, check the network, or send less in one request.",
+      retryAfterSeconds: 1,
+    });
+    write(socket, refusal, { sender: slowSender(socket), headers: ["Retry-After: 1"] });
+    return;
+  }
+  if (error.code === "HPE_INVALID_METHOD") {
+    const sender = readHead(error);
+    const allow = sender.url === undefined ? [] : methodsAt(sender.url);
+    if (allow.length > 0) {
+      write(socket, new Refusal("METHOD_NOT_ALLOWED"), { sender, headers: [`Allow: ${allow.join(", ")}`] });
+      return;
+    }
+  }
+  const [status, message] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? [431, "The request's headers are too large."]
+      : [400, "The request is not valid HTTP."];
+  write(socket, new Refusal("VALIDATION_ERROR", { message }), { status });
+}
+
+/** If not even the headers arrived, the response is the one for a sender of traces, which all others can read too. */
+function slowSender(socket: Socket): Sender {
+  const request = latest.get(socket);
+  return request && !request.complete ? senderOf(request) : { method: "POST", url: "/public/traces" };
+}
+
+/** The parser gives up at the method, so the rest is read here. */
+function readHead({ rawPacket }: ClientError): Sender {
+  const [head] = String(rawPacket).split("\r\n\r\n", 1);
+  const [, method, url] = /^([A-Z-]+) (\/[^ ?]*)[^ ]* HTTP\/1\.[01]\r\n/.exec(head!) ?? [];
+  return { method, url, contentType: /\r\ncontent-type:([^\r]*)/i.exec(head!)?.[1] };
+}
+
+function write(
+  socket: Socket,
+  refusal: Refusal,
+  {
+    sender = {},
+    headers = [],
+    status = refusal.status,
+  }: Partial<{ sender: Sender; headers: string[]; status: number }>,
+): void {
+  const { reason, contentType, body } = isIngestion(sender)
+    ? encodeRefusal(refusal, randomUUID(), mediaTypeOf(sender))
+    : {
+        reason: STATUS_CODES[status],
+        contentType: "application/json; charset=utf-8",
+        body: Buffer.from(JSON.stringify(refusalBody(refusal, randomUUID()))),
+      };
+  const head = [
+    `HTTP/1.1 ${status} ${reason}`,
+    ...headers,
+    "Connection: close",
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${body.length}`,
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  socket.end(body);
+}
