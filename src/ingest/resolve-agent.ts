@@ -97,6 +97,13 @@ async function platformNotFound(
     agentId,
     hint: ids
       ? `Send platformId with the id of an agent that this key may write to: ${ids}.`
-      : "Create an agent first, then send its id as platformId.",
+      : hintsWithoutAgents[key.access],
   });
 }
+
+/** What to do if a key has access to no agent. A granular key has lost its agents, and its access never changes. */
+const hintsWithoutAgents = {
+  full: "Create an agent first, then send its id as platformId.",
+  granular:
+    "The agents of this key were deleted. Create a key for another agent, and send that agent's id as platformId.",
+};

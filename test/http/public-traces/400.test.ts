@@ -333,6 +333,7 @@ for (const [access, hint, fields] of unresolved) {
     });
     // The hint names the field, and only those agents that the key may see.
     assert.equal(/platformId/.test(String(said.hint)), true);
+    assert.equal(/agents of this key were deleted.*Create a key/.test(String(said.hint)), access === "none");
     const visible = access === "full" ? [own.id, second.id, other.id] : access === "none" ? [] : agentIds;
     const named = String(said.hint).match(/[0-9a-f-]{36}/g) ?? [];
     assert.deepEqual(new Set(named), new Set(visible));
