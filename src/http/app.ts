@@ -10,6 +10,7 @@ import type { App, Deps, Register } from "./deps.ts";
 import { drainBeforeRefusing } from "./drain.ts";
 import { checkHeaders, uncheckedHost } from "./header-checks.ts";
 import { registerHealth } from "./health.ts";
+import { answerRefusal, isIngestion, senderOf } from "./ingestion/answer-refusal.ts";
 import { readJson } from "./read-json.ts";
 import { refuse } from "./refuse.ts";
 import { requestLog } from "./request-log.ts";
@@ -48,12 +49,12 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, path => methodsAt(path)),
     frameworkErrors: (error, request, reply) => {
       reply.headers(headersFor(request.url, deps.config.baseUrl));
-      refuse(error, request, reply);
+      answerError(error, request, reply);
     },
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validate);
   app.setSerializerCompiler(serializerCompiler);
-  app.setErrorHandler(refuse);
+  app.setErrorHandler(answerError);
   readJson(app);
   drainBeforeRefusing(app);
   checkHeaders(app);
@@ -100,6 +101,11 @@ export async function buildHealthApp({ db, log }: Pick<Deps, "db" | "log">): Pro
   });
   registerHealth(app, { db });
   return app;
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (isIngestion(senderOf(request.raw))) answerRefusal(request, reply, error);
+  else refuse(error, request, reply);
 }
 
 function headersFor(url: string, baseUrl: string): Record<string, string> {

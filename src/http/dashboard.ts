@@ -2,7 +2,7 @@
 import { globSync } from "node:fs";
 import { relative } from "node:path";
 import fastifyStatic from "@fastify/static";
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { Refusal } from "../model/refusal.ts";
 import type { App } from "./deps.ts";
 
@@ -48,7 +48,7 @@ export function registerDashboard(app: App, folder: string): void {
       return payload;
     },
   };
-  app.get("/*", options, async (request, reply) => {
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split("?", 1)[0]!;
     if (files.has(path)) return reply.sendFile(path);
     const looksLikeFile = path.split("/").at(-1)!.includes(".");
@@ -59,5 +59,8 @@ export function registerDashboard(app: App, folder: string): void {
       message: "The dashboard is not built; the API works without it.",
       hint: "Run `npm run build` and restart. The API is described at /api/openapi.json.",
     });
-  });
+  };
+  app.get("/*", options, serve);
+  // A path of its own too: the Allow header leaves out routes that match any path.
+  app.get("/", options, serve);
 }

@@ -11,6 +11,7 @@ export type Caller =
 
 const routes: Record<Caller, string> = {
   anybody: `
+    GET /
     GET /*
     GET /healthz
     GET /readyz

@@ -250,7 +250,8 @@ for (const [what, head, status, code, hint] of [
       });
       await once(socket, "close");
       const [start = "", body = ""] = reply.split("\r\n\r\n");
-      assert.ok(start.startsWith(`HTTP/1.1 ${status}\r\n`), start);
+      const phrase = path.startsWith("/public/") ? `${status}: ${code}, ` : `${status}\r\n`;
+      assert.ok(start.startsWith(`HTTP/1.1 ${phrase}`), start);
       assert.match(start, /content-type: application\/json/i);
       const refusal = JSON.parse(body);
       assert.equal(refusal.code, code);

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
-import { proto, type Sent, send } from "../../support/send.ts";
+import { statusMessage } from "../../support/rpc-status.ts";
+import { json, proto, refused, type Sent, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -13,10 +14,12 @@ before(async () => {
 after(() => service.stop());
 
 async function notAllowed(sent: Sent): Promise<void> {
-  const { status, headers, bytes } = await send(service, sent);
-  assert.deepEqual([status, headers.allow], [405, "POST"]);
-  assert.match(String(headers["content-type"]), /^application\/json/);
-  if (sent.method !== "HEAD") assert.equal(JSON.parse(bytes.toString()).code, "METHOD_NOT_ALLOWED");
+  const answer = await send(service, sent);
+  assert.deepEqual([answer.status, answer.headers.allow], [405, "POST"]);
+  assert.equal(answer.statusMessage, "Method Not Allowed: METHOD_NOT_ALLOWED");
+  const type = sent.type === proto ? proto : json;
+  assert.equal(answer.headers["content-type"], type);
+  if (sent.method !== "HEAD") refused(answer, 405, "METHOD_NOT_ALLOWED");
 }
 
 for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY"]) {
@@ -40,12 +43,36 @@ for (const [path, allow] of [
       const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
       socket.write(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
       const said = await text(socket);
-      assert.match(said, /^HTTP\/1\.1 405 Method Not Allowed\r\n/);
+      const reason = /^HTTP\/1\.1 405 (.*)\r\n/.exec(said)?.[1];
+      const code = path.startsWith("/public/") ? ": METHOD_NOT_ALLOWED" : "";
+      assert.equal(reason, `Method Not Allowed${code}`);
       assert.equal(/^allow: (.*)\r$/im.exec(said)?.[1], allow);
       assert.match(said, /"code":"METHOD_NOT_ALLOWED"/);
     });
   }
 }
+
+for (const [what, line, header] of [
+  ["an unknown method", "BREW", "host: localhost"],
+  ["an unknown Expect", "POST", "host: localhost\r\nexpect: foo"],
+  ["no Host", "POST", "accept: */*"],
+] as const) {
+  test(`a sender of protobuf with ${what} is answered in protobuf`, async () => {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    const head = `${line} /public/traces HTTP/1.1\r\n${header}\r\nconnection: close\r\ncontent-length: 0\r\n`;
+    socket.write(`${head}Content-Type: ${proto}\r\n\r\n`);
+    const said = await text(socket);
+    const reason = /^HTTP\/1\.1 \d+ [^:\r]*: ([A-Z_]+)/.exec(said)?.[1];
+    assert.match(said, /\r\ncontent-type: application\/x-protobuf\r\n/i);
+    assert.equal(statusMessage(Buffer.from(said.split("\r\n\r\n")[1]!)).split(":")[0], reason);
+  });
+}
+
+test("PUT on / is METHOD_NOT_ALLOWED and lists the methods of the dashboard and of senders", async () => {
+  const { status, headers } = await send(service, { method: "PUT", path: "/" });
+  assert.equal(status, 405);
+  assert.deepEqual(String(headers.allow).split(", ").sort(), ["GET", "HEAD", "POST"]);
+});
 
 test("an unknown method on an unknown path, and what is no HTTP, are not 405", async () => {
   for (const head of ["BREW /nowhere HTTP/1.1", "BREW /api/projects", "\u0000\u0001"]) {
