@@ -44,9 +44,17 @@ function answer(request: FastifyRequest, reply: FastifyReply, outcome: IngestOut
   answerExport(request, reply, outcome.refused.length > 0 ? partialSuccess(outcome.refused) : undefined);
 }
 
-function canonicalReply({ traceId, externalId, agentId, state, evaluation, isExpired }: StoredTrace) {
+function canonicalReply({
+  traceId,
+  externalId,
+  agentId,
+  state,
+  evaluation,
+  isExpired,
+  isTestRun,
+}: StoredTrace) {
   const status = state === "created" ? "created" : "replaced";
-  const hint = hints[isExpired ? "expired" : status];
+  const hint = hints[isExpired ? "expired" : isTestRun ? "testRun" : status];
   return { traceId, externalId, agentId, status, evaluation, ...(evaluation === "none" ? { hint } : {}) };
 }
 
@@ -54,8 +62,10 @@ function canonicalReply({ traceId, externalId, agentId, state, evaluation, isExp
 const hints = {
   created:
     "No test case runs automatically on this trace. Activate a test case that has one turn and is not limited to manual runs; it evaluates the next trace.",
+  testRun:
+    "This trace belongs to a manual run, which evaluates it. To have the next trace evaluated automatically, send it with another x-request-id.",
   replaced:
-    "Replacing a trace schedules no evaluation. Send the trace with a new x-request-id to have it evaluated.",
+    "Replacing a trace schedules no evaluation. Unless one is pending, send the trace with a new x-request-id to have it evaluated.",
   expired:
     "Not stored: a trace with this x-request-id was deleted when its retention time was over. Send the trace with a new x-request-id to store it.",
 };

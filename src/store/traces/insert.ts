@@ -1,5 +1,6 @@
 // Stores any number of new traces, each with its first batch and its scheduled run, in one statement.
 import type pg from "pg";
+import type { TraceKind } from "../../model/trace/trace.ts";
 import { intakeKey } from "../accounts/intake-key.ts";
 import { clockIsOff, isTimely, lateAt } from "../clock.ts";
 import { forgetAfter } from "../content/deadlines.ts";
@@ -105,7 +106,7 @@ with live as materialized (
   select made.agent_id, made.id, forget_after_s, now() + forget_after_s * interval '1 s'
   from made join agent on agent.id = made.agent_id where forget_after_s is not null
 )
-select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made,
+select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made, made.kind,
   ${fits} as fits,
   ${lateAt("item.id")} as late_at,
   scheduled.trace_id is not null as scheduled
@@ -121,6 +122,7 @@ type Inserted = {
   id: string;
   live: boolean;
   made: boolean;
+  kind: TraceKind | null;
   fits: boolean;
   late_at: number | null;
   scheduled: boolean;
@@ -175,6 +177,7 @@ async function insert(
       state: "created",
       revision: 1,
       evaluation: row.scheduled ? "scheduled" : "none",
+      ...(row.kind === "test_run" && { isTestRun: true }),
     };
   });
 }

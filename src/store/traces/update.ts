@@ -43,7 +43,7 @@ export function updateTraces(
       const trace = traces.get(identity(write.agentId, write.externalId));
       if (write.keyId !== null && !live.has(write.keyId)) outcomes.push(revoked());
       else if (!trace) outcomes.push(gone.get(identity(write.agentId, write.externalId)));
-      else if (trace.id === write.traceId) outcomes.push(await storedBefore(client, write));
+      else if (trace.id === write.traceId) outcomes.push(await storedBefore(client, write, trace));
       else if (!fitsSettings(write, trace)) outcomes.push(new IntakeChanged(false));
       else if (trace.is_forgotten && write.content !== "forgotten") outcomes.push(new IntakeChanged(true));
       else if (repeated.has(write) && !changed.has(trace)) {
@@ -107,13 +107,18 @@ async function leave(
 }
 
 /** This write was committed before but its answer was lost: the outcome is what it did then. */
-async function storedBefore(client: pg.PoolClient, write: TraceWrite): Promise<Stored> {
+async function storedBefore(
+  client: pg.PoolClient,
+  write: TraceWrite,
+  { kind }: LockedTrace,
+): Promise<Stored> {
   const { rowCount } = await client.query("select from runs where id = $1", [write.runId]);
   return {
     traceId: write.traceId,
     state: "created",
     revision: 1,
     evaluation: rowCount ? "scheduled" : "none",
+    ...(kind === "test_run" && { isTestRun: true }),
   };
 }
 

@@ -84,6 +84,8 @@ export type Stored = {
   evaluation: "scheduled" | "none";
   /** The trace was deleted when its retention time was over, so nothing was stored. */
   isExpired?: true;
+  /** The trace was created for a manual run, which evaluates it. */
+  isTestRun?: true;
 };
 
 /** The outcome of one write in a statement; `undefined` if the statement does not apply to it. */

@@ -61,7 +61,7 @@ test("a canonical trace that is sent again is replaced as a whole and keeps its 
     agentId: agent.id,
     status: "replaced",
     evaluation: "none",
-    hint: "Replacing a trace schedules no evaluation. Send the trace with a new x-request-id to have it evaluated.",
+    hint: "Replacing a trace schedules no evaluation. Unless one is pending, send the trace with a new x-request-id to have it evaluated.",
   });
   assert.equal(answer.headers["x-svc-trace-id"], traceId);
   const trace = await detail(traceId);

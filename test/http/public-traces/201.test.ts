@@ -43,6 +43,17 @@ test("a new trace is returned with its location in body and header, and can be r
   assert.equal(trace.externalId, "order-17");
 });
 
+test("a trace of a manual run is said to be evaluated by that run", async () => {
+  await service.db.pool.query(
+    "insert into expected_traces (agent_id, external_id, run_id, turn) values ($1, 'turn-1', $2, 1)",
+    [service.agent.id, crypto.randomUUID()],
+  );
+  const body = canonicalBody(service.agent.id);
+  const { evaluation, hint } = jsonOf(await created({ headers: { "x-request-id": "turn-1" }, body }));
+  assert.equal(evaluation, "none");
+  assert.match(hint, /^This trace belongs to a manual run, which evaluates it\. /);
+});
+
 for (const [what, headers] of [
   ["without x-request-id", {}],
   ["with an empty x-request-id", { "x-request-id": "" }],
