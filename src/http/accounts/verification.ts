@@ -43,7 +43,7 @@ export function registerVerification(app: App, deps: Deps, localLinks: LocalLink
       }
       if (link.state === "too_soon") {
         throw new Refusal("RATE_LIMITED", {
-          message: "A verification email was just sent.",
+          message: "Limit: one verification email per minute, 5 per hour.",
           hint: `Check your spam folder, or try again in ${link.retryAfterSeconds} s.`,
           retryAfterSeconds: link.retryAfterSeconds,
         });
@@ -103,7 +103,7 @@ function linkRefusal(state: Exclude<LinkState, "open">): Refusal {
     case "expired":
       return new Refusal("CONFLICT", {
         message: "This link has expired: it was valid for 24 hours.",
-        hint: "Sign in and resend the email.",
+        hint: "Unless your email is already verified, sign in and resend the email.",
       });
     case "unknown":
       return new Refusal("NOT_FOUND", {

@@ -76,6 +76,17 @@ test("a link expires after 24 hours, and not a minute before", async () => {
   assert.equal((await late.client.get("/api/verification").expect(200)).body.verified, false);
 });
 
+test("an expired link sends nobody whose email is verified by now to resend it", async () => {
+  const owner = await withLink();
+  await ageMails(owner, "24 hours");
+  await owner.client.post("/api/verification/resend").expect(200);
+  const { token } = owner;
+  const second = tokenOf(await service.mailer.next(owner.email));
+  await service.client().post("/api/verification/confirm", { token: second }).expect(200);
+  const { body } = await service.client().post("/api/verification/confirm", { token }).expect(409);
+  assert.equal(body.hint, "Unless your email is already verified, sign in and resend the email.");
+});
+
 test("a token that was never sent is 404 NOT_FOUND, whatever it holds", async () => {
   for (const token of ["unknown", "\0", "\ud800", "'; --"]) {
     const { body } = await service.client().post("/api/verification/confirm", { token }).expect(404);
@@ -146,6 +157,7 @@ test("the fifth email of an hour is the last until the hour is over", async () =
   await ageMails(owner, "2 minutes");
   const reply = await owner.client.post("/api/verification/resend").expect(429);
   const seconds = Number(reply.headers.get("retry-after"));
+  assert.match(reply.body.message, /5 per hour/);
   // The first one was sent 10 minutes ago.
   assert.equal(seconds > 45 * 60 && seconds <= 50 * 60, true, `Retry-After is ${seconds}`);
   await ageMails(owner, "50 minutes");
