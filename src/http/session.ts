@@ -80,10 +80,12 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
       request.leavePlace = await takePlace(places, { holders, what: "requests", waitMs: placeWaitMs });
       releaseOnClose(reply, request.leavePlace);
     }
-    const { id } = request.params as { id?: string };
+    const params = request.params as { id?: string };
     const noun = nounOf(url);
-    if (id === undefined || !isOwnedNoun(noun)) return;
-    if (!(await isOwn(deps.db, request.account.id, noun, id))) throw new Refusal("NOT_FOUND");
+    if (params.id === undefined || !isOwnedNoun(noun)) return;
+    // PostgreSQL reads upper case, too, but handlers compare the id with those that it prints.
+    params.id = params.id.toLowerCase();
+    if (!(await isOwn(deps.db, request.account.id, noun, params.id))) throw new Refusal("NOT_FOUND");
   });
 }
 

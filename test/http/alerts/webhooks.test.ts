@@ -127,4 +127,6 @@ test("a failing test says so, with the first trace of the row, in the list and b
   await addInTurn(service.db, { agentId, testId }, "FFF");
   const failing = { since: "2026-11-21T12:00:01.000Z", traceId: null };
   assert.deepEqual([await state(), await listed()], [failing, failing]);
+  const { body } = await owner.client.get(`/api/tests/${testId.toUpperCase()}/state`).expect(200);
+  assert.deepEqual(body.failing, failing);
 });

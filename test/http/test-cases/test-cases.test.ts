@@ -61,6 +61,8 @@ test("a test case can be changed and sent back as it was returned, but not to an
   assert.deepEqual(replaced, { ...sent, version: 2 });
   const { body: changed } = await client.patch(`/api/tests/${id}`, { ...sent, threshold: 0.1 }).expect(200);
   assert.deepEqual(changed, { ...sent, threshold: 0.1, version: 3 });
+  const { body: same } = await client.put(`/api/tests/${id.toUpperCase()}`, changed).expect(200);
+  assert.equal(same.id, id);
   const other = await makeTest(owner, agent.id);
   for (const refused of [
     client.put(`/api/tests/${other.id}`, sent),
