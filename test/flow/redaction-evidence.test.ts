@@ -57,7 +57,12 @@ test("values, matches, arguments and quotations of a live trace say where they w
     assertions: [
       { type: "response_regex", pattern: "said" },
       { type: "response_regex", pattern: "@", negate: true },
-      { type: "json_match", target_node: "Answer", field: "contact", expected_value: { to: "x" } },
+      {
+        type: "json_match",
+        target_node: "Answer",
+        field: "contact",
+        expected_value: { typed: "[email]", to: "x" },
+      },
       { type: "tool_call", expected_name: "mail", expected_arguments: { about: "other" } },
       { type: "semantic", criteria: ["Says whom to write to"] },
     ],

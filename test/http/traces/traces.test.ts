@@ -237,9 +237,13 @@ test("a trace in detail has its model, its provider, the results of its tools, a
     ["gpt-4o-2024", "openai", "s-1", "u-1"],
   );
   assert.deepEqual(one.toolCalls[0].result, { found: true });
-  const disagreeing = chat("other", { "session.id": "s-2", "gen_ai.conversation.id": "s-2" });
-  const other = await detail(await storeSpans(service.agent.id, [agreeing, disagreeing]));
-  assert.deepEqual([other.conversationId, other.userId], [null, "u-1"]);
+  for (const [more, conversationId] of [
+    [{ "session.id": "s-2" }, null],
+    [{ "session.id": "s-2", "gen_ai.conversation.id": "c-1" }, "c-1"],
+  ] as const) {
+    const other = await detail(await storeSpans(service.agent.id, [agreeing, chat("other", more)]));
+    assert.deepEqual([other.conversationId, other.userId], [conversationId, "u-1"]);
+  }
 });
 
 test("an OTLP trace in detail has the attributes of its resource and scope", async () => {
