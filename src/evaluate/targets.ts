@@ -4,9 +4,10 @@ import type { Reason } from "../model/run/reason.ts";
 import { receivedAttributes } from "../model/run/received.ts";
 import type { FoundText, Span } from "../model/trace/trace.ts";
 import { distinct } from "./any-of.ts";
+import { namesOf, placesOfSpans } from "./evidence.ts";
 import { evidenceMax, shortName, someNames } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";
-import { namesOf, placesOfSpans, type TraceView } from "./trace-view.ts";
+import type { TraceView } from "./trace-view.ts";
 
 type Absent = Finding & { kind: "absent" };
 

@@ -10,7 +10,8 @@ import type { Evidence } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
 import type { Derived, FoundText, MergedTrace, Span, ToolCall } from "../model/trace/trace.ts";
 import { wholeNumber } from "../model/trace/whole-number.ts";
-import { evidenceMax, excerpt } from "./excerpt.ts";
+import { placeOf } from "./evidence.ts";
+import { evidenceMax } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";
 import { mayBeAnyJson, type RedactedPlace, Redactions, type Unknown } from "./redacted.ts";
 import { RedactedCopies, type Twin } from "./redacted-copies.ts";
@@ -287,31 +288,4 @@ function cached<V>(cache: Map<string, Map<Span, V>>, field: string, span: Span, 
   cache.set(field, ofField);
   if (!ofField.has(span)) ofField.set(span, make());
   return ofField.get(span)!;
-}
-
-/** A span's attribute as evidence, with a copy of its value. */
-export function placeOf(span: Span, attribute: string): Evidence {
-  return { spanId: span.span_id, attribute, value: excerpt(attributeOf(span, attribute)) };
-}
-
-/** A text as evidence. */
-export function placeOfText({ spanId, attribute, text }: FoundText): Evidence {
-  return { spanId, attribute, value: excerpt(text) };
-}
-
-/** Spans as evidence, by their names. */
-export function placesOfSpans(spans: Span[]): Evidence[] {
-  return spans
-    .slice(0, evidenceMax)
-    .map(span => ({ spanId: span.span_id, attribute: null, value: excerpt(span.name) }));
-}
-
-/** The distinct names of spans, at most fifty. */
-export function namesOf(spans: Span[]): string[] {
-  const names = new Set<string>();
-  for (const span of spans) {
-    names.add(span.name);
-    if (names.size === 50) break;
-  }
-  return [...names].map(name => String(excerpt(name)));
 }

@@ -2,11 +2,12 @@
 import { attributeOf } from "../../model/conversation/conversation.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { deepEqual } from "../equality.ts";
+import { placeOf } from "../evidence.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
 import type { CheckOf } from "../finding.ts";
 import { mayBeAnyJson, redacted } from "../redacted.ts";
 import { findHolders } from "../targets.ts";
-import { placeOf, type TraceView } from "../trace-view.ts";
+import type { TraceView } from "../trace-view.ts";
 
 export const jsonMatch: CheckOf<"json_match"> = ({ target_node, field, expected_value }, { view }) => {
   const expected = excerpt(expected_value);

@@ -4,11 +4,11 @@ import { attributeOf } from "../../model/conversation/conversation.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { anyOf, distinct, type Try } from "../any-of.ts";
+import { placeOf } from "../evidence.ts";
 import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { mayBeAnyJson, pseudonym, type RedactedPlace, redacted } from "../redacted.ts";
 import { findHolders } from "../targets.ts";
-import { placeOf } from "../trace-view.ts";
 
 export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
   const { target_node, field, schema } = assertion;

@@ -5,12 +5,12 @@ import { sandboxTextMax } from "../../model/sandbox.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import type { FoundText } from "../../model/trace/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
+import { placeOfText } from "../evidence.ts";
 import { evidenceMax, excerpt, passage, shortName } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { affordPattern, findApart, isSearchedInline } from "../pattern-search.ts";
 import { redacted } from "../redacted.ts";
 import { findTexts } from "../targets.ts";
-import { placeOfText } from "../trace-view.ts";
 
 export const responseRegex: CheckOf<"response_regex"> = (assertion, context) => {
   const { pattern, flags, target_node } = assertion;

@@ -10,12 +10,12 @@ import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import { isThreshold } from "../../model/test-case/test-case.ts";
 import type { FoundText } from "../../model/trace/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
+import { placeOfText } from "../evidence.ts";
 import { evidenceMax } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { materialFor, summaryOf } from "../material.ts";
 import { decidingVote } from "../semantic-score.ts";
 import { findTexts } from "../targets.ts";
-import { placeOfText } from "../trace-view.ts";
 
 export const semantic: CheckOf<"semantic"> = (assertion, given) => {
   const { criteria, target_node } = assertion;
