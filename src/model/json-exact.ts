@@ -3,16 +3,21 @@ import { setOwn } from "./set-own.ts";
 
 /**
  * Like JSON.parse, but four times slower. The text must be valid JSON, with nesting that recursion can handle.
- * `readInteger` converts the digits of integers beyond ±(2^53−1).
+ * `readInteger` converts the digits of integers beyond ±(2^53−1). A number with a fraction or an exponent is a double,
+ * except as the value of one of `integerFields`, if it denotes an integer.
  *
  * Keys: a bug in V8 up to at least 14.6 can give an escaped key another name after V8 has parsed a certain other key
  * (nodejs/node#63785), so one client could rename the attributes of another.
  */
-export function parseExactly(text: string, readInteger: (digits: string) => unknown): unknown {
+export function parseExactly(
+  text: string,
+  readInteger: (digits: string) => unknown,
+  integerFields: ReadonlySet<string> = none,
+): unknown {
   const number = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
   let at = 0;
 
-  function readValue(): unknown {
+  function readValue(isIntegerField = false): unknown {
     switch (text[at]) {
       case "{":
         return readObject();
@@ -30,7 +35,7 @@ export function parseExactly(text: string, readInteger: (digits: string) => unkn
         at += 4;
         return null;
       default:
-        return readNumber();
+        return readNumber(isIntegerField);
     }
   }
 
@@ -44,7 +49,7 @@ export function parseExactly(text: string, readInteger: (digits: string) => unkn
       peek();
       at++;
       peek();
-      setOwn(object, key, readValue());
+      setOwn(object, key, readValue(integerFields.has(key)));
     }
     at++;
     return object;
@@ -76,13 +81,15 @@ export function parseExactly(text: string, readInteger: (digits: string) => unkn
     return escaped ? (JSON.parse(text.slice(start, at)) as string) : text.slice(start + 1, at - 1);
   }
 
-  function readNumber(): unknown {
+  function readNumber(isIntegerField: boolean): unknown {
     number.lastIndex = at;
     const [source, fraction, exponent] = number.exec(text)!;
     at += source.length;
     const value = Number(source);
-    const exact = Number.isSafeInteger(value) || fraction !== undefined || exponent !== undefined;
-    return exact ? value : readInteger(source);
+    if (Number.isSafeInteger(value)) return value;
+    if (fraction === undefined && exponent === undefined) return readInteger(source);
+    const digits = isIntegerField && Number.isInteger(value) ? integerDigits(source) : undefined;
+    return digits === undefined ? value : readInteger(digits);
   }
 
   /** Skips whitespace; returns the next character. */
@@ -93,6 +100,21 @@ export function parseExactly(text: string, readInteger: (digits: string) => unkn
 
   peek();
   return readValue();
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/**
+ * The digits of the integer that a number with a fraction or an exponent denotes; undefined if it denotes none. The number
+ * is not 0, and within the range of a double: so there are at most 309 digits.
+ */
+function integerDigits(source: string): string | undefined {
+  const [, sign, whole, fraction = "", exponent] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?$/.exec(source)!;
+  const digits = whole + fraction;
+  const zeros = Number(exponent ?? 0) - fraction.length;
+  if (zeros < 0 && /[1-9]/.test(digits.slice(zeros))) return undefined;
+  const integer = zeros < 0 ? digits.slice(0, zeros) : digits + "0".repeat(zeros);
+  return sign + integer.replace(/^0+/, "");
 }
 
 /**

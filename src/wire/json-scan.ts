@@ -4,6 +4,10 @@ import { type DecodeLimits, tooDeep, tooManyElements } from "./limits.ts";
 const quote = 34;
 const backslash = 92;
 const colon = 58;
+const zero = 48;
+
+/** Integers of so many digits are within ±(2^53−1). */
+const exactDigits = 15;
 
 const other = 0;
 const string = 1;
@@ -21,9 +25,9 @@ for (const char of "0123456789") kinds[char.charCodeAt(0)] = digit;
 
 /**
  * Throws if the text is nested too deep or contains too many values, which a parser would notice only after building
- * them. `exactNeeded`: whether JSON.parse could alter the text: it has a key with an escape, a number with 16 or more
- * digits before its point, or an exponent of three or more digits. `elements`: objects, lists and commas. For invalid
- * JSON the result is arbitrary; the parser rejects it.
+ * them. `exactNeeded`: whether JSON.parse could alter the text: it has a key with an escape, or a number that may have 16
+ * or more digits before its point, written with an exponent or without. `elements`: objects, lists and commas. For
+ * invalid JSON the result is arbitrary; the parser rejects it.
  * About 0.5 ns a byte: 14 µs for 27 KB, 16 ms for 30 MB.
  */
 export function scanJson(
@@ -58,15 +62,17 @@ export function scanJson(
       depth--;
     } else {
       const integerEnd = skipDigits(bytes, i);
-      if (integerEnd - i >= 15) exactNeeded = true;
+      const integerDigits = integerEnd - i + 1;
+      if (integerDigits > exactDigits) exactNeeded = true;
       i = integerEnd;
       if (bytes[i] === 46) i = skipDigits(bytes, i + 1);
       if (bytes[i] === 101 || bytes[i] === 69) {
         i++;
-        if (bytes[i] === 43 || bytes[i] === 45) i++;
-        const exponentEnd = skipDigits(bytes, i);
-        if (exponentEnd - i >= 3) exactNeeded = true;
-        i = exponentEnd;
+        const isNegative = bytes[i] === 45;
+        if (isNegative || bytes[i] === 43) i++;
+        let exponent = 0;
+        for (; i < end && kinds[bytes[i]!] === digit; i++) exponent = exponent * 10 + bytes[i]! - zero;
+        if (!isNegative && integerDigits + exponent > exactDigits) exactNeeded = true;
       }
     }
   }

@@ -8,6 +8,15 @@ import { scanJson } from "./json-scan.ts";
 import type { DecodeLimits } from "./limits.ts";
 
 /**
+ * Fields whose numbers are int64 or uint64, also with a fraction or an exponent: as doubles they would lose digits. Any
+ * other such number is a double, as in `doubleValue` and in attributes of the canonical format.
+ */
+const integerFields: ReadonlySet<string> = new Set([
+  ...["intValue", "startTimeUnixNano", "endTimeUnixNano", "timeUnixNano", "observedTimeUnixNano"],
+  ...["start_time_unix_nano", "end_time_unix_nano", "time_unix_nano"],
+]);
+
+/**
  * `value`: as from JSON.parse, except that integers beyond ±(2^53−1) are bigints. `exact`: whether it may contain
  * bigints or infinities, which `plainNumbers` must replace before anything is stored.
  * Throws VALIDATION_ERROR, or PAYLOAD_TOO_LARGE for too many values.
@@ -19,7 +28,7 @@ export function parseJson(bytes: Buffer, limits: DecodeLimits): { value: unknown
   if (!exactNeeded) return { value: parseOrRefuse(text), exact: false };
   // Only validates: parseExactly requires valid JSON.
   parseOrRefuse(text);
-  return { value: parseExactly(text, readInteger), exact: true };
+  return { value: parseExactly(text, readInteger, integerFields), exact: true };
 }
 
 function parseOrRefuse(text: string): unknown {

@@ -19,7 +19,8 @@ function batchOf(body: Buffer): PreparedBatch {
 const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
 
 test("JSON that says the same in other words is encoded again, so that a search finds its texts as they are", () => {
-  const one = JSON.stringify(exportOf([exportedSpan({ attributes: [text("a", "b\\n\u0001c")] })]));
+  const span = exportedSpan({ startTimeUnixNano: "5", attributes: [text("a", "b\\n\u0001c")] });
+  const one = JSON.stringify(exportOf([span]));
   assert.equal(isAsReceived(batchOf(Buffer.from(one))), true);
   const changed = (from: string, to: string) => {
     assert.ok(one.includes(from), from);
@@ -39,6 +40,12 @@ test("JSON that says the same in other words is encoded again, so that a search 
     ["a negative zero", changed('"stringValue":"b\\\\n\\u0001c"', '"doubleValue":-0')],
     ["an integer with zeros", changed('"stringValue":"b\\\\n\\u0001c"', '"intValue":"007"')],
     ["an integer of many digits", changed('"stringValue":"b\\\\n\\u0001c"', '"intValue":9007199254740993')],
+    [
+      "an integer with a fraction",
+      changed('"stringValue":"b\\\\n\\u0001c"', '"intValue":9007199254740993.0'),
+    ],
+    ["an integer with an exponent", changed('"stringValue":"b\\\\n\\u0001c"', '"intValue":9e15')],
+    ["a time as a number", changed('"startTimeUnixNano":"5"', '"startTimeUnixNano":1.7e18')],
     ["an id in capitals", one.replace(/"spanId":"[^"]+"/, '"spanId":"B7AD6B7169203331"')],
   ];
   for (const [what, body] of others) assert.equal(isAsReceived(batchOf(Buffer.from(body))), false, what);

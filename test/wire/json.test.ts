@@ -162,10 +162,52 @@ describe("numbers", () => {
       '{"a":"1234567890123456789"}',
       '{"a":"\\"1234567890123456789"}',
       "[0.12345678901234567]",
+      "[123456789012345]",
+      "[1.7e14,123456.789e9]",
+      "[1.234e-17,123456789012345e-400]",
     ])
       assert.equal(exact(text), false, text);
-    for (const text of ["[1234567890123456]", "[-1234567890123456]", "[1,[1e400]]", '{"a":1234567890123456}'])
+    for (const text of [
+      "[1234567890123456]",
+      "[-1234567890123456]",
+      "[1,[1e400]]",
+      '{"a":1234567890123456}',
+      "[1.7e15]",
+      "[-1234567.8E+009]",
+    ])
       assert.equal(exact(text), true, text);
+  });
+
+  test("with a fraction or an exponent are doubles", () => {
+    for (const written of ["1.7e18", "1.5e1", "9007199254740993.0", "-9.007199254740993e15", "1e22"])
+      assert.deepEqual(attributesOf(`{"a":${written}}`), { a: Number(written) }, written);
+  });
+
+  test("of integer fields keep every digit, wherever their point is", () => {
+    const written = fc.record({
+      integer: fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).filter(integer => integer !== 0n),
+      point: fc.integer({ min: -25, max: 25 }),
+      e: fc.constantFrom("e", "E", "e+0"),
+    });
+    fc.assert(
+      fc.property(written, ({ integer, point, e }) => {
+        const sign = integer < 0n ? "-" : "";
+        const digits = (integer < 0n ? -integer : integer).toString();
+        // The digits with their point moved to the left, or with zeros, and the exponent that undoes it.
+        const padded = digits.padStart(point + 1, "0");
+        const number =
+          point > 0
+            ? `${sign}${padded.slice(0, -point)}.${padded.slice(-point)}${e}${point}`
+            : `${sign}${digits}${"0".repeat(-point)}e${point}`;
+        const { intValue } = parse(`{"intValue":${number}}`) as { intValue: number | bigint };
+        assert.equal(BigInt(intValue), integer, number);
+      }),
+    );
+  });
+
+  test("of integer fields that denote no integer are read as doubles", () => {
+    for (const number of ["1.5", "9007199254740993.5", "123456789012345678901e-2", "1e-400"])
+      assert.deepEqual(parse(`{"intValue":${number}}`), { intValue: Number(number) }, number);
   });
 });
 

@@ -184,9 +184,18 @@ describe("an OTLP span", () => {
   }
 
   test("reads 64-bit times without losing a digit, as text or as numbers", () => {
-    for (const written of ['"18446744073709551615"', "18446744073709551615"]) {
-      const body = JSON.stringify(otlpRequest([otlpSpan({ endTimeUnixNano: "@" })])).replace('"@"', written);
-      assert.equal(otlpGroups(body)[0]!.batch.spans[0]!.end_time_unix_nano, "18446744073709551615");
+    const numbers = ["18446744073709551615", "18446744073709551615.0", "1.8446744073709551615e19"];
+    for (const written of ['"18446744073709551615"', ...numbers]) {
+      const span = otlpSpan({
+        startTimeUnixNano: "@",
+        endTimeUnixNano: "@",
+        events: [{ timeUnixNano: "@" }],
+      });
+      const body = JSON.stringify(otlpRequest([span])).replaceAll('"@"', written);
+      const [read] = otlpGroups(body)[0]!.batch.spans;
+      const times = [read!.start_time_unix_nano, read!.end_time_unix_nano];
+      assert.deepEqual(times, ["18446744073709551615", "18446744073709551615"], written);
+      assert.deepEqual(read!.events, [{ name: "", time_unix_nano: "18446744073709551615", attributes: {} }]);
     }
   });
 
@@ -299,7 +308,17 @@ describe("an attribute value", () => {
     };
     assert.equal(value("intValue", "9007199254740993"), "9007199254740993");
     assert.equal(value("intValue", "-9223372036854775808"), "-9223372036854775808");
+    assert.equal(value("intValue", "9007199254740993.0"), "9007199254740993");
+    assert.equal(value("intValue", "9.007199254740993e15"), "9007199254740993");
+    assert.equal(value("intValue", "-9.223372036854775807E+18"), "-9223372036854775807");
+    assert.equal(value("intValue", "90071992547409930e-1"), "9007199254740993");
+    assert.equal(value("intValue", "1e23"), `1${"0".repeat(23)}`);
+    assert.equal(value("intValue", "1.5e1"), 15);
+    assert.equal(value("intValue", "0e30"), 0);
+    assert.equal(value("intValue", "1.50"), "1.5");
     assert.equal(value("intValue", "1e400"), "Infinity");
+    assert.equal(value("doubleValue", "9007199254740993.0"), 9007199254740992);
+    assert.equal(value("doubleValue", "1.7e18"), 1.7e18);
     assert.equal(value("doubleValue", "100000000000000000000"), 1e20);
     assert.equal(value("doubleValue", "1e400"), "Infinity");
     assert.equal(value("stringValue", "12345678901234567890"), "12345678901234567890");

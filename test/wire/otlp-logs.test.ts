@@ -23,6 +23,16 @@ function countsOf(records: unknown[], encoding?: "json" | "protobuf") {
   return [kept, service!.emptyCount, service!.refused.reduce((sum, one) => sum + one.recordCount, 0)];
 }
 
+test("the time of a record keeps every digit, however it is written", () => {
+  for (const field of ["timeUnixNano", "observedTimeUnixNano"]) {
+    const { timeUnixNano: _, observedTimeUnixNano: __, ...timeless } = question;
+    const body = JSON.stringify(logsOf([{ ...timeless, [field]: "@" }], "agent"));
+    const sent = Buffer.from(body.replace('"@"', "1.795206705954000001e18"));
+    const [service] = decodeLogs(sent, "json", decodeLimits, () => true);
+    assert.equal(service!.spans[0]!.records[0]!.time_unix_nano, "1795206705954000001", field);
+  }
+});
+
 for (const encoding of ["json", "protobuf"] as const) {
   describe(encoding, () => {
     test("a record has its event's name, time, body and attributes", () => {
