@@ -339,6 +339,24 @@ suite("schemas and costly patterns", () => {
     assert.equal(check.skipped, "limit");
   });
 
+  test("a pattern that looks at the end of a text is skipped where only a part is searched, also under negate", () => {
+    const huge = [root({ "gen_ai.response.text": `${"x".repeat(1_000_000)} secret` })];
+    const sandbox = (): SandboxAnswer => ({ state: "ok", holds: true, faults: [] });
+    for (const negate of [false, true]) {
+      for (const [pattern, skipped] of [
+        ["^[^s]*$", "limit"],
+        ["x\\z", "limit"],
+        ["x\\b", "limit"],
+        ["^x+", undefined],
+      ]) {
+        const check = onlyCheck({ assertions: [{ type: "response_regex", pattern, negate }] }, huge, {
+          sandbox,
+        });
+        assert.equal(check.skipped, skipped, pattern);
+      }
+    }
+  });
+
   test("of very many values only the latest are looked at, and what they leave open is skipped", () => {
     const many = [root(), ...Array.from({ length: 30 }, (_, at) => span({ attributes: { o: String(at) } }))];
     const seen: string[] = [];

@@ -75,6 +75,11 @@ function search(assertion: AssertionOf<"response_regex">, found: FoundText, cont
     return { kind: "open", asked: { sandbox: [{ key, question }] } };
   }
   if (answer.state !== "ok") return { kind: "skipped", skipped: "limit", reason: answer.reason };
-  if (!answer.holds && isCut) return cut;
+  if (isCut && (!answer.holds || looksAtEnd(assertion.pattern))) return cut;
   return { kind: answer.holds ? "holds" : "fails", value: { found, match: null } };
+}
+
+/** Whether the end of a text can decide if the pattern occurs in it. May be true of a literal too, such as `\$`. */
+function looksAtEnd(pattern: string): boolean {
+  return /\$|\\[zb]/i.test(pattern);
 }
