@@ -42,14 +42,35 @@ function connector(text: string, { unnamed = false, ...given }: ConnectOptions) 
   const url = readDatabaseUrl(text);
   // What is no such URL fails when it connects.
   if (url === undefined)
-    return { Client: pg.Client, config: { ...always, ...given, connectionString: text } };
+    return { Client: MarkingClient, config: { ...always, ...given, connectionString: text } };
   const options = [url.options, given.options].filter(Boolean).join(" ");
   const config = { ...always, ...given, options, connectionString: url.servers[0]! };
-  const Plain = unnamed ? UnnamedClient : pg.Client;
+  const Plain = unnamed ? UnnamedClient : MarkingClient;
   return { Client: url.primary ? toPrimary(Plain, serversOf(text, url.servers)) : Plain, config };
 }
 
-class UnnamedClient extends pg.Client {
+const connectFaults = new WeakSet<Error>();
+
+/** Whether this kept a connection from being opened: an outage, but also a rejected login or certificate. */
+export function isConnectFault(error: unknown): boolean {
+  return error instanceof Error && connectFaults.has(error);
+}
+
+/** Remembers which errors kept it from connecting. */
+class MarkingClient extends pg.Client {
+  override connect(callback?: unknown): Promise<pg.Client> {
+    const connected = super.connect().catch((error: Error) => {
+      connectFaults.add(error);
+      throw error;
+    });
+    if (typeof callback === "function") {
+      connected.then(() => (callback as Connected)(undefined), callback as Connected);
+    }
+    return connected as Promise<pg.Client>;
+  }
+}
+
+class UnnamedClient extends MarkingClient {
   // biome-ignore lint/suspicious/noExplicitAny: the method has seven overloads, and none matters here
   override query(config: any, ...rest: any[]): any {
     const named = typeof config === "object" && config?.name !== undefined;

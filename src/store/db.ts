@@ -1,7 +1,7 @@
 // The connection pool to PostgreSQL, transactions, and which errors are transient.
 import pg from "pg";
 import { Refusal } from "../model/refusal.ts";
-import { openPool } from "./connect.ts";
+import { isConnectFault, openPool } from "./connect.ts";
 import type { Places } from "./scale/places.ts";
 
 export type Database = {
@@ -138,12 +138,20 @@ const transientSystemErrors = new Set([
   "ENOENT",
 ]);
 
-/** Whether a retry may succeed a moment later: the database is unavailable, restarting or overloaded. */
+/**
+ * Whether a retry may succeed: the database is unavailable, restarting or overloaded, or does not let this service in, such as
+ * after a change of its password. A service that is starting asks `mayPass` instead: it says what to correct.
+ */
 export function isTransient(error: unknown): boolean {
+  return isConnectFault(error) || mayPass(error);
+}
+
+/** Whether a retry may succeed a moment later, without anybody correcting the configuration. */
+export function mayPass(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
   if (typeof code === "string") return transientStates.test(code) || transientSystemErrors.has(code);
-  if (error instanceof AggregateError) return error.errors.some(isTransient);
+  if (error instanceof AggregateError) return error.errors.some(mayPass);
   return transientMessages.test(error.message);
 }
 

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { readDatabaseUrl } from "./database-url.ts";
-import { type Addresses, isTransient } from "./db.ts";
+import { type Addresses, mayPass } from "./db.ts";
 import { settleSmallKeys } from "./keys.ts";
 import { migrate } from "./migrate.ts";
 import { dropPassedCheck } from "./ranges.ts";
@@ -33,7 +33,7 @@ export async function prepareDatabase(
       if (distributed) await prepareWorkers(addresses, log);
       return { ...addresses, distributed };
     } catch (error) {
-      if (!isTransient(error)) throw error;
+      if (!mayPass(error)) throw error;
       const { message, code } = error as { message: string; code?: string };
       if (performance.now() > deadline) {
         const variables = addresses.pooled ? "DATABASE_URL or SVC_DATABASE_DIRECT_URL" : "DATABASE_URL";

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { newClient, noTimeouts } from "../connect.ts";
 import { readConnectionLimit } from "../connection-limit.ts";
 import { readDatabaseUrl } from "../database-url.ts";
-import { type Addresses, isTransient, sessionSettings } from "../db.ts";
+import { type Addresses, mayPass, sessionSettings } from "../db.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
 
 export type Node = { host: string; port: number };
@@ -88,7 +88,7 @@ export async function prepareWorkers(
   const faults: unknown[] = [];
   for (const worker of workers) {
     await prepareWorker(directUrl, worker, log).catch(error => {
-      if (!isTransient(error)) throw error;
+      if (!mayPass(error)) throw error;
       log.warn({ worker: nameOf(worker), err: error.message }, "Worker of the cluster unavailable");
       faults.push(error);
     });
@@ -145,7 +145,7 @@ export async function readClusterLimit(addresses: Addresses): Promise<number> {
   for (const worker of workers) {
     const url = urlAt(directUrl, worker);
     const limit = await readConnectionLimit({ url, directUrl: url, pooled: false }).catch(error => {
-      if (!isTransient(error)) throw error;
+      if (!mayPass(error)) throw error;
     });
     if (limit !== undefined) limits.push(Math.floor(limit / 2));
   }
@@ -163,7 +163,7 @@ async function atWorker(
     if (error instanceof UnfitDatabaseError) throw error;
     const { message, code } = error as { message: string; code?: string };
     const words = `${nameOf(worker)}, a worker of the cluster: ${message || code}`;
-    if (isTransient(error)) throw Object.assign(new Error(words), { code });
+    if (mayPass(error)) throw Object.assign(new Error(words), { code });
     throw new UnfitDatabaseError(
       `${words}. Services sign in to every worker, by its name in pg_dist_node, with the user, password and database of DATABASE_URL.`,
     );

@@ -1,6 +1,7 @@
 // 503: a temporary failure is reported as one, and retrying neither loses nor duplicates a trace.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { newClient } from "../../../src/store/connect.ts";
 import { cachesExpired } from "../../../src/store/ingestion/gather.ts";
 import { makeAgent } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
@@ -31,6 +32,38 @@ async function unavailable(sent: Sent): Promise<void> {
   const answer = await send(service, sent);
   refused(answer, 503, "UNAVAILABLE");
   assert.match(String(answer.headers["retry-after"]), /^[23]$/);
+}
+
+test("while the database rejects logins every request is UNAVAILABLE, and the same request is stored once it accepts them", async () => {
+  const requests: Sent[] = [
+    { headers: { "x-request-id": "rejected" }, body: canonicalBody(service.agent.id) },
+    encodings.json(exportOf([exportedSpan()])),
+    encodings.protobuf(exportOf([exportedSpan()])),
+  ];
+  await acceptLogins(false);
+  try {
+    for (const sent of requests) await unavailable(sent);
+  } finally {
+    await acceptLogins(true);
+  }
+  const answers = await Promise.all(requests.map(sent => send(service, sent)));
+  assert.deepEqual(
+    answers.map(answer => answer.status),
+    [201, 200, 200],
+  );
+});
+
+/** As after a change of its password: sessions are ended, and new ones refused with a code of no outage. */
+async function acceptLogins(accepted: boolean): Promise<void> {
+  const url = new URL(database.url);
+  const name = url.pathname.slice(1);
+  url.pathname = "/postgres";
+  const client = newClient(url.href);
+  await client.connect();
+  await client.query(`alter database ${name} with allow_connections ${accepted}`);
+  if (!accepted)
+    await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+  await client.end();
 }
 
 test("while the database is down every request is UNAVAILABLE, and the same request is stored once it is back", async () => {
