@@ -103,12 +103,7 @@ export async function updateTestCase(
   return transaction(db, async client => {
     const { rows } = await client.query<TestCaseRow>(`${selectTestCase} where id = $1 for update`, [id]);
     if (!rows[0]) return undefined;
-    const changed = await rewrite(client, toTestCase(rows[0]), change);
-    await client.query("update test_cases set inputs = $2, input_count = $3 where id = $1", [
-      id,
-      ...inputColumnsOf(changed),
-    ]);
-    return changed;
+    return rewrite(client, toTestCase(rows[0]), change, inputColumnsOf);
   });
 }
 
@@ -177,16 +172,21 @@ function toTestCase(row: TestCaseRow): TestCase {
   return { id, agentId, version, ...documentOf({ ...document, inputs }) };
 }
 
+/**
+ * One update, as the second update of a row in a transaction locks what its foreign keys refer to: the agent, which its
+ * deletion locks before its tests.
+ */
 async function rewrite(
   client: pg.PoolClient,
   { id, agentId, version, ...current }: TestCase,
   change: (current: TestCaseDocument) => TestCaseDocument,
+  inputs?: typeof inputColumnsOf,
 ): Promise<TestCase> {
   const document = change(current);
   await client.query(
     `update test_cases set name = $2, status = $3, passive_behavior = $4, turn_count = $5, document = $6,
-     version = version + 1, updated_at = now() where id = $1`,
-    [id, ...columnsOf(document)],
+     ${inputs ? "inputs = $7, input_count = $8," : ""} version = version + 1, updated_at = now() where id = $1`,
+    [id, ...columnsOf(document), ...(inputs?.(document) ?? [])],
   );
   // Nothing would end its state; once it evaluates live traffic again, its results are counted from there.
   if (whyNotEligible(document) !== null) await forgetTestState(client, { agentId, id });

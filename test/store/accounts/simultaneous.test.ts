@@ -95,6 +95,22 @@ describe("in the same moment", () => {
     assert.equal((await made).name, "of one agent");
     await deleted;
   });
+
+  it("an agent is deleted while one of its tests is disabled", async t => {
+    if (db.places) return t.skip("on a cluster, they take turns");
+    const { agentId } = await makeSender(db);
+    const { id } = await makeTestCase(db, agentId);
+    await db.pool.query("insert into test_states (agent_id, test_id) values ($1, $2)", [agentId, id]);
+    const other = await begun(db);
+    await other.query("select from test_states where test_id = $1 for update", [id]);
+    const changed = updateTestCase(db, id, test => ({ ...test, status: "disabled" }));
+    await waiting(db, "delete from test_states");
+    const deleted = deleteAgent(db, agentId);
+    await waiting(db, "delete from agents");
+    await other.commit();
+    assert.equal((await changed)?.status, "disabled");
+    await deleted;
+  });
 });
 
 describe("turns at the coordinator of a cluster", () => {
