@@ -5,7 +5,7 @@ import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { decodeDetail, encodeDetail } from "../runs/detail.ts";
-import { hasOpenRun } from "../runs/of-traces.ts";
+import { hasOpenRun, idAfterRunsOf } from "../runs/of-traces.ts";
 import { placeOf } from "../scale/places.ts";
 
 const items = multiRow<{ traceId: string; plan: Buffer }>(3, {
@@ -68,7 +68,7 @@ export async function judgeAgain(db: Database, agentId: string): Promise<Schedul
           order by id for key share
         )
         insert into runs (id, trace_id, agent_id, kind, state, due_at, cause, detail)
-        select item.run_id, wanted.id, $1, 'passive', 'pending', now(), 'again',
+        select ${idAfterRunsOf("wanted.id", "item.run_id")}, wanted.id, $1, 'passive', 'pending', now(), 'again',
           ${items.bytes("detail")}
         from wanted join ${items.from} on item.trace_id = wanted.id
         where not ${hasOpenRun("wanted.id")}

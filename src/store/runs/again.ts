@@ -8,7 +8,7 @@ import { newId } from "../new-id.ts";
 import { placeOf } from "../scale/places.ts";
 import { listForAgent } from "../test-cases.ts";
 import { decodeDetail, encodeDetail } from "./detail.ts";
-import { hasOpenRun, opaque } from "./of-traces.ts";
+import { hasOpenRun, idAfterRunsOf, opaque } from "./of-traces.ts";
 
 export type Again = {
   runs: { runId: string; traceId: string }[];
@@ -116,7 +116,7 @@ const items = multiRow<Item>(2, {
 async function insertRuns(client: pg.PoolClient, agentId: string, planned: Item[]): Promise<Again["runs"]> {
   const { rows } = await client.query<{ runId: string; traceId: string }>(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at, cause, detail)
-     select item.run_id, item.trace_id, $1, 'passive', 'pending', now(), 'again', ${items.bytes("detail")}
+     select ${idAfterRunsOf("item.trace_id", "item.run_id")}, item.trace_id, $1, 'passive', 'pending', now(), 'again', ${items.bytes("detail")}
      from ${items.from}
      on conflict do nothing
      returning id as "runId", trace_id as "traceId"`,

@@ -17,3 +17,15 @@ export const hasOpenRun = (traceId: string) => `(
   select true from (select state, kind from runs where trace_id = ${traceId} offset 0) as other
   where other.state in ('pending', 'running') and other.kind <> 'manual' limit 1
 ) is not null`;
+
+/**
+ * The id of a new run of a trace (SQL): `id`, or where its last run has none below that, one a millisecond after it. The run
+ * with the highest id is a trace's latest, and its runs may come from processes whose clocks differ.
+ */
+export const idAfterRunsOf = (traceId: string, id: string) => `coalesce((
+  select (
+    lpad(to_hex(('x' || left(replace(last.id::text, '-', ''), 12))::bit(48)::bigint + 1), 12, '0')
+      || right(replace(${id}::text, '-', ''), 20)
+  )::uuid from (select id from runs where trace_id = ${traceId} order by id desc limit 1) last
+  where last.id >= ${id}
+), ${id})`;

@@ -8,7 +8,9 @@ type Completed = { id: string; traceId: string; cause: RunCause };
 
 /**
  * Call it once these runs are completed, in the same transaction, with `lockTracesOf`. Deletes those whose revision
- * was evaluated before, and pending ones for which they left nothing new. Returns the former.
+ * was evaluated before, and pending ones for which they left nothing new. Returns the former. Also deletes a run that was
+ * taken up again after a later one had evaluated an earlier revision: the later one stays the trace's latest, and batches
+ * since then have scheduled another.
  */
 export async function dropSameRevision(client: pg.PoolClient, completed: Completed[]): Promise<Set<string>> {
   const runs = completed.filter(({ cause }) => cause === "traffic");
@@ -17,9 +19,10 @@ export async function dropSameRevision(client: pg.PoolClient, completed: Complet
   const { rows } = await client.query<{ id: string }>({
     name: "drop_evaluated",
     text: `delete from runs where id = any ($1::uuid[]) and (
-        select true from runs other where other.trace_id = runs.trace_id and other.revision = runs.revision
+        select true from runs other where other.trace_id = runs.trace_id
           and other.kind = 'passive' and other.cause = 'traffic' and other.state = ${opaque("completed")}
-          and (other.id <> all ($1::uuid[]) or other.id < runs.id) limit 1
+          and (other.revision = runs.revision and (other.id <> all ($1::uuid[]) or other.id < runs.id)
+            or other.revision < runs.revision and other.id > runs.id) limit 1
       ) is not null returning id`,
     values: [ids],
   });

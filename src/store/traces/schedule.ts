@@ -4,7 +4,7 @@ import type { ContentGone } from "../../model/content.ts";
 import type { RunCause } from "../../model/run/run.ts";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import { multiRow } from "../multi-row.ts";
-import { opaque } from "../runs/of-traces.ts";
+import { idAfterRunsOf, opaque } from "../runs/of-traces.ts";
 import { eligibleSql } from "../test-cases.ts";
 import { findAdded } from "./span-keys.ts";
 
@@ -15,7 +15,7 @@ export type ScheduleLimits = {
   debounceCapMs: number;
 };
 
-/** A batch about to be appended, and the id of the run that it may create. */
+/** A batch about to be appended, and the id of the run that it may create, unless the trace has a run with a higher one. */
 export type AppendedBatch = {
   traceId: string;
   kind: TraceKind;
@@ -118,7 +118,7 @@ async function insertRuns(client: pg.PoolClient, runs: NewRun[], limits: Schedul
   await client.query({
     name: "schedule_runs",
     text: `insert into runs (id, trace_id, agent_id, kind, state, due_at)
-      select id, trace_id, agent_id, 'passive', 'pending',
+      select ${idAfterRunsOf("item.trace_id", "item.id")}, trace_id, agent_id, 'passive', 'pending',
         now() + least($1::float8, $2::float8) * interval '1 ms'
       from ${newRuns.from}`,
     values: [limits.debounceMs, limits.debounceCapMs, ...newRuns.values(runs)],

@@ -45,14 +45,15 @@ async function claimAll(): Promise<void> {
 }
 
 let revision = 0;
+const revisions = new Map<string, number>();
 
-/** Each with another revision: a revision is evaluated once. */
+/** Each with another revision, a later run of a trace with a higher one: a revision is evaluated once. */
 const complete = (outages: Record<string, boolean>, database = db) =>
   completeRuns(
     database,
     lease,
     Object.entries(outages).map(([id, outage]) => ({
-      ...{ id, revision: ++revision, verdict, outage },
+      ...{ id, revision: revisions.get(id) ?? ++revision, verdict, outage },
       ...unmeasured,
     })),
   );
@@ -76,6 +77,7 @@ async function twoRuns(sender: Sender): Promise<{ earlier: string; later: string
   const second = otlpWrite(sender, { externalId, spans: ["b"] });
   await writer.write(second);
   await claimAll();
+  for (const { runId } of [first, second]) revisions.set(runId, ++revision);
   return { earlier: first.runId, later: second.runId };
 }
 

@@ -133,7 +133,36 @@ describe("a batch that comes after the claim of a run", () => {
   });
 });
 
+describe("a run that is scheduled by a process whose clock is behind", () => {
+  it("is later than those before, and so is one that was asked for", async () => {
+    const { traceId } = await send("a", "1");
+    await db.pool.query("update runs set id = id_at(now() + interval '9 minutes', id)");
+    await (await claimed()).complete(1);
+    await send("a", "2");
+    await (await claimed()).complete(2);
+    assert.deepEqual(await runsOf(traceId), ["completed 1", "completed 2"]);
+    const { runs } = await evaluateAgain(db, sender.agentId, [traceId]);
+    const asked = await claimed();
+    assert.equal(runs[0]!.runId, asked.id);
+    await asked.complete(2);
+    const { rows } = await db.pool.query<{ id: string }>("select id from runs order by id desc limit 1");
+    assert.deepEqual(rows, [{ id: asked.id }]);
+  });
+});
+
 describe("a run that was taken over", () => {
+  it("leaves it to the pending run to evaluate a batch that came after a later run", async () => {
+    const { traceId } = await send("a", "1");
+    const dead = await claimed();
+    await send("a", "2");
+    await (await claimed()).complete(2);
+    const { revision } = await send("a", "3");
+    assert.deepEqual(await dead.complete(revision), new Set());
+    assert.deepEqual(await runsOf(traceId), ["completed 2", "pending"]);
+    await (await claimed()).complete(revision);
+    assert.deepEqual(await runsOf(traceId), ["completed 2", "completed 3"]);
+  });
+
   it("stores nothing if a later one has evaluated the same revision meanwhile", async () => {
     const { traceId } = await send("a", "1");
     const dead = await claimed();
