@@ -45,7 +45,7 @@ const program = new Command(commandName("bootstrap"))
   .exitOverride()
   .showHelpAfterError("Add --help for usage.")
   .requiredOption("--email <email>", "email of the account", nonEmpty)
-  .requiredOption("--password <password>", "password of the account", nonEmpty)
+  .requiredOption("--password <password>", "password of the account", password)
   .requiredOption("--project <name>", "name of the project", name)
   .requiredOption("--agent <name>", "name of the agent", name)
   .option("--service-name <name>", "OTLP service name of the agent", serviceName)
@@ -69,6 +69,12 @@ try {
 function nonEmpty(text: string): string {
   if (text.trim() === "") throw new InvalidArgumentError("It must not be empty.");
   return text.trim();
+}
+
+/** As given, spaces included, as when signing up. */
+function password(text: string): string {
+  nonEmpty(text);
+  return text;
 }
 
 // The names that the API accepts.

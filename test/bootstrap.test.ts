@@ -85,6 +85,12 @@ describe("bootstrap", () => {
     assert.equal((await counts()).agents, 2);
   });
 
+  it("takes a password with the spaces around it", async () => {
+    // Without them it would be too short.
+    const { apiKey } = await made(["--email", "spaces@example.com", "--password", " 123456 "]);
+    assert.ok(apiKey);
+  });
+
   it("says in one line what is missing or wrong, and nothing on standard output", async () => {
     const env = { DATABASE_URL: database.url };
     const wrong: [string[], Record<string, string>, RegExp][] = [
