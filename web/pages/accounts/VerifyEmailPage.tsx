@@ -24,8 +24,8 @@ const spent: Record<Exclude<LinkState, "open">, { title: string; text: string }>
     title: "Link already used",
     text: "Your email is verified. You can close this page.",
   },
-  expired: { title: "Link expired", text: "The link was valid for 24 hours. Request a new one." },
-  unknown: { title: "Invalid link", text: "Open the full link from the email, or request a new one." },
+  expired: { title: "Link expired", text: "The link was valid for 24 hours." },
+  unknown: { title: "Invalid link", text: "Open the full link from the email." },
 };
 
 /** Opening the link changes nothing, because email scanners open links. They do not press buttons. */
