@@ -66,7 +66,6 @@ function withRole({ role }: ReadSpan, counted: CountedUsage | undefined, attribu
     operation === undefined || attributes["gen_ai.operation.name"] !== undefined
       ? attributes
       : { ...attributes, "gen_ai.operation.name": operation };
-  if (counted?.isWhole) return named;
   const keys = new Set<string>(
     usageKinds.flatMap(kind => (typeof counted?.usage[kind] === "number" ? standard.usage[kind] : [])),
   );

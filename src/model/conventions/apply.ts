@@ -1,6 +1,7 @@
 // Puts what conventions gave in place of the values that a trace lacks, or that its instrumentation writes in its own shape.
 import { modelsIn } from "../conversation/conversation.ts";
 import type { Derived, FoundText, Span, TokenSpans, ToolCall } from "../trace/trace.ts";
+import { hasInputOrOutput } from "./counted-usage.ts";
 import type { TraceReading } from "./read-trace.ts";
 import type { CallReading, ReadSpan, Sourced } from "./reading.ts";
 import { isRuled } from "./sources.ts";
@@ -58,11 +59,12 @@ type ReadTokens = Pick<Derived, "tokens" | "tokenSpans">;
 function usageOf(rootSpanId: string | null, { usage, counted, spans }: TraceReading): ReadTokens | null {
   const root = spans.find(({ span }) => span.span_id === rootSpanId);
   const ruled = root?.span.translated ? usageKeys.filter(([, key]) => isRuled(root.span, key)) : [];
-  if (root?.convention === null && root.usage !== null && ruled.length === 0) return null;
+  if (root?.convention === null && hasInputOrOutput(root) && ruled.length === 0) return null;
   const onRoot = Object.fromEntries(ruled.map(([kind]) => [kind, root!.usage?.value[kind] ?? null]));
   const { input, output, reasoning, cached } = { ...usage, ...onRoot };
-  if (input === null && output === null) return null;
-  const total = Math.min((input ?? 0) + (output ?? 0), Number.MAX_SAFE_INTEGER);
+  const isMeasured = input !== null || output !== null;
+  if (!isMeasured && reasoning === null) return null;
+  const total = isMeasured ? Math.min((input ?? 0) + (output ?? 0), Number.MAX_SAFE_INTEGER) : null;
   const spansOf = (kind: keyof TokenSpans) =>
     ruled.some(([one]) => one === kind)
       ? [root!.span.span_id]

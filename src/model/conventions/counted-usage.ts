@@ -1,12 +1,12 @@
 // Which spans' usage counts in a trace that conventions read: for input, output and reasoning each, the deepest that have it.
 import type { ReadSpan, Usage } from "./reading.ts";
 
-/** `usage`: what counts of the span's. `isWhole`: no span below it has any. */
+/** `usage`: what counts of the span's. `isWhole`: it has input or output, and no span below it has. */
 export type CountedUsage = { read: ReadSpan; usage: Usage; isWhole: boolean };
 
 export function countedUsage(reads: ReadSpan[], parents: number[]): CountedUsage[] {
   const bearers = reads.filter(({ usage }) => usage);
-  const deepest = deepestOf(bearers, parents);
+  const deepest = deepestOf(bearers.filter(hasInputOrOutput), parents);
   const whole = new Set(deepest);
   if (whole.size === bearers.length) return deepest.map(read => ({ read, usage: sent(read), isWhole: true }));
   const having = (kind: keyof Usage) =>
@@ -18,13 +18,14 @@ export function countedUsage(reads: ReadSpan[], parents: number[]): CountedUsage
     );
   const [inputs, outputs, reasonings] = [having("input"), having("output"), having("reasoning")];
   return bearers.flatMap((read): CountedUsage[] => {
-    if (whole.has(read)) return [{ read, usage: sent(read), isWhole: true }];
-    const { input, output, reasoning, cached, written } = sent(read);
+    const { input, output, reasoning: thought, cached, written } = sent(read);
+    const reasoning = reasonings.has(read) ? thought : null;
+    if (whole.has(read)) return [{ read, usage: { ...sent(read), reasoning }, isWhole: true }];
     const isInput = inputs.has(read);
     const usage = {
       input: isInput ? input : null,
       output: outputs.has(read) ? output : null,
-      reasoning: reasonings.has(read) ? reasoning : null,
+      reasoning,
       // Parts of the input.
       cached: isInput ? cached : null,
       written: isInput ? written : null,
@@ -32,6 +33,11 @@ export function countedUsage(reads: ReadSpan[], parents: number[]): CountedUsage
     const counts = Object.values(usage).some(count => count !== null);
     return counts ? [{ read, usage, isWhole: false }] : [];
   });
+}
+
+/** False where only reasoning tokens are known, of which no cost follows. */
+export function hasInputOrOutput({ usage }: Pick<ReadSpan, "usage">): boolean {
+  return usage !== null && (usage.value.input !== null || usage.value.output !== null);
 }
 
 export function sumOf(counted: CountedUsage[]): Omit<Usage, "written"> {

@@ -57,27 +57,29 @@ export function countOf(value: unknown): number | null {
 
 export type UsageKeys = Record<keyof Usage, string[]> & { total: string[] };
 
-/** Usage from attributes: the first of each list that has a count; null if there is neither input nor output. */
+/** Usage from attributes: the first of each list that has a count; null without input, output and reasoning. */
 export function usageOf(span: Span, keys: UsageKeys): SourcedUsage | null {
   const [input, output] = [countedName(span, keys.input), countedName(span, keys.output)];
-  if (input === undefined && output === undefined) return null;
+  const reasoning = countedName(span, keys.reasoning);
+  const attribute = input ?? output ?? reasoning;
+  if (attribute === undefined) return null;
   const from = {
     input,
     output,
-    reasoning: countedName(span, keys.reasoning),
+    reasoning,
     cached: countedName(span, keys.cached),
     written: countedName(span, keys.written),
   };
   const counted = {
     input: countAt(span, input),
     output: countAt(span, output),
-    reasoning: countAt(span, from.reasoning),
+    reasoning: countAt(span, reasoning),
     cached: countAt(span, from.cached),
     written: countAt(span, from.written),
   };
   const isCached = counted.cached !== null || counted.written !== null;
   const value = withCached(counted, isCached ? countAt(span, countedName(span, keys.total)) : null);
-  return { value, spanId: span.span_id, attribute: (input ?? output)!, from };
+  return { value, spanId: span.span_id, attribute, from };
 }
 
 /** The first of these attributes that has a count. */
@@ -129,7 +131,8 @@ export function usageIn(found: Sourced<unknown> | null): Sourced<Usage> | null {
     ),
   };
   const value = withCached(counted, pick("total_tokens", "totalTokens", "total"));
-  return value.input === null && value.output === null ? null : { ...source, value };
+  const { input, output, reasoning } = value;
+  return [input, output, reasoning].every(count => count === null) ? null : { ...source, value };
 }
 
 /**

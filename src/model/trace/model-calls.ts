@@ -1,5 +1,5 @@
 // The calls of models in a trace, each with its tokens once: agents and workflows repeat the usage of what they call.
-import type { CountedUsage } from "../conventions/counted-usage.ts";
+import { type CountedUsage, hasInputOrOutput } from "../conventions/counted-usage.ts";
 import type { TraceReading } from "../conventions/read-trace.ts";
 import type { ReadSpan } from "../conventions/reading.ts";
 import { attributeOf, isOrchestrator } from "../conversation/conversation.ts";
@@ -119,7 +119,8 @@ function unmeasuredIn(tree: SpanTree, bearers: number[]): Found[] {
 
 function unreadIn({ spans }: TraceReading): Found[] {
   const found: Found[] = [];
-  for (const read of spans) if (read.role === "model" && !read.usage) found.push(foundIn(read, null));
+  for (const read of spans)
+    if (read.role === "model" && !hasInputOrOutput(read)) found.push(foundIn(read, null));
   return found;
 }
 

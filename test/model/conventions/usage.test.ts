@@ -28,8 +28,8 @@ function tokensIn(spans: Span[], conventions = ["opentelemetry"]) {
   const left = derived(withoutContent(makeBatch(spans), "otlp", by, "none").spans);
   assert.deepEqual(left.tokens, tokens);
   assert.deepEqual(left.modelCalls, modelCalls);
-  const priced = modelCalls.reduce((sum, one) => sum + one.tokens!.input + one.tokens!.output, 0);
-  assert.equal(priced, tokens.total);
+  const priced = modelCalls.flatMap(({ tokens }) => (tokens ? [tokens.input + tokens.output] : []));
+  assert.equal(priced.length === 0 ? null : priced.reduce((sum, one) => sum + one), tokens.total);
   return [tokens.input, tokens.output, tokens.reasoning];
 }
 
@@ -79,4 +79,26 @@ test("of several agents one above another the deepest with a kind counts", () =>
     span("call", "inner", "chat", input(30)),
   ];
   assert.deepEqual(tokensIn(spans), [30, 12, null]);
+});
+
+test("reasoning tokens count also on a span that has no others", () => {
+  const agent = { ...input(30), ...output(12) };
+  const own = (id: string, parent: string | null) =>
+    span(id, parent, "chat", { "gen_ai.usage.reasoning_tokens": 4 });
+  const cases: [spans: Span[], tokens: (number | null)[]][] = [
+    [
+      [span("agent", null, "invoke_agent", agent), span("call", "agent", "chat", reasoning(4))],
+      [30, 12, 4],
+    ],
+    [
+      [span("agent", null, "invoke_agent", { ...agent, ...reasoning(9) }), own("call", "agent")],
+      [30, 12, 4],
+    ],
+    [
+      [span("agent", null, "invoke_agent", reasoning(9)), span("call", "agent", "chat", agent)],
+      [30, 12, 9],
+    ],
+    [[own("only", null)], [null, null, 4]],
+  ];
+  for (const [spans, tokens] of cases) assert.deepEqual(tokensIn(spans), tokens);
 });
