@@ -1,7 +1,7 @@
 // Reads parts of a stored trace as JSON: its outline, one span, its conversation, or all of it.
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
-import { holdTraces, type LoadedTrace, readAgain, readMarked, withTrace } from "./load.ts";
+import { columnsOfLoaded, holdTraces, type LoadedTrace, readAgain, readMarked, withTrace } from "./load.ts";
 import { finishReasonsIn } from "./model/conventions/finish-reasons.ts";
 import type { ReadBy } from "./model/conventions/read-by.ts";
 import { type Preview, previewOf } from "./model/conventions/report.ts";
@@ -15,6 +15,7 @@ import type { TextRedactions } from "./model/trace/text-redactions.ts";
 import type { TracePath } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import type { TraceSize } from "./store/traces/read.ts";
+import { type Derivation, updateColumns } from "./store/traces/stale.ts";
 import {
   cutSpan,
   jsonOf,
@@ -57,6 +58,8 @@ export type TraceParts = {
   /** The trace as a turn of its conversation. */
   turn(request: { traceId: string }): Promise<TurnPart | undefined>;
   whole(request: { traceId: string; prices: PricesOfDay }): Promise<WholePart | undefined>;
+  /** What the columns of its row should be. */
+  columns(request: { traceId: string }): Promise<Derivation | undefined>;
   /** The trace as JSON, exactly as it is stored. */
   raw(request: { traceId: string; externalId: string; path: TracePath }): Promise<Uint8Array | undefined>;
 };
@@ -121,6 +124,12 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       const loaded = await load(version);
       return loaded && turnOf(loaded);
     },
+    async columns({ version }) {
+      const loaded = await load(version);
+      if (!loaded) return undefined;
+      const { traceId, revision } = loaded;
+      return { traceId, revision, columns: columnsOfLoaded(loaded) };
+    },
     async whole({ version, prices }) {
       const loaded = await load(version);
       return loaded && wholeOf(loaded, prices);
@@ -130,6 +139,18 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       return loaded && rawOf(loaded, { externalId, path });
     },
   };
+}
+
+/** Brings the columns of these traces up to date. */
+export async function refreshColumns(
+  db: Database,
+  reader: Pick<TraceParts, "columns">,
+  traceIds: string[],
+): Promise<void> {
+  for (const traceId of traceIds) {
+    const derived = await reader.columns({ traceId });
+    if (derived) await updateColumns(db, [derived]);
+  }
 }
 
 /** Without a cache: for small traces. */

@@ -35,7 +35,7 @@ export const metrics = {
   }),
   recordsDropped: new Counter({
     name: "svc_log_records_dropped_total",
-    help: "Log records dropped, by reason: no_conventions, no_content or no_span.",
+    help: "Log records dropped, by reason: no_conventions, no_content, no_span or no_room.",
     labelNames: ["reason"],
     registers,
   }),

@@ -1,12 +1,18 @@
 // Ingests log records: admits the request, finds the agents, and stores the records of GenAI events for their spans.
 
 import type { AgentConventions } from "../model/agent/agent.ts";
-import { type DroppedRecords, type IngestionAnswer, refusedWhole } from "../model/ingestion.ts";
+import {
+  type DroppedRecords,
+  type DropReason,
+  type IngestionAnswer,
+  refusedWhole,
+} from "../model/ingestion.ts";
 import { type AdmittedKey, allowsAgent } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
 import { asUnavailable, violatedConstraint } from "../store/db.ts";
-import type { JoinedTrace, JoinOutcome } from "../store/traces/join-records.ts";
-import type { RecordsWrite } from "../store/traces/waiting-records.ts";
+import type { JoinedTrace } from "../store/traces/join-records.ts";
+import type { RecordsOutcome } from "../store/traces/records.ts";
+import type { RecordsWrite, SentRecords } from "../store/traces/waiting-records.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import {
   type FindKey,
@@ -42,9 +48,11 @@ export type LogsDeps = FindAgents &
   FindStoring & {
     preparer: Preparer;
     /** Commits the records, and joins those whose span is stored. */
-    storeRecords: (writes: RecordsWrite[]) => Promise<JoinOutcome>;
+    storeRecords: (writes: RecordsWrite[]) => Promise<RecordsOutcome>;
     /** Called for every trace that got records, before the answer. */
     onJoined: (trace: JoinedTrace) => void;
+    /** Called with records that were dropped after their request was answered. */
+    onDropped: (reason: DropReason, records: SentRecords[]) => void;
     onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
   };
 
@@ -149,7 +157,7 @@ async function store(
   if (spans.length === 0) return 0;
   let fitting = spans;
   let privacyRevision = sentBy;
-  const { joined, refused } = await whileChanging(
+  const { joined, refused, dropped } = await whileChanging(
     () =>
       deps.storeRecords(
         fitting.map(
@@ -177,7 +185,8 @@ async function store(
     },
   );
   for (const trace of joined) deps.onJoined(trace);
-  return refused.reduce((sum, { records }) => sum + records, 0);
+  deps.onDropped("no_room", dropped);
+  return refused;
 }
 
 function refusalOfService(error: unknown): Refusal | null {

@@ -1,11 +1,11 @@
 // Drops log records whose span did not arrive, every half minute, and counts them in the ingestion log.
 import type { Logger } from "pino";
-import type { DroppedRecords } from "../model/ingestion.ts";
+import type { DropReason } from "../model/ingestion.ts";
 import { type Database, isTransient } from "../store/db.ts";
-import type { IngestionLog } from "../store/ingestion/log.ts";
 import type { MergeLimits } from "../store/traces/append.ts";
 import type { JoinedTrace } from "../store/traces/join-records.ts";
 import { expireRecords, recordWaitMs } from "../store/traces/records.ts";
+import type { SentRecords } from "../store/traces/waiting-records.ts";
 
 const everyMs = 30_000;
 
@@ -13,9 +13,8 @@ export type ExpiryDeps = {
   db: Database;
   log: Pick<Logger, "error">;
   limits: MergeLimits;
-  ingestionLog: Pick<IngestionLog, "recordDropped">;
   onJoined: (trace: JoinedTrace) => void;
-  onDropped: (dropped: DroppedRecords) => void;
+  onDropped: (reason: DropReason, records: SentRecords[]) => void;
 };
 
 export class RecordExpiry {
@@ -44,13 +43,10 @@ export class RecordExpiry {
   }
 
   async #expire(waitMs: number): Promise<void> {
-    const { db, limits, ingestionLog, onJoined, onDropped } = this.#deps;
-    const { joined, expired } = await expireRecords(db, limits, waitMs);
+    const { db, limits, onJoined, onDropped } = this.#deps;
+    const { joined, refused, expired } = await expireRecords(db, limits, waitMs);
     for (const trace of joined) onJoined(trace);
-    for (const { agentId, projectId, keyId, serviceName, records } of expired) {
-      const dropped: DroppedRecords = { no_span: records };
-      ingestionLog.recordDropped({ agentId, projectId, keyId, serviceName, dropped });
-      onDropped(dropped);
-    }
+    onDropped("no_room", refused);
+    onDropped("no_span", expired);
   }
 }

@@ -25,10 +25,10 @@ export type IngestionAnswer = {
 };
 
 /**
- * Why log records were dropped: their agent has no conventions, no convention reads them, or their span did not arrive in
- * time.
+ * Why log records were dropped: their agent has no conventions, no convention reads them, their span did not arrive in time,
+ * or when it did, its trace had no room for them.
  */
-export const dropReasons = ["no_conventions", "no_content", "no_span"] as const;
+export const dropReasons = ["no_conventions", "no_content", "no_span", "no_room"] as const;
 export type DropReason = (typeof dropReasons)[number];
 export type DroppedRecords = Partial<Record<DropReason, number>>;
 

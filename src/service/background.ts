@@ -6,7 +6,6 @@ import type { ErasureWork } from "../eraser/steps.ts";
 import { Eraser } from "../eraser.ts";
 import { Forgetter, type ForgetterDeps } from "../forgetter.ts";
 import { metrics } from "../http/health.ts";
-import { countDropped } from "../http/ingestion/public-logs.ts";
 import { RecordExpiry } from "../ingest/record-expiry.ts";
 import { KeyBuilder } from "../key-builder.ts";
 import { RangeKeeper } from "../range-keeper.ts";
@@ -20,13 +19,12 @@ export type Background = { alerts(): void; eraser(): void; retention(): void };
 export function startBackground(
   config: Config,
   { db, addresses, vault, log, closing }: Opened,
-  { events, ingestionLog, mailer, outbound, mergeLimits, onJoined }: Parts,
+  { events, mailer, outbound, mergeLimits, onJoined, onDropped }: Parts,
   work: ErasureWork & Pick<ForgetterDeps, "forget">,
 ): Background {
   const expiry = new RecordExpiry({
-    ...{ db, log, ingestionLog, onJoined },
+    ...{ db, log, onJoined, onDropped },
     limits: mergeLimits,
-    onDropped: countDropped,
   });
   closing.push(() => expiry.close());
   const alerts = new AlertSender({

@@ -17,6 +17,7 @@ import { openStore } from "../store/scale/open.ts";
 import { storeRecords } from "../store/traces/records.ts";
 import { TraceWriter } from "../store/traces/writer.ts";
 import { traceLimits } from "../threads/heap.ts";
+import { refreshColumns } from "../trace-reader.ts";
 import type { Background } from "./background.ts";
 import { lookups } from "./lookups.ts";
 import type { Opened, Parts } from "./parts.ts";
@@ -55,7 +56,7 @@ export async function serveHttp(
   options: ServiceOptions,
 ): Promise<string> {
   const { db, addresses, vault, log, closing, parts, wakes, machine } = opened;
-  const { events, ingestionLog, mailer, outbound, mergeLimits, onJoined } = parts;
+  const { events, ingestionLog, mailer, outbound, mergeLimits, onJoined, onDropped } = parts;
   // Separate connections: slow lists cannot use them up, and they time out while the exporter still waits.
   const ingestion = openStore(addresses, opened.ingestionConnections, { answerMs: ingestionAnswerMs });
   closing.push(() => ingestion.close());
@@ -90,7 +91,11 @@ export async function serveHttp(
   const ingest: IngestDeps = {
     ...lookups(ingestion, vault),
     preparer,
-    writer: new TraceWriter(ingestion, { ...mergeLimits, arriving: () => preparer.waiting }),
+    writer: new TraceWriter(ingestion, {
+      ...mergeLimits,
+      arriving: () => preparer.waiting,
+      onRecordsRefused: refused => onDropped("no_room", refused),
+    }),
     onStored({ agentId, traceId, state, path, evaluation, isExpired }, key) {
       if (!isExpired) events.publish({ type: "trace", agentId, traceId, change: state });
       if (key) keyUses.record(key.id);
@@ -98,10 +103,15 @@ export async function serveHttp(
     },
     onAnswered: (answers, key) => ingestionLog.record(answers, key),
   };
+  const derive = (traceIds: string[]) =>
+    refreshColumns(db, reader, traceIds).catch((error: unknown) => {
+      log.error({ err: error }, "the columns of a trace cannot be derived for its log records");
+    });
   const ingestLogs: LogsDeps = {
     ...ingest,
-    storeRecords: writes => storeRecords(ingestion, writes, mergeLimits),
+    storeRecords: writes => storeRecords(ingestion, writes, { ...mergeLimits, derive }),
     onJoined,
+    onDropped,
     onAnswered(answers, key) {
       keyUses.record(key.id);
       ingestionLog.record(answers, key);

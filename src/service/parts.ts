@@ -1,7 +1,8 @@
 // Opens what both requests and background work use: events, the ingestion log, email and outbound calls.
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { refusalsOf } from "../model/ingestion.ts";
+import { countDropped } from "../http/ingestion/public-logs.ts";
+import { type DropReason, refusalsOf } from "../model/ingestion.ts";
 import { type Mailer, openMailer } from "../remote/mail/mailer.ts";
 import { type Outbound, openOutbound } from "../remote/outbound.ts";
 import type { Addresses, Database } from "../store/db.ts";
@@ -10,6 +11,7 @@ import { IngestionLog } from "../store/ingestion/log.ts";
 import type { Vault } from "../store/secrets/vault.ts";
 import type { MergeLimits } from "../store/traces/append.ts";
 import type { JoinedTrace } from "../store/traces/join-records.ts";
+import type { SentRecords } from "../store/traces/waiting-records.ts";
 
 /** What a process of the service opened first. */
 export type Opened = {
@@ -28,6 +30,8 @@ export type Parts = {
   outbound: Outbound;
   mergeLimits: MergeLimits;
   onJoined: (trace: JoinedTrace) => void;
+  /** Counts log records that were dropped after their request was answered. */
+  onDropped: (reason: DropReason, records: SentRecords[]) => void;
 };
 
 export function openParts(config: Config, { db, log, closing }: Opened): Parts {
@@ -58,5 +62,12 @@ export function openParts(config: Config, { db, log, closing }: Opened): Parts {
     outbound,
     mergeLimits: { ...config, ...config.bounds },
     onJoined: ({ agentId, traceId }) => events.publish({ type: "trace", agentId, traceId, change: "merged" }),
+    onDropped(reason, records) {
+      for (const { agentId, projectId, keyId, serviceName, records: count } of records) {
+        const dropped = { [reason]: count };
+        ingestionLog.recordDropped({ agentId, projectId, keyId, serviceName, dropped });
+        countDropped(dropped);
+      }
+    },
   };
 }

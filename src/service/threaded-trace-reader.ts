@@ -61,6 +61,7 @@ export class ThreadedTraceReader implements TraceReader {
   preview: TraceReader["preview"] = request => this.#read("preview", request);
   turn: TraceReader["turn"] = request => this.#read("turn", request);
   whole: TraceReader["whole"] = request => this.#read("whole", request);
+  columns: TraceReader["columns"] = request => this.#read("columns", request);
   raw: TraceReader["raw"] = request => this.#read("raw", request);
 
   search: TraceReader["search"] = (request, signal) =>

@@ -5,6 +5,7 @@ import { type SpanSearch, type SpansFound, searchSpans } from "../load/search.ts
 import type { Preview } from "../model/conventions/report.ts";
 import { asUnavailable } from "../store/db.ts";
 import { openStore } from "../store/scale/open.ts";
+import type { Derivation } from "../store/traces/stale.ts";
 import { serveThread } from "../threads/serve.ts";
 import type { OutlinePart, WholePart } from "../trace-reader/parts.ts";
 import type { TurnPart } from "../trace-reader/turn.ts";
@@ -28,8 +29,11 @@ const handlers = {
 serveThread(handlers, {
   stop: () => db.close(),
   toRefusal: asUnavailable,
-  bytesIn(result: OutlinePart | WholePart | Uint8Array | SpansFound | Preview | TurnPart | undefined) {
-    if (!result || "matching" in result || "tools" in result || "calls" in result) return [];
+  bytesIn(
+    result: OutlinePart | WholePart | Uint8Array | SpansFound | Preview | TurnPart | Derivation | undefined,
+  ) {
+    if (!result || "matching" in result || "tools" in result || "calls" in result || "columns" in result)
+      return [];
     if (result instanceof Uint8Array) return [result];
     return ["json" in result ? result.json : result.spans];
   },

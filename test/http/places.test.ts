@@ -87,6 +87,7 @@ describe("ten reads of a whole large trace at once", () => {
     conversation: async () => undefined,
     preview: async () => undefined,
     turn: async () => undefined,
+    columns: async () => undefined,
     raw: async () => undefined,
   };
   before(async () => {

@@ -82,6 +82,7 @@ export async function startWholeApp(): Promise<TestApp> {
         ...ingest,
         storeRecords: (writes: RecordsWrite[]) => storeRecords(db, writes, writerLimits),
         onJoined: () => {},
+        onDropped: () => {},
       },
     };
     for (const register of serviceRoutes(noDashboard)) void register(app, whole);

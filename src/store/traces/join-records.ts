@@ -1,58 +1,52 @@
 // Joins waiting log records to the traces that have their span: copies them as batches, and moves or schedules runs.
 import type pg from "pg";
-import type { TraceKind } from "../../model/trace/trace.ts";
-import { forgetAfter, noteDeadlines } from "../content/deadlines.ts";
+import { noteDeadlines } from "../content/deadlines.ts";
 import { type Database, transaction } from "../db.ts";
-import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { partsOf } from "../scale/places.ts";
 import type { MergeLimits } from "./append.ts";
+import {
+  type Append,
+  copy,
+  deleteWaiting,
+  type Locked,
+  lockNamed,
+  lockWaiting,
+  type Open,
+  openTraces,
+  raiseRevisions,
+  type Waiting,
+} from "./join-statements.ts";
 import { type NamedTrace, named } from "./otlp-ids.ts";
-import { moveRuns, type Pending, scheduleFurther } from "./schedule.ts";
-import { batchesOf, keysIn } from "./span-keys.ts";
+import { moveRuns, type Pending, scheduleFurther, withoutRun } from "./schedule.ts";
+import { keysIn } from "./span-keys.ts";
 import { deadlineOf } from "./update.ts";
+import type { SentRecords } from "./waiting-records.ts";
 
 /** A trace that got log records. `scheduled`: it has a pending run now. */
 export type JoinedTrace = { agentId: string; traceId: string; scheduled: boolean };
 
-/** `refused`: the records that did not fit into their trace. */
-export type JoinOutcome = { joined: JoinedTrace[]; refused: (NamedTrace & { records: number })[] };
+/** `refused`: the waiting rows that did not fit into their trace. They are deleted. */
+export type JoinOutcome = { joined: JoinedTrace[]; refused: (SentRecords & { id: string })[] };
 
-type Locked = {
-  id: string;
-  agent_id: string;
-  /** What the records call it; a trace with several such ids has a row for each. */
-  otlp_trace_id: string;
-  kind: TraceKind;
-  revision: number;
-  batch_count: number;
-  batch_bytes: number;
-  has_input: boolean;
-  has_reply: boolean;
-  tools: string[];
-  is_forgotten: boolean;
-  /** Seconds; null: its content is kept. */
-  forget_after_s: number | null;
+export type JoinLimits = MergeLimits & {
+  /** Brings the columns of these traces up to date, if it can; absent: traces are compared with the columns that are stored. */
+  derive?: ((traceIds: string[]) => Promise<void>) | undefined;
 };
 
-type Waiting = {
-  agent_id: string;
-  otlp_trace_id: string;
-  id: string;
-  span_key: Buffer;
-  record_keys: Buffer;
-  raw_length: number;
-  has_input: boolean;
-  has_reply: boolean;
-  tools: string[];
-};
+/** Whether these traces get a run depends on columns that are behind. Thrown to roll back. */
+class StaleColumns extends Error {
+  readonly traceIds: string[];
 
-/** A trace with what it has so far. */
-type Open = { trace: Locked; spans: Set<string>; records: Set<string>; brings: boolean; changed: boolean };
-
-type Append = { traceId: string; seq: number; waiting: Waiting };
+  constructor(traceIds: string[]) {
+    super("Columns of traces are behind their batches.");
+    this.traceIds = traceIds;
+  }
+}
 
 const tracesAtOnce = 128;
+// A trace may change while its columns are derived.
+const derivationsMax = 2;
 
 /**
  * Call it after the commit of records, and after the commit of spans whose agent has conventions: whichever of the two is
@@ -61,7 +55,7 @@ const tracesAtOnce = 128;
 export async function joinWaiting(
   db: Database,
   traces: NamedTrace[],
-  limits: MergeLimits,
+  limits: JoinLimits,
 ): Promise<JoinOutcome> {
   const distinct = new Map(traces.map(trace => [`${trace.agentId} ${trace.otlpTraceId}`, trace]));
   const outcome: JoinOutcome = { joined: [], refused: [] };
@@ -73,16 +67,32 @@ export async function joinWaiting(
   return outcome;
 }
 
-async function joinIn(db: Database, asked: NamedTrace[], limits: MergeLimits): Promise<JoinOutcome> {
+async function joinIn(db: Database, asked: NamedTrace[], limits: JoinLimits): Promise<JoinOutcome> {
   const outcome: JoinOutcome = { joined: [], refused: [] };
   for (let at = 0; at < asked.length; at += tracesAtOnce) {
     const expected = await listWaiting(db.pool, asked.slice(at, at + tracesAtOnce));
     if (expected.length === 0) continue;
-    const { joined, refused } = await transaction(db, client => join(client, expected, limits));
+    const { joined, refused } = await joinDerived(db, expected, limits);
     outcome.joined.push(...joined);
     outcome.refused.push(...refused);
   }
   return outcome;
+}
+
+/** Columns are derived only if a run depends on them: almost always one is pending, or they are up to date. */
+async function joinDerived(
+  db: Database,
+  expected: NamedTrace[],
+  { derive, ...limits }: JoinLimits,
+): Promise<JoinOutcome> {
+  for (let left = derive ? derivationsMax : 0; ; left--) {
+    try {
+      return await transaction(db, client => join(client, expected, limits, left === 0));
+    } catch (error) {
+      if (!(error instanceof StaleColumns)) throw error;
+      await derive!(error.traceIds);
+    }
+  }
 }
 
 /** Those of the traces for which records wait. Almost always none: an index that is nearly empty. */
@@ -100,6 +110,7 @@ async function join(
   client: pg.PoolClient,
   expected: NamedTrace[],
   limits: MergeLimits,
+  mayBeStale: boolean,
 ): Promise<JoinOutcome> {
   const locked = await lockNamed(client, expected);
   if (locked.length === 0) return { joined: [], refused: [] };
@@ -121,13 +132,9 @@ async function join(
       continue;
     }
     done.push(item);
-    for (const target of targets) {
-      if (add(target, item, limits, appends)) touched.add(target);
-      else {
-        const { agent_id: agentId, otlp_trace_id: otlpTraceId } = item;
-        refused.push({ agentId, otlpTraceId, records: item.record_keys.length / 8 });
-      }
-    }
+    const kept = targets.filter(target => add(target, item, limits, appends));
+    for (const target of kept) touched.add(target);
+    if (kept.length < targets.length) refused.push(sentRecords(item, targets[0]!.trace));
   }
   await copy(client, appends);
   await deleteWaiting(client, done);
@@ -137,7 +144,16 @@ async function join(
   // Records whose span has not arrived are a batch of their trace, too.
   const accepted = Array.from(touched.union(awaiting), ({ trace }) => trace.id);
   const pending = await moveRuns(client, accepted, limits);
+  if (!mayBeStale) await requireDerived(client, [...touched], pending);
   return { joined: await schedule(client, [...touched], pending, limits), refused };
+}
+
+function sentRecords(
+  { id, agent_id, key_id, record_keys }: Waiting,
+  { project_id, otlp_service_name }: Locked,
+): JoinOutcome["refused"][number] {
+  const by = { agentId: agent_id, projectId: project_id, keyId: key_id, serviceName: otlp_service_name };
+  return { id, ...by, records: record_keys.length / 8 };
 }
 
 /** Adds the records to the trace unless it has them; false if they do not fit. */
@@ -153,6 +169,7 @@ function add(target: Open, item: Waiting, limits: MergeLimits, appends: Append[]
   for (const key of added) records.add(key);
   trace.batch_bytes += item.raw_length;
   trace.batch_count++;
+  target.added ||= item.has_input || item.has_reply || item.tools.length > 0;
   target.brings ||=
     (item.has_input && !trace.has_input) ||
     (item.has_reply && !trace.has_reply) ||
@@ -163,114 +180,15 @@ function add(target: Open, item: Waiting, limits: MergeLimits, appends: Append[]
   return true;
 }
 
-/** Locked in the order of their ids, as merges lock them. */
-async function lockNamed(client: pg.PoolClient, traces: NamedTrace[]): Promise<Locked[]> {
-  const item = named(1);
-  const { rows } = await client.query<Locked>({
-    name: "lock_named_traces",
-    text: `with item as materialized (select * from ${item.from}), named as (
-        select n.trace_id as id, item.otlp_trace_id from item
-          cross join lateral trace_named(item.agent_id, item.otlp_trace_id) n
-        union
-        select o.trace_id, item.otlp_trace_id from item
-          join trace_otlp_ids o on o.agent_id = item.agent_id and o.otlp_trace_id = item.otlp_trace_id
-      )
-      select t.id, t.agent_id, named.otlp_trace_id, t.kind, t.revision, t.batch_count, t.batch_bytes,
-        t.user_input is not null as has_input, t.response_text is not null as has_reply,
-        coalesce(t.tools, '{}') as tools, coalesce(t.content = 'forgotten', false) as is_forgotten,
-        ${forgetAfter} as forget_after_s
-      from named join traces t on t.id = named.id join agents a on a.id = t.agent_id
-      order by t.id for update of t for key share of a`,
-    values: item.values(traces),
-  });
-  return rows;
-}
-
-/** Without the records themselves: they are copied inside the database. */
-async function lockWaiting(client: pg.PoolClient, locked: Locked[]): Promise<Waiting[]> {
-  const item = named(1);
-  const traces = locked.map(one => ({ agentId: one.agent_id, otlpTraceId: one.otlp_trace_id }));
-  const { rows } = await client.query<Waiting>({
-    name: "lock_waiting_records",
-    text: `select agent_id, otlp_trace_id, id, span_key, record_keys, raw_length, has_input, has_reply, tools
-      from waiting_records where (agent_id, otlp_trace_id) in (select * from ${item.from}) order by id for update`,
-    values: item.values(traces),
-  });
-  return rows;
-}
-
-const opened = multiRow<string>(1, { id: ["uuid", id => id] });
-
-async function openTraces(client: pg.PoolClient, locked: Locked[]): Promise<Map<string, Open>> {
-  const open = new Map<string, Open>();
-  for (const trace of locked) {
-    if (open.has(trace.id)) continue;
-    open.set(trace.id, { trace, spans: new Set(), records: new Set(), brings: false, changed: false });
-  }
-  const { rows } = await client.query<{ trace_id: string; span_keys: Buffer; record_keys: Buffer | null }>({
-    name: "keys_of_batches",
-    text: `select b.trace_id, b.span_keys, b.record_keys from ${opened.from} cross join ${batchesOf("item.id")}`,
-    values: opened.values([...open.keys()]),
-  });
-  for (const { trace_id, span_keys, record_keys } of rows) {
-    const { spans, records } = open.get(trace_id)!;
-    for (const key of keysIn(span_keys)) spans.add(key);
-    if (record_keys) for (const key of keysIn(record_keys)) records.add(key);
-  }
-  return open;
-}
-
-const copied = multiRow<Append>(1, {
-  trace_id: ["uuid", append => append.traceId],
-  seq: ["int", append => append.seq],
-  agent_id: ["uuid", append => append.waiting.agent_id],
-  otlp_trace_id: ["text", append => append.waiting.otlp_trace_id],
-  id: ["uuid", append => append.waiting.id],
-});
-
-async function copy(client: pg.PoolClient, appends: Append[]): Promise<void> {
-  if (appends.length === 0) return;
-  await client.query({
-    name: "copy_waiting_records",
-    text: `insert into trace_batches (agent_id, trace_id, seq, raw_length, span_keys, record_keys, spans, redactions)
-      select item.agent_id, item.trace_id, item.seq, w.raw_length, '', w.record_keys, w.records, w.redactions
-      from ${copied.from} join waiting_records w
-        on w.agent_id = item.agent_id and w.otlp_trace_id = item.otlp_trace_id and w.id = item.id`,
-    values: copied.values(appends),
-  });
-}
-
-const joinedRows = multiRow<Waiting>(1, {
-  agent_id: ["uuid", waiting => waiting.agent_id],
-  otlp_trace_id: ["text", waiting => waiting.otlp_trace_id],
-  id: ["uuid", waiting => waiting.id],
-});
-
-async function deleteWaiting(client: pg.PoolClient, done: Waiting[]): Promise<void> {
-  if (done.length === 0) return;
-  await client.query({
-    name: "delete_waiting_records",
-    text: `delete from waiting_records where (agent_id, otlp_trace_id, id) in (select * from ${joinedRows.from})`,
-    values: joinedRows.values(done),
-  });
-}
-
-const grownRows = multiRow<Locked>(1, {
-  id: ["uuid", trace => trace.id],
-  revision: ["int", trace => trace.revision],
-  batch_count: ["int", trace => trace.batch_count],
-  batch_bytes: ["bigint", trace => trace.batch_bytes],
-});
-
-async function raiseRevisions(client: pg.PoolClient, traces: Locked[]): Promise<void> {
-  if (traces.length === 0) return;
-  await client.query({
-    name: "raise_revisions_of_records",
-    text: `update traces set revision = item.revision, updated_at = now(), batch_count = item.batch_count,
-        batch_bytes = item.batch_bytes
-      from ${grownRows.from} where traces.id = item.id`,
-    values: grownRows.values(traces),
-  });
+/** Throws StaleColumns. */
+async function requireDerived(client: pg.PoolClient, touched: Open[], pending: Pending): Promise<void> {
+  const stale = touched.filter(({ trace, added }) => added && trace.is_stale && trace.kind === "live");
+  const open = await withoutRun(
+    client,
+    stale.map(({ trace }) => ({ traceId: trace.id, agentId: trace.agent_id })),
+    pending,
+  );
+  if (open.length > 0) throw new StaleColumns(open.map(({ traceId }) => traceId));
 }
 
 /** Records move a pending run, also repeated ones. Where none is pending, they schedule one if they bring what was lacking. */

@@ -75,15 +75,27 @@ export async function scheduleFurther(
   pending: Pending,
   limits: ScheduleLimits,
 ): Promise<string[]> {
-  const open = traces.filter(({ traceId }) => pending.get(traceId) !== "traffic");
-  if (open.length === 0) return [];
-  const judged = await eligibleAgents(client, open);
-  const runs = open.filter(({ agentId }) => judged.has(agentId));
-  await addRuns(client, runs, pending, limits);
+  const runs = await withoutRun(client, traces, pending);
+  if (runs.length > 0) await addRuns(client, runs, pending, limits);
   return runs.map(({ traceId }) => traceId);
 }
 
-async function eligibleAgents(client: pg.PoolClient, traces: NewRun[]): Promise<Set<string>> {
+/** Those whose agent has a test for them, and for which traffic scheduled no run that is pending. */
+export async function withoutRun<Trace extends Pick<NewRun, "traceId" | "agentId">>(
+  client: pg.PoolClient,
+  traces: Trace[],
+  pending: Pending,
+): Promise<Trace[]> {
+  const open = traces.filter(({ traceId }) => pending.get(traceId) !== "traffic");
+  if (open.length === 0) return [];
+  const judged = await eligibleAgents(client, open);
+  return open.filter(({ agentId }) => judged.has(agentId));
+}
+
+async function eligibleAgents(
+  client: pg.PoolClient,
+  traces: Pick<NewRun, "agentId">[],
+): Promise<Set<string>> {
   const { rows } = await client.query<{ agent_id: string }>({
     name: "eligible_agents",
     text: `select distinct agent_id from test_cases where agent_id = any ($1::uuid[]) and ${eligibleSql}`,

@@ -32,10 +32,12 @@ export type RecordsWrite = {
   privacyRevision?: number | undefined;
 };
 
-const waiting = multiRow<RecordsWrite>(2, {
+type Row = RecordsWrite & { id: string };
+
+const waiting = multiRow<Row>(2, {
   agent_id: ["uuid", write => write.agentId],
   otlp_trace_id: ["text", write => write.otlpTraceId],
-  id: ["uuid", newId],
+  id: ["uuid", write => write.id],
   raw_length: ["int", write => write.rawLength],
   has_input: ["bool", write => write.brought.input],
   has_reply: ["bool", write => write.brought.reply],
@@ -53,13 +55,14 @@ const bytesMax = 16 * 1024 * 1024;
 
 /**
  * Stores the records, all sent with one key and of one agent. Throws UNAUTHORIZED if the key was revoked or expired meanwhile,
- * IntakeChanged if what may be stored changed.
+ * IntakeChanged if what may be stored changed. Returns the ids of the rows.
  */
-export async function insertWaiting(db: Database, writes: RecordsWrite[]): Promise<void> {
+export async function insertWaiting(db: Database, writes: RecordsWrite[]): Promise<Set<string>> {
+  const ids = new Set<string>();
   for (let at = 0; at < writes.length; ) {
-    const portion: RecordsWrite[] = [];
+    const portion: Row[] = [];
     for (let bytes = 0; at < writes.length && portion.length < rowsMax && bytes < bytesMax; at++) {
-      portion.push(writes[at]!);
+      portion.push({ ...writes[at]!, id: newId() });
       bytes += writes[at]!.bytes.length;
     }
     const place = await placeOf(db, portion[0]!.agentId);
@@ -83,11 +86,13 @@ export async function insertWaiting(db: Database, writes: RecordsWrite[]): Promi
     });
     if (!rows[0]!.live) throw revoked();
     if (!rows[0]!.fits) throw new IntakeChanged(false);
+    for (const { id } of portion) ids.add(id);
   }
+  return ids;
 }
 
-/** Records that were dropped, by who sent them. */
-export type ExpiredRecords = {
+/** How many records wait or waited, by who sent them. */
+export type SentRecords = {
   agentId: string;
   projectId: string;
   keyId: string;
@@ -112,17 +117,17 @@ export async function deleteOverdue(
   db: Database,
   waitMs: number,
   traces: NamedTrace[],
-): Promise<ExpiredRecords[]> {
-  const deleted: ExpiredRecords[] = [];
+): Promise<SentRecords[]> {
+  const deleted: SentRecords[] = [];
   for (const [place, part] of await partsOf(db, traces))
     deleted.push(...(await deleteIn(place, waitMs, part)));
   return deleted;
 }
 
-async function deleteIn(db: Database, waitMs: number, traces: NamedTrace[]): Promise<ExpiredRecords[]> {
+async function deleteIn(db: Database, waitMs: number, traces: NamedTrace[]): Promise<SentRecords[]> {
   return transaction(db, async client => {
     // Skipping what another process deletes or joins right now.
-    const { rows } = await client.query<ExpiredRecords>({
+    const { rows } = await client.query<SentRecords>({
       name: "delete_overdue_records",
       text: `with overdue as materialized (
           select agent_id, otlp_trace_id, id from waiting_records

@@ -9,6 +9,7 @@ import { insertTraces } from "./insert.ts";
 import { joinWaiting } from "./join-records.ts";
 import { nameOf } from "./otlp-ids.ts";
 import { updateTraces } from "./update.ts";
+import type { SentRecords } from "./waiting-records.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "./write.ts";
 
 export type WriterOptions = MergeLimits & {
@@ -20,6 +21,8 @@ export type WriterOptions = MergeLimits & {
   arriving?: () => number;
   /** How long a statement waits for their writes. */
   gatherMs?: number;
+  /** Called with log records that waited for a span that is stored now, if its trace has no room for them. */
+  onRecordsRefused?: (refused: SentRecords[]) => void;
 };
 
 const writesMax = 128;
@@ -95,7 +98,10 @@ export class TraceWriter {
     );
     if (named.length === 0) return;
     // The traces are committed. Records that cannot be joined now are joined before they are dropped.
-    await this.#byPlace(named, (db, part) => joinWaiting(db, part, this.#options)).catch(() => {});
+    await this.#byPlace(named, async (db, part) => {
+      const { refused } = await joinWaiting(db, part, this.#options);
+      this.#options.onRecordsRefused?.(refused);
+    }).catch(() => {});
   }
 
   /** Half of what is here: while it is stored, the other half is prepared. */

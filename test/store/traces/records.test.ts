@@ -5,6 +5,7 @@ import { readByNothing } from "../../../src/model/conventions/read-by.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { expireRecords, storeRecords } from "../../../src/store/traces/records.ts";
+import type { SentRecords } from "../../../src/store/traces/waiting-records.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { newTraceId } from "../../support/bodies.ts";
 import { limits, makeSender, openTwice, otlpWrite, questions, type Sender } from "./make-write.ts";
@@ -73,7 +74,7 @@ test("a trace has no room for more records than its limits, and the spans of a f
   await writer.write(spansOf(sender, id, "a"));
   const few = { ...limits, traceSpansMax: 2 };
   const { refused } = await storeRecords(opened.db, questions(sender, id, "a", "1", "2", "3"), few);
-  assert.deepEqual(refused, [{ agentId: sender.agentId, otlpTraceId: id, records: 3 }]);
+  assert.equal(refused, 3);
   assert.deepEqual(await stateOf(id), [1, 1, 0]);
   await storeRecords(opened.db, questions(sender, id, "a", "1"), few);
   const narrow = new TraceWriter(opened.db, few);
@@ -90,6 +91,29 @@ test("a trace has no room for more records than its limits, and the spans of a f
   assert.deepEqual(rows, [{ rows: 1 }]);
 });
 
+test("records that waited for a trace without room are reported by who sent them, whoever joins them", async () => {
+  const sender = await makeSender(opened.db);
+  const few = { ...limits, traceSpansMax: 2 };
+  const { projectId, agentId, keyId } = sender;
+  const by = { id: undefined, projectId, agentId, keyId, serviceName: "agent" };
+  const told: SentRecords[] = [];
+  const withoutId = (one: SentRecords) => ({ ...one, id: undefined });
+  const onRecordsRefused = (refused: SentRecords[]) => void told.push(...refused);
+  const narrow = new TraceWriter(opened.db, { ...few, onRecordsRefused });
+  const id = newTraceId();
+  await opened.db.pool.query("update agents set otlp_service_name = 'agent' where id = $1", [sender.agentId]);
+  await storeRecords(opened.db, questions(sender, id, "a", "1", "2", "3"), few);
+  await narrow.write(spansOf(sender, id, "a"));
+  assert.deepEqual(told.map(withoutId), [{ ...by, records: 3 }]);
+  assert.deepEqual(await stateOf(id), [1, 1, 0]);
+  // The writer looks for no records of this span, so they wait until the next request.
+  await storeRecords(opened.db, questions(sender, id, "b", "1", "2", "3", "4"), few);
+  await narrow.write({ ...spansOf(sender, id, "b"), readBy: readByNothing });
+  const outcome = await storeRecords(opened.db, questions(sender, id, "a", "5", "6", "7"), few);
+  assert.deepEqual([outcome.refused, outcome.dropped.map(withoutId)], [3, [{ ...by, records: 4 }]]);
+  assert.deepEqual(await stateOf(id), [2, 2, 0]);
+});
+
 test("records whose joining was interrupted are joined before they would be dropped", async () => {
   const sender = await makeSender(opened.db);
   const id = newTraceId();
@@ -104,7 +128,7 @@ test("records whose joining was interrupted are joined before they would be drop
     id,
   ]);
   assert.deepEqual(await stateOf(id), [1, 1, 2]);
-  assert.deepEqual(await expireRecords(opened.db, limits), { joined: [], expired: [] });
+  assert.deepEqual(await expireRecords(opened.db, limits), { joined: [], refused: [], expired: [] });
   const { joined, expired } = await expireRecords(opened.db, limits, 0);
   assert.deepEqual(
     joined.map(one => one.agentId),

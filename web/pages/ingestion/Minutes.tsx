@@ -14,6 +14,7 @@ const dropWords: Record<IngestionMinute["dropped"][number]["reason"], string> = 
   no_conventions: "the agent has no conventions",
   no_content: "nothing to read, or no span named",
   no_span: "no span came in 10 minutes",
+  no_room: "the trace is full",
 };
 
 /** What was rejected: a row sums requests with traces and with log records. */
