@@ -63,14 +63,18 @@ async function runsOf(traceId: string): Promise<number> {
   return rows.length;
 }
 
-test("records that bring what a span brought when it was sent again after the evaluation schedule no run", async () => {
-  const ids = newIds();
-  await sendSpans(callSpan(ids, question));
-  const id = await evaluated(ids.traceId);
-  await sendSpans(callSpan(ids, { ...question, ...reply }));
-  assert.deepEqual(jsonOf(await sendLogs(replyRecord(ids, "In Lyon, I said."))), {});
-  assert.equal(await runsOf(id), 1);
-});
+// Large traces are read on a thread.
+for (const size of [10, 300_000]) {
+  test(`records that bring what a span of ${size} B brought when it was sent again after the evaluation schedule no run`, async () => {
+    const ids = newIds();
+    const more = { ...question, filling: "x".repeat(size) };
+    await sendSpans(callSpan(ids, more));
+    const id = await evaluated(ids.traceId);
+    await sendSpans(callSpan(ids, { ...more, ...reply }));
+    assert.deepEqual(jsonOf(await sendLogs(replyRecord(ids, "In Lyon, I said."))), {});
+    assert.equal(await runsOf(id), 1);
+  });
+}
 
 test("records that bring what a span lost when it was sent again after the evaluation schedule a run", async () => {
   const ids = newIds();
