@@ -37,6 +37,7 @@ type RunRow = {
   id: string;
   trace_id: string;
   revision: number;
+  cause: string;
   verdict: string | null;
   detail: Buffer;
 };
@@ -183,7 +184,7 @@ async function checkRuns(
   for (const run of failed)
     if (!isKilled(run)) findings.push(`run ${run.id} ended with an error: ${run.error}`);
   const { rows: runs } = await database.query<RunRow>(
-    "select id, trace_id, revision, verdict, detail from runs where agent_id = $1 and state = 'completed' and kind = 'passive'",
+    "select id, trace_id, revision, cause, verdict, detail from runs where agent_id = $1 and state = 'completed' and kind = 'passive'",
     [agentId],
   );
   const runsOf = Map.groupBy(runs, run => run.trace_id);
@@ -232,7 +233,10 @@ async function lastGrowth(database: pg.Client, agentId: string): Promise<Map<str
   return last;
 }
 
-/** The counts by hour equal a recount: an agent's count each trace by its latest run, a test's count every run. */
+/**
+ * The counts by hour equal a recount: an agent's count each trace by its latest run, a test's every run but those in whose place
+ * the next one was asked for.
+ */
 async function checkCounts(
   database: pg.Client,
   { agentId, tests }: CheckInput,
@@ -241,13 +245,15 @@ async function checkCounts(
 ): Promise<void> {
   const recounted = new Map<string, number>();
   const add = (key: string) => recounted.set(key, (recounted.get(key) ?? 0) + 1);
-  const latest = new Map(runs.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(run => [run.trace_id, run]));
+  const ordered = runs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const latest = new Map(ordered.map(run => [run.trace_id, run]));
   for (const { verdict } of latest.values()) {
     add("runs");
     if (verdict) add(`agent ${verdict}`);
   }
-  for (const { detail } of runs) {
-    for (const { testId, outcome } of decodeDetail(detail).results) add(`${testId} ${outcome}`);
+  for (const own of Map.groupBy(ordered, run => run.trace_id).values()) {
+    for (const { detail } of own.filter((_, at) => own[at + 1]?.cause !== "again"))
+      for (const { testId, outcome } of decodeDetail(detail).results) add(`${testId} ${outcome}`);
   }
   const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"];
   const { rows } = await database.query<{ key: string; count: number }>(

@@ -34,6 +34,8 @@ export function registerRuns(app: App, { db }: Deps): void {
       schema: {
         tags,
         summary: "List the completed runs with a result of a test, or all of its manual runs, newest first",
+        description:
+          "A passive run in whose place another was asked for, once that has completed, is left out.",
         params,
         querystring: PageQuery.extend({
           kind: z

@@ -10,6 +10,7 @@ import { multiRow } from "../multi-row.ts";
 import { claimAcross, placesByNext } from "../scale/claims.ts";
 import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
 import { hasAgentIndexes } from "./agent-indexes.ts";
+import { countsItself, findTestChanges } from "./asked-for.ts";
 import { claimDue, claimedColumns, claimPastFull, nextDue, nextPastFull } from "./claim-statements.ts";
 import type { EncodedRun, Outcomes } from "./completed-run.ts";
 import { leasedBy } from "./of-traces.ts";
@@ -191,7 +192,15 @@ async function completeIn(db: Database, lease: string, completed: EncodedRun[]):
     if (kept.some(run => run.outageBefore || byId.get(run.id)!.outage)) await closeOutages(client, kept);
     if (kept.length > 0) {
       const replacements = await findReplacements(client, kept);
-      const stored = kept.map(run => ({ ...byId.get(run.id)!, ...run, ...replacements.get(run.id)! }));
+      const repeated = kept.filter(({ hasOthers }) => hasOthers);
+      const changes = await findTestChanges(
+        client,
+        repeated.map(run => ({ ...run, ...replacements.get(run.id)! })),
+      );
+      const stored = kept.map(run => ({
+        ...{ ...byId.get(run.id)!, ...run, ...replacements.get(run.id)! },
+        ...(changes.get(run.id) ?? countsItself),
+      }));
       await addResultValues(
         client,
         stored.map(run => ({ ...run, traceIds: [run.traceId] })),

@@ -36,6 +36,9 @@ export async function listAgentHours(
   return rows;
 }
 
+// Runs that were asked for may have taken back all that an hour counted.
+const someCounted = "passed + failed + skipped + missing_instrumentation > 0";
+
 export type TestPoint = Counts & { testId: string; name: string; at: Date };
 
 /** Sorted by test, then by time; at most `rowsMax`. */
@@ -48,7 +51,7 @@ export async function listTestPoints(
   const { rows } = await (await placeOf(db, agentId)).pool.query<TestPoint>(
     `select t.id as "testId", t.name, date_trunc($5, h.hour, 'UTC') as at, ${sums}
     from test_cases t join test_hours h on h.agent_id = t.agent_id and h.test_id = t.id
-    where t.agent_id = $1 and ($2::uuid is null or t.id = $2) and h.hour >= $3 and h.hour < $4
+    where t.agent_id = $1 and ($2::uuid is null or t.id = $2) and h.hour >= $3 and h.hour < $4 and ${someCounted}
     group by 1, 2, 3 order by 1, 3 limit $6`,
     [agentId, testId ?? null, from, to, interval, rowsMax],
   );
@@ -67,7 +70,7 @@ export async function listCheckPoints(
   const { rows } = await (await placeOf(db, agentId)).pool.query<CheckPoint>(
     `select t.id as "testId", t.name, h.check_id as "checkId", date_trunc($5, h.hour, 'UTC') as at, ${sums}
     from test_cases t join check_hours h on h.agent_id = t.agent_id and h.test_id = t.id
-    where t.agent_id = $1 and ($2::uuid is null or t.id = $2) and h.hour >= $3 and h.hour < $4
+    where t.agent_id = $1 and ($2::uuid is null or t.id = $2) and h.hour >= $3 and h.hour < $4 and ${someCounted}
     group by 1, 2, 3, 4 order by 1, 3, 4 limit $6`,
     [agentId, testId ?? null, from, to, interval, rowsMax],
   );
@@ -158,7 +161,8 @@ export async function listTestStrips(
       manual.runs, manual.succeeded, manual.decided, strip.days
     from (select id from test_cases where agent_id = $1 and id < $3 order by id desc limit $4) t
     left join lateral (
-      select last_outcome, last_run_at from test_hours where agent_id = $1 and test_id = t.id order by hour desc limit 1
+      select last_outcome, last_run_at from test_hours where agent_id = $1 and test_id = t.id and ${someCounted}
+      order by hour desc limit 1
     ) latest on true
     left join lateral (
       select id, launch_id from runs
@@ -177,7 +181,7 @@ export async function listTestStrips(
     cross join lateral (
       select coalesce(json_agg(day order by day.at), '[]') as days from (
         select date_trunc('day', hour, 'UTC') as at, ${sums}
-        from test_hours where agent_id = $1 and test_id = t.id and hour >= $2 group by 1
+        from test_hours where agent_id = $1 and test_id = t.id and hour >= $2 and ${someCounted} group by 1
       ) day
     ) strip
     order by t.id desc`,
@@ -201,7 +205,7 @@ export async function listTestVersions(
     `select v.version, v.passed, v.failed, v.skipped, v.missing_instrumentation, v.first_run_at as "firstRunAt",
       v.last_run_at as "lastRunAt"
     from test_cases c join test_versions v on v.agent_id = c.agent_id and v.test_id = c.id
-    where c.id = $1 order by v.version desc limit $2`,
+    where c.id = $1 and ${someCounted} order by v.version desc limit $2`,
     [testId, rowsMax],
   );
   return rows;

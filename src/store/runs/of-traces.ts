@@ -29,3 +29,14 @@ export const idAfterRunsOf = (traceId: string, id: string) => `coalesce((
   )::uuid from (select id from runs where trace_id = ${traceId} order by id desc limit 1) last
   where last.id >= ${id}
 ), ${id})`;
+
+/**
+ * Why there was the passive run (SQL) that completed next of the trace of `run`, an alias with `id` and `trace_id`; null if none
+ * did. `among`: a further condition on `next`.
+ */
+export const nextCause = (run: string, among = "true") => `(
+  select next.cause from runs next
+  where next.trace_id = ${run}.trace_id and next.id > ${run}.id and next.kind = 'passive'
+    and next.state = ${opaque("completed")} and ${among}
+  order by next.id limit 1
+)`;

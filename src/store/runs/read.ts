@@ -6,6 +6,7 @@ import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "../listing.t
 import { placeOf, placeOfRow } from "../scale/places.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
 import { decodeDetail } from "./detail.ts";
+import { nextCause } from "./of-traces.ts";
 import { differingTurn } from "./turns.ts";
 
 export type RunRow = {
@@ -109,8 +110,8 @@ export type JudgedTest = {
 };
 
 /**
- * The completed runs with a result of the test, newest first. Searches only hours in which the rollups have the test with
- * the outcome. Fewer than requested does not mean that there are no more: those below `reach` have not been searched.
+ * The completed runs that count a result of the test, newest first: without those in whose place another was asked for.
+ * Searches only hours in which the rollups have the test with the outcome. Fewer than requested does not mean that there are no more: those below `reach` have not been searched.
  */
 export async function listRunsOfTest(
   db: Database,
@@ -167,7 +168,7 @@ async function lookForRunsOfTest(
         select ${runColumns}, r.detail from runs r
         where r.agent_id = $1 and r.kind = 'passive' and r.state = 'completed' and $2::uuid = any (r.test_ids)
           and r.id < $3 and r.id >= coalesce((select id from stretch), $4::uuid)
-          and ($7::text[] is null or r.verdict = any ($7))
+          and ($7::text[] is null or r.verdict = any ($7)) and ${nextCause("r")} is distinct from 'again'
           and ($8::timestamptz is null or r.created_at >= $8) and ($9::timestamptz is null or r.created_at < $9)
         order by r.id desc limit $5
       )

@@ -4,6 +4,7 @@ import type { ModelUsage } from "../../model/price/usage.ts";
 import { count, type Histogram } from "../../model/run/histogram.ts";
 import type { Counts, Outcome, Verdict } from "../../model/run/run.ts";
 import { keyName, storable } from "../../model/trace/storable.ts";
+import type { TestChanges } from "./asked-for.ts";
 import type { Outcomes } from "./completed-run.ts";
 import type { TraceCounts } from "./detail.ts";
 
@@ -22,7 +23,8 @@ export type CountedRun = {
    */
   replaces: (Pick<Verdict, "verdict" | "routing"> & { counts: TraceCounts | null }) | null;
   verdict: Outcomes;
-} & TraceCounts;
+} & TraceCounts &
+  TestChanges;
 
 type AgentHour = Counts & {
   agent_id: string;
@@ -40,8 +42,15 @@ type ModelHour = {
   model: string;
   prompt_above: number;
 } & Record<(typeof modelCounts)[number], number>;
-type TestHour = Counts & { agent_id: string; test_id: string; hour: Date; last_outcome: Outcome };
-type TestVersion = Counts & { agent_id: string; test_id: string; version: number };
+/** `ran`: false if an earlier run is only taken back, or added again. */
+type TestHour = Counts & {
+  agent_id: string;
+  test_id: string;
+  hour: Date;
+  last_outcome: Outcome;
+  ran: boolean;
+};
+type TestVersion = Counts & { agent_id: string; test_id: string; version: number; ran: boolean };
 type CheckHour = Counts & { agent_id: string; test_id: string; check_id: string; hour: Date };
 
 // Deleted agents and tests are not counted; the others are locked until the commit. Each lateral lookup uses the primary
@@ -50,6 +59,9 @@ const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"] as c
 const counts = outcomes.map(outcome => `${outcome} int`).join(", ");
 const added = (table: string, columns: readonly string[] = outcomes) =>
   columns.map(column => `${column} = ${table}.${column} + excluded.${column}`).join(", ");
+const ranAt = "case when ran then now() else '-infinity' end";
+const ifRan = (table: string, column: string) =>
+  `${column} = case when excluded.last_run_at = '-infinity' then ${table}.${column} else excluded.${column} end`;
 const modelCounts = [
   "calls",
   "unmeasured",
@@ -70,11 +82,12 @@ with agent as (
     ${added("agent_hours", ["runs", ...outcomes, "routing_unavailable", "input_tokens", "output_tokens"])}
 ), test as (
   insert into test_hours (agent_id, test_id, hour, ${outcomes}, last_run_at, last_outcome)
-  select agent_id, test_id, hour, ${outcomes}, now(), last_outcome
-  from json_to_recordset($2) as item (agent_id uuid, test_id uuid, hour timestamptz, ${counts}, last_outcome text)
+  select agent_id, test_id, hour, ${outcomes}, ${ranAt}, last_outcome
+  from json_to_recordset($2)
+      as item (agent_id uuid, test_id uuid, hour timestamptz, ${counts}, last_outcome text, ran bool)
     cross join lateral (select from test_cases where id = item.test_id for key share) as counted
-  on conflict (agent_id, test_id, hour) do update set last_run_at = excluded.last_run_at,
-    last_outcome = excluded.last_outcome, ${added("test_hours")}
+  on conflict (agent_id, test_id, hour) do update set ${ifRan("test_hours", "last_run_at")},
+    ${ifRan("test_hours", "last_outcome")}, ${added("test_hours")}
 ), model as (
   insert into model_hours (agent_id, hour, provider, model, prompt_above, ${modelCounts})
   select agent_id, hour, provider, model, prompt_above, ${modelCounts}
@@ -84,10 +97,10 @@ with agent as (
   on conflict (agent_id, hour, provider, model, prompt_above) do update set ${added("model_hours", modelCounts)}
 ), version as (
   insert into test_versions (agent_id, test_id, version, ${outcomes}, first_run_at, last_run_at)
-  select agent_id, test_id, version, ${outcomes}, now(), now()
-  from json_to_recordset($4) as item (agent_id uuid, test_id uuid, version int, ${counts})
+  select agent_id, test_id, version, ${outcomes}, now(), ${ranAt}
+  from json_to_recordset($4) as item (agent_id uuid, test_id uuid, version int, ${counts}, ran bool)
     cross join lateral (select from test_cases where id = item.test_id for key share) as counted
-  on conflict (agent_id, test_id, version) do update set last_run_at = excluded.last_run_at,
+  on conflict (agent_id, test_id, version) do update set ${ifRan("test_versions", "last_run_at")},
     ${added("test_versions")}
 )
 insert into check_hours (agent_id, test_id, check_id, hour, ${outcomes})
@@ -115,14 +128,14 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
   for (const one of testsOf(runs)) {
     const { agentId: agent_id, hour, testId: test_id } = one;
     const key = `${test_id} ${hour.getTime()}`;
-    const { counts, lastOutcome: last_outcome } = one;
-    tests.set(key, { ...counts, agent_id, test_id, hour, last_outcome });
-    for (const [version, counts] of one.versions) {
-      const row = { ...nothing, agent_id, test_id, version };
-      addOutcomes(
-        entry(versions, `${test_id} ${version}`, () => row),
-        counts,
-      );
+    const { counts, lastOutcome: last_outcome, ran } = one;
+    tests.set(key, { ...counts, agent_id, test_id, hour, last_outcome, ran });
+    for (const [version, { ran, ...counts }] of one.versions) {
+      const row = entry(versions, `${test_id} ${version}`, () => ({
+        ...{ ...nothing, agent_id, test_id, version, ran },
+      }));
+      addOutcomes(row, counts);
+      row.ran ||= ran;
     }
     for (const [id, counts] of one.checks) {
       const check_id = storable(id);
@@ -140,35 +153,54 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
   });
 }
 
-/** What runs counted in an hour for one of their tests. */
+/** What runs counted in an hour for one of their tests; without `ran`, only of runs before them. */
 type OfTest = {
   agentId: string;
   testId: string;
   hour: Date;
   counts: Counts;
   lastOutcome: Outcome;
-  versions: Map<number, Counts>;
+  ran: boolean;
+  versions: Map<number, Counts & { ran: boolean }>;
   checks: Map<string, Counts>;
 };
 
 // By hour first: a text of both for each result would take longer than counting it.
+type Hours = Map<number, Map<string, OfTest>>;
+
 function testsOf(runs: CountedRun[]): OfTest[] {
-  const hours = new Map<number, Map<string, OfTest>>();
-  for (const { agentId, hour, verdict } of runs) {
-    const tests = entry(hours, hour.getTime(), () => new Map<string, OfTest>());
-    for (const { testId, testVersion, outcome, checks } of verdict.results) {
-      const test = entry(tests, testId, () => ({
-        ...{ agentId, testId, hour, counts: { ...nothing }, lastOutcome: outcome },
-        versions: new Map(),
-        checks: new Map(),
-      }));
-      test.counts[outcome]++;
-      test.lastOutcome = outcome;
-      if (testVersion !== null) entry(test.versions, testVersion, zero)[outcome]++;
-      for (const { id, outcome } of checks) entry(test.checks, id, zero)[outcome]++;
-    }
+  const hours: Hours = new Map();
+  for (const { agentId, hour, verdict, countsTests, before } of runs) {
+    if (before) addResults(hours, { agentId, hour: before.hour }, before.results, before.by, false);
+    if (countsTests) addResults(hours, { agentId, hour }, verdict.results, 1, true);
   }
   return [...hours.values()].flatMap(tests => [...tests.values()]);
+}
+
+function addResults(
+  hours: Hours,
+  { agentId, hour }: Pick<CountedRun, "agentId" | "hour">,
+  results: Outcomes["results"],
+  by: 1 | -1,
+  ran: boolean,
+): void {
+  const tests = entry(hours, hour.getTime(), () => new Map<string, OfTest>());
+  for (const { testId, testVersion, outcome, checks } of results) {
+    const test = entry(tests, testId, () => ({
+      ...{ agentId, testId, hour, counts: { ...nothing }, lastOutcome: outcome, ran },
+      versions: new Map(),
+      checks: new Map(),
+    }));
+    test.counts[outcome] += by;
+    test.lastOutcome = ran ? outcome : test.lastOutcome;
+    test.ran ||= ran;
+    if (typeof testVersion === "number") {
+      const version = entry(test.versions, testVersion, () => ({ ...nothing, ran }));
+      version[outcome] += by;
+      version.ran ||= ran;
+    }
+    for (const { id, outcome } of checks) entry(test.checks, id, zero)[outcome] += by;
+  }
 }
 
 const zero = (): Counts => ({ ...nothing });

@@ -242,6 +242,16 @@ test("chosen traces are evaluated again by the tests as they were, counted once,
     [agentId],
   );
   assert.deepEqual(rows, [{ runs: 1, passed: 1, tokens: 12, durations: 1 }]);
+  const ofTest = await service.db.pool.query(
+    "select sum(passed)::int as passed from test_hours where test_id = $1",
+    [testId],
+  );
+  assert.deepEqual(ofTest.rows, [{ passed: 1 }]);
+  const listed = await get(`/api/tests/${testId}/runs?outcome=passed`);
+  assert.deepEqual(
+    listed.items.map((run: Read) => run.id),
+    [again.id],
+  );
   const alone = await service.client.post(againPath(none.id), { traceIds: [unjudged] }).expect(200);
   assert.deepEqual(
     alone.body.refused.map((one: Read) => one.reason),

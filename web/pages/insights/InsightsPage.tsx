@@ -116,8 +116,8 @@ function Results({ insights, view, search, params }: ResultsProps) {
 
 const countedTexts: Partial<Record<View["by"], string>> = {
   agent: "traces by the verdict of their latest evaluation",
-  test: "results of test cases; re-evaluated traces count again",
-  check: "outcomes of checks; re-evaluated traces count again",
+  test: "results of test cases; re-evaluating a trace replaces its latest results",
+  check: "outcomes of checks; re-evaluating a trace replaces its latest outcomes",
 };
 
 function totalOf({ total, series }: Insights): Tally & Partial<AgentTally> {
