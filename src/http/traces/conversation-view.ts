@@ -40,9 +40,14 @@ export function conversationView(
 }
 
 /** Without `part`, the trace could not be read here: the texts are those of lists. */
-export function turnPartView(listed: ListedTrace, { turnAt }: TurnRow, part: TurnPart | undefined) {
+export function turnPartView(
+  listed: ListedTrace,
+  { turnAt, hasContent }: TurnRow,
+  part: TurnPart | undefined,
+) {
   return {
     startedAt: timeOf(turnAt),
+    hasContent,
     userInput: part ? part.userInput : listed.userInput,
     responseText: part ? part.reply : listed.responseText,
     userInputRedactions: part ? part.userInputRedactions : listed.userInputRedactions,

@@ -51,6 +51,7 @@ export type ConversationPage = z.output<typeof ConversationPage>;
 export const ConversationTurn = ListedTrace.extend({
   number: z.number().int().nullable().describe("From 1. Null beyond 10,000."),
   startedAt: Time.describe("When the trace began, or arrived if it has no times."),
+  hasContent: z.boolean().describe("Whether its content is stored: false if it never was, or was dropped."),
   userInput: z.string().nullable().describe("At most 8,000 characters."),
   responseText: z.string().nullable().describe("At most 8,000 characters."),
   userInputRedactions: TextRedactions.describe("What privacy rules changed in `userInput`."),

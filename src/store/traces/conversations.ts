@@ -154,7 +154,7 @@ const description = `
 /** Where a turn is in its conversation. */
 export type TurnPosition = { turnAt: number; id: string };
 
-export type TurnRow = ListedTrace & { turnAt: number };
+export type TurnRow = ListedTrace & { turnAt: number; hasContent: boolean };
 
 /** `after` and `before` leave out the turn at the position, `from` begins with it; the end is the last turns. */
 export type TurnsFrom =
@@ -175,7 +175,7 @@ export async function listTurnsOfConversation(
   const values = [agentId, conversationId, rowsMax, ...(position ? [position.turnAt, position.id] : [])];
   const { rows } = await (await placeOf(db, agentId)).pool.query<TurnRow>(
     `with page as materialized (
-      select ${traceColumns}, t.turn_at as "turnAt" from ${turnsOf("$2")}
+      select ${traceColumns}, t.turn_at as "turnAt", t.content is null as "hasContent" from ${turnsOf("$2")}
         ${position ? `and (t.turn_at, t.id) ${comparison} ($4, $5::uuid)` : ""}
       ${order} limit $3::int
     )

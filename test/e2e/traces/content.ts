@@ -39,6 +39,8 @@ test("an agent is set to store no content, and its next trace shows its structur
   await page.getByText("Content was not stored.").waitFor();
   await page.getByText("The content of the trace was not stored, or has been forgotten.").first().waitFor();
   assert.equal(await page.getByText("On its way.").count(), 0);
+  await page.getByText("Arguments and result not stored").waitFor();
+  assert.equal(await page.getByText("No result recorded").count(), 0);
   await shoot(page, "content-2-trace");
   await assertAccessible(page);
   // Without a tool call, nothing of the conversation is left, and no attribute would help.
@@ -147,6 +149,7 @@ test("an agent is set to forget content, and a trace keeps its verdict and says 
   await page.getByText("Failed", { exact: true }).first().waitFor();
   await page.getByText("Another value was found in “Support”.").first().waitFor();
   await page.getByText("On its way.").waitFor({ state: "hidden" });
+  await page.getByText("Arguments and result dropped").waitFor();
   await shoot(page, "content-4-forgotten");
   await assertAccessible(page);
   assert.deepEqual(complaints, []);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
-import { assertReflows, useBrowser } from "../../support/browser.ts";
+import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { shoot } from "../../support/shoot.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
@@ -131,4 +131,33 @@ test("without conversations the list says which attributes to send, and a long o
     .or(page.getByRole("heading", { level: 1 }))
     .first()
     .waitFor();
+});
+
+test("a conversation opened first wraps long words and keeps the lines of plain texts", async () => {
+  const agent = await newAgent();
+  await storeSpans(agent, turn("long", `first line\nsecond line ${"w".repeat(3_000)}`, "Fine.", 0));
+  const { page, complaints } = await open();
+  await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/traces/conversation?id=long`);
+  await page.locator(".chat-turn .long-text").first().waitFor();
+  await becomesTrue(
+    page,
+    `(text => getComputedStyle(text).whiteSpaceCollapse === "preserve" && text.scrollWidth <= text.clientWidth)(
+      document.querySelector(".chat-turn .long-text"))`,
+  );
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("a turn says that its content was not stored, and not that the trace has none", async () => {
+  const agent = await newAgent();
+  await browser.service.client.patch(`/api/agents/${agent.id}`, { content: "none" }).expect(200);
+  await storeSpans(agent, turn("quiet", "Where is my parcel?", "In Lyon.", 0));
+  const { page, complaints } = await open();
+  await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/traces/conversation?id=quiet`);
+  const item = page.getByRole("list", { name: "Turns" }).locator(":scope > li");
+  await item.getByText("lookup_order").waitFor();
+  assert.equal(await item.getByText("Content was not stored.").count(), 2);
+  assert.equal(await item.getByText(/^No (user input|reply)/).count(), 0);
+  await assertAccessible(page);
+  assert.deepEqual(complaints, []);
 });

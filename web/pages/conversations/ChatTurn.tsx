@@ -44,7 +44,7 @@ export function ChatTurn({ turn, isCurrent, params }: ChatTurnProps) {
         {userInput ? (
           <Words text={markText(userInput, turn.userInputRedactions)} />
         ) : (
-          <p className="quiet">No user input in this trace.</p>
+          <p className="quiet">{textMissing(turn, "user input")}</p>
         )}
       </article>
       <Calls turn={turn} />
@@ -58,7 +58,7 @@ export function ChatTurn({ turn, isCurrent, params }: ChatTurnProps) {
         {responseText ? (
           <Words text={markText(responseText, turn.responseTextRedactions)} />
         ) : (
-          <p className="quiet">No reply in this trace.</p>
+          <p className="quiet">{textMissing(turn, "reply")}</p>
         )}
         {shortened && <p className="quiet small">Shortened. Open the trace to read all of it.</p>}
       </article>
@@ -80,6 +80,11 @@ export function ChatTurn({ turn, isCurrent, params }: ChatTurnProps) {
       </footer>
     </li>
   );
+}
+
+function textMissing({ hasContent, contentForgottenAt }: ConversationTurn, what: string): string {
+  if (hasContent) return `No ${what} in this trace.`;
+  return contentForgottenAt === null ? "Content was not stored." : "Content was dropped.";
 }
 
 function Words({ text }: { text: string }) {

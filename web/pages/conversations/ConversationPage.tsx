@@ -18,6 +18,7 @@ import { ChatTurn } from "./ChatTurn.tsx";
 import { turnsText, verdictsText } from "./words.ts";
 import "../../styles/conversation.css";
 import "../../styles/conversations.css";
+import "../../styles/json.css";
 import { markText, plainText } from "../../redaction-marks.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/conversation");

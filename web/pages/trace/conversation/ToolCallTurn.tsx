@@ -41,9 +41,20 @@ export function ToolCallTurn({ turn }: { turn: ToolCall }) {
       )}
       <Part title="Arguments" passage={turn.arguments} of={name} />
       <Part title="Result" passage={turn.result} of={name} />
-      {turn.result === null && <p className="quiet small">No result recorded</p>}
+      <MissingParts turn={turn} />
     </article>
   );
+}
+
+function MissingParts({ turn }: { turn: ToolCall }) {
+  const { trace } = useTurns();
+  if (turn.result !== null) return null;
+  let text = "No result recorded";
+  if (trace.notices.includes("content_not_stored")) {
+    const parts = turn.arguments === null ? "Arguments and result" : "Result";
+    text = `${parts} ${trace.contentForgottenAt === null ? "not stored" : "dropped"}`;
+  }
+  return <p className="quiet small">{text}</p>;
 }
 
 /** Opens a new test that forbids the call. Calls without a span of their own are not counted by checks. */
