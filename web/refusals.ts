@@ -77,7 +77,6 @@ export const explained: Record<IngestionCode, Explained> = {
     why: "The request took too long to arrive.",
     remedy: "Send it again; if this repeats, check the network and send smaller batches.",
   },
-  MORE_MATCHES: { why: "More traces match than were confirmed.", remedy: "Start another dry run." },
   CONFLICT: { why: "The request conflicts with stored data.", remedy: "Send it again." },
   PAYLOAD_TOO_LARGE: {
     why: "The request is larger than 30 MB after decompression, or its trace has grown too large.",

@@ -3,8 +3,9 @@
 /** Ends the command with exit code 2. The message is one line and never contains the token. */
 export class CliError extends Error {
   override name = "CliError";
-  /** The code of a rejected request. */
+  /** Of a rejected request. */
   code: string | undefined;
+  issues: Issue[] | undefined;
 }
 
 /** 404: the resource does not exist or belongs to another account. */
@@ -13,11 +14,13 @@ export class NotFoundError extends CliError {}
 /** Resolves to the JSON response; throws CliError if the request is rejected or the service cannot be reached. */
 export type Client = <T>(method: "GET" | "POST", path: string, body?: object) => Promise<T>;
 
+type Issue = { path: string; message: string };
+
 type Answer = {
   code?: string;
   message?: string;
   hint?: string;
-  issues?: { path: string; message: string }[];
+  issues?: Issue[];
 };
 
 /** Retries for `retryMs` while the service is unavailable, so all requests of the client must be idempotent. */
@@ -80,7 +83,7 @@ async function ask(
   const issueTexts = issues?.map(issue => `${issue.path}: ${issue.message}`).join(" ");
   const problem = [message, issueTexts, hint].filter(Boolean).join(" ");
   const Kind = [429, 502, 503, 504].includes(status) ? UnavailableError : CliError;
-  return Object.assign(new Kind(problem), { code });
+  return Object.assign(new Kind(problem), { code, issues });
 }
 
 function readJson(text: string): unknown {

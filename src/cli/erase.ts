@@ -81,7 +81,7 @@ export function addErase(program: Command): void {
     .option("--json", "print the dry run or the erasure as JSON (use npm run --silent)")
     .addHelpText(
       "after",
-      "\nExit codes: 0 done, 1 it failed or more traces match than were confirmed, 2 invalid usage or a request failed.",
+      "\nExit codes: 0 done, 1 it failed or the confirmed number does not match, 2 invalid usage or a request failed.",
     )
     .action(async (options: EraseOptions) => {
       if (criteria.filter(name => options[name] !== undefined).length !== 1) {
@@ -114,7 +114,7 @@ async function erase(options: EraseOptions, token: string): Promise<number> {
   try {
     begun = await client<Erasure>("POST", `/api/projects/${projectId}/erasures`, body);
   } catch (error) {
-    if (!(error instanceof CliError) || error.code !== "MORE_MATCHES") throw error;
+    if (!(error instanceof CliError) || !isAboutNumber(error)) throw error;
     process.stderr.write(`${error.message}\n`);
     return 1;
   }
@@ -122,6 +122,11 @@ async function erase(options: EraseOptions, token: string): Promise<number> {
   const lines = options.dryRun ? dryRunLines(ended) : erasureLines(ended);
   process.stdout.write(options.json ? `${JSON.stringify(ended)}\n` : `${lines.join("\n")}\n`);
   return ended.state === "done" ? 0 : 1;
+}
+
+/** Another number than was confirmed, not another conflict. */
+function isAboutNumber({ code, issues = [] }: CliError): boolean {
+  return code === "CONFLICT" && issues.some(({ path }) => path === "confirm");
 }
 
 async function follow(client: Client, begun: Erasure): Promise<Erasure> {

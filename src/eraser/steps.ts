@@ -119,5 +119,5 @@ function isMore({ confirmed, matched }: OpenErasure): boolean {
 }
 
 function moreMatches({ matched, confirmed }: OpenErasure): string {
-  return `Nothing was erased: ${matchedMore(matched, confirmed ?? 0, " by now")}. Start another dry run.`;
+  return `Nothing was erased: ${matchedMore(matched, confirmed ?? 0)}. Start another dry run.`;
 }

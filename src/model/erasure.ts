@@ -51,10 +51,19 @@ export function tracesOf(count: number): string {
   return `${count} ${count === 1 ? "trace" : "traces"}`;
 }
 
-/** Of more matches than a person confirmed. `now`: since when they match. */
-export function matchedMore(matched: number, confirmed: number, now = ""): string {
-  const [match, was] = [matched === 1 ? "matches" : "match", confirmed === 1 ? "was" : "were"];
-  return `${tracesOf(matched)} ${match}${now}, and ${confirmed || "none"} ${was} confirmed`;
+/** Of more matches than a person confirmed. */
+export function matchedMore(matched: number, confirmed: number): string {
+  const match = matched === 1 ? "matches" : "match";
+  return `${tracesOf(matched)} ${match} by now, and ${wasConfirmed(confirmed)}`;
+}
+
+/** Of another number than a dry run found. */
+export function foundOther(found: number, confirmed: number): string {
+  return `The dry run found ${tracesOf(found)}, and ${wasConfirmed(confirmed)}`;
+}
+
+function wasConfirmed(confirmed: number): string {
+  return `${confirmed || "none"} ${confirmed === 1 ? "was" : "were"} confirmed`;
 }
 
 /** The values as they are stored: a text may be an OTLP trace ID, too. */

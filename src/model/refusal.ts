@@ -16,7 +16,6 @@ export const refusals = {
   OTLP_PLATFORM_NOT_FOUND: [404, "No agent of this project has this OTLP service name."],
   METHOD_NOT_ALLOWED: [405, "Method not allowed."],
   REQUEST_TIMEOUT: [408, "The request took too long to arrive."],
-  MORE_MATCHES: [409, "More traces match than were confirmed."],
   CONFLICT: [409, "Conflicts with existing data."],
   PAYLOAD_TOO_LARGE: [413, "The request is larger than 30 MB after decompression."],
   UNSUPPORTED_MEDIA_TYPE: [415, "This Content-Type or Content-Encoding is not supported."],

@@ -97,12 +97,12 @@ function valuesOf(vault: Vault, id: string, erasure: NewErasure): unknown[] {
   return [id, projectId, createdBy, criterion, vault.seal(JSON.stringify(sealed), sealedFor(id))];
 }
 
-/** The latest dry run of the same criterion that has ended within the hour. */
-export async function findDryRun(
+/** The dry runs of the same criterion that have ended within the hour, newest first. */
+export async function listDryRuns(
   db: Database,
   vault: Vault,
   { projectId, criterion, sealed }: NewErasure,
-): Promise<Erasure | undefined> {
+): Promise<Erasure[]> {
   const { rows } = await db.pool.query<Erasure & { sealed: Buffer | null }>(
     `select ${columns}, e.sealed from erasures e
      where e.project_id = $1 and e.dry_run and e.state = 'done' and e.criterion = $2
@@ -111,13 +111,10 @@ export async function findDryRun(
     [projectId, criterion, dryRunMs],
   );
   const wanted = JSON.stringify(sealed.values);
-  const same = rows.find(row => {
-    const values = row.sealed && openSealed(vault, row.id, row.sealed)?.values;
-    return JSON.stringify(values) === wanted;
+  return rows.flatMap(({ sealed, ...dryRun }) => {
+    const values = sealed && openSealed(vault, dryRun.id, sealed)?.values;
+    return JSON.stringify(values) === wanted ? [dryRun] : [];
   });
-  if (!same) return undefined;
-  const { sealed: _, ...dryRun } = same;
-  return dryRun;
 }
 
 export function openSealed(vault: Vault, id: string, sealed: Buffer): SealedErasure | undefined {

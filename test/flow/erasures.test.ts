@@ -169,7 +169,7 @@ test("traces are erased by their IDs, and by their external or OTLP trace ID wit
   assert.deepEqual(await placesOf("request-of-jane"), []);
 });
 
-test("more matches than were confirmed are a 409, and nothing is erased", async () => {
+test("another number than a dry run found, and more matches by then, are a 409, and nothing is erased", async () => {
   const path = `/api/projects/${service.projectId}/erasures`;
   const text = "only once or twice";
   const ids = [await sendSpan({ a: text })];
@@ -177,20 +177,29 @@ test("more matches than were confirmed are a 409, and nothing is erased", async 
   assert.equal(missing.body.code, "CONFLICT");
   const dryRun = await startErasure(erasing(), { text, dryRun: true });
   assert.equal(dryRun.matched, 1);
-  const none = await service.client.post(path, { text, confirm: 0 }).expect(409);
-  assert.deepEqual(
-    [none.body.code, none.body.message],
-    ["MORE_MATCHES", "1 trace matches, and none were confirmed. Nothing was erased."],
-  );
+  const refused = async (confirm: number) => {
+    const { body } = await service.client.post(path, { text, confirm }).expect(409);
+    const issues = body.issues.map((issue: { path: string }) => issue.path);
+    assert.deepEqual([body.code, issues], ["CONFLICT", ["confirm"]]);
+    return body.message;
+  };
+  const found = "The dry run found 1 trace, and";
+  assert.equal(await refused(0), `${found} none were confirmed. Nothing was erased.`);
   ids.push(await sendSpan({ a: text }));
-  const more = await service.client.post(path, { text, confirm: 1 }).expect(409);
-  assert.deepEqual(
-    [more.body.code, more.body.message],
-    ["MORE_MATCHES", "2 traces match, and 1 was confirmed. Nothing was erased."],
-  );
+  for (const confirm of [2, 1_000]) {
+    assert.equal(await refused(confirm), `${found} ${confirm} were confirmed. Nothing was erased.`);
+  }
+  assert.equal(await refused(1), "2 traces match by now, and 1 was confirmed. Nothing was erased.");
   assert.deepEqual(await remaining(ids), [true, true]);
   assert.equal((await eraseAll(erasing(), { text })).erasure.erased, 2);
   assert.deepEqual(await remaining(ids), [false, false]);
+
+  const two = [await sendSpan({ a: text }), await sendSpan({ a: text })];
+  await startErasure(erasing(), { text, dryRun: true });
+  await service.client.delete(`/api/traces/${two[0]}`).expect(204);
+  assert.equal((await startErasure(erasing(), { text, dryRun: true })).matched, 1);
+  const { state, erased } = await startErasure(erasing(), { text, confirm: 2 });
+  assert.deepEqual([state, erased], ["done", 1], "fewer than an earlier dry run found");
 
   for (const body of [
     { text: "abc", dryRun: true },
@@ -202,8 +211,8 @@ test("more matches than were confirmed are a 409, and nothing is erased", async 
     { text: "long enough", confirm: 0, noteIds: [`label.${"-".repeat(36)}`] },
     { text: "long enough", confirm: 0, noteIds: [`state.${newId()}.${"0".repeat(36)}`] },
   ]) {
-    const { body: refused } = await service.client.post(path, body).expect(400);
-    assert.equal(refused.code, "VALIDATION_ERROR");
+    const { body: invalid } = await service.client.post(path, body).expect(400);
+    assert.equal(invalid.code, "VALIDATION_ERROR");
   }
 });
 

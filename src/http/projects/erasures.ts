@@ -6,6 +6,7 @@ import {
   type Criterion,
   choicesMax,
   criterionKinds,
+  foundOther,
   idMax,
   matchedMore,
   storedValues,
@@ -20,11 +21,11 @@ import {
   deleteErasure,
   dryRunMs,
   type Erasure as ErasureRow,
-  findDryRun,
   findErasure,
   findSealed,
   insertDryRun,
   insertErasure,
+  listDryRuns,
   listErasures,
   listMatches,
   type NewErasure,
@@ -80,7 +81,9 @@ const Body = z
       .int()
       .min(0)
       .optional()
-      .describe("The number of traces that a dry run of the last hour found. If more match by now: 409."),
+      .describe(
+        "The number of traces that a dry run of the last hour found. Any other, or if more match by now: 409.",
+      ),
     ...Choices,
   })
   .check(({ value, issues }) => {
@@ -136,7 +139,7 @@ export function registerErasures(app: App, deps: ErasureDeps): void {
       const row = await awaited(deps, id, confirm === undefined ? isOpen : isFinding);
       if (confirm !== undefined && row.state === "failed" && row.matched > confirm) {
         await deleteErasure(db, id);
-        throw moreMatches(row.matched, confirm);
+        throw notConfirmed(matchedMore(row.matched, confirm));
       }
       return reply.code(202).send(await detailOf(deps, row));
     },
@@ -176,15 +179,19 @@ export function registerErasures(app: App, deps: ErasureDeps): void {
   );
 
   async function insertConfirmed({ db, vault }: ErasureDeps, wanted: NewErasure, confirmed: number) {
-    const dryRun = await findDryRun(db, vault, wanted);
-    if (!dryRun) {
+    const dryRuns = await listDryRuns(db, vault, wanted);
+    const [latest] = dryRuns;
+    if (!latest) {
       throw new Refusal("CONFLICT", {
         message: `No dry run of this criterion has ended within the last ${dryRunMs / 60_000} minutes.`,
         hint: "Start one with dryRun: true, look at what it finds, then confirm its number.",
       });
     }
-    if (dryRun.matched > confirmed) throw moreMatches(dryRun.matched, confirmed);
-    return insertErasure(db, vault, wanted, { dryRun, confirmed });
+    // An earlier one may have found more, but a number that none found would confirm traces that nobody looked at.
+    if (latest.matched > confirmed || !dryRuns.some(({ matched }) => matched === confirmed)) {
+      throw notConfirmed(foundOther(latest.matched, confirmed));
+    }
+    return insertErasure(db, vault, wanted, { dryRun: latest, confirmed });
   }
 }
 
@@ -205,10 +212,13 @@ async function awaited(
   }
 }
 
-function moreMatches(matched: number, confirmed: number): Refusal {
-  return new Refusal("MORE_MATCHES", {
-    message: `${matchedMore(matched, confirmed)}. Nothing was erased.`,
-    hint: "Start another dry run, look at what it finds, then confirm its number.",
+/** Its issue tells it from other conflicts. `why`: a sentence without its period. */
+function notConfirmed(why: string): Refusal {
+  const message =
+    "The number does not match. Start another dry run, look at what it finds, then confirm its number.";
+  return new Refusal("CONFLICT", {
+    message: `${why}. Nothing was erased.`,
+    issues: [{ path: "confirm", message }],
   });
 }
 
