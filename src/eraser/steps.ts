@@ -4,9 +4,16 @@
 import type { ErasurePart, ErasureSearch } from "../load/erasure.ts";
 import type { CopiesRequest } from "../load/erasure-copies.ts";
 import type { ErasureHolders } from "../load/erasure-holders.ts";
+import type { Recheck } from "../load/erasure-recheck.ts";
 import { type Criterion, type ErasureChoices, matchedMore } from "../model/erasure.ts";
 import type { Database } from "../store/db.ts";
-import { type ClaimedErasure, eraseNext, type Progress } from "../store/erasures/claims.ts";
+import {
+  type CheckedMatch,
+  type ClaimedErasure,
+  eraseMatches,
+  listNextMatches,
+  type Progress,
+} from "../store/erasures/claims.ts";
 import { hasOlderRuns } from "../store/erasures/copies.ts";
 import type { ErasureStep } from "../store/erasures.ts";
 import { eraseIdentities } from "./identities.ts";
@@ -14,6 +21,7 @@ import { eraseIdentities } from "./identities.ts";
 /** What an erasure does on a thread. */
 export type ErasureWork = {
   find(search: ErasureSearch, signal?: AbortSignal): Promise<ErasurePart>;
+  recheck(request: Recheck, signal?: AbortSignal): Promise<CheckedMatch[]>;
   /** `deletes`: turns that have no trace are deleted. */
   turns(request: ErasureSearch & { deletes: boolean }, signal?: AbortSignal): Promise<ErasurePart>;
   waiting(request: { projectId: string; criterion: Criterion }): Promise<void>;
@@ -74,8 +82,10 @@ export async function partOf(
     case "check":
       return next(isMore(erasure) ? "check" : "traces");
     case "traces": {
-      const erased = await eraseNext(db, id);
-      return erased === undefined ? next("identities") : next("traces", { erased });
+      const matches = await listNextMatches(db, id);
+      if (matches.length === 0) return next("identities");
+      const checked = await work.recheck({ projectId, criterion, since, matches }, signal);
+      return next("traces", { erased: await eraseMatches(db, id, checked) });
     }
     case "identities": {
       const at = await eraseIdentities(db, { projectId, criterion, cursor }, signal);

@@ -17,6 +17,7 @@ import {
   listTurnsToScan,
   type ScannedAgent,
   type ScannedTrace,
+  type ScannedTurn,
 } from "../store/erasures/scan.ts";
 import { clockSlackMs, idAt, oldest, timeOfId } from "../store/listing.ts";
 import { loadBatches, type StoredBatch, type StoredBatches } from "../store/traces/batches.ts";
@@ -90,9 +91,9 @@ function whole(traceIds: string[], path: string): ErasurePart {
 }
 
 /** As many of the rows as may be read at once, at least one, and those that changed. */
-function portion(rows: ScannedTrace[]): { taken: ScannedTrace[]; open: ScannedTrace[] } {
-  const taken: ScannedTrace[] = [];
-  const open: ScannedTrace[] = [];
+export function portion<T extends ScannedTrace>(rows: T[]): { taken: T[]; open: T[] } {
+  const taken: T[] = [];
+  const open: T[] = [];
   let bytes = 0;
   for (const row of rows) {
     if (row.changed) {
@@ -111,7 +112,7 @@ type Search = {
   inColumns: (row: ScannedTrace) => ErasurePlace | null;
 };
 
-function searchOf({ kind, values }: Criterion, agent: ScannedAgent): Search {
+export function searchOf({ kind, values }: Criterion, agent: ScannedAgent): Search {
   const probe = new JsonProbe(values);
   if (kind === "text") {
     const text: TextSearch = { values, wholeWords: false };
@@ -135,7 +136,7 @@ function placeInTrace(path: string, excerpt: string): ErasurePlace {
   return { spanId: null, in: "trace", path, excerpt };
 }
 
-async function matchesIn(
+export async function matchesIn(
   db: Database,
   heap: HeapSemaphore,
   rows: ScannedTrace[],
@@ -206,6 +207,14 @@ async function inJson(
   }
 }
 
+export function excerptInTurn(
+  { document, reply }: Pick<ScannedTurn, "document" | "reply">,
+  text: TextSearch,
+): string | null {
+  const parts = [JSON.parse(document), reply && JSON.parse(zstdDecompressSync(reply).toString())];
+  return parts.map(part => excerptInJson(part, text)).find(one => one !== null) ?? null;
+}
+
 const launchesMax = 20;
 const turnsMax = 50;
 
@@ -231,9 +240,8 @@ export async function findInTurns(
     for (let last = { runId: oldest, turn: -1 }; ; ) {
       const turns = await listTurnsToScan(db, launchId, last, turnsMax);
       for (const { runId, traceId, document, reply } of turns) {
-        const parts = [JSON.parse(document), reply && JSON.parse(zstdDecompressSync(reply).toString())];
-        const excerpt = parts.map(part => excerptInJson(part, search)).find(one => one !== null);
-        if (excerpt === undefined || excerpt === null) continue;
+        const excerpt = excerptInTurn({ document, reply }, search);
+        if (excerpt === null) continue;
         if (traceId === null) open.add(runId);
         else matches.push({ traceId, place: { spanId: null, in: "turn", path: "", excerpt } });
       }

@@ -5,6 +5,7 @@ import type { ForgetterDeps } from "../forgetter.ts";
 import { findInTurns, findMatches } from "../load/erasure.ts";
 import { eraseCopies, eraseWaiting } from "../load/erasure-copies.ts";
 import { editChosen, findHolders } from "../load/erasure-holders.ts";
+import { recheckMatches } from "../load/erasure-recheck.ts";
 import { forgetTraces } from "../load/forget.ts";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { asUnavailable } from "../store/db.ts";
@@ -19,6 +20,7 @@ const heap = new HeapSemaphore(limits);
 const work: ErasureWork & Pick<ForgetterDeps, "forget"> = {
   forget: (due, signal) => forgetTraces(db, heap, due, signal),
   find: (search, signal) => findMatches(db, heap, search, signal),
+  recheck: (request, signal) => recheckMatches(db, heap, request, signal),
   turns: request => findInTurns(db, request, request.deletes),
   waiting: ({ projectId, criterion }) => eraseWaiting(db, projectId, criterion),
   edit: ({ projectId, criterion, choices }) => editChosen(db, projectId, criterion, choices),

@@ -28,6 +28,8 @@ export class ThreadedErasures implements ErasureWork {
   }
 
   find: ErasureWork["find"] = (search, signal) => this.#pool.call("find", search, signal ? { signal } : {});
+  recheck: ErasureWork["recheck"] = (request, signal) =>
+    this.#pool.call("recheck", request, signal ? { signal } : {});
   turns: ErasureWork["turns"] = request => this.#pool.call("turns", request);
   waiting: ErasureWork["waiting"] = request => this.#pool.call("waiting", request);
   edit: ErasureWork["edit"] = request => this.#pool.call("edit", request);

@@ -1,6 +1,8 @@
 // Which traces an erasure deletes: those that still match after the dry run, by IDs as they were sent. Which tests it disables.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { placeOf } from "../../src/store/scale/places.ts";
+import { begun, waiting } from "../store/locks.ts";
 import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eraseAll, startErasure } from "../support/erasing.ts";
@@ -46,6 +48,34 @@ test("a trace that was replaced after the dry run is erased only if it still mat
   await sendUser("over-1", "carol-1");
   assert.equal((await startErasure(erasing(), { traceIds, confirm: 1 })).erased, 1);
   assert.deepEqual(await remaining(), []);
+});
+
+test("a trace that is replaced just before it would be deleted is read again, and stays if it no longer matches", async () => {
+  const leaves = await sendUser("late-1", "jane-2");
+  await sendUser("late-2", "jane-2");
+  const other = await sendUser("late-3", "bob-2");
+  const criterion = { userId: "jane-2" };
+  assert.equal((await startErasure(erasing(), { ...criterion, dryRun: true })).matched, 2);
+  const place = await placeOf(service.db, service.agent.id);
+  const replacing = await begun(place);
+  await replacing.query(
+    `update traces set user_id = case when id = $1 then 'bob-2' else user_id end, revision = revision + 1, updated_at = now()
+     where id <> $2`,
+    [leaves, other],
+  );
+  await replacing.query(
+    `update trace_batches b set spans = o.spans, span_keys = o.span_keys, raw_length = o.raw_length
+     from trace_batches o where b.trace_id = $1 and o.trace_id = $2`,
+    [leaves, other],
+  );
+  const erased = startErasure(erasing(), { ...criterion, confirm: 2 });
+  await waiting(place, "chosen as materialized");
+  await replacing.commit();
+  const erasure = await erased;
+  assert.deepEqual([erasure.state, erasure.matched, erasure.erased], ["done", 2, 1]);
+  assert.deepEqual(await remaining(), [leaves, other]);
+  assert.equal((await startErasure(erasing(), { userId: "bob-2", dryRun: true })).matched, 2);
+  assert.equal((await startErasure(erasing(), { userId: "bob-2", confirm: 2 })).erased, 2);
 });
 
 test("an OTLP trace ID is found in upper case, as it was sent, and an x-request-id in its own case alone", async () => {

@@ -77,8 +77,9 @@ const ended = (id: string) =>
     return row;
   });
 const eraserWith = (find: ErasureWork["find"], leaseMs = 30_000) => {
-  const { turns, waiting, edit, copies, holders } = work;
-  return new Eraser({ db, vault, log, leaseMs, work: { find, turns, waiting, edit, copies, holders } });
+  const { recheck, turns, waiting, edit, copies, holders } = work;
+  const all = { find, recheck, turns, waiting, edit, copies, holders };
+  return new Eraser({ db, vault, log, leaseMs, work: all });
 };
 
 test("a dry run that is stopped after its first part is finished by others, and reads each trace once", async () => {

@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { CriterionKind, ErasurePlace } from "../../model/erasure.ts";
 import { type Database, transaction } from "../db.ts";
 import { countMatches, dryRunMs, type ErasureStep, sealedFor } from "../erasures.ts";
-import { partsOfRows, placesFound } from "../scale/places.ts";
+import { partsOf, partsOfRows } from "../scale/places.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 export type ClaimedErasure = {
@@ -204,34 +204,49 @@ export async function deleteOldDryRuns(db: Database): Promise<void> {
 
 const erasedAtOnce = 50;
 
-/** Deletes the next traces that were found, with all that hangs on them; undefined if none is left. */
-export async function eraseNext(db: Database, id: string): Promise<number | undefined> {
-  const places = await placesFound(db, {
-    text: `select agent_id as "agentId" from erasure_matches where erasure_id = $1 group by agent_id`,
-    values: [id],
-  });
-  for (const place of places) {
-    const erased = await eraseIn(place, id);
-    if (erased !== undefined) return erased;
-  }
-  return undefined;
+export type Match = { traceId: string; agentId: string };
+
+/** The next traces that were found. */
+export async function listNextMatches(db: Database, id: string): Promise<Match[]> {
+  const { rows } = await db.pool.query<Match>(
+    `select trace_id as "traceId", agent_id as "agentId" from erasure_matches where erasure_id = $1
+     order by trace_id limit $2`,
+    [id, erasedAtOnce],
+  );
+  return rows;
 }
 
-async function eraseIn(db: Database, id: string): Promise<number | undefined> {
+/** `revision`: at which it was read and matches; null: it does not match any more, or is gone. */
+export type CheckedMatch = Match & { revision: number | null };
+
+/**
+ * Deletes those that match, with all that hangs on them, and takes off those that do not; how many were deleted. One that
+ * changed since it was read stays, to be read again.
+ */
+export async function eraseMatches(db: Database, id: string, checked: CheckedMatch[]): Promise<number> {
+  let erased = 0;
+  for (const [place, part] of await partsOf(db, checked)) erased += await eraseIn(place, id, part);
+  return erased;
+}
+
+async function eraseIn(db: Database, id: string, checked: CheckedMatch[]): Promise<number> {
+  const matching = checked.filter(({ revision }) => revision !== null);
+  const others = checked.filter(({ revision }) => revision === null);
   return transaction(db, async client => {
-    const { rows } = await client.query<{ trace_id: string }>(
-      "select trace_id from erasure_matches where erasure_id = $1 order by trace_id limit $2",
-      [id, erasedAtOnce],
-    );
-    if (rows.length === 0) return undefined;
-    const ids = rows.map(row => row.trace_id);
     // Locked in the order of ids, as by everybody else who deletes or merges traces.
     const { rowCount } = await client.query(
-      `with chosen as materialized (select id from traces where id = any ($1::uuid[]) order by id for update)
+      `with chosen as materialized (
+         select t.id from unnest($1::uuid[], $2::int[]) as checked (id, revision)
+           join traces t on t.id = checked.id and t.revision = checked.revision order by t.id for update of t
+       )
        delete from traces using chosen where traces.id = chosen.id`,
-      [ids],
+      [matching.map(({ traceId }) => traceId), matching.map(({ revision }) => revision)],
     );
-    await deleteMatches(client, id, ids);
+    await deleteMatches(
+      client,
+      id,
+      others.map(({ traceId }) => traceId),
+    );
     return rowCount ?? 0;
   });
 }

@@ -23,6 +23,10 @@ export type ScannedTrace = {
   texts: string[];
 };
 
+const scannedColumns = `batch_bytes as bytes, conversation_id as "conversationId", user_id as "userId",
+  array_remove(array[external_id, name, user_input, response_text, conversation_id, user_id]
+    || tools || models || providers, null) as texts`;
+
 /** The next traces of an agent with ids above `after` and at most `through`. */
 export async function listTracesToScan(
   db: Database,
@@ -31,14 +35,29 @@ export async function listTracesToScan(
 ): Promise<ScannedTrace[]> {
   const { rows } = await (await placeOf(db, agentId)).pool.query<ScannedTrace>({
     name: "list_traces_to_scan",
-    text: `select id, batch_bytes as bytes, $4::timestamptz is null or updated_at >= $4 as changed,
-        conversation_id as "conversationId", user_id as "userId",
-        array_remove(array[external_id, name, user_input, response_text, conversation_id, user_id]
-          || tools || models || providers, null) as texts
+    text: `select id, $4::timestamptz is null or updated_at >= $4 as changed, ${scannedColumns}
       from traces where agent_id = $1 and id > $2 and id <= $3 order by id limit $5`,
     values: [agentId, after, through, since, rowsMax],
   });
   return rows;
+}
+
+/** These traces, as far as they exist. */
+export async function listTracesToCheck(
+  db: Database,
+  traceIds: string[],
+  since: Date | null,
+): Promise<(ScannedTrace & { agentId: string; revision: number })[]> {
+  const found: (ScannedTrace & { agentId: string; revision: number })[] = [];
+  for (const [place, ids] of await partsOfRows(db, "traces", traceIds)) {
+    const { rows } = await place.pool.query<(typeof found)[number]>(
+      `select id, agent_id as "agentId", revision, $2::timestamptz is null or updated_at >= $2 as changed, ${scannedColumns}
+       from traces where id = any ($1::uuid[]) order by id`,
+      [ids, since],
+    );
+    found.push(...rows);
+  }
+  return found;
 }
 
 /** Traces by their external ids, or by the OTLP trace ids under which their log records come. */
@@ -107,6 +126,20 @@ export async function listTurnsToScan(
     [launchId, after.runId, after.turn, rowsMax],
   );
   return rows;
+}
+
+/** The turns of manual runs that belong to these traces. */
+export async function listTurnsOfTraces(db: Database, traceIds: string[]): Promise<ScannedTurn[]> {
+  const found: ScannedTurn[] = [];
+  for (const [place, ids] of await partsOfRows(db, "traces", traceIds)) {
+    const { rows } = await place.pool.query<ScannedTurn>(
+      `select run_id as "runId", turn, trace_id as "traceId", document, reply from run_turns
+       where trace_id = any ($1::uuid[])`,
+      [ids],
+    );
+    found.push(...rows);
+  }
+  return found;
 }
 
 /** Ends runs that had no trace for these turns yet, and deletes their turns. */
