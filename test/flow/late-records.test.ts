@@ -49,7 +49,7 @@ const reply = { "gen_ai.response.text": "In Lyon." };
 async function evaluated(externalId: string): Promise<string> {
   return eventually(async () => {
     const { rows } = await service.db.pool.query(
-      `select t.id from traces t join runs r on r.trace_id = t.id
+      `select t.id from traces t join runs r on r.agent_id = t.agent_id and r.trace_id = t.id
         where t.external_id = $1 and r.state = 'completed' and t.derived_revision = t.revision`,
       [externalId],
     );
