@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
 import fc from "fast-check";
 import type { Outcome, RunCause } from "../../../src/model/run/run.ts";
-import { idAt, newest } from "../../../src/store/listing.ts";
+import { idAt, newest, timeOfId } from "../../../src/store/listing.ts";
 import { completeRuns, failRun } from "../../../src/store/runs/claims.ts";
 import { encodeRun } from "../../../src/store/runs/completed-run.ts";
 import { listTestPoints, listTestStrips, listTestVersions } from "../../../src/store/runs/insights.ts";
@@ -53,7 +53,8 @@ async function begin({ sender }: Agent, traceId: string, cause: RunCause, minute
   return { id, lease, traceId, cause, at };
 }
 
-let revision = 0;
+/** A later run of a trace has read a later revision. */
+const revisionOf = (id: string) => 1 + (timeOfId(id) - firstHour) / 60_000;
 
 /** Of the tests in their order; null: no result. Each has a check with its outcome, and the version. */
 function judged({ tests }: Agent, id: string, ofTests: (Outcome | null)[], testVersion = 1) {
@@ -70,7 +71,7 @@ function judged({ tests }: Agent, id: string, ofTests: (Outcome | null)[], testV
         ],
   );
   return encodeRun({
-    ...{ id, revision: ++revision, outage: false, durationMs: null, usage: [] },
+    ...{ id, revision: revisionOf(id), outage: false, durationMs: null, usage: [] },
     verdict: {
       routing: "ok",
       verdict: worst.find(one => ofTests.includes(one)) ?? null,

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import type { Verdict } from "../../../src/model/run/run.ts";
 import type { Database } from "../../../src/store/db.ts";
+import { idAt } from "../../../src/store/listing.ts";
 import { evaluateAgain } from "../../../src/store/runs/again.ts";
 import { claimRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
@@ -136,7 +137,8 @@ describe("a batch that comes after the claim of a run", () => {
 describe("a run that is scheduled by a process whose clock is behind", () => {
   it("is later than those before, and so is one that was asked for", async () => {
     const { traceId } = await send("a", "1");
-    await db.pool.query("update runs set id = id_at(now() + interval '9 minutes', id)");
+    const ahead = idAt(Date.now() + 540_000);
+    await db.pool.query("update runs set id = $1 where trace_id = $2", [ahead, traceId]);
     await (await claimed()).complete(1);
     await send("a", "2");
     await (await claimed()).complete(2);
