@@ -24,7 +24,8 @@ const remedies: Record<RefusalCode, string> = {
   METHOD_NOT_ALLOWED: "Use a method from the `Allow` header. Traces are sent with POST.",
   REQUEST_TIMEOUT:
     "Send the same again. Headers may take 10 s, a whole request 120 s: check the network, or send smaller batches.",
-  CONFLICT: "Read the message: a name is taken, for example, too many runs are unfinished, or more traces match an erasure than were confirmed.",
+  CONFLICT:
+    "Read the message: a name is taken, for example, too many runs are unfinished, or more traces match an erasure than were confirmed.",
   PAYLOAD_TOO_LARGE: "Send smaller batches, of 10 to 20 spans. See [Limits](limits.md#receiving-traces).",
   UNSUPPORTED_MEDIA_TYPE:
     "Send JSON or protobuf, plain or gzip. OTLP over gRPC is not supported: set `OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`.",
