@@ -9,6 +9,7 @@ import type { Redacted, Redaction } from "../model/redaction.ts";
 import { Refusal } from "../model/refusal.ts";
 import { columnsOf, namesMax, rulesOf, type TraceColumns } from "../model/trace/columns.ts";
 import { derive } from "../model/trace/derive.ts";
+import { boundedId, IdSpans, idsOf } from "../model/trace/identity.ts";
 import { mergeBatches } from "../model/trace/merge.ts";
 import type { Batch, TracePath } from "../model/trace/trace.ts";
 import {
@@ -133,8 +134,10 @@ function columnsLeft(columns: TraceColumns, left: Batch, path: TracePath, by: Re
 
 type Names = StructureNames & Pick<TraceColumns, "name">;
 
-function namesOf(left: Batch, path: TracePath, by: ReadBy): Names {
+/** `idSpans`: gets the spans. */
+function namesOf(left: Batch, path: TracePath, by: ReadBy, idSpans?: IdSpans): Names {
   const { trace, reading } = readTraceBy(mergeBatches([left], path), readByOf(by), undefined, "columns");
+  idSpans?.add(trace.spans);
   const columns = columnsOf(derive(trace, undefined, reading, "columns"), []);
   const { name, tools, models, providers, conversationId, userId } = columns;
   return { name, tools, models, providers, conversationId, userId };
@@ -152,31 +155,28 @@ async function structureInParts(
   const { agentId, revision, path } = stored;
   const batches: StructureBatch[] = [];
   const names: Names[] = [];
+  const idSpans = new IdSpans();
   for (const batch of readEach(stored)) {
     if (batch.logRecords) continue;
     const left = leftOf(batch, path, stored, settings);
     batches.push(encoded(left));
-    names.push(namesOf(left, path, stored));
+    names.push(namesOf(left, path, stored, idSpans));
   }
-  return { traceId, agentId, revision, settings, batches, columns: null, names: joinedNames(names) };
+  return { traceId, agentId, revision, settings, batches, columns: null, names: joinedNames(names, idSpans) };
 }
 
-function joinedNames(parts: Names[]): StructureNames {
+/** Structures have ids as documented attributes only: they are read as those of one trace are, and not batch by batch. */
+function joinedNames(parts: Names[], { spans }: IdSpans): StructureNames {
+  const { userId, conversationId } = idsOf(spans, null);
   const all = (of: "tools" | "models" | "providers") =>
     [...new Set(parts.flatMap(part => part[of]))].slice(0, namesMax);
   return {
     tools: all("tools"),
     models: all("models"),
     providers: all("providers"),
-    userId: onlyOne(parts.map(({ userId }) => userId)),
-    conversationId: onlyOne(parts.map(({ conversationId }) => conversationId)),
+    userId: userId && boundedId(userId),
+    conversationId: conversationId && boundedId(conversationId),
   };
-}
-
-/** An id counts only if all batches that have one agree. */
-function onlyOne(ids: (string | null)[]): string | null {
-  const distinct = new Set(ids.filter(id => id !== null));
-  return distinct.size === 1 ? [...distinct][0]! : null;
 }
 
 function* readEach({ batches }: StoredBatches): Generator<Batch> {

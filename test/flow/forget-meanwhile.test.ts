@@ -170,6 +170,58 @@ describe("while content is forgotten", () => {
     assert.equal(rows.length, 0);
   });
 
+  it("a trace that is too large to be opened keeps the ids on which all of its batches agree, as any other", async () => {
+    const cases: [conventions: string[], batches: object[][], ids: object][] = [
+      [
+        [],
+        [
+          [{ "session.id": "s-1", "user.id": "u-1" }],
+          [{ "gen_ai.conversation.id": "c-1", "user.id": "u-1" }],
+        ],
+        { conversationId: "c-1", userId: "u-1" },
+      ],
+      [
+        [],
+        [[{ "user.id": "u-1" }, { "user.id": "u-2" }], [{ "user.id": "u-1" }]],
+        { conversationId: null, userId: null },
+      ],
+      [
+        ["*"],
+        [
+          [{ "session.id": "s-1", "user.id": "u-1" }],
+          [{ "gen_ai.conversation.id": "c-1", "user.id": "u-2" }],
+        ],
+        { conversationId: "c-1", userId: null },
+      ],
+    ];
+    for (const [conventions, batches, ids] of cases) {
+      const agent = await forgetting.forgetful();
+      await service.client.patch(`/api/agents/${agent.id}`, { conventions }).expect(200);
+      const read: object[] = [];
+      for (const heap of [new HeapSemaphore(), new HeapSemaphore({ bytes: 1_000, elements: 10 })]) {
+        const traceId = newTraceId();
+        for (const batch of batches) {
+          const note = { "app.note": "x".repeat(5_000) };
+          await otlp(
+            agent,
+            batch.map(attributes => callSpan({ traceId, spanId: newSpanId() }, { ...note, ...attributes })),
+          );
+        }
+        const { id } = await traceOf(agent.id, traceId);
+        await pass(service.db, agent.id, 3_500);
+        await (await placeOf(service.db, agent.id)).pool.query(
+          "update traces set updated_at = updated_at - interval '1 hour' where id = $1",
+          [id],
+        );
+        const { traces } = await forgetTraces(service.db, heap, await dueOf(service.db, agent.id, [id]));
+        assert.equal(traces.length, 1);
+        const { conversationId, userId } = await traceOf(agent.id, traceId);
+        read.push({ conversationId, userId });
+      }
+      assert.deepEqual(read, [ids, ids], JSON.stringify(batches));
+    }
+  });
+
   it("a trace that is too large to be opened is forgotten batch by batch", async () => {
     const agent = await forgetting.forgetful();
     const about = { traceId: newTraceId(), spanId: newSpanId() };

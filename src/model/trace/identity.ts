@@ -50,6 +50,32 @@ export function idsOf(
   return { conversationId: agreed(spans, conversationKeys), userId: agreed(spans, userKeys) };
 }
 
+/** Of spans that come in parts, the few that give the ids of all in `idsOf`: of each key, two different ids are enough. */
+export class IdSpans {
+  readonly spans: Span[] = [];
+  readonly #known = new Map<string, Set<string>>();
+
+  add(spans: Span[]): void {
+    for (const span of spans) if (this.#isNew(span)) this.spans.push(span);
+  }
+
+  #isNew(span: Span): boolean {
+    let isNew = false;
+    for (const keys of [conversationKeys, userKeys]) {
+      const ruled = isRuled(span, keys[0]!);
+      for (const key of keys) {
+        const id = textIn(span, [key]);
+        const name = `${ruled} ${key}`;
+        const known = this.#known.get(name) ?? new Set();
+        if (id === null || known.size > 1 || known.has(id)) continue;
+        this.#known.set(name, known.add(id));
+        isNew = true;
+      }
+    }
+    return isNew;
+  }
+}
+
 const idMax = 255;
 const digestDigits = 32;
 
