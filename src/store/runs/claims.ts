@@ -192,13 +192,13 @@ async function completeIn(db: Database, lease: string, completed: EncodedRun[]):
     if (kept.some(run => run.outageBefore || byId.get(run.id)!.outage)) await closeOutages(client, kept);
     if (kept.length > 0) {
       const replacements = await findReplacements(client, kept);
-      const repeated = kept.filter(({ hasOthers }) => hasOthers);
+      const placed = kept.map(run => ({ ...run, ...replacements.get(run.id)! }));
       const changes = await findTestChanges(
         client,
-        repeated.map(run => ({ ...run, ...replacements.get(run.id)! })),
+        placed.filter(({ hasOthers }) => hasOthers),
       );
-      const stored = kept.map(run => ({
-        ...{ ...byId.get(run.id)!, ...run, ...replacements.get(run.id)! },
+      const stored = placed.map(run => ({
+        ...{ ...byId.get(run.id)!, ...run },
         ...(changes.get(run.id) ?? countsItself),
       }));
       await addResultValues(

@@ -111,7 +111,8 @@ export type JudgedTest = {
 
 /**
  * The completed runs that count a result of the test, newest first: without those in whose place another was asked for.
- * Searches only hours in which the rollups have the test with the outcome. Fewer than requested does not mean that there are no more: those below `reach` have not been searched.
+ * Searches only hours in which the rollups have the test with the outcome. Fewer than requested does not mean that there are no
+ * more: those below `reach` have not been searched.
  */
 export async function listRunsOfTest(
   db: Database,

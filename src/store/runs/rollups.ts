@@ -7,6 +7,7 @@ import { keyName, storable } from "../../model/trace/storable.ts";
 import type { TestChanges } from "./asked-for.ts";
 import type { Outcomes } from "./completed-run.ts";
 import type { TraceCounts } from "./detail.ts";
+import { entry, nothing, testsOf } from "./test-counts.ts";
 
 /** A run that was just completed. */
 export type CountedRun = {
@@ -153,63 +154,9 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
   });
 }
 
-/** What runs counted in an hour for one of their tests; without `ran`, only of runs before them. */
-type OfTest = {
-  agentId: string;
-  testId: string;
-  hour: Date;
-  counts: Counts;
-  lastOutcome: Outcome;
-  ran: boolean;
-  versions: Map<number, Counts & { ran: boolean }>;
-  checks: Map<string, Counts>;
-};
-
-// By hour first: a text of both for each result would take longer than counting it.
-type Hours = Map<number, Map<string, OfTest>>;
-
-function testsOf(runs: CountedRun[]): OfTest[] {
-  const hours: Hours = new Map();
-  for (const { agentId, hour, verdict, countsTests, before } of runs) {
-    if (before) addResults(hours, { agentId, hour: before.hour }, before.results, before.by, false);
-    if (countsTests) addResults(hours, { agentId, hour }, verdict.results, 1, true);
-  }
-  return [...hours.values()].flatMap(tests => [...tests.values()]);
-}
-
-function addResults(
-  hours: Hours,
-  { agentId, hour }: Pick<CountedRun, "agentId" | "hour">,
-  results: Outcomes["results"],
-  by: 1 | -1,
-  ran: boolean,
-): void {
-  const tests = entry(hours, hour.getTime(), () => new Map<string, OfTest>());
-  for (const { testId, testVersion, outcome, checks } of results) {
-    const test = entry(tests, testId, () => ({
-      ...{ agentId, testId, hour, counts: { ...nothing }, lastOutcome: outcome, ran },
-      versions: new Map(),
-      checks: new Map(),
-    }));
-    test.counts[outcome] += by;
-    test.lastOutcome = ran ? outcome : test.lastOutcome;
-    test.ran ||= ran;
-    if (typeof testVersion === "number") {
-      const version = entry(test.versions, testVersion, () => ({ ...nothing, ran }));
-      version[outcome] += by;
-      version.ran ||= ran;
-    }
-    for (const { id, outcome } of checks) entry(test.checks, id, zero)[outcome] += by;
-  }
-}
-
-const zero = (): Counts => ({ ...nothing });
-
 function addOutcomes(row: Counts, counts: Counts): void {
   for (const outcome of outcomes) row[outcome] += counts[outcome];
 }
-
-const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
 
 type OfTrace = Pick<CountedRun, "agentId" | "traceHour">;
 
@@ -288,14 +235,6 @@ const tokensMax = 1e9;
 
 function countable(tokens: number | null): number {
   return Math.min(Math.max(Math.round(tokens ?? 0), 0), tokensMax);
-}
-
-function entry<K, T>(map: Map<K, T>, key: K, make: () => T): T {
-  const known = map.get(key);
-  if (known) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }
 
 /** Sorted by key, descending like the locks of `updateTestCases`, so that concurrent transactions never deadlock. */

@@ -1,0 +1,69 @@
+// Counts the results of runs by hour, test, version and check.
+import type { Counts, Outcome } from "../../model/run/run.ts";
+import type { TestChanges } from "./asked-for.ts";
+import type { Outcomes } from "./completed-run.ts";
+
+/** `hour`: in which it was created. */
+type RunOfTests = { agentId: string; hour: Date; verdict: Pick<Outcomes, "results"> } & TestChanges;
+
+/** What runs counted in an hour for one of their tests; without `ran`, only of runs before them. */
+type OfTest = {
+  agentId: string;
+  testId: string;
+  hour: Date;
+  counts: Counts;
+  lastOutcome: Outcome;
+  ran: boolean;
+  versions: Map<number, Counts & { ran: boolean }>;
+  checks: Map<string, Counts>;
+};
+
+// By hour first: a text of both for each result would take longer than counting it.
+type Hours = Map<number, Map<string, OfTest>>;
+
+export function testsOf(runs: RunOfTests[]): OfTest[] {
+  const hours: Hours = new Map();
+  for (const { agentId, hour, verdict, countsTests, before } of runs) {
+    if (before) addResults(hours, { agentId, hour: before.hour }, before.results, before.by, false);
+    if (countsTests) addResults(hours, { agentId, hour }, verdict.results, 1, true);
+  }
+  return [...hours.values()].flatMap(tests => [...tests.values()]);
+}
+
+function addResults(
+  hours: Hours,
+  { agentId, hour }: Pick<RunOfTests, "agentId" | "hour">,
+  results: Outcomes["results"],
+  by: 1 | -1,
+  ran: boolean,
+): void {
+  const tests = entry(hours, hour.getTime(), () => new Map<string, OfTest>());
+  for (const { testId, testVersion, outcome, checks } of results) {
+    const test = entry(tests, testId, () => ({
+      ...{ agentId, testId, hour, counts: { ...nothing }, lastOutcome: outcome, ran },
+      versions: new Map(),
+      checks: new Map(),
+    }));
+    test.counts[outcome] += by;
+    if (ran) test.lastOutcome = outcome;
+    test.ran ||= ran;
+    if (typeof testVersion === "number") {
+      const version = entry(test.versions, testVersion, () => ({ ...nothing, ran }));
+      version[outcome] += by;
+      version.ran ||= ran;
+    }
+    for (const { id, outcome } of checks) entry(test.checks, id, zero)[outcome] += by;
+  }
+}
+
+const zero = (): Counts => ({ ...nothing });
+
+export const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
+
+export function entry<K, T>(map: Map<K, T>, key: K, make: () => T): T {
+  const known = map.get(key);
+  if (known) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
