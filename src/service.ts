@@ -23,7 +23,7 @@ import { ThreadedErasures } from "./service/threaded-erasures.ts";
 import { readConnectionLimit } from "./store/connection-limit.ts";
 import type { Addresses } from "./store/db.ts";
 import { clearWaits } from "./store/judge/states.ts";
-import { prepareDatabase } from "./store/prepare.ts";
+import { prepareDatabase, untilAnswered } from "./store/prepare.ts";
 import { retryWaitingSoon } from "./store/runs/waiting.ts";
 import { readClusterLimit } from "./store/scale/nodes.ts";
 import { openStore } from "./store/scale/open.ts";
@@ -76,12 +76,12 @@ export async function startService(
     closing.push(() => db.close());
     const config = { ...given };
     const vault = openVault(await masterKeyOf(config));
-    if (await isOtherMasterKey(db, vault)) log.warn(otherKeyWarning);
+    if (await untilAnswered(() => isOtherMasterKey(db, vault))) log.warn(otherKeyWarning);
     logTargets(config, log);
     if (config.roles.includes("worker")) {
       // The limits of judges, such as a Retry-After, are those of a process: a restart clears them.
-      await clearWaits(db);
-      await retryWaitingSoon(db, null, 0);
+      await untilAnswered(() => clearWaits(db));
+      await untilAnswered(() => retryWaitingSoon(db, null, 0));
       const started = startEvaluators(config, addresses, log);
       evaluators = started;
       closing.push(() => started.stop());

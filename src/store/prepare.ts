@@ -46,3 +46,19 @@ export async function prepareDatabase(
     }
   }
 }
+
+/**
+ * For what a start asks of a database that is prepared, and may ask twice. On a busy machine a connection may take longer than
+ * requests wait for one: asks again for 30 s, with rests of `restMs`.
+ */
+export async function untilAnswered<T>(ask: () => Promise<T>, restMs = 1_000): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!mayPass(error) || performance.now() > deadline) throw error;
+      await sleep(restMs);
+    }
+  }
+}

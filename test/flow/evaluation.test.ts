@@ -11,7 +11,8 @@ import { jsonOf, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 // Longer than the stock exporter takes between two batches on a busy machine.
-const debounceMs = 500;
+// Longer than an export takes on a busy machine.
+const debounceMs = 2_000;
 // How long an unavailable judge is waited for.
 const judgeDeadlineMs = 5_000;
 

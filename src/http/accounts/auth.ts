@@ -6,6 +6,7 @@ import type { Account } from "../../model/account.ts";
 import { passwordResetMail } from "../../remote/mail/mails.ts";
 import { accountsDatabase } from "../../store/accounts/library.ts";
 import { listOwnIds } from "../../store/accounts/ownership.ts";
+import { untilAnswered } from "../../store/prepare.ts";
 import { sharedSecret } from "../../store/secrets/shared-secret.ts";
 import { deleteTracesOf } from "../../store/traces/read.ts";
 import type { Background } from "../background.ts";
@@ -25,7 +26,7 @@ export async function openAuth(deps: Deps, background: Background) {
   const { db, log, mailer, config } = deps;
   return betterAuth({
     appName: "Onlooker",
-    secret: await sharedSecret(db, "session-cookies"),
+    secret: await untilAnswered(() => sharedSecret(db, "session-cookies")),
     // Never seen by a client: requests are forwarded one by one, and links are built from the configured URL.
     baseURL: authOrigin,
     basePath: "/api/auth",
