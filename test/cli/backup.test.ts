@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { makeScratch } from "../support/postgres-server.ts";
+import { makeScratch } from "../support/scratch.ts";
 import { svc } from "../wide/support/svc.ts";
 
 const scratch = makeScratch();

@@ -20,7 +20,7 @@ import { connectEmbedded, type EmbeddedDatabase, openEmbedded } from "../../src/
 import { EmbeddedError } from "../../src/embedded/error.ts";
 import { folderIn, isAlive, runningServer } from "../../src/embedded/folder.ts";
 import { blockedAt } from "../../src/embedded/user.ts";
-import { makeScratch } from "../support/postgres-server.ts";
+import { makeScratch } from "../support/scratch.ts";
 
 const scratch = makeScratch();
 after(() => rmSync(scratch, { recursive: true, force: true }));

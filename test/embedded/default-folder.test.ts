@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { defaultDataDir } from "../../src/embedded/default-folder.ts";
 import { folderIn } from "../../src/embedded/folder.ts";
-import { makeScratch } from "../support/postgres-server.ts";
+import { makeScratch } from "../support/scratch.ts";
 
 const scratch = makeScratch();
 after(() => rmSync(scratch, { recursive: true, force: true }));

@@ -7,8 +7,8 @@ import { after, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import pg from "pg";
 import { emptyDatabase } from "../support/postgres.ts";
-import { makeScratch } from "../support/postgres-server.ts";
 import { checkUpgrade, countRows, type Recorded } from "../support/release-data.ts";
+import { makeScratch } from "../support/scratch.ts";
 import { startProcess, stopProcess, stopProcesses } from "./processes.ts";
 
 const scratch = makeScratch();

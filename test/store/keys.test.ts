@@ -7,7 +7,7 @@ import { settleLargeKeys, settleSmallKeys } from "../../src/store/keys.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { eventually } from "../support/eventually.ts";
 import { emptyDatabase } from "../support/postgres.ts";
-import { makeScratch } from "../support/postgres-server.ts";
+import { makeScratch } from "../support/scratch.ts";
 import { migrationsBefore, restore } from "./upgrades.ts";
 
 const scratch = makeScratch();

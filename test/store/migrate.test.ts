@@ -12,7 +12,7 @@ import { isMigrated, migrate } from "../../src/store/migrate.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { UnfitDatabaseError } from "../../src/store/unfit-database.ts";
 import { freshDatabase } from "../support/postgres.ts";
-import { makeScratch } from "../support/postgres-server.ts";
+import { makeScratch } from "../support/scratch.ts";
 import { limits, otlpWrite } from "./traces/make-write.ts";
 
 const scratch = makeScratch();

@@ -34,7 +34,9 @@ export async function distributedDatabase(): Promise<CitusDatabase> {
   const nodes = await listNodes();
   const copy = databaseOf(nodes, `onlooker_test_${randomBytes(6).toString("hex")}`);
   const from = await template;
-  await Promise.all(nodes.map(node => run(node.admin, `create database ${copy.name} template ${from}`)));
+  await Promise.all(
+    nodes.map(node => run(node.admin, `create database ${copy.name} template ${from} strategy file_copy`)),
+  );
   await prepareWorkers({ url: copy.url, directUrl: copy.url, pooled: false }, { info() {}, warn() {} });
   return copy;
 }

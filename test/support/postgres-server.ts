@@ -1,13 +1,13 @@
 // One embedded PostgreSQL for a test run, in a temporary folder that is removed with it.
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { openEmbedded } from "../../src/embedded/database.ts";
 import { type Folder, folderIn, isAlive, isServer, runningServer } from "../../src/embedded/folder.ts";
+import { makeScratch, scratchParent, scratchPrefix } from "./scratch.ts";
 
-const prefix = "onlooker-test-";
 const log = { info() {}, warn: console.error, error: console.error };
 
 /** Every test file uses this server: one that starts several services has 70 connections alone. */
@@ -29,10 +29,13 @@ export async function startServer(): Promise<{ url: string; stop(): Promise<void
 
 /** Removes servers and folders of runs that were killed, except those of another user. */
 async function removeLeftovers(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter(name => name.startsWith(prefix))) {
-    if (isAlive(Number.parseInt(name.slice(prefix.length), 10))) continue;
+  const parents = new Set([tmpdir(), scratchParent]);
+  const folders = [...parents].flatMap(parent => readdirSync(parent).map(name => join(parent, name)));
+  for (const folder of folders) {
+    const name = basename(folder);
+    if (!name.startsWith(scratchPrefix)) continue;
+    if (isAlive(Number.parseInt(name.slice(scratchPrefix.length), 10))) continue;
     try {
-      const folder = join(tmpdir(), name);
       for (const dataDir of readdirSync(folder)) await end(folderIn(join(folder, dataDir)));
       rmSync(folder, { recursive: true, force: true });
     } catch {
@@ -46,13 +49,6 @@ async function end(folder: Folder): Promise<void> {
   if (server === undefined) return;
   process.kill(server.pid, "SIGQUIT");
   while (isServer(server.pid, folder)) await delay(10);
-}
-
-/** A temporary folder that is removed by a later run if this one is killed, with the servers whose data it holds. */
-export function makeScratch(parent = tmpdir()): string {
-  const folder = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
-  chmodSync(folder, 0o755); // for the user that PostgreSQL runs as when the tests run as root
-  return folder;
 }
 
 /** Test data need not survive a crash: half the time of creating a database is spent on fsync. */

@@ -10,7 +10,7 @@ import { after, test } from "node:test";
 import { childEnv } from "../support/child-env.ts";
 import { eventually } from "../support/eventually.ts";
 import { freshDatabase } from "../support/postgres.ts";
-import { makeScratch } from "../support/postgres-server.ts";
+import { makeScratch } from "../support/scratch.ts";
 
 const checkout = join(import.meta.dirname, "../..");
 const scratch = makeScratch();

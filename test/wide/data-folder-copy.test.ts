@@ -8,8 +8,8 @@ import { after, test } from "node:test";
 import { openDatabase } from "../../src/store/db.ts";
 import { startLoad } from "../flow/load.ts";
 import { bootstrapped, signedIn, startProcess, stopProcess, stopProcesses } from "../flow/processes.ts";
-import { makeScratch } from "../support/postgres-server.ts";
 import { commandsWith, fillRestorable } from "../support/restorable.ts";
+import { makeScratch } from "../support/scratch.ts";
 
 const scratch = makeScratch();
 after(async () => {

@@ -26,8 +26,8 @@ import { startLoad } from "../flow/load.ts";
 import { bootstrapped, signedIn, startProcess, stopProcess, stopProcesses } from "../flow/processes.ts";
 import { childEnv } from "../support/child-env.ts";
 import { emptyDatabase, freshDatabase } from "../support/postgres.ts";
-import { makeScratch } from "../support/postgres-server.ts";
 import { fillRestorable } from "../support/restorable.ts";
+import { makeScratch } from "../support/scratch.ts";
 import { svc } from "./support/svc.ts";
 
 const scratch = makeScratch();

@@ -5,8 +5,8 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { bootstrapped, signedIn, startProcess, stopProcess, stopProcesses } from "../flow/processes.ts";
-import { makeScratch } from "../support/postgres-server.ts";
 import { checkUpgrade, fillRelease, readRelease } from "../support/release-data.ts";
+import { makeScratch } from "../support/scratch.ts";
 import { checkOutRelease, hasCommit } from "./support/release.ts";
 
 /** The release before: its dump is test/fixtures/upgrade/. */

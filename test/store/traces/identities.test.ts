@@ -11,7 +11,7 @@ import { migrate } from "../../../src/store/migrate.ts";
 import { expireTraces, saveRetention } from "../../../src/store/traces/retention.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { emptyDatabase } from "../../support/postgres.ts";
-import { makeScratch } from "../../support/postgres-server.ts";
+import { makeScratch } from "../../support/scratch.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
 import { begun, waiting } from "../locks.ts";
 import { migrationsBefore, restore } from "../upgrades.ts";

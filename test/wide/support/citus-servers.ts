@@ -5,7 +5,7 @@ import pg from "pg";
 import { serverEnvironment } from "../../../src/embedded/folder.ts";
 import { asUser, type ServerUser, serverUser } from "../../../src/embedded/user.ts";
 import { freePort } from "../../support/free-port.ts";
-import { makeScratch } from "../../support/postgres-server.ts";
+import { makeScratch } from "../../support/scratch.ts";
 import { requireCommand } from "./command.ts";
 
 const programs = "/usr/lib/postgresql/15/bin";

@@ -1,13 +1,13 @@
-// Starts a throwaway server of Debian's PostgreSQL: as an ordinary user, on the loopback interface, in a temporary folder.
+// Starts a throwaway server of Debian's PostgreSQL: as an ordinary user, on the loopback interface, in a scratch folder.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serverEnvironment } from "../../../src/embedded/folder.ts";
 import { asUser, serverUser } from "../../../src/embedded/user.ts";
 import { freePort } from "../../support/free-port.ts";
+import { makeScratch } from "../../support/scratch.ts";
 import { requireCommand } from "./command.ts";
 
 const installed = "/usr/lib/postgresql";
@@ -33,7 +33,7 @@ export async function startDebianPostgresql(
   version: number,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const user = serverUser([]);
-  const folder = mkdtempSync(join(tmpdir(), "onlooker-postgresql-"));
+  const folder = makeScratch();
   const password = randomBytes(12).toString("hex");
   const passwordFile = join(folder, "password");
   writeFileSync(passwordFile, password, { mode: 0o600 });

@@ -1,7 +1,7 @@
 // Builds the container image with buildah, without a container engine or a registry of images: on a base made by debootstrap.
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeScratch } from "../../support/postgres-server.ts";
+import { makeScratch } from "../../support/scratch.ts";
 import { cached, lastingFolder } from "./cache.ts";
 import { requireCommand, runCommand } from "./command.ts";
 import { debianWithNode } from "./debian.ts";

@@ -5,7 +5,7 @@ import { appendFileSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileS
 import { constants } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { makeScratch } from "../../support/postgres-server.ts";
+import { makeScratch } from "../../support/scratch.ts";
 import { lastingFolder } from "./cache.ts";
 import { type Output, requireCommand, runCommand } from "./command.ts";
 import { caPath, npmSettings } from "./settings.ts";

@@ -9,8 +9,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bootstrapped, signedIn, startProcess, stopProcess } from "../../flow/processes.ts";
-import { makeScratch } from "../../support/postgres-server.ts";
 import { fillRelease, readRelease } from "../../support/release-data.ts";
+import { makeScratch } from "../../support/scratch.ts";
 import { debianPostgresql, startDebianPostgresql } from "./debian-postgresql.ts";
 import { checkOutRelease } from "./release.ts";
 

@@ -13,7 +13,7 @@ import {
   start,
   urlOf,
 } from "../../../src/embedded/server.ts";
-import { makeScratch } from "../../support/postgres-server.ts";
+import { makeScratch } from "../../support/scratch.ts";
 import { requireCommand, runCommand } from "./command.ts";
 
 export type Node = {

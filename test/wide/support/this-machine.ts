@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
-import { makeScratch } from "../../support/postgres-server.ts";
+import { makeScratch } from "../../support/scratch.ts";
 import { runCommand } from "./command.ts";
 import type { Machine, Reply, RunOptions } from "./machine.ts";
 import { caPath, npmSettings } from "./settings.ts";
