@@ -24,6 +24,11 @@ export class FailedTests {
     this.#failures.push([`failed: ${place}${name}`, ...message.split("\n").map(one => `  | ${one}`)]);
   }
 
+  /** Also suites, which the runner does not count: a file that cannot be imported is one. */
+  get count(): number {
+    return this.#failures.length;
+  }
+
   /** Each begins with "failed: " or "  | ". */
   lines(): string[] {
     const more = this.#failures.length - shownMax;

@@ -151,6 +151,7 @@ async function runTogether(
   });
   events.on("test:fail", failed => failures.add(failed));
   for await (const text of events.compose(spec)) process.stdout.write(text);
+  counts.failed = Math.max(counts.failed, failures.count);
 }
 
 /** Which files to start first, or to make faster. */

@@ -50,6 +50,19 @@ test("a failed property is listed last, with its seed, its counterexample and wh
     assert.ok(message.includes(part), message);
 });
 
+test("a suite that breaks before its tests counts as failed", async () => {
+  const lines = await linesOf(`
+    import { describe, it } from "node:test";
+    it("passes", () => {});
+    describe("a file", async () => {
+      await import("data:text/javascript,throw new Error('broken')");
+      it("is never reached", () => {});
+    });
+  `);
+  assert.equal(lines.pop(), "1 passed, 1 failed");
+  assert.ok(lines.includes("  | broken"), lines.join("\n"));
+});
+
 test("a long message is cut, and only the first failures are listed", () => {
   const failures = new FailedTests("/project");
   for (let at = 0; at < 25; at++) {
