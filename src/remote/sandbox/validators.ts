@@ -35,9 +35,23 @@ export function validatorOf(schema: string): Validator {
   return made;
 }
 
-/** Resolves the references itself: the library's way knows other places than those that are checked on save. */
+/** What draft 7 does not know, and so ignores. The library obeys these keywords whatever the draft. */
+const newerThanDraft7 = [
+  "dependentRequired",
+  "dependentSchemas",
+  "maxContains",
+  "minContains",
+  "prefixItems",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+];
+
+/**
+ * Resolves the references itself: the library's way knows other places than those that are checked on save. The schema is
+ * changed.
+ */
 function makeValidator(schema: Schema | boolean): Validator {
-  const { targets, issues } = readReferences(schema);
+  const { subschemas, targets, issues } = readReferences(schema);
   if (issues.length > 0) throw new SchemaFault(issues[0]!.message);
   const lookup: Record<string, Schema | boolean> = Object.create(null);
   for (const [holder, target] of targets) {
@@ -46,6 +60,9 @@ function makeValidator(schema: Schema | boolean): Validator {
     Object.defineProperty(holder, "__absolute_ref__", { value: key });
   }
   const draft = draftOf(schema) ?? "2020-12";
+  if (draft === "7") {
+    for (const { schema } of subschemas) for (const keyword of newerThanDraft7) delete schema[keyword];
+  }
   return value => {
     // The library lists the outer keywords first and the failing one last.
     const { errors } = validate(value, schema, draft, lookup);

@@ -49,6 +49,28 @@ suite("schemas", () => {
     ["prefix items of 2020-12", { prefixItems: [{ type: "string" }] }, "[1]", false],
     ["a list of items in draft 7", { $schema: draft7, items: [{ type: "string" }] }, "[1]", false],
     [
+      "keywords in draft 7 that it does not know",
+      {
+        $schema: draft7,
+        properties: {
+          list: { prefixItems: [{ type: "string" }], unevaluatedItems: false, contains: {}, minContains: 2 },
+          prefixItems: { maxContains: 0, contains: {} },
+        },
+        dependentRequired: { list: ["other"] },
+        dependentSchemas: { list: false },
+        unevaluatedProperties: false,
+        required: ["prefixItems"],
+      },
+      '{"list":[1],"prefixItems":[1],"more":1}',
+      true,
+    ],
+    [
+      "properties of draft 7 that are named as keywords of 2020-12",
+      { $schema: draft7, properties: { prefixItems: { type: "string" } } },
+      '{"prefixItems":1}',
+      false,
+    ],
+    [
       "keywords beside $ref in draft 7",
       { $schema: draft7, $ref: "#/definitions/a", type: "string", definitions: { a: {} } },
       "1",
