@@ -19,7 +19,8 @@ import { type Example, examples } from "./assertion-examples.ts";
 import { code, number, table } from "./table.ts";
 
 const fieldTexts: Record<string, string> = {
-  expected_name: "The name to look for, or a part of it.",
+  "node_call.expected_name": "The name to look for, or a part of it.",
+  "tool_call.expected_name": "The whole name of the tool.",
   min: "The minimum count.",
   max: "The maximum count.",
   expected_arguments: "What the arguments must contain.",
@@ -83,15 +84,15 @@ export async function assertionReference(): Promise<string> {
     const own = Object.keys(variant.properties).filter(
       name => name !== "type" && !commonFields.includes(name),
     );
-    sections.push(`## ${type}`, "", await section(type, fieldTable(variant, own)), "");
+    sections.push(`## ${type}`, "", await section(type, fieldTable(variant, own, type)), "");
   }
   return [...common, "", ...sections].join("\n").trimEnd();
 }
 
-function fieldTable({ properties, required }: Variant, names: string[]): string {
+function fieldTable({ properties, required }: Variant, names: string[], type?: AssertionType): string {
   const rows = names.map(name => {
     const schema = properties[name]!;
-    const text = fieldTexts[name];
+    const text = fieldTexts[`${type}.${name}`] ?? fieldTexts[name];
     if (text === undefined) throw new Error(`scripts/docs/assertions.ts does not describe the field ${name}`);
     const need = required.includes(name)
       ? "required"

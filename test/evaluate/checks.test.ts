@@ -402,6 +402,14 @@ suite("what a check shows", () => {
     ]);
   });
 
+  test("tool_call says that the trace has no arguments, not that they differ", () => {
+    const check = checkOf(args({ amount: 5 }), [root(), tool("refund"), tool("refund")]);
+    assert.equal(check.outcome, "failed");
+    assert.match(check.reason, /; the trace has no arguments for these calls\.$/);
+    const some = checkOf(args({ amount: 5 }), [root(), tool("refund"), tool("refund", '{"amount":6}')]);
+    assert.match(some.reason, /; the arguments differ\.$/);
+  });
+
   test("token_limit points at the usage it counted", () => {
     const check = checkOf({ type: "token_limit", max_total: 9 }, [usage(10, 5)]);
     assert.deepEqual([check.expected, check.actual], [{ max_total: 9 }, { total: 15 }]);

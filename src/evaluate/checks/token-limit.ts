@@ -12,16 +12,20 @@ const reasoning = "gen_ai.usage.reasoning.output_tokens";
 export const tokenLimit: CheckOf<"token_limit"> = (assertion, { view }) => {
   const usages = usagesOf(assertion, view);
   const attributes = [...new Set(usages.flatMap(usage => usage.attributes))];
-  const missing = [...new Set(usages.flatMap(usage => usage.missing))];
+  const missing = new Map(usages.flatMap(usage => usage.missing));
   const seen = {
     expected: Object.fromEntries(usages.map(({ limit, max }) => [limit, max])),
     actual: Object.fromEntries(usages.map(({ kind, used }) => [kind, used])),
-    evidence: attributes.flatMap(attribute =>
-      missing.includes(attribute) ? view.rootWithout(attribute) : view.placesOf(attribute),
-    ),
+    evidence: attributes.flatMap(attribute => {
+      const turn = missing.get(attribute);
+      if (turn === undefined) return view.placesOf(attribute);
+      return (view.turns?.[turn - 1] ?? view).rootWithout(attribute);
+    }),
   };
-  if (missing.length > 0) {
-    const reason = { code: "no_token_usage", data: { attributes: missing } } as const;
+  if (missing.size > 0) {
+    const turns = [...new Set(missing.values())].filter(turn => turn > 0);
+    const data = { attributes: [...missing.keys()], ...(turns.length === 1 ? { turn: turns[0]! } : {}) };
+    const reason = { code: "no_token_usage", data } as const;
     return { kind: "absent", outcome: "missing_instrumentation", reason, ...seen };
   }
   const exceeded = usages.filter(({ used, max }) => used !== null && used > max);
@@ -38,45 +42,49 @@ type Usage = {
   max: number;
   used: number | null;
   attributes: string[];
-  /** The absent attributes without which the comparison is undecided. */
-  missing: string[];
+  /** The absent attributes without which the comparison is undecided, each with the turn that lacks it; 0: all do. */
+  missing: [attribute: string, turn: number][];
   /** What was redacted in the numbers. */
   places: RedactedPlace[];
 };
 
+const sides = { input, output, reasoning };
+type Side = keyof typeof sides;
+
 function usagesOf(assertion: AssertionOf<"token_limit">, view: TraceView): Usage[] {
   const { tokens } = view.derived;
   const usages: Usage[] = [];
-  const add = (
-    limit: string,
-    kind: keyof Tokens,
-    max: number | undefined,
-    sides: [string, number | null][],
-  ) => {
+  const add = (limit: string, kind: keyof Tokens, max: number | undefined, of: Side[]) => {
     if (max === undefined) return;
-    const unknown = new Map(sides.map(([attribute]) => [attribute, view.redactedNumber(attribute)]));
+    const unknown = new Map(of.map(side => [side, view.redactedNumber(sides[side])]));
     const places = [...unknown.values()].flat();
-    const known = sides.filter(([attribute]) => unknown.get(attribute)!.length === 0);
-    const used = places.length > 0 ? (known[0]?.[1] ?? null) : tokens[kind];
-    const absent = known.filter(([, value]) => value === null).map(([attribute]) => attribute);
-    // One side alone can show that the total is exceeded, never that it is not.
-    const settled = absent.length === 0 || (absent.length < sides.length && used !== null && used > max);
+    const known = of.filter(side => unknown.get(side)!.length === 0);
+    const used = places.length > 0 ? (known[0] ? tokens[known[0]] : null) : tokens[kind];
+    const missing = known.flatMap((side): Usage["missing"] => {
+      if (tokens[side] === null) return [[sides[side], 0]];
+      const turn = 1 + (view.turns ?? []).findIndex(({ derived }) => isUnknownIn(derived.tokens, side));
+      return turn === 0 ? [] : [[sides[side], turn]];
+    });
+    // What is known can show that the limit is exceeded, never that it is not.
+    const settled = used !== null && used > max;
     usages.push({
       limit,
       kind,
       max,
       used,
-      attributes: sides.map(([name]) => name),
-      missing: settled ? [] : absent,
+      attributes: of.map(side => sides[side]),
+      missing: settled ? [] : missing,
       places,
     });
   };
-  add("max_total", "total", assertion.max_total, [
-    [input, tokens.input],
-    [output, tokens.output],
-  ]);
-  add("max_input", "input", assertion.max_input, [[input, tokens.input]]);
-  add("max_output", "output", assertion.max_output, [[output, tokens.output]]);
-  add("max_reasoning", "reasoning", assertion.max_reasoning, [[reasoning, tokens.reasoning]]);
+  add("max_total", "total", assertion.max_total, ["input", "output"]);
+  add("max_input", "input", assertion.max_input, ["input"]);
+  add("max_output", "output", assertion.max_output, ["output"]);
+  add("max_reasoning", "reasoning", assertion.max_reasoning, ["reasoning"]);
   return usages;
+}
+
+/** Whether a turn lacks the number. Where models do not reason, they tell the other numbers alone. */
+function isUnknownIn(turn: Tokens, side: Side): boolean {
+  return turn[side] === null && (side !== "reasoning" || turn.output === null);
 }

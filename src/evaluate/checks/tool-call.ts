@@ -119,7 +119,9 @@ function calledInstead(
   nearMisses: string[],
   called: string[],
 ): NonNullable<ReasonData["tool_call_count"]["instead"]> {
-  if (named.length > 0) return "other_arguments";
+  if (named.length > 0) {
+    return named.every(call => call.arguments === null) ? "no_arguments" : "other_arguments";
+  }
   if (nearMisses.length > 0) return { similar: someNames(nearMisses) };
   return called.length > 0 ? { called: someNames(called) } : "no_calls";
 }

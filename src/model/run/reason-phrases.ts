@@ -24,6 +24,7 @@ export function criteriaText({
 
 function insteadText(instead: NonNullable<Comparisons["tool_call_count"]["instead"]>): string {
   if (instead === "other_arguments") return "the arguments differ";
+  if (instead === "no_arguments") return "the trace has no arguments for these calls";
   if (instead === "no_calls") return "the trace has no tool calls";
   if ("called" in instead) return `called instead: ${listText(instead.called)}`;
   return `names must match exactly, and ${listText(instead.similar)} does not`;

@@ -44,8 +44,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
 
   no_http_status: () => "The trace has no HTTP status: http.response.status_code is missing.",
   no_response: () => "The agent sent no HTTP response.",
-  no_token_usage: ({ attributes }) =>
-    `The trace has no token usage: ${attributes.join(" and ")} ${attributes.length === 1 ? "is" : "are"} missing.`,
+  no_token_usage: ({ attributes, turn }) =>
+    `${turn === undefined ? "The trace" : `Turn ${turn}`} has no token usage: ${attributes.join(" and ")} ${attributes.length === 1 ? "is" : "are"} missing.`,
   no_duration: () => "The trace has no duration: its spans have no usable start and end time.",
   no_reply: () => "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing.",
   blank_reply: () => "The agent's reply is blank.",

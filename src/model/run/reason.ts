@@ -44,8 +44,13 @@ export type Comparisons = {
     name: string;
     count: number;
     withArguments?: true;
-    /** If no call counts: the arguments differ, or other tools were called. */
-    instead?: "other_arguments" | "no_calls" | { similar: SomeNames } | { called: SomeNames };
+    /** If no call counts: the arguments differ or are not in the trace, or other tools were called. */
+    instead?:
+      | "other_arguments"
+      | "no_arguments"
+      | "no_calls"
+      | { similar: SomeNames }
+      | { called: SomeNames };
   };
   /** `steps`: the names of the steps, if none matches. */
   step_count: Range & { name: string; count: number; steps?: SomeNames };
@@ -77,7 +82,8 @@ type AbsenceData = {
   no_http_status: null;
   /** In a manual run: the call ended without a reply. */
   no_response: null;
-  no_token_usage: { attributes: string[] };
+  /** `turn`: the only turn of the conversation that lacks it. */
+  no_token_usage: { attributes: string[]; turn?: number };
   no_duration: null;
   no_reply: null;
   /** In a manual run: the reply that arrived has no text but whitespace. */

@@ -59,6 +59,7 @@ const finds: { [T in AssertionType]: FoundOf<T> } = {
     if (typeof count !== "number") return;
     if (count > 0) return `It was called ${times(count)}.`;
     if (instead === "other_arguments") return "It was called, but with other arguments.";
+    if (instead === "no_arguments") return "It was called, but the trace has no arguments for it.";
     return instead === "no_calls" ? "The trace has no tool calls." : "It was not called.";
   },
   token_limit: ({ actual }, assertion) => {
