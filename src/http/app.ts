@@ -16,7 +16,7 @@ import { refuse } from "./refuse.ts";
 import { requestLog } from "./request-log.ts";
 import { type Route, watchRoutes } from "./route-table.ts";
 import { registerBase } from "./routes.ts";
-import { refuseUnreadable, watchRequests } from "./unreadable.ts";
+import { refuseTunnels, refuseUnreadable, watchRequests } from "./unreadable.ts";
 import { validate } from "./validate.ts";
 
 declare module "fastify" {
@@ -47,6 +47,8 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
     forceCloseConnections: "idle",
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, path => methodsAt(path)),
+    // A request target may be a whole URL, as proxies are sent it.
+    rewriteUrl: ({ url = "" }) => url.replace(/^https?:\/\/[^/?]*\/?/i, "/"),
     frameworkErrors: (error, request, reply) => {
       reply.headers(headersFor(request.url, deps.config.baseUrl));
       answerError(error, request, reply);
@@ -63,6 +65,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
 
   const { routes, methodsAt } = watchRoutes(app);
   app.decorate("routeTable", routes);
+  refuseTunnels(app, methodsAt);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(headersFor(request.url, deps.config.baseUrl));
   });

@@ -1,4 +1,4 @@
-// Answers on the socket where there is no request to reply to: invalid HTTP, unknown methods and timeouts.
+// Answers on the socket where there is no request to reply to: invalid HTTP, unknown methods, CONNECT and timeouts.
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -20,12 +20,27 @@ export function watchRequests(app: App): void {
   app.server.on("request", request => latest.set(request.socket, request));
 }
 
+type MethodsAt = (path: string) => string[];
+
+/** Without a listener, Node closes the connection of a CONNECT request without an answer. */
+export function refuseTunnels(app: App, methodsAt: MethodsAt): void {
+  app.server.on("connect", (request, duplex) => {
+    const socket = duplex as Socket;
+    // It is no longer the HTTP server's, so nothing else listens.
+    socket.on("error", () => socket.destroy());
+    const allow = methodsAt(request.url!.split("?", 1)[0]!);
+    const refusal = new Refusal(allow.length > 0 ? "METHOD_NOT_ALLOWED" : "NOT_FOUND");
+    write(socket, refusal, { sender: senderOf(request), headers: allowed(allow) });
+    socket.destroySoon();
+  });
+}
+
 type ClientError = { code?: string; rawPacket?: unknown };
 
 export function refuseUnreadable(
   error: ClientError,
   socket: Socket,
-  methodsAt: (path: string) => string[],
+  methodsAt: MethodsAt,
 ): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -43,7 +58,7 @@ export function refuseUnreadable(
     const sender = readHead(error);
     const allow = sender.url === undefined ? [] : methodsAt(sender.url);
     if (allow.length > 0) {
-      write(socket, new Refusal("METHOD_NOT_ALLOWED"), { sender, headers: [`Allow: ${allow.join(", ")}`] });
+      write(socket, new Refusal("METHOD_NOT_ALLOWED"), { sender, headers: allowed(allow) });
       return;
     }
   }
@@ -52,6 +67,10 @@ export function refuseUnreadable(
       ? [431, "The request's headers are too large."]
       : [400, "The request is not valid HTTP."];
   write(socket, new Refusal("VALIDATION_ERROR", { message }), { status });
+}
+
+function allowed(methods: string[]): string[] {
+  return methods.length > 0 ? [`Allow: ${methods.join(", ")}`] : [];
 }
 
 /** If not even the headers arrived, the response is the one for a sender of traces, which all others can read too. */
@@ -63,7 +82,7 @@ function slowSender(socket: Socket): Sender {
 /** The parser gives up at the method, so the rest is read here. */
 function readHead({ rawPacket }: ClientError): Sender {
   const [head] = String(rawPacket).split("\r\n\r\n", 1);
-  const [, method, url] = /^([A-Z-]+) (\/[^ ?]*)[^ ]* HTTP\/1\.[01]\r\n/.exec(head!) ?? [];
+  const [, method, url] = /^([\w!#$%&'*+.^`|~-]+) (\/[^ ?]*)[^ ]* HTTP\/1\.[01]\r\n/.exec(head!) ?? [];
   return { method, url, contentType: /\r\ncontent-type:([^\r]*)/i.exec(head!)?.[1] };
 }
 

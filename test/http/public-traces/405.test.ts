@@ -38,7 +38,7 @@ for (const [path, allow] of [
   ["/api/projects/0199a1b2-0000-7000-8000-000000000001/keys", "GET, HEAD, POST"],
   ["/healthz", "GET, HEAD"],
 ] as const) {
-  for (const method of ["QUERY", "PROPFIND", "BREW", "X-Y"]) {
+  for (const method of ["QUERY", "PROPFIND", "BREW", "X-Y", "get", "Brew2", "X_Y", "CONNECT"]) {
     test(`${method} on ${path} is METHOD_NOT_ALLOWED, whether HTTP libraries know the method or not`, async () => {
       const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
       socket.write(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
@@ -87,6 +87,32 @@ test("the method is checked before the body: neither broken JSON nor 40 MB of it
   await notAllowed({ method: "PUT", type: proto, body: "{" });
   await notAllowed({ method: "DELETE", type: "text/plain", body: "{" });
   await notAllowed({ method: "PATCH", body: Buffer.alloc(2_000_000, " ") });
+});
+
+test("a request target may be a whole URL, as a proxy is sent it", async () => {
+  for (const [target, answer] of [
+    ["http://localhost/public/traces", /^HTTP\/1\.1 405 .*\r\nallow: POST\r\n/is],
+    ["HTTP://localhost:1/public/traces/?x=1", /^HTTP\/1\.1 405 .*\r\nallow: POST\r\n/is],
+    ["http://localhost/healthz", /^HTTP\/1\.1 200 /],
+    ["http://localhost?x=1", /^HTTP\/1\.1 (200|404) /],
+  ] as const) {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    socket.write(`GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
+    assert.match(await text(socket), answer);
+  }
+  const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+  socket.write(
+    "POST http://localhost/v1/traces HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+  );
+  assert.match(await text(socket), /^HTTP\/1\.1 404 Not Found: NOT_FOUND, Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT/);
+});
+
+test("CONNECT to another host is NOT_FOUND", async () => {
+  const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+  socket.write("CONNECT localhost:443 HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  const said = await text(socket);
+  assert.match(said, /^HTTP\/1\.1 404 Not Found\r\n/);
+  assert.match(said, /"code":"NOT_FOUND"/);
 });
 
 test("GET on the doubled path is METHOD_NOT_ALLOWED too", async () => {
