@@ -107,6 +107,8 @@ function timeText(id: string | null): string | null {
 
 // A cursor of traces in another order than time: a flag, two bounds, the id and the value of the last row.
 const orderedBytes = 57;
+/** Times of later years are not written with four digits, as answers are. */
+const afterAllTimes = Date.UTC(10_000, 0);
 
 function orderedCursor({ low, high, value, id }: OrderedCursor): string {
   const bytes = Buffer.alloc(orderedBytes);
@@ -126,6 +128,7 @@ function requireOrdered(cursor: string): OrderedCursor {
     string,
     string,
   ];
+  if (low > id || id >= high || timeOfId(id) >= afterAllTimes) throw otherOrder();
   const value = bytes.readDoubleBE(49);
   return { low, high, id, value: bytes[0] === 0 || Number.isNaN(value) ? null : value };
 }

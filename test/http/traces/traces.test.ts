@@ -552,6 +552,9 @@ for (const query of [
   "order=longest&spanName=x",
   `cursor=${"A".repeat(76)}`,
   `cursor=${"A".repeat(22)}&order=longest`,
+  `cursor=${"A".repeat(76)}&order=longest`,
+  `cursor=${"_".repeat(76)}&order=most_tokens`,
+  `cursor=${orderedCursor("0", "f", "e")}&order=most_expensive`,
   "limit=0",
   "limit=201",
   "limit=x",
@@ -564,6 +567,12 @@ for (const query of [
     assert.deepEqual([reply.status, reply.body.code], [400, "VALIDATION_ERROR"]);
     assert.equal(reply.body.issues[0].path, query.split("=")[0]);
   });
+}
+
+/** A cursor of another order than time with these bounds and this id, each given by its first digit. */
+function orderedCursor(low: string, high: string, id: string): string {
+  const ids = [low, high, id].map(digit => digit.padEnd(32, digit === "0" ? "0" : "f")).join("");
+  return Buffer.from(`01${ids}${"0".repeat(16)}`, "hex").toString("base64url");
 }
 
 test("pages contain every trace once, newest first, even if traces are added in between", async () => {
