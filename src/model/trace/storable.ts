@@ -14,8 +14,16 @@ export function storableName(name: string): string {
  * (invalid in UTF-8). The spans keep the string as it was sent.
  */
 export function storable(text: string): string {
-  const short = text.length > textMax ? `${text.slice(0, textMax - 1)}…` : text;
+  const short = text.length > textMax ? `${beginningOf(text)}…` : text;
   return (short.includes("\0") ? short.replaceAll("\0", "\uFFFD") : short).toWellFormed();
+}
+
+/** Never ends in half a surrogate pair. */
+function beginningOf(text: string): string {
+  const head = text.slice(0, textMax - 1);
+  return /[\uD800-\uDBFF]$/.test(head) && /^[\uDC00-\uDFFF]/.test(text.slice(textMax - 1, textMax))
+    ? head.slice(0, -1)
+    : head;
 }
 
 /** Two names of this size fit into one entry of an index, which has room for 2,704 bytes. */
@@ -30,5 +38,6 @@ export function keyName(name: string): string {
 
 /** Whether the column has the whole string, unchanged. */
 export function isWhole(stored: string): boolean {
-  return stored.length < textMax && !stored.includes("\uFFFD");
+  const isShort = stored.length < textMax - 1 || (stored.length < textMax && !stored.endsWith("…"));
+  return isShort && !stored.includes("\uFFFD");
 }
