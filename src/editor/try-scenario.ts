@@ -1,5 +1,5 @@
 // Tries a scenario on an agent's latest inputs: estimates the cost, or asks the judge which inputs match.
-import { shorten } from "../evaluate/excerpt.ts";
+import { shorten } from "../model/shorten.ts";
 import { RedactedWords } from "../evaluate/redacted-words.ts";
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import type {

@@ -1,6 +1,7 @@
 // Shortened copies of values, names and texts of a trace, to be kept with every result.
 import type { SomeNames } from "../model/run/reason.ts";
 import type { Match } from "../model/run/run.ts";
+import { shorten } from "../model/shorten.ts";
 
 const excerptMax = 500;
 
@@ -26,13 +27,6 @@ const namesMax = 5;
 export function someNames(names: string[]): SomeNames {
   const more = names.length - namesMax;
   return { names: names.slice(0, namesMax).map(shortName), ...(more > 0 ? { more } : {}) };
-}
-
-/** The beginning of a text, never ending in half a surrogate pair. */
-export function shorten(text: string, max: number): string {
-  if (text.length <= max) return text;
-  const head = text.slice(0, max - 1);
-  return `${/[\uD800-\uDBFF]$/.test(head) ? head.slice(0, -1) : head}…`;
 }
 
 /** A part of a text with up to 120 characters before and after it. */

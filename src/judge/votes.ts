@@ -9,6 +9,7 @@ import type {
   Vote,
 } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
+import { shorten } from "../model/shorten.ts";
 import type { Answers, Question } from "./question.ts";
 
 /** The verdicts on the parts of a reply; undefined if one is missing. */
@@ -92,9 +93,7 @@ function undecidedBy(verdicts: CriterionVerdict[], criteria: string[]): Unanswer
     verdict === "cannot_tell" ? [{ criterion: criteria[at]!, reason }] : [],
   );
   const comment = [...new Set(open.map(({ reason }) => reason))].join(" ");
-  const named = open.map(({ criterion }) =>
-    criterion.length <= 80 ? criterion : `${criterion.slice(0, 79)}…`,
-  );
+  const named = open.map(({ criterion }) => shorten(criterion, 80));
   const data = { comment, ...(criteria.length > 1 ? { criteria: named } : {}) };
   return unanswered("undecided", { code: "judge_undecided", data });
 }

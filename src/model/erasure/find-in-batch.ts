@@ -2,6 +2,7 @@
 import { decode } from "../conventions/values.ts";
 import type { ErasurePlace } from "../erasure.ts";
 import { isRecord } from "../record.ts";
+import { shorten } from "../shorten.ts";
 import type { Attributes, Batch, Span } from "../trace/trace.ts";
 import { excerptOf, type TextSearch } from "./escaped-text.ts";
 
@@ -104,7 +105,7 @@ function idIn({ value, attributes, path }: Part, search: IdSearch): Found | null
     const id = idAt(value, attribute);
     if (id === null || !search.values.includes(id)) continue;
     const at = path === "" ? attribute : `${path}.${attribute}`;
-    return { path: at, excerpt: id.length > 80 ? `${id.slice(0, 79).toWellFormed()}…` : id };
+    return { path: at, excerpt: shorten(id, 80) };
   }
   return null;
 }

@@ -3,6 +3,7 @@
 import type { AgentCallError } from "../agent/call.ts";
 import type { ContentGone } from "../content.ts";
 import type { PlacesOfRule } from "../redaction.ts";
+import { shorten } from "../shorten.ts";
 import type { PassRate, PassRateDifference } from "./pass-rate.ts";
 import type { Outcome, RunState } from "./run.ts";
 
@@ -141,7 +142,7 @@ export function turnWithoutReply(
 export const replyMax = 100_000;
 
 export function cutReply(text: string): string {
-  return text.length > replyMax ? `${text.slice(0, replyMax - 1)}…` : text;
+  return shorten(text, replyMax);
 }
 
 /** What the runs of the same test and input came to in the previous launch; several repeats can disagree. */

@@ -1,4 +1,5 @@
 // Texts and names as columns can store them.
+import { shorten } from "../shorten.ts";
 
 export const textMax = 500;
 /** Separates names in one text: it is replaced in names, as no tool or model has it. */
@@ -14,16 +15,8 @@ export function storableName(name: string): string {
  * (invalid in UTF-8). The spans keep the string as it was sent.
  */
 export function storable(text: string): string {
-  const short = text.length > textMax ? `${beginningOf(text)}…` : text;
+  const short = shorten(text, textMax);
   return (short.includes("\0") ? short.replaceAll("\0", "\uFFFD") : short).toWellFormed();
-}
-
-/** Never ends in half a surrogate pair. */
-function beginningOf(text: string): string {
-  const head = text.slice(0, textMax - 1);
-  return /[\uD800-\uDBFF]$/.test(head) && /^[\uDC00-\uDFFF]/.test(text.slice(textMax - 1, textMax))
-    ? head.slice(0, -1)
-    : head;
 }
 
 /** Two names of this size fit into one entry of an index, which has room for 2,704 bytes. */

@@ -11,6 +11,7 @@ import {
 import { type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
 import { quotes, words, wordsShown } from "../../model/judge/quotations.ts";
 import { oncePerText } from "../../model/once-per-text.ts";
+import { shorten } from "../../model/shorten.ts";
 import { hasWord, stripInvisible } from "../../model/strip-invisible.ts";
 import type { CanaryKind } from "./canaries.ts";
 import { hasContentWord } from "./content-words.ts";
@@ -257,6 +258,5 @@ function jsonIn(text: string): unknown {
 }
 
 function shortened(text: string, max = 300): string {
-  const line = stripInvisible(text).replace(/\s+/g, " ").trim();
-  return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;
+  return shorten(stripInvisible(text).replace(/\s+/g, " ").trim(), max);
 }

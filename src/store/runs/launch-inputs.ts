@@ -1,4 +1,5 @@
 // The beginnings of inputs of a launch, for lists.
+import { shorten } from "../../model/shorten.ts";
 
 const previewChars = 200;
 // A character is at most a pair of escapes such as \ud83d\ude00.
@@ -12,8 +13,7 @@ export function previewColumn(table: string): string {
 /** Reads the beginning of a JSON text, shortened to 200 characters. */
 export function inputPreview(json: string | null): string | null {
   if (json === null) return null;
-  const text = startOfJsonText(json);
-  return text.length > previewChars ? `${text.slice(0, previewChars - 1).toWellFormed()}…` : text;
+  return shorten(startOfJsonText(json), previewChars);
 }
 
 /** An escape at the end may be cut off. */
