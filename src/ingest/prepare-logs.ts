@@ -21,7 +21,7 @@ import { BodyRedaction, type RedactedBatch, redactedBy } from "./redaction.ts";
 export type PreparedRecords = {
   traceId: string;
   spanId: string;
-  /** Eight bytes of hash for each record: tells which are stored already. */
+  /** Eight bytes of hash for each record and its span: tells which are stored already. */
   recordKeys: Buffer;
   /** Compressed. */
   bytes: Buffer;
@@ -100,7 +100,7 @@ function prepared(
   return {
     traceId,
     spanId,
-    recordKeys: keysOf(records),
+    recordKeys: keysOf(spanId, records),
     bytes,
     rawLength,
     brought: broughtBy(records),
@@ -109,10 +109,11 @@ function prepared(
   };
 }
 
-function keysOf(records: LogRecord[]): Buffer {
+/** The keys of a trace are compared, and its spans may have the same records, such as the question that each call repeats. */
+function keysOf(spanId: string, records: LogRecord[]): Buffer {
   const keys = allocateDense(records.length * 8);
   for (const [index, [identity]] of identified(records).entries()) {
-    hash("sha256", identity, "buffer").copy(keys, index * 8, 0, 8);
+    hash("sha256", `${spanId} ${identity}`, "buffer").copy(keys, index * 8, 0, 8);
   }
   return keys;
 }

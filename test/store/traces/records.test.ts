@@ -57,6 +57,16 @@ test("the same records are stored once, from one request or several at the same 
   assert.deepEqual(await stateOf(id), [3, 3, 0]);
 });
 
+test("the same record about two spans of a trace is kept for each, and stored once for each", async () => {
+  const sender = await makeSender(opened.db);
+  const id = newTraceId();
+  await writer.write(spansOf(sender, id, "a", "b"));
+  for (const span of ["a", "b", "a", "b"]) {
+    await storeRecords(opened.db, questions(sender, id, span, "Hello"), limits);
+  }
+  assert.deepEqual(await stateOf(id), [3, 3, 0]);
+});
+
 test("records of several traces, spans and agents join their own alone", async () => {
   const [sender, other] = [await makeSender(opened.db), await makeSender(opened.db)];
   const id = newTraceId();
