@@ -1,7 +1,7 @@
 // Proposes a test case from a trace: the input as its turn, and assertions about tools, steps, status, tokens and time.
 
-import { shorten } from "../model/shorten.ts";
 import { toolNameOf } from "../model/conversation/conversation.ts";
+import { shorten } from "../model/shorten.ts";
 import type { AssertionInput } from "../model/test-case/assertion.ts";
 import { buildTree, depthsOf } from "../model/trace/span-tree.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";

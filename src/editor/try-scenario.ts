@@ -1,5 +1,5 @@
 // Tries a scenario on an agent's latest inputs: estimates the cost, or asks the judge which inputs match.
-import { shorten } from "../model/shorten.ts";
+
 import { RedactedWords } from "../evaluate/redacted-words.ts";
 import type { HeapSemaphore } from "../load/heap-semaphore.ts";
 import type {
@@ -15,6 +15,7 @@ import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
 import { markPlaces } from "../model/redaction/marks.ts";
 import type { PlacesOfRule } from "../model/redaction.ts";
 import { reasonText } from "../model/run/reason-text.ts";
+import { shorten } from "../model/shorten.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type RecentInput, type RecentInputs, readRecentInputs } from "./recent-inputs.ts";

@@ -37,11 +37,7 @@ export function refuseTunnels(app: App, methodsAt: MethodsAt): void {
 
 type ClientError = { code?: string; rawPacket?: unknown };
 
-export function refuseUnreadable(
-  error: ClientError,
-  socket: Socket,
-  methodsAt: MethodsAt,
-): void {
+export function refuseUnreadable(error: ClientError, socket: Socket, methodsAt: MethodsAt): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;

@@ -104,7 +104,10 @@ test("a request target may be a whole URL, as a proxy is sent it", async () => {
   socket.write(
     "POST http://localhost/v1/traces HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
   );
-  assert.match(await text(socket), /^HTTP\/1\.1 404 Not Found: NOT_FOUND, Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT/);
+  assert.match(
+    await text(socket),
+    /^HTTP\/1\.1 404 Not Found: NOT_FOUND, Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT/,
+  );
 });
 
 test("CONNECT to another host is NOT_FOUND", async () => {
