@@ -8,6 +8,9 @@ import { type Service, startService } from "./service.ts";
 import { MasterKeyError } from "./store/secrets/master-key.ts";
 import { UnfitDatabaseError } from "./store/unfit-database.ts";
 
+/** Without a handler, SIGHUP would end the service with its requests, and leave the embedded PostgreSQL running. */
+const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
 export type Running = { service: Service; config: Config; log: Logger };
 
 /** Ends the command with exit code 1. The message is one line for the user. */
@@ -16,8 +19,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Starts the service, calls `onReady`, and stops at the first SIGTERM or SIGINT, even if `onReady` has not finished; a
- * later signal ends the process immediately. Never returns: the process exits with 0, or with 1 after a failure.
+ * Starts the service, calls `onReady`, and stops at the first SIGTERM, SIGINT or SIGHUP, even if `onReady` has not finished;
+ * a later signal ends the process immediately. Never returns: the process exits with 0, or with 1 after a failure.
  *
  * A parent with an IPC channel (the launcher, or a process manager) is sent "ready" and later "stopping", so that it can
  * tell a crash from a stop. When the parent ends, so does the service.
@@ -31,8 +34,18 @@ export async function runService(
     const config = readConfig(env);
     const log = openLog(config);
     const stopSignal = firstSignal();
-    void stopSignal.then(() => limitStop(log));
-    const service = await startService(config, log);
+    const stopping = new AbortController();
+    void stopSignal.then(reason => {
+      stopping.abort(reason);
+      limitStop(log);
+    });
+    const { signal } = stopping;
+    const service = await startService(config, log, { signal }).catch((error: Error) => {
+      // Ctrl-C also ends the HTTP processes that are starting, and a wait for the database ends with its last error.
+      if (!signal.aborted || startProblem(error) !== undefined) throw error;
+      log.info({ reason: signal.reason, err: error.message }, "Stopped while starting");
+      process.exit(0);
+    });
     notifyParent("ready");
     let isLost = false;
     try {
@@ -64,11 +77,14 @@ function notifyParent(state: "ready" | "stopping"): void {
 // npm forwards the Ctrl-C that the terminal has already sent to this process, so a second signal within 1 s is a repeat.
 const sameSignalMs = 1_000;
 
-/** Resolves at the first SIGTERM or SIGINT, or when the parent ends; a later signal ends the process immediately. */
+/**
+ * Resolves at the first SIGTERM, SIGINT or SIGHUP (the terminal was closed), or when the parent ends; a later signal ends
+ * the process immediately.
+ */
 function firstSignal(): Promise<string> {
   return new Promise(resolve => {
     let firstAt: number | undefined;
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    for (const signal of stopSignals) {
       process.on(signal, () => {
         firstAt ??= performance.now();
         if (performance.now() - firstAt > sameSignalMs) process.exit(1);

@@ -46,13 +46,13 @@ export type Service = {
 };
 
 /**
- * Throws ConfigError, EmbeddedError, UnfitDatabaseError, or what listening on the port throws. `options` are for a single
- * process.
+ * Throws ConfigError, EmbeddedError, UnfitDatabaseError, or what listening on the port throws. `signal` ends a wait for the
+ * database; the other options are for a single process.
  */
 export async function startService(
   given: Config,
   log: Logger,
-  options: ServiceOptions = {},
+  { signal, ...options }: ServiceOptions & { signal?: AbortSignal } = {},
 ): Promise<Service> {
   const { dataDir } = given;
   if (!given.databaseUrl) log.info({ dataDir }, `Starting PostgreSQL; its data is in ${dataDir}`);
@@ -69,7 +69,7 @@ export async function startService(
     }
   };
   try {
-    const addresses = await prepareDatabase(configured, log);
+    const addresses = await prepareDatabase(configured, log, signal);
     const layout = await layoutOf(given, addresses);
     if (layout.shortage) log.warn(layout.shortage);
     const db = openStore(addresses, layout.processes > 1 ? leaderMain : ownPools.main, { log });
@@ -127,8 +127,10 @@ async function oneProcess(config: Config, addresses: Addresses): Promise<Layout>
   return { ...one, shortage };
 }
 
+/** Others may have taken the last connection since the database was prepared. */
 function readLimit(addresses: Addresses): Promise<number> {
-  return addresses.distributed ? readClusterLimit(addresses) : readConnectionLimit(addresses);
+  const read = addresses.distributed ? readClusterLimit : readConnectionLimit;
+  return untilAnswered(() => read(addresses));
 }
 
 function addressesOf({ databasePooler, databaseDirectUrl }: Config, url: string): Addresses {

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { childrenOf } from "./flow/processes.ts";
 import { newClient } from "./support/app.ts";
 import { eventually } from "./support/eventually.ts";
 import { freshDatabase } from "./support/postgres.ts";
@@ -53,6 +54,27 @@ test("with SVC_LOG_FORMAT=json a terminal gets only JSON lines", async () => {
     .filter(Boolean);
   assert.ok(lines.length >= 3);
   for (const line of lines) assert.equal(typeof JSON.parse(line).msg, "string");
+});
+
+test("Ctrl-C while HTTP processes are starting stops the service without a stack", {
+  skip: process.platform !== "linux" && "/proc names the processes",
+}, async () => {
+  const { child, output, type, ended } = start({ SVC_HTTP_PROCESSES: "3" });
+  // They cannot handle a signal before they have loaded their code, and the terminal sends it to them, too.
+  await eventually(() => assert.equal(childrenOf(childrenOf(child.pid!)[0]!).filter(Boolean).length, 3));
+  type(ctrlC);
+  assert.equal(await ended, 0, output());
+  assert.match(output(), /Stopp/);
+  assert.doesNotMatch(output(), /\bat .*\.(?:ts|js):/);
+});
+
+test("Ctrl-C while the service waits for its database stops it immediately, without an error", async () => {
+  const { output, type, ended } = start({ DATABASE_URL: "postgresql://nobody@127.0.0.1:1/none" });
+  await eventually(() => assert.match(output(), /Waiting for the database/));
+  type(ctrlC);
+  assert.equal(await ended, 0, output());
+  assert.match(output(), /Stopped while starting$/m);
+  assert.doesNotMatch(output(), /cannot start|cannot be reached|\bat .*\.(?:ts|js):/);
 });
 
 test("a terminal shows why the service does not start, and what to do", async () => {

@@ -27,7 +27,7 @@ const leader = new Peer((message, onError) => void process.send!(message, undefi
 });
 process.on("message", message => leader.receive(message));
 // Node ends this process as soon as the one that leads has ended.
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop());
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void stop());
 
 let log: Logger | undefined;
 let started: Promise<string> | undefined;

@@ -13,10 +13,14 @@ import { UnfitDatabaseError } from "./unfit-database.ts";
 
 const patienceMs = 30_000;
 
-/** Returns the addresses, with whether the database is distributed. Throws UnfitDatabaseError if the database cannot be used, or cannot be reached for 30 s. */
+/**
+ * Returns the addresses, with whether the database is distributed. Throws UnfitDatabaseError if the database cannot be used, or
+ * cannot be reached for 30 s. Once `signal` is aborted it no longer waits, and throws what the database failed with.
+ */
 export async function prepareDatabase(
   addresses: Addresses,
   log: Pick<Logger, "info" | "warn">,
+  signal?: AbortSignal,
 ): Promise<Addresses> {
   const deadline = performance.now() + patienceMs;
   const hosts = [...new Set([addresses.url, addresses.directUrl])]
@@ -33,7 +37,7 @@ export async function prepareDatabase(
       if (distributed) await prepareWorkers(addresses, log);
       return { ...addresses, distributed };
     } catch (error) {
-      if (!mayPass(error)) throw error;
+      if (!mayPass(error) || signal?.aborted) throw error;
       const { message, code } = error as { message: string; code?: string };
       if (performance.now() > deadline) {
         const variables = addresses.pooled ? "DATABASE_URL or SVC_DATABASE_DIRECT_URL" : "DATABASE_URL";
@@ -42,7 +46,9 @@ export async function prepareDatabase(
         );
       }
       log.warn({ err: message }, `Waiting for the database at ${hosts}`);
-      await sleep(1_000);
+      await sleep(1_000, undefined, signal && { signal }).catch(() => {
+        throw error;
+      });
     }
   }
 }

@@ -1,4 +1,4 @@
-// SIGTERM: accepted requests are answered and stored, runs are finished or given back, and the process ends.
+// SIGTERM, or the end of the terminal: accepted requests are answered and stored, runs are finished or given back, and the process ends.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { makeTest } from "../support/app.ts";
@@ -56,4 +56,11 @@ it("a run that waits for the judge is given back within the time that supervisor
     "select state, attempts, lease_until < now() as free from runs where state <> 'completed'",
   );
   assert.deepEqual(rows, [{ state: "running", attempts: 0, free: true }]);
+});
+
+it("a terminal that is closed stops it as SIGTERM does", async () => {
+  const service = await startProcess(env);
+  service.kill("SIGHUP");
+  assert.equal(await service.exited, 0);
+  assert.match(service.logs.at(-1)!, /"msg":"Stopped"/);
 });
