@@ -123,7 +123,7 @@ async function oneProcess(config: Config, addresses: Addresses): Promise<Layout>
   const least = connectionsFor(config, 1) - (given === undefined ? 0 : reserve);
   if (least <= limit) return one;
   const to = addresses.distributed ? "the coordinator and twice as many to each worker" : "the database";
-  const shortage = `This service needs up to ${least} connections to ${to}, and ${limit} are allowed. Raise max_connections, or lower SVC_EVALUATORS.`;
+  const shortage = `This service needs up to ${least} connections to ${to}, and ${limit} are allowed. Raise ${given === undefined ? "max_connections" : "SVC_DATABASE_CONNECTIONS"}, or lower SVC_EVALUATORS.`;
   return { ...one, shortage };
 }
 

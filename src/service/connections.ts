@@ -46,7 +46,7 @@ export function connectionsFor(config: Wanted, processes = wantedProcesses(confi
   return reserve + leaderSize(config) + processes * sizeOf(ownPools);
 }
 
-/** `reserve` connections of `limit` are left to others. */
+/** `reserve` connections of `limit` are left to others; none of SVC_DATABASE_CONNECTIONS. */
 export type Limit = { limit: number; reserve: number };
 
 /**
@@ -71,7 +71,7 @@ export function layOut(config: Wanted, allowed: Limit | undefined, wanted = want
   return {
     processes,
     pools,
-    shortage: `${shortage}; starting ${processes}. Raise max_connections, or set SVC_HTTP_PROCESSES.`,
+    shortage: `${shortage}; starting ${processes}. Raise ${reserve === 0 ? "SVC_DATABASE_CONNECTIONS" : "max_connections"}, or set SVC_HTTP_PROCESSES.`,
   };
 }
 

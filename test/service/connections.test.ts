@@ -56,6 +56,10 @@ test("too few connections mean fewer processes and say how many are needed", () 
   );
 });
 
+test("too few of SVC_DATABASE_CONNECTIONS say to raise that", () => {
+  assert.match(layOut(both, { limit: 87, reserve: 0 }, 7).shortage!, /Raise SVC_DATABASE_CONNECTIONS, or/);
+});
+
 test("too few connections for the SVC_HTTP_PROCESSES that was set stop the start with one line", () => {
   assert.throws(
     () => layOut({ ...both, httpProcesses: 7 }, { limit: 97, reserve: 10 }),

@@ -16,8 +16,8 @@ async function warningsOf(options: TestServiceOptions): Promise<string[]> {
     .filter(text => /connections to the database/.test(text));
 }
 
-const words = (least: number, allowed: number) =>
-  `This service needs up to ${least} connections to the database, and ${allowed} are allowed. Raise max_connections, or lower SVC_EVALUATORS.`;
+const words = (least: number, allowed: number, limit = "SVC_DATABASE_CONNECTIONS") =>
+  `This service needs up to ${least} connections to the database, and ${allowed} are allowed. Raise ${limit}, or lower SVC_EVALUATORS.`;
 
 test("a service with too few connections for it says so at the start", async () => {
   assert.deepEqual(await warningsOf({ config: { databaseConnections: 36 } }), [words(37, 36)]);
@@ -31,7 +31,7 @@ test("what the database allows its users counts, less those that are left to oth
   const limit = (connections: number) =>
     db.pool.query(`alter database ${name} connection limit ${connections}`);
   await limit(46);
-  assert.deepEqual(await warningsOf({ databaseUrl: database.url }), [words(47, 46)]);
+  assert.deepEqual(await warningsOf({ databaseUrl: database.url }), [words(47, 46, "max_connections")]);
   await limit(47);
   assert.deepEqual(await warningsOf({ databaseUrl: database.url }), []);
   await db.close();
