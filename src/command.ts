@@ -1,7 +1,7 @@
 // Runs the service from the command line until a signal; prints one line if it cannot start.
 import { styleText } from "node:util";
 import type { Logger } from "pino";
-import { type Config, ConfigError, readConfig } from "./config.ts";
+import { type Config, ConfigError, readConfig, unknownVariables } from "./config.ts";
 import { EmbeddedError } from "./embedded/error.ts";
 import { hostFault } from "./service/http-server.ts";
 import { type Service, startService } from "./service.ts";
@@ -33,6 +33,10 @@ export async function runService(
   try {
     const config = readConfig(env);
     const log = openLog(config);
+    const unknown = unknownVariables(env);
+    if (unknown.length > 0) {
+      log.warn(`Onlooker does not read ${unknown.join(", ")}: check the spelling in docs/configuration.md.`);
+    }
     const stopSignal = firstSignal();
     const stopping = new AbortController();
     void stopSignal.then(reason => {

@@ -8,6 +8,7 @@ import {
   type LogLevel,
   type Pooler,
   type Role,
+  variableNames,
 } from "./config/environment.ts";
 import { isPackage, root } from "./config/package.ts";
 import { defaultDataDir } from "./embedded/default-folder.ts";
@@ -147,6 +148,14 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   });
 }
 
+/** Variables that look like ours and are not read, such as a misspelled one. */
+export function unknownVariables(variables: Readonly<Record<string, unknown>>): string[] {
+  const known = new Set([...variableNames, "SVC_TOKEN"]);
+  return Object.keys(variables).filter(
+    name => name.startsWith("SVC_") && !name.startsWith("SVC_TEST_") && !known.has(name),
+  );
+}
+
 function requireDirectUrl({
   DATABASE_URL: url,
   SVC_DATABASE_POOLER: pooler,
@@ -175,11 +184,11 @@ function judgeOf(env: Environment): JudgeConfig | undefined {
     SVC_JUDGE_MODEL: model,
     SVC_JUDGE_API_KEY: apiKey,
   } = env;
-  if (given === undefined && url === undefined && model === undefined) return undefined;
+  if ([given, url, model, apiKey].every(value => value === undefined)) return undefined;
   const provider = given ?? "openai_compatible";
   if (model === undefined) {
     throw new ConfigError(
-      "SVC_JUDGE_MODEL is missing: a judge needs a model; without any SVC_JUDGE_ variable the service runs without a judge.",
+      "SVC_JUDGE_MODEL is missing: a judge needs a model; without provider, URL, model and key the service runs without a judge.",
     );
   }
   if (url === undefined && provider === "openai_compatible") {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { isAbsolute } from "node:path";
 import { test } from "node:test";
-import { ConfigError, readConfig } from "../src/config.ts";
+import { ConfigError, readConfig, unknownVariables } from "../src/config.ts";
 
 test("an empty environment gives a service on this machine with the embedded database and no judge", () => {
   const { dataDir, dashboardDir, evaluators, ...config } = readConfig({});
@@ -228,6 +228,7 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_JUDGE_MODEL", { SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_API_KEY: "hidden" }],
   ["SVC_JUDGE_URL", { SVC_JUDGE_MODEL: "m", SVC_JUDGE_API_KEY: "hidden" }],
   ["SVC_JUDGE_MODEL", { SVC_JUDGE_PROVIDER: "openai", SVC_JUDGE_API_KEY: "hidden" }],
+  ["SVC_JUDGE_MODEL", { SVC_JUDGE_API_KEY: "hidden" }],
   ["SVC_JUDGE_API_KEY", { SVC_JUDGE_PROVIDER: "google", SVC_JUDGE_MODEL: "m" }],
   ["SVC_JUDGE_PROVIDER", { SVC_JUDGE_PROVIDER: "azure", SVC_JUDGE_MODEL: "m" }],
   ["SVC_JUDGE_TOKENS_PER_MINUTE", { SVC_JUDGE_TOKENS_PER_MINUTE: "0" }],
@@ -246,6 +247,11 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_LOG_FORMAT", { SVC_LOG_FORMAT: "pretty" }],
   ["SVC_LOG_LEVEL", { SVC_LOG_LEVEL: "verbose" }],
 ];
+
+test("variables with our prefix that are not read are named, and those of the commands and tests are not", () => {
+  const env = { SVC_RETENTION_DAY: "30", SVC_RETENTION_DAYS: "30", SVC_TOKEN: "t", SVC_TEST_X: "1", SVCX: "1" };
+  assert.deepEqual(unknownVariables(env), ["SVC_RETENTION_DAY"]);
+});
 
 for (const [variable, env] of wrong) {
   test(`${JSON.stringify(env)} is refused in one line that starts with ${variable}`, () => {

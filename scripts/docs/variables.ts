@@ -137,6 +137,7 @@ const defaults: Record<string, unknown> = (() => {
   const config = readConfig({});
   return {
     PORT: config.port,
+    SVC_DATABASE_POOLER: config.databasePooler,
     SVC_JUDGE_DEADLINE_MS: config.judgeDeadlineMs,
     SVC_DEBOUNCE_MS: config.debounceMs,
     SVC_DEBOUNCE_CAP_MS: config.debounceCapMs,
@@ -160,9 +161,11 @@ export function variableTable(): string {
     .map(name => {
       const entry = described[name];
       if (!entry) throw new Error(`scripts/docs/variables.ts does not describe ${name}`);
+      const value = entry.default ?? defaults[name];
+      if (value === undefined) throw new Error(`scripts/docs/variables.ts lacks the default of ${name}`);
       return [
         code(name),
-        entry.default ?? code(String(defaults[name])),
+        entry.default ?? code(String(value)),
         entry.accepts ?? acceptedBy(name),
         entry.about,
       ];
