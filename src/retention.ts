@@ -53,25 +53,35 @@ export class Retention {
   async #round(): Promise<number> {
     const { db, serverDays, pauseMs = pauseMsDefault } = this.#deps;
     if (this.#abort.signal.aborted || !(await holdLease(db, this.#lease, leaseMs))) return pauseMs;
+    // Of an agent whose traces cannot be deleted: those of the others are.
+    const faults: unknown[] = [];
     try {
       for (const agentId of await listAgentsToExpire(db, serverDays)) {
-        if (!(await this.#expire(agentId))) break;
+        if (!(await this.#expire(agentId, faults))) break;
       }
     } finally {
       await releaseLease(db, this.#lease);
     }
+    if (faults.length > 0) throw faults[0];
     return pauseMs;
   }
 
   /** False if this process must stop, or another one has taken over. */
-  async #expire(agentId: string): Promise<boolean> {
+  async #expire(agentId: string, faults: unknown[]): Promise<boolean> {
     const { db, serverDays, onDeleted } = this.#deps;
     const { signal } = this.#abort;
     for (;;) {
       if (signal.aborted || !(await holdLease(db, this.#lease, leaseMs))) return false;
       const tracesMax = this.#tracesMax;
       const begun = performance.now();
-      const deleted = await expireTraces(db, agentId, { serverDays, tracesMax });
+      const deleted = await expireTraces(db, agentId, { serverDays, tracesMax }).catch(error => {
+        faults.push(error);
+      });
+      if (deleted === undefined) {
+        // Of large traces, as many as before of small ones may take longer than a statement may.
+        this.#tracesMax = Math.max(1, Math.floor(tracesMax / 4));
+        return true;
+      }
       const tookMs = performance.now() - begun;
       if (deleted > 0) onDeleted?.(deleted);
       if (deleted < tracesMax) return true;

@@ -9,6 +9,8 @@ export type Failing = {
   when: string;
   /** PL/pgSQL after `raise exception`. */
   raise: string;
+  /** As SQL: for which rows it does not. Default: for none. */
+  unless?: string;
   /** Whether it fails the commit and not the statement. */
   atCommit?: boolean;
 };
@@ -17,14 +19,17 @@ export type Failing = {
 export async function failStatements(
   db: Database,
   agentId: string,
-  { table, when, raise, atCommit = false }: Failing,
+  { table, when, raise, unless = "false", atCommit = false }: Failing,
 ): Promise<() => Promise<void>> {
   const place = await placeOf(db, agentId);
   const name = `fail_${randomUUID().replaceAll("-", "")}`;
   await transaction(place, async client => {
     if (db.places) await client.query("set local citus.enable_ddl_propagation = off");
     await client.query(
-      `create function ${name}() returns trigger language plpgsql as $$ begin raise exception ${raise}; end $$`,
+      `create function ${name}() returns trigger language plpgsql as $$ begin
+         if ${unless} then return coalesce(new, old); end if;
+         raise exception ${raise};
+       end $$`,
     );
     const [kind, timing] = atCommit
       ? ["constraint trigger", "deferrable initially deferred"]

@@ -9,6 +9,7 @@ import { idAt } from "../../../src/store/listing.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { expireTraces, listAgentsToExpire, saveRetention } from "../../../src/store/traces/retention.ts";
 import { eventually } from "../../support/eventually.ts";
+import { failStatements } from "../../support/failing-trigger.ts";
 import { makeAgentRow, makeProject } from "../../support/rows.ts";
 import { storeTrace, storeTraces } from "../../support/stored-traces.ts";
 import { openTwice } from "./make-write.ts";
@@ -227,4 +228,39 @@ test("in the background, all old traces of all agents go, the counts stay, and a
     assert.deepEqual([await left("traces", agentId), await left("runs", agentId)], [30, 30]);
     assert.equal(await left("agent_hours", agentId), 1);
   }
+});
+
+/** Deletes in the background until an agent has no traces left. */
+async function untilNoneLeft(agentId: string): Promise<void> {
+  const retention = new Retention({ db, log, serverDays: null, pauseMs: 10 });
+  try {
+    await eventually(async () => assert.equal(await left("traces", agentId), 0));
+  } finally {
+    await retention.stop();
+  }
+}
+
+test("traces that cannot be deleted do not keep those of other agents", async () => {
+  const agents = [await makeAgentWith(1), await makeAgentWith(1)].map(({ agentId }) => agentId);
+  agents.sort((a, b) => (a < b ? -1 : 1));
+  for (const agentId of agents) await storeTrace(db, agentId, { receivedAt: daysAgo(2) });
+  const repair = await failStatements(db, agents[0]!, {
+    ...{ table: "traces", when: "before delete", raise: "'damaged'" },
+  });
+  await untilNoneLeft(agents[1]!);
+  assert.equal(await left("traces", agents[0]!), 1);
+  await repair();
+  await untilNoneLeft(agents[0]!);
+});
+
+test("where as many traces as before cannot be deleted at once, such as within the timeout, fewer are", async () => {
+  const { agentId } = await makeAgentWith(1);
+  for (let count = 0; count < 12; count++) await storeTrace(db, agentId, { receivedAt: daysAgo(2) });
+  const rows = "coalesce(nullif(current_setting('test.rows', true), ''), '0')::int + 1";
+  const repair = await failStatements(db, agentId, {
+    ...{ table: "traces", when: "before delete", raise: "'too slow' using errcode = '57014'" },
+    unless: `set_config('test.rows', (${rows})::text, true)::int <= 5`,
+  });
+  await untilNoneLeft(agentId);
+  await repair();
 });
