@@ -249,7 +249,13 @@ const wrong: [variable: string, env: Record<string, string>][] = [
 ];
 
 test("variables with our prefix that are not read are named, and those of the commands and tests are not", () => {
-  const env = { SVC_RETENTION_DAY: "30", SVC_RETENTION_DAYS: "30", SVC_TOKEN: "t", SVC_TEST_X: "1", SVCX: "1" };
+  const env = {
+    SVC_RETENTION_DAY: "30",
+    SVC_RETENTION_DAYS: "30",
+    SVC_TOKEN: "t",
+    SVC_TEST_X: "1",
+    SVCX: "1",
+  };
   assert.deepEqual(unknownVariables(env), ["SVC_RETENTION_DAY"]);
 });
 

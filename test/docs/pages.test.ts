@@ -90,7 +90,10 @@ test("every variable in compose.yaml, README and docs/ is one that the service r
 
 test("compose.yaml passes on every variable that is not about folders, addresses or the database", () => {
   const compose = readFileSync(join(root, "compose.yaml"), "utf8");
-  const own = /^(?:PORT|DATABASE_URL|SVC_HOST|SVC_DATA_DIR|SVC_DASHBOARD_DIR|SVC_DATABASE_(?:POOLER|DIRECT_URL))$/;
-  const missing = variableNames.filter(name => !own.test(name) && !compose.includes(`  ${name}: \${${name}:-`));
+  const own =
+    /^(?:PORT|DATABASE_URL|SVC_HOST|SVC_DATA_DIR|SVC_DASHBOARD_DIR|SVC_DATABASE_(?:POOLER|DIRECT_URL))$/;
+  const missing = variableNames.filter(
+    name => !own.test(name) && !compose.includes(`  ${name}: \${${name}:-`),
+  );
   assert.deepEqual(missing, []);
 });
