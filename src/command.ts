@@ -39,15 +39,15 @@ export async function runService(
     }
     const stopSignal = firstSignal();
     const stopping = new AbortController();
-    void stopSignal.then(reason => {
-      stopping.abort(reason);
+    void stopSignal.then(() => {
+      stopping.abort();
       limitStop(log);
     });
     const { signal } = stopping;
-    const service = await startService(config, log, { signal }).catch((error: Error) => {
-      // Ctrl-C also ends the HTTP processes that are starting, and a wait for the database ends with its last error.
+    const service = await startService(config, log, { signal }).catch(async (error: Error) => {
+      // A wait for the database ends with its last error; HTTP processes that are starting are ended, by Ctrl-C as well.
       if (!signal.aborted || startProblem(error) !== undefined) throw error;
-      log.info({ reason: signal.reason, err: error.message }, "Stopped while starting");
+      log.info({ reason: await stopSignal, err: error.message }, "Stopped while starting");
       process.exit(0);
     });
     notifyParent("ready");

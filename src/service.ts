@@ -47,7 +47,7 @@ export type Service = {
 
 /**
  * Throws ConfigError, EmbeddedError, UnfitDatabaseError, or what listening on the port throws. `signal` ends a wait for the
- * database; the other options are for a single process.
+ * database and for HTTP processes, and then it throws; the other options are for a single process.
  */
 export async function startService(
   given: Config,
@@ -70,6 +70,7 @@ export async function startService(
   };
   try {
     const addresses = await prepareDatabase(configured, log, signal);
+    signal?.throwIfAborted();
     const layout = await layoutOf(given, addresses);
     if (layout.shortage) log.warn(layout.shortage);
     const db = openStore(addresses, layout.processes > 1 ? leaderMain : ownPools.main, { log });
@@ -89,7 +90,7 @@ export async function startService(
     const opened = { db, addresses, vault, log, closing };
     const { promise: lost, resolve: lose } = Promise.withResolvers<string>();
     const url = config.roles.includes("http")
-      ? await serve(config, { ...opened, evaluators, layout, lose }, options)
+      ? await serve(config, { ...opened, evaluators, layout, lose, signal }, options)
       : await serveHealth(config, opened);
     return { url, databaseUrl: addresses.directUrl, httpProcesses: layout.processes, lost, stop };
   } catch (error) {
@@ -163,10 +164,15 @@ function startEvaluators(config: Config, addresses: Addresses, log: Logger): Eva
 /** In this process, or in several others that this one leads. */
 async function serve(
   config: { -readonly [Name in keyof Config]: Config[Name] },
-  opened: Opened & { evaluators: Evaluators | undefined; layout: Layout; lose: (reason: string) => void },
+  opened: Opened & {
+    evaluators: Evaluators | undefined;
+    layout: Layout;
+    lose: (reason: string) => void;
+    signal: AbortSignal | undefined;
+  },
   options: ServiceOptions,
 ): Promise<string> {
-  const { db, addresses, evaluators, layout, lose, log, closing } = opened;
+  const { db, addresses, evaluators, layout, lose, signal, log, closing } = opened;
   const parts = openParts(config, opened);
   const limits = traceLimits(config.bounds.traceBytesMax);
   const erasureThread = new ThreadedErasures({ addresses, limits, log });
@@ -186,7 +192,11 @@ async function serve(
     },
   });
   closing.push(() => processes.stop());
+  signal?.throwIfAborted();
+  const stopStart = () => void processes.stop();
+  signal?.addEventListener("abort", stopStart);
   const url = await processes.start();
+  signal?.removeEventListener("abort", stopStart);
   // For links in alerts.
   if (config.port === 0) config.baseUrl = `http://localhost:${new URL(url).port}`;
   return url;

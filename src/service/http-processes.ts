@@ -102,7 +102,7 @@ export class HttpProcesses {
     return url!;
   }
 
-  /** Lets requests finish, and ends the processes. Further calls return when the first one does. */
+  /** Lets requests finish, and ends the processes; then `start` rejects if it waits. Further calls return when the first one does. */
   async stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();
     await this.#stopping;
@@ -175,7 +175,6 @@ export class HttpProcesses {
     this.#port = Number(new URL(url).port || 80);
     child.servingSince = performance.now();
     this.#count();
-    if (this.#stopping !== undefined) child.peer.tell("stop");
     const first = this.#starting.get(child.number);
     this.#starting.delete(child.number);
     const { pid } = child.worker.process;
@@ -271,9 +270,11 @@ export class HttpProcesses {
     clearInterval(this.#watch);
     for (const { timer } of this.#pauses.values()) clearTimeout(timer);
     await Promise.all(
-      [...this.#children.values()].map(async ({ worker, peer }) => {
+      [...this.#children.values()].map(async ({ worker, peer, servingSince }) => {
         if (worker.isDead()) return;
         const ended = new Promise(resolve => worker.once("exit", resolve));
+        // Until it has loaded its code it hears nothing, for seconds on a busy machine, and it has no requests to finish.
+        if (servingSince === undefined) worker.process.kill("SIGKILL");
         peer.tell("stop");
         const timer = setTimeout(() => worker.process.kill("SIGKILL"), stopMs);
         await ended;
