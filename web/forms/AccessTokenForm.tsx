@@ -24,8 +24,9 @@ export function AccessTokenForm({ onDone }: { onDone: (token: CreatedAccessToken
   const { form, busy, faults, failure } = useSubmit<CreatedAccessToken>({
     send: fields => createAccessToken({ name: textOf(fields, "name"), scope, ...expiryOf(expiry) }),
     done: async token => {
-      await queries.invalidateQueries({ queryKey: accessTokensQuery.queryKey });
+      // The token is shown only once, so not only after the list has loaded.
       onDone(token);
+      await queries.invalidateQueries({ queryKey: accessTokensQuery.queryKey });
     },
   });
   return (

@@ -43,8 +43,9 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
         ...(expiry === "date" ? endOf(textOf(fields, "expiresAt")) : expiryOf(expiry)),
       }),
     done: async key => {
-      await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
+      // The key is shown only once, so not only after the list has loaded.
       onDone(key);
+      await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
     },
   });
   return (

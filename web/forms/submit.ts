@@ -1,6 +1,7 @@
 // Submits a form: browser validation first, then the API's, with each error shown at its field.
-import { type FormEvent, useRef, useState } from "react";
+import { type FormEvent, useState } from "react";
 import type { Answer, Failure } from "../api.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 
 /** Errors by field name. */
 export type Faults = Partial<Record<string, string>>;
@@ -23,25 +24,20 @@ type SubmitOptions<T> = {
   fieldOf?: (failure: Failure) => string | undefined;
 };
 
-/** `send` gets the raw fields. A submit is ignored while another is in progress. */
+/** `send` gets the raw fields. A submit is ignored until an earlier one and its `done` have ended. */
 export function useSubmit<T>({ check, send, done, fieldOf }: SubmitOptions<T>): Submit {
   const [busy, setBusy] = useState(false);
   const [faults, setFaults] = useState<Faults>({});
   const [failure, setFailure] = useState<Failure>();
-  const inProgress = useRef(false);
+  const [once] = useState(() => oneAtATime(setBusy));
 
   async function submit(form: HTMLFormElement): Promise<void> {
-    if (inProgress.current) return;
     const fields = new FormData(form);
     const found = { ...check?.(fields), ...invalidFields(form) };
     setFailure(undefined);
     setFaults(found);
     if (focusFirst(form, found)) return;
-    inProgress.current = true;
-    setBusy(true);
     const answer = await send(fields);
-    inProgress.current = false;
-    setBusy(false);
     if (answer.ok) return done(answer.value);
     const refused = faultsOf(answer.failure, form, fieldOf);
     setFaults(refused);
@@ -56,7 +52,8 @@ export function useSubmit<T>({ check, send, done, fieldOf }: SubmitOptions<T>): 
       noValidate: true,
       onSubmit(event) {
         event.preventDefault();
-        void submit(event.currentTarget);
+        const form = event.currentTarget;
+        void once(() => submit(form));
       },
     },
   };

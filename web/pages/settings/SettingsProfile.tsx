@@ -89,10 +89,10 @@ function PasswordForm() {
       }),
     done: async ({ activeAccessTokens }) => {
       setRound(round + 1);
+      toast(`Password changed. All other sessions have ended. ${tokensLeftText(activeAccessTokens)}`.trim());
       await queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
       await queries.invalidateQueries({ queryKey: sessionsQuery.queryKey });
       await queries.invalidateQueries({ queryKey: accessTokensQuery.queryKey });
-      toast(`Password changed. All other sessions have ended. ${tokensLeftText(activeAccessTokens)}`.trim());
     },
   });
   return (

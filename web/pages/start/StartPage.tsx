@@ -157,8 +157,9 @@ function useQuickKey({ id, projectId, name }: Agent, onCreated: (key: CreatedKey
     const answer = await createKey(projectId, body);
     setFailure(answer.ok ? undefined : answer.failure);
     if (answer.ok) {
-      await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
+      // The key is shown only once, so not only after the list has loaded.
       onCreated(answer.value);
+      await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
     }
     setBusy(false);
   }
