@@ -11,6 +11,7 @@ import { isSameJson } from "../../same-json.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { toast } from "../../ui/Toast.tsx";
+import { changeSince } from "./conflict.ts";
 import type { Change, Doc, Editing } from "./document.ts";
 import type { Origin } from "./TestPage.tsx";
 
@@ -84,15 +85,18 @@ export function useSave({
   async function store(how: "overwrite" | "as_new" | undefined): Promise<void> {
     const typed = editing.document;
     const isNew = stored === null || how === "as_new";
+    let found: Answer<ListedTest> | undefined;
     if (!isNew && how === undefined) {
-      const now = await ask<ListedTest>("GET", `/api/tests/${stored.id}`);
+      const now: Answer<ListedTest> = await ask("GET", `/api/tests/${stored.id}`);
       if (!now.ok && now.failure.code !== "NOT_FOUND") return setFailure(now.failure);
       if (!now.ok) return setConflict(null);
-      if (!isSame(now.value, stored)) return setConflict(now.value);
+      const change = changeSince(documentOf(stored), documentOf(now.value), document);
+      if (change === "conflict") return setConflict(now.value);
+      if (change === "saved") found = now;
     }
     const answer: Answer<ListedTest> = isNew
       ? await createTest(agentId, document)
-      : await replaceTest(stored.id, document);
+      : (found ?? (await replaceTest(stored.id, document)));
     if (!answer.ok) {
       setTried(true);
       const [first] = answer.failure.issues ?? [];
@@ -156,10 +160,6 @@ function effectText({ eligibility, passiveBehavior }: ListedTest, hasJudge: bool
   return "Applies to new traces only.";
 }
 
-function isSame(a: ListedTest, b: ListedTest): boolean {
-  return isSameJson(documentOf(a), documentOf(b));
-}
-
 const fieldNames: Record<string, string> = {
   name: "name",
   status: "status",
@@ -202,7 +202,7 @@ export function ConflictDialog({ save }: { save: Save }) {
       title="Test case changed"
       about={`Someone saved this test case while you were editing it. Changed: ${changed
         .map(name => fieldNames[name])
-        .join(", ")}.`}
+        .join(", ")}. Loading their version discards your changes.`}
       alert
       onClose={closeConflict}
     >
