@@ -70,9 +70,19 @@ export class PageSession {
     this.saw(account);
   }
 
-  /** The user signed out on this page, or deleted the account. */
-  signedOut(): void {
+  /**
+   * The user signed out on this page, which may stay open because of unsaved changes: then saving them asks to sign in
+   * again.
+   */
+  signingOut(): void {
     this.#tell(null);
+    this.#set({ kind: "ended", isAsking: false });
+    this.#release(false);
+  }
+
+  /** The page belongs to no account any more: it shows nothing of one, or the account was deleted. */
+  signedOut(): void {
+    if (this.#member && this.#state.kind === "active") this.#tell(null);
     this.#member = undefined;
     this.#set(active);
     this.#release(false);

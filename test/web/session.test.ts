@@ -68,6 +68,33 @@ test("signing in in one tab revives the other, and signing out ends it", async (
   assert.deepEqual(one.state, { kind: "active" });
 });
 
+test("a page that stays open after signing out asks for the password to save, and not before", async () => {
+  const [page, other] = twoTabs();
+  page.saw(ada);
+  other.saw(ada);
+  page.signingOut();
+  assert.deepEqual(other.state, { kind: "ended", isAsking: true });
+  const played = server();
+  assert.equal((await page.send(played.attempt, { changes: false })).status, 401);
+  assert.deepEqual(page.state, { kind: "ended", isAsking: false });
+  const save = page.send(played.attempt, { changes: true });
+  await nextTurn();
+  assert.deepEqual(page.state, { kind: "ended", isAsking: true });
+  played.admits = true;
+  page.signedIn(ada);
+  assert.equal((await save).status, 204);
+  assert.deepEqual(other.state, { kind: "active" });
+});
+
+test("a page that was left after signing out takes any account", () => {
+  const [page] = twoTabs();
+  page.saw(ada);
+  page.signingOut();
+  page.signedOut();
+  assert.equal(page.saw(bob), true);
+  assert.deepEqual(page.state, { kind: "active" });
+});
+
 test("a page sends nothing with the session of another account, until its own account signs in again", async () => {
   const [one, other] = twoTabs();
   one.saw(ada);

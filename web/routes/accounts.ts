@@ -9,6 +9,7 @@ import {
 } from "@tanstack/react-router";
 import { sessionQuery } from "../queries/account.ts";
 import { nextOf, ownPath, textsOf } from "../search.ts";
+import { pageSession } from "../session.ts";
 import { Shell } from "../shell/Shell.tsx";
 
 type Context = { queries: QueryClient };
@@ -21,7 +22,9 @@ const signedOut = createRoute({
   getParentRoute: () => root,
   validateSearch: nextOf,
   beforeLoad: async ({ context, search }) => {
-    if (await context.queries.ensureQueryData(sessionQuery)) throw redirect({ href: search.next ?? "/" });
+    const session = await context.queries.ensureQueryData(sessionQuery);
+    // While the user signs out, the page that is left still has its session.
+    if (session && pageSession.state.kind === "active") throw redirect({ href: search.next ?? "/" });
   },
 });
 const signIn = createRoute({

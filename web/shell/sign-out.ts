@@ -1,6 +1,6 @@
 // Signs out and clears all cached data.
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useRouter } from "@tanstack/react-router";
 import { signOut } from "../mutations/account.ts";
 import { sessionQuery } from "../queries/account.ts";
 import { pageSession } from "../session.ts";
@@ -8,13 +8,19 @@ import { toast } from "../ui/Toast.tsx";
 
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
-  const navigate = useNavigate();
+  const router = useRouter();
   return async () => {
     const answer = await signOut();
     if (!answer.ok && answer.failure.code !== "UNAUTHORIZED") return toast(answer.failure.message);
+    const { pathname: from } = router.history.location;
+    pageSession.signingOut();
+    await router.navigate({ to: "/sign-in" });
+    const { pathname } = router.history.location;
+    // The user stayed because of unsaved changes, and has moved within the page, or signed in again to save them.
+    if (pathname === from || pageSession.state.kind === "active") return;
+    if (pathname !== "/sign-in") await router.navigate({ to: "/sign-in" });
     pageSession.signedOut();
     queries.setQueryData(sessionQuery.queryKey, null);
-    await navigate({ to: "/sign-in" });
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
   };
 }

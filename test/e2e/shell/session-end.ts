@@ -97,6 +97,24 @@ test("a form in a dialog keeps its text while the user dismisses the question, a
   await page.getByLabel("The key").waitFor();
 });
 
+test("whoever signs out with unsaved changes can stay, and save them after signing in again", async () => {
+  const owner = await browser.service.signUp();
+  const agent = await makeAgent(owner, { name: "Robot" });
+  const path = `/projects/${owner.projectId}/agents/${agent.id}/tests/new?template=answers`;
+  const { page } = await browser.openAs(owner, { path });
+  await page.getByRole("button", { name: /^Name/ }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Answers at night");
+  await page.getByRole("button", { name: owner.email.split("@")[0]! }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  const guard = page.getByRole("alertdialog", { name: "Leave without saving?" });
+  await guard.getByRole("button", { name: "Stay" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const dialog = dialogOf(page);
+  await dialog.getByLabel("Password", { exact: true }).fill(owner.password);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Answers at night" }).waitFor();
+});
+
 /** Presses Escape where the focus is, this many frames after another dialog was added to the page. */
 async function pressEscapeAfterOpening(page: Page, frames: number): Promise<void> {
   await page.evaluate(`{
