@@ -44,9 +44,10 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
     toast("Connection saved");
   }
 
+  /** What was typed while the request ran stays. */
   function reset(from: AgentConnection): void {
     queries.setQueryData(queryKey, from);
-    setDraft(draftOf(from.type, from.connection));
+    setDraft(now => (now === draft ? draftOf(from.type, from.connection) : now));
   }
 
   return (

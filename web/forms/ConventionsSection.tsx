@@ -32,7 +32,7 @@ export function ConventionsSection({ agent }: { agent: Agent }) {
           <>
             {rereading && <Progress {...rereading} />}
             <ConventionsForm key={agent.conventions.join()} agent={agent} known={conventions} />
-            <OwnRules key={JSON.stringify(agent.conventionRules)} agent={agent} targets={ruleTargets} />
+            <OwnRules agent={agent} targets={ruleTargets} />
           </>
         )}
       </Loaded>

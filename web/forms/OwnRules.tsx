@@ -13,24 +13,37 @@ import { vocabularyQuery } from "../queries/editor.ts";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
 import { toast } from "../ui/Toast.tsx";
-import { type DraftRule, fromDraft, RuleRows, toDraft } from "./RuleRows.tsx";
+import { useDraft } from "./draft.ts";
+import { OutdatedNotice } from "./OutdatedNotice.tsx";
+import { type DraftRule, fromDraft, type Rule, RuleRows, toDraft } from "./RuleRows.tsx";
 import { TryRules } from "./TryRules.tsx";
+
+const drafting = {
+  toDraft: (rules: Rule[]) => rules.map(toDraft),
+  fromDraft: (drafts: DraftRule[]) => drafts.map(fromDraft),
+};
 
 export function OwnRules({ agent, targets }: { agent: Agent; targets: string[] }) {
   const queries = useQueryClient();
   const { data: vocabulary } = useQuery(vocabularyQuery(agent.id));
-  const [drafts, setDrafts] = useState(() => agent.conventionRules.map(toDraft));
+  const { draft: drafts, isChanged, isOutdated, ...drafted } = useDraft(agent.conventionRules, drafting);
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [failure, setFailure] = useState<Failure>();
   const [busy, setBusy] = useState(false);
   const section = useRef<HTMLElement>(null);
   const rules = drafts.map(fromDraft);
-  const changed = JSON.stringify(rules) !== JSON.stringify(agent.conventionRules);
 
-  const change = (next: DraftRule[]) => {
-    setDrafts(next);
+  const clear = () => {
     setFaults(new Map());
     setFailure(undefined);
+  };
+  const change = (next: DraftRule[]) => {
+    drafted.change(() => next);
+    clear();
+  };
+  const discard = () => {
+    drafted.discard();
+    clear();
   };
   const refuse = (refused: Failure) => {
     const ofRows = (refused.issues ?? []).filter(({ path }) => path.includes("["));
@@ -44,6 +57,7 @@ export function OwnRules({ agent, targets }: { agent: Agent; targets: string[] }
     const answer = await updateAgent(agent.id, { conventionRules: rules });
     setBusy(false);
     if (!answer.ok) return refuse(answer.failure);
+    drafted.settle(drafts, answer.value.conventionRules);
     queries.setQueryData(agentQuery(agent.id).queryKey, answer.value);
     toast("Rules saved");
     await Promise.all([
@@ -86,15 +100,14 @@ export function OwnRules({ agent, targets }: { agent: Agent; targets: string[] }
         </Notice>
       )}
       <FailureNotice failure={failure} />
+      <OutdatedNotice isOutdated={isOutdated} />
       <div className="line line-apart">
         <Button icon="plus" onClick={add}>
           Add rule
         </Button>
         <div className="line">
-          {changed && (
-            <Button onClick={() => change(agent.conventionRules.map(toDraft))}>Discard changes</Button>
-          )}
-          <Button look="main" busy={busy || !changed} onClick={() => void save()}>
+          {isChanged && <Button onClick={discard}>Discard changes</Button>}
+          <Button look="main" busy={busy || !isChanged} onClick={() => void save()}>
             Save rules
           </Button>
         </div>

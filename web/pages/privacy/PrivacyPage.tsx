@@ -5,6 +5,8 @@ import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { Privacy } from "../../../src/http/projects/privacy-schemas.ts";
 import type { Failure } from "../../api.ts";
+import { useDraft } from "../../forms/draft.ts";
+import { OutdatedNotice } from "../../forms/OutdatedNotice.tsx";
 import { savePrivacy } from "../../mutations/privacy.ts";
 import { privacyQuery, pseudonymKeyQuery } from "../../queries/privacy.ts";
 import "../../styles/rules.css";
@@ -21,6 +23,7 @@ import { TryRedaction } from "./TryRedaction.tsx";
 import { WhatLeaves } from "./WhatLeaves.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/settings/privacy");
+const drafting = { toDraft, fromDraft };
 
 export function PrivacyPage() {
   const { projectId } = route.useParams();
@@ -38,18 +41,24 @@ export function PrivacyPage() {
 
 function PrivacyForm({ projectId, saved }: { projectId: string; saved: Privacy }) {
   const queries = useQueryClient();
-  const [draft, setDraft] = useState(() => toDraft(saved));
+  const { draft, isChanged, isOutdated, ...drafted } = useDraft(saved, drafting);
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [failure, setFailure] = useState<Failure>();
   const [busy, setBusy] = useState(false);
   const form = useRef<HTMLDivElement>(null);
   const settings = fromDraft(draft);
-  const changed = JSON.stringify(settings) !== JSON.stringify(fromDraft(toDraft(saved)));
 
-  const change = (fields: Partial<DraftPrivacy>) => {
-    setDraft({ ...draft, ...fields });
+  const clear = () => {
     setFaults(new Map());
     setFailure(undefined);
+  };
+  const change = (fields: Partial<DraftPrivacy>) => {
+    drafted.change(was => ({ ...was, ...fields }));
+    clear();
+  };
+  const discard = () => {
+    drafted.discard();
+    clear();
   };
   const refuse = (refused: Failure) => {
     const issues = refused.issues ?? [];
@@ -63,8 +72,8 @@ function PrivacyForm({ projectId, saved }: { projectId: string; saved: Privacy }
     const answer = await savePrivacy(projectId, settings);
     setBusy(false);
     if (!answer.ok) return refuse(answer.failure);
+    drafted.settle(draft, answer.value);
     queries.setQueryData(privacyQuery(projectId).queryKey, answer.value);
-    setDraft(toDraft(answer.value));
     toast("Privacy settings saved");
     await queries.invalidateQueries({ queryKey: pseudonymKeyQuery(projectId).queryKey });
   };
@@ -78,11 +87,12 @@ function PrivacyForm({ projectId, saved }: { projectId: string; saved: Privacy }
         </Notice>
       )}
       <FailureNotice failure={failure} />
+      <OutdatedNotice isOutdated={isOutdated} />
       <div className="card stack">
         <TryRedaction projectId={projectId} settings={settings} onRefused={refuse} />
         <div className="line line-end">
-          {changed && <Button onClick={() => change(toDraft(saved))}>Discard changes</Button>}
-          <Button look="main" busy={busy || !changed} onClick={() => void save()}>
+          {isChanged && <Button onClick={discard}>Discard changes</Button>}
+          <Button look="main" busy={busy || !isChanged} onClick={() => void save()}>
             Save privacy settings
           </Button>
         </div>

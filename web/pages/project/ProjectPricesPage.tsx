@@ -7,6 +7,8 @@ import type { JudgePrices } from "../../../src/http/judge/schemas.ts";
 import type { OwnPrice } from "../../../src/model/price/price.ts";
 import type { Failure } from "../../api.ts";
 import { shortText } from "../../format.ts";
+import { useDraft } from "../../forms/draft.ts";
+import { OutdatedNotice } from "../../forms/OutdatedNotice.tsx";
 import { priceText } from "../../money.ts";
 import { savePrices } from "../../mutations/judge.ts";
 import { judgePricesQuery, projectJudgeQuery } from "../../queries/project-judge.ts";
@@ -20,6 +22,10 @@ import { ProjectFrame } from "./ProjectFrame.tsx";
 import { providers } from "./providers.ts";
 
 const route = getRouteApi("/member/projects/$projectId/settings/prices");
+const drafting = {
+  toDraft: (own: OwnPrice[]) => own.map(toDraft),
+  fromDraft: (drafts: DraftPrice[]) => drafts.map(fromDraft) as OwnPrice[],
+};
 
 export function ProjectPricesPage() {
   const { projectId } = route.useParams();
@@ -45,16 +51,20 @@ export function ProjectPricesPage() {
 function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   const queries = useQueryClient();
   const { data: judge } = useQuery(projectJudgeQuery(projectId));
-  const [drafts, setDrafts] = useState(() => own.map(toDraft));
+  const { draft: drafts, isChanged, isOutdated, ...drafted } = useDraft(own, drafting);
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [failure, setFailure] = useState<Failure>();
   const [busy, setBusy] = useState(false);
   const section = useRef<HTMLElement>(null);
-  const changed = JSON.stringify(drafts.map(fromDraft)) !== JSON.stringify(own);
 
   const change = (next: DraftPrice[]) => {
-    setDrafts(next);
+    drafted.change(() => next);
     setFaults(new Map());
+  };
+  const discard = () => {
+    drafted.discard();
+    setFaults(new Map());
+    setFailure(undefined);
   };
   const save = async () => {
     setBusy(true);
@@ -62,8 +72,8 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
     const answer = await savePrices(projectId, drafts.map(fromDraft));
     setBusy(false);
     if (answer.ok) {
+      drafted.settle(drafts, answer.value.own);
       queries.setQueryData(judgePricesQuery(projectId).queryKey, answer.value);
-      setDrafts(answer.value.own.map(toDraft));
       return toast("Prices saved");
     }
     const { issues = [] } = answer.failure;
@@ -105,13 +115,14 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
         </Notice>
       )}
       <FailureNotice failure={failure} />
+      <OutdatedNotice isOutdated={isOutdated} />
       <div className="line line-apart">
         <Button icon="plus" onClick={add}>
           Add price
         </Button>
         <div className="line">
-          {changed && <Button onClick={() => change(own.map(toDraft))}>Discard changes</Button>}
-          <Button look="main" busy={busy || !changed} onClick={() => void save()}>
+          {isChanged && <Button onClick={discard}>Discard changes</Button>}
+          <Button look="main" busy={busy || !isChanged} onClick={() => void save()}>
             Save
           </Button>
         </div>

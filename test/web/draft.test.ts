@@ -1,0 +1,48 @@
+// A draft of settings that are saved elsewhere meanwhile: nothing typed is lost, and nothing is overwritten unseen.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { beginDraft, followSaved, isChanged, settleDraft } from "../../web/forms/draft.ts";
+
+type Saved = { rules: string[] };
+const drafting = {
+  toDraft: ({ rules }: Saved) => ({ text: rules.join("\n") }),
+  fromDraft: ({ text }: { text: string }): Saved => ({ rules: text.split("\n").filter(Boolean) }),
+};
+const [none, theirs, both]: Saved[] = [{ rules: [] }, { rules: ["theirs"] }, { rules: ["theirs", "mine"] }];
+const typed = (text: string) => ({ ...beginDraft(none!, drafting), draft: { text } });
+
+test("a draft without changes follows what is saved elsewhere", () => {
+  const state = followSaved(typed("\n"), theirs!, drafting);
+  assert.deepEqual(state, { draft: { text: "theirs" }, base: theirs, read: theirs, isOutdated: false });
+});
+
+test("a draft with changes stays, and says that other settings were saved", () => {
+  const state = followSaved(typed("mine"), theirs!, drafting);
+  assert.deepEqual([state.draft.text, state.isOutdated], ["mine", true]);
+  assert.equal(followSaved(state, theirs!, drafting), state);
+  const undone = followSaved(state, { rules: [] }, drafting);
+  assert.deepEqual([undone.draft.text, undone.isOutdated], ["mine", false]);
+});
+
+test("the same change in both places is no conflict", () => {
+  const state = followSaved(typed("theirs"), theirs!, drafting);
+  assert.equal(state.isOutdated, false);
+  assert.equal(isChanged(state, drafting), false);
+});
+
+test("after saving, the draft is what was saved, also before that is read", () => {
+  const state = typed("theirs\n\nmine");
+  const settled = settleDraft(state, state.draft, both!, drafting);
+  assert.equal(settled.draft.text, "theirs\nmine");
+  assert.equal(followSaved(settled, none!, drafting), settled);
+  const read = followSaved(settled, { ...both! }, drafting);
+  assert.deepEqual([read.draft, read.isOutdated, isChanged(read, drafting)], [settled.draft, false, false]);
+});
+
+test("what is typed while the form is being saved stays", () => {
+  const sent = typed("theirs");
+  const later = { ...sent, draft: { text: "theirs\nmine" } };
+  const settled = followSaved(settleDraft(later, sent.draft, theirs!, drafting), theirs!, drafting);
+  assert.deepEqual([settled.draft.text, settled.isOutdated], ["theirs\nmine", false]);
+  assert.equal(isChanged(settled, drafting), true);
+});

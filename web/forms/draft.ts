@@ -1,0 +1,69 @@
+// A form's draft of saved settings. They may be saved in another tab while the form is open, or while it is being saved.
+import { useState } from "react";
+import { isSameJson } from "../same-json.ts";
+
+/** How settings become the texts in fields, and these become settings. */
+export type Drafting<S, D> = { toDraft: (saved: S) => D; fromDraft: (draft: D) => S };
+
+export type DraftState<S, D> = {
+  draft: D;
+  /** The settings that the draft began with. */
+  base: S;
+  /** The saved settings as last read. */
+  read: S;
+  /** Other settings were saved elsewhere than those that the draft began with. */
+  isOutdated: boolean;
+};
+
+export function beginDraft<S, D>(saved: S, { toDraft }: Drafting<S, D>): DraftState<S, D> {
+  return { draft: toDraft(saved), base: saved, read: saved, isOutdated: false };
+}
+
+/** With the settings as they are saved now. A draft without changes follows them; one with changes is kept. */
+export function followSaved<S, D>(
+  state: DraftState<S, D>,
+  saved: S,
+  drafting: Drafting<S, D>,
+): DraftState<S, D> {
+  if (saved === state.read) return state;
+  if (isSameJson(saved, state.base)) return { ...state, read: saved, isOutdated: false };
+  if (!isChanged(state, drafting)) return beginDraft(saved, drafting);
+  const isSame = !isChanged({ ...state, base: saved }, drafting);
+  return isSame
+    ? { ...state, base: saved, read: saved, isOutdated: false }
+    : { ...state, read: saved, isOutdated: true };
+}
+
+/** After `sent` was saved as `saved`. What was typed since stays. */
+export function settleDraft<S, D>(
+  state: DraftState<S, D>,
+  sent: D,
+  saved: S,
+  { toDraft }: Drafting<S, D>,
+): DraftState<S, D> {
+  const draft = state.draft === sent ? toDraft(saved) : state.draft;
+  return { ...state, draft, base: saved, isOutdated: false };
+}
+
+export function isChanged<S, D>(
+  { draft, base }: Pick<DraftState<S, D>, "draft" | "base">,
+  { toDraft, fromDraft }: Drafting<S, D>,
+): boolean {
+  return !isSameJson(fromDraft(draft), fromDraft(toDraft(base)));
+}
+
+/** `drafting` stays the same object. */
+export function useDraft<S, D>(saved: S, drafting: Drafting<S, D>) {
+  const [state, setState] = useState(() => beginDraft(saved, drafting));
+  const now = followSaved(state, saved, drafting);
+  if (now !== state) setState(now);
+  return {
+    draft: now.draft,
+    isChanged: now.isOutdated || isChanged(now, drafting),
+    isOutdated: now.isOutdated,
+    change: (draft: (was: D) => D) => setState(was => ({ ...was, draft: draft(was.draft) })),
+    /** Loads the saved settings. */
+    discard: () => setState(beginDraft(saved, drafting)),
+    settle: (sent: D, answer: S) => setState(was => settleDraft(was, sent, answer, drafting)),
+  };
+}
