@@ -130,6 +130,25 @@ test("away from the top no row moves; the newer ones are counted, and there once
   assert.deepEqual(list.shown().fresh, { count: 0, atLeast: false });
 });
 
+test("a trace that is deleted away from the top does not come back with the newer ones", async context => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const traces = many(150);
+  const { read } = serverOf(traces);
+  const list = new TraceList(read);
+  list.wake();
+  await readAll(list);
+  list.setAtTop(false);
+  traces.push(...many(1, 151));
+  list.onEvent({ type: "refresh", agentId: null });
+  await settle(context.mock.timers);
+  list.remove([idOf(140)]);
+  list.onEvent({ type: "trace", agentId: "a", traceId: idOf(139), change: "deleted" });
+  list.setAtTop(true);
+  const shown = shownIn(list).map(({ id }) => id);
+  assert.deepEqual([shown[0], shown.length], [idOf(151), 149]);
+  assert.ok(!shown.includes(idOf(140)) && !shown.includes(idOf(139)));
+});
+
 test("asleep it asks nothing, and what it missed it reads when it wakes", async context => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const traces = many(10);

@@ -105,7 +105,7 @@ export class TraceList<R extends Listed> {
         if (run?.state === "pending" || run?.state === "running") this.#changed.add(id);
       }
     } else if (event.type === "trace" && event.change === "deleted") {
-      this.#remove(event.traceId);
+      this.remove([event.traceId]);
     } else if (this.indexOf(event.traceId) < 0) {
       // The trace may match the filters now.
       this.#headChanged = isLive;
@@ -113,11 +113,13 @@ export class TraceList<R extends Listed> {
     this.#scheduleUpdate();
   }
 
-  /** Removes rows that the user deleted, also while updates are paused. */
+  /** Removes rows that were deleted, also while updates are paused. */
   remove(ids: readonly string[]): void {
     const gone = new Set(ids);
     for (const id of gone) this.#changed.delete(id);
-    this.#show({ rows: this.#shown.rows.filter(({ id }) => !gone.has(id)) });
+    const left = (rows: readonly R[]) => rows.filter(({ id }) => !gone.has(id));
+    if (this.#held) this.#held = { ...this.#held, items: left(this.#held.items) };
+    if (ids.some(id => this.indexOf(id) >= 0)) this.#show({ rows: left(this.#shown.rows) });
   }
 
   /** Sets the visible rows, by position. */
@@ -234,7 +236,7 @@ export class TraceList<R extends Listed> {
     const at = this.indexOf(id);
     if (items[0]?.id === id) {
       if (at >= 0) this.#show({ rows: this.#shown.rows.with(at, items[0]) });
-    } else if (nextCursor === null) this.#remove(id);
+    } else if (nextCursor === null) this.remove([id]);
   }
 
   /** Whether there is no gap between the newest page and the loaded rows. */
@@ -266,11 +268,6 @@ export class TraceList<R extends Listed> {
     });
   }
 
-  #remove(id: string): void {
-    const at = this.indexOf(id);
-    this.#changed.delete(id);
-    if (at >= 0) this.#show({ rows: this.#shown.rows.toSpliced(at, 1) });
-  }
 }
 
 /** The newest page covers all ids down to this one; undefined if the server's time ran out before a match. */

@@ -7,6 +7,7 @@ import { read } from "../api.ts";
 import { useLive } from "../live.ts";
 import type { LiveState } from "../live-state.ts";
 import { TraceList } from "./trace-list.ts";
+import { traceListKey } from "./trace-lists.ts";
 import type { ListKind, Shown } from "./trace-pages.ts";
 import { searchesSpans, type TraceSearch, traceQuery } from "./trace-search.ts";
 
@@ -35,7 +36,7 @@ export function useTraceList(agentId: string, search: TraceSearch): Traces {
     }, kindOf(search));
   };
   const { data } = useQuery({
-    queryKey: ["agents", agentId, "trace-list", search],
+    queryKey: [...traceListKey(agentId), search],
     queryFn: make,
     initialData: make,
     enabled: false,

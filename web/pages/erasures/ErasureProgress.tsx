@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { erasureQuery, erasuresQuery } from "../../queries/erasures.ts";
+import { dropLists } from "../../queries/trace-lists.ts";
 import { Notice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { progressText, tracesText } from "./words.ts";
@@ -13,8 +14,10 @@ export function ErasureProgress({ id, projectId }: { id: string; projectId: stri
   useEffect(() => {
     if (state === undefined || state === "running") return;
     void queries.invalidateQueries({ queryKey: erasuresQuery(projectId).queryKey });
-    // Lists of traces, tests and views may show what is gone.
-    void queries.invalidateQueries({ queryKey: ["agents"] });
+    // They may show what is gone.
+    dropLists(queries);
+    for (const shown of ["agents", "traces", "tests", "runs", "labels"])
+      void queries.invalidateQueries({ queryKey: [shown] });
   }, [state, queries, projectId]);
   return (
     <Loaded query={erasure}>

@@ -8,6 +8,7 @@ import { durationText, shortText } from "../../format.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { counted } from "../../labels.ts";
 import { deleteTrace } from "../../mutations/traces.ts";
+import { removeFromLists } from "../../queries/trace-lists.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import { markText, plainText } from "../../redaction-marks.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
@@ -176,6 +177,7 @@ function DeleteTrace({ trace, onClose }: { trace: TraceOutline; onClose: () => v
       action="Delete trace"
       onClose={onClose}
       onDone={async () => {
+        removeFromLists(queries, trace.agentId, [trace.id]);
         const search = lastFiltersByAgent.get(params.agentId) ?? {};
         await navigate({ to: "/projects/$projectId/agents/$agentId/traces", params, search });
         toast("Trace deleted");

@@ -1,11 +1,12 @@
 // The list of an agent's traces, live: filters, search, keyboard navigation, and the verdict of each trace.
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useLocation, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { liveStates } from "../../labels.ts";
 import type { LiveState } from "../../live-state.ts";
 import { bulkMax } from "../../mutations/traces.ts";
 import { agentQuery } from "../../queries/agents.ts";
+import { removeFromLists } from "../../queries/trace-lists.ts";
 import type { TraceSearch } from "../../queries/trace-search.ts";
 import {
   type Traces as TraceList,
@@ -104,6 +105,7 @@ type TracesProps = {
 
 function Traces({ projectId, agentId, list, live, search, onChange }: TracesProps) {
   const shown = useShownTraces(list);
+  const queries = useQueryClient();
   const { data: agent } = useSuspenseQuery(agentQuery(agentId));
   const hasJudge = useHasJudge(projectId);
   const entry = useLocation({ select: ({ state }) => state.__TSR_key ?? "" });
@@ -132,7 +134,7 @@ function Traces({ projectId, agentId, list, live, search, onChange }: TracesProp
         <BulkActions
           params={{ projectId, agentId }}
           chosen={selection.some ? rows.filter(({ id }) => selection.has(id)) : []}
-          onDeleted={gone => list.remove(gone)}
+          onDeleted={gone => removeFromLists(queries, agentId, gone)}
           onClear={() => selection.chooseAll(false)}
         />
       </div>
