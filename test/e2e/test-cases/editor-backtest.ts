@@ -122,6 +122,8 @@ test("the judge is asked only after its cost was confirmed; a reload keeps the p
   const { body } = await owner.client.get(`/api/tests/${id}/runs`).expect(200);
   assert.deepEqual(body.items, [], "nothing of it is an evaluation");
   await panel.getByRole("button", { name: "Delete backtest" }).click();
+  const question = page.getByRole("alertdialog", { name: "Delete backtest" });
+  await question.getByRole("button", { name: "Delete backtest" }).click();
   await panel.getByText("Cancelled").waitFor();
 });
 

@@ -12,6 +12,7 @@ import { backtestQuery, backtestResultsQuery, backtestsQuery } from "../../queri
 import { plainText } from "../../redaction-marks.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
+import { Dialog } from "../../ui/Dialog.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { MarkedText } from "../../ui/RedactedText.tsx";
 import { Loaded, MorePages } from "../../ui/State.tsx";
@@ -62,20 +63,17 @@ export function BacktestOutcome({ backtest, agentId, isOutdated }: OutcomeProps)
 function Head({ backtest, agentId }: { backtest: BacktestDetail; agentId: string }) {
   const { id, state, tried, traces, testVersion, createdAt, usage, judged, test } = backtest;
   const queries = useQueryClient();
-  const navigate = useNavigate({ from: editorRoute });
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
+  const [deleting, setDeleting] = useState(false);
   const cost = usage.calls > 0 ? (costText({ ...usage }) ?? "price unknown") : undefined;
-  async function end(): Promise<void> {
+  async function cancel(): Promise<void> {
     setBusy(true);
     setFailure(undefined);
-    const answer = state === "running" ? await cancelBacktest(id) : await deleteBacktest(id);
+    const answer = await cancelBacktest(id);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
-    if (state !== "running") {
-      await navigate({ search: was => ({ ...was, backtest: undefined, group: undefined }), replace: true });
-      queries.removeQueries({ queryKey: backtestQuery(id).queryKey });
-    } else await queries.invalidateQueries({ queryKey: backtestQuery(id).queryKey });
+    await queries.invalidateQueries({ queryKey: backtestQuery(id).queryKey });
     await queries.invalidateQueries({ queryKey: backtestsQuery(agentId).queryKey });
   }
   return (
@@ -90,7 +88,12 @@ function Head({ backtest, agentId }: { backtest: BacktestDetail; agentId: string
             {traces === 1 ? "trace" : "traces"}
           </span>
         </span>
-        <Button small busy={busy} onClick={() => void end()}>
+        {/* Cancel turns into Delete when the backtest ends, perhaps under a click: so Delete asks first. */}
+        <Button
+          small
+          busy={busy}
+          onClick={() => (state === "running" ? void cancel() : setDeleting(true))}
+        >
           {state === "running" ? "Cancel" : "Delete"}
           <span className="unseen"> backtest</span>
         </Button>
@@ -103,7 +106,44 @@ function Head({ backtest, agentId }: { backtest: BacktestDetail; agentId: string
           : `, ${numberText(usage.calls)} judge ${usage.calls === 1 ? "call" : "calls"}, ${cost}`}
       </p>
       <FailureNotice failure={failure} />
+      {deleting && <DeleteBacktest id={id} agentId={agentId} onClose={() => setDeleting(false)} />}
     </>
+  );
+}
+
+type DeleteBacktestProps = { id: string; agentId: string; onClose: () => void };
+
+function DeleteBacktest({ id, agentId, onClose }: DeleteBacktestProps) {
+  const queries = useQueryClient();
+  const navigate = useNavigate({ from: editorRoute });
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const remove = async () => {
+    setBusy(true);
+    setFailure(undefined);
+    const answer = await deleteBacktest(id);
+    setBusy(false);
+    if (!answer.ok) return setFailure(answer.failure);
+    onClose();
+    await navigate({ search: was => ({ ...was, backtest: undefined, group: undefined }), replace: true });
+    queries.removeQueries({ queryKey: backtestQuery(id).queryKey });
+    await queries.invalidateQueries({ queryKey: backtestsQuery(agentId).queryKey });
+  };
+  return (
+    <Dialog
+      title="Delete backtest"
+      about="Also deletes its results. This cannot be undone."
+      alert
+      onClose={onClose}
+    >
+      <FailureNotice failure={failure} />
+      <div className="line line-end">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="danger" busy={busy} onClick={() => void remove()}>
+          Delete backtest
+        </Button>
+      </div>
+    </Dialog>
   );
 }
 

@@ -4,7 +4,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import type { Backtest, BacktestEstimate } from "../../../src/http/test-cases/backtest-schemas.ts";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
-import type { Answer, Failure } from "../../api.ts";
+import { type Answer, type Failure, failureOf } from "../../api.ts";
 import { numberText } from "../../format.ts";
 import { counted } from "../../labels.ts";
 import { estimateText } from "../../money.ts";
@@ -13,6 +13,7 @@ import { backtestQuery, backtestsQuery } from "../../queries/backtests.ts";
 import { isSameJson } from "../../same-json.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { useIsMounted } from "../../ui/use-is-mounted.ts";
 import { BacktestOutcome } from "./BacktestOutcome.tsx";
 import type { Editing } from "./document.ts";
 import { IssueList } from "./IssueList.tsx";
@@ -39,6 +40,7 @@ export function BacktestPanel({ agentId, stored, editing, onPath }: PanelProps) 
   const headingId = useId();
   const queries = useQueryClient();
   const navigate = useNavigate({ from: editorRoute });
+  const isMounted = useIsMounted();
   const { backtest: requested } = route.useSearch();
   const [traces, setTraces] = useState(100);
   const [state, setState] = useState<Step>({ step: "none" });
@@ -61,6 +63,8 @@ export function BacktestPanel({ agentId, stored, editing, onPath }: PanelProps) 
     queries.setQueryData(backtestQuery(id).queryKey, answer.value);
     setTried({ id, document });
     setState({ step: "none" });
+    // The URL is another page's by now.
+    if (!isMounted()) return;
     await navigate({ search: was => ({ ...was, backtest: id, group: undefined }), replace: true });
   }
 
@@ -118,6 +122,7 @@ export function BacktestPanel({ agentId, stored, editing, onPath }: PanelProps) 
         )}
         {blocking && <Blocking backtest={blocking} agentId={agentId} />}
       </div>
+      {shown.error && !shown.data && <FailureNotice failure={failureOf(shown.error)} />}
       {shown.data && (
         <BacktestOutcome
           backtest={shown.data}
