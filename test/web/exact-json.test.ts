@@ -36,6 +36,29 @@ test("integers beyond 2^53 in a test case become text, other numbers stay", () =
   });
 });
 
+test("digits in a test case are kept without the help of the browser's JSON.parse", t => {
+  const parse = JSON.parse;
+  t.mock.method(JSON, "parse", (text: string, reviver?: (key: string, value: unknown) => unknown) =>
+    parse(text, reviver && ((key, value) => reviver(key, value))),
+  );
+  assert.deepEqual(parseTestJson('{"a\\"9007199254740993":[9007199254740993,"9007199254740993"]}'), {
+    'a"9007199254740993': ["9007199254740993", "9007199254740993"],
+  });
+});
+
+test("a test case with a long string, or any JSON beside a long integer, is parsed as by JSON.parse", () => {
+  const long = `${"\\".repeat(1_000_001)}"`;
+  assert.deepEqual(parseTestJson(JSON.stringify([long, 1e16])), [long, "10000000000000000"]);
+  fc.assert(
+    fc.property(fc.json(), json => {
+      const text = `[${json},9007199254740993]`;
+      const [value] = JSON.parse(text);
+      const isKept = !/\d{16}|e\+?\d{3}/i.test(json);
+      if (isKept) assert.deepEqual(parseTestJson(text), [value, "9007199254740993"]);
+    }),
+  );
+});
+
 describe("what is no list and no object is left as text", () => {
   for (const text of ["", "12", '"a"', "null", "{", "[1,]", "{a:1}", "[", nestedJson(100_000).slice(1)]) {
     test(text.slice(0, 20), () => assert.equal(parseExact(text), undefined));
