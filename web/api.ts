@@ -49,7 +49,15 @@ export async function ask<T>(
   }
   const { status } = response;
   if (status === 204) return { ok: true, value: undefined as T };
-  const answered = await response.json().catch(() => undefined);
+  // biome-ignore lint/suspicious/noExplicitAny: any JSON.
+  let answered: any;
+  try {
+    answered = await response.json();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    // Anything else than JSON is a SyntaxError.
+    if (!(error instanceof SyntaxError)) return { ok: false, failure: offline };
+  }
   if (response.ok && answered !== undefined) return { ok: true, value: answered };
   return { ok: false, failure: refusalOf(response, answered) };
 }
@@ -134,7 +142,9 @@ export async function readStart(
   const decoder = new TextDecoder();
   let text = "";
   for (let left = bytesMax; left > 0; ) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(error => {
+      throw signal.aborted ? error : new Failed(offline);
+    });
     if (done) return { text: text + decoder.decode(), complete: true };
     text += decoder.decode(value.subarray(0, left), { stream: true });
     left -= value.length;
