@@ -21,7 +21,14 @@ test("a deleted trace leaves every list of its agent", async () => {
     await keep(queries, "b", {}),
   ];
   removeFromLists(queries, "a", ["2"]);
-  assert.deepEqual([all(), slowest(), others()], [["3", "1"], ["3", "1"], ["3", "2", "1"]]);
+  assert.deepEqual(
+    [all(), slowest(), others()],
+    [
+      ["3", "1"],
+      ["3", "1"],
+      ["3", "2", "1"],
+    ],
+  );
 });
 
 test("after an erasure no list is kept, and other queries are", async () => {

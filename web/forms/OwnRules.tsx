@@ -17,6 +17,7 @@ import { useDraft } from "./draft.ts";
 import { OutdatedNotice } from "./OutdatedNotice.tsx";
 import { type DraftRule, fromDraft, type Rule, RuleRows, toDraft } from "./RuleRows.tsx";
 import { TryRules } from "./TryRules.tsx";
+import { unmarked } from "./unmarked.ts";
 
 const drafting = {
   toDraft: (rules: Rule[]) => rules.map(toDraft),
@@ -49,7 +50,7 @@ export function OwnRules({ agent, targets }: { agent: Agent; targets: string[] }
     const ofRows = (refused.issues ?? []).filter(({ path }) => path.includes("["));
     flushSync(() => setFaults(new Map(ofRows.map(({ path, message }) => [path, message]))));
     section.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
-    if (ofRows.length === 0) setFailure(refused);
+    setFailure(unmarked(refused, path => path.includes("[")));
   };
   const save = async () => {
     setBusy(true);

@@ -109,14 +109,14 @@ function AskFirst({ agentId, estimate, busy, onRun, onClose }: AskFirstProps) {
 
 type NothingRunProps = { failure: Failure; params: Params; onClose: () => void };
 
-function NothingRun({ failure, params, onClose }: NothingRunProps) {
+function NothingRun({ failure: { issues = [], ...failure }, params, onClose }: NothingRunProps) {
   return (
     <Dialog title="Nothing was run" onClose={onClose}>
       <div className="stack">
         <FailureNotice failure={failure} />
-        {failure.issues && failure.issues.length > 0 && (
+        {issues.length > 0 && (
           <ul>
-            {failure.issues.map(({ path, message }) => (
+            {issues.map(({ path, message }) => (
               <li key={path}>{message}</li>
             ))}
           </ul>

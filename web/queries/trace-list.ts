@@ -267,7 +267,6 @@ export class TraceList<R extends Listed> {
       fresh,
     });
   }
-
 }
 
 /** The newest page covers all ids down to this one; undefined if the server's time ran out before a match. */

@@ -19,15 +19,27 @@ export function Notice({ tone, role, children }: NoticeProps) {
   );
 }
 
-/** Why a request failed. */
+const listedIssues = 10;
+
+/** Why a request failed, with its issues: pass only those that no field shows. */
 export function FailureNotice({ failure }: { failure: Failure | undefined }) {
   if (!failure) return null;
-  const { message, hint, code, requestId } = failure;
+  const { message, hint, code, requestId, issues = [] } = failure;
   return (
     <Notice tone="bad" role="alert">
       <p>
         {message} {hint}
       </p>
+      {issues.length > 0 && (
+        <ul className="break">
+          {issues.slice(0, listedIssues).map(({ path, message }) => (
+            <li key={`${path} ${message}`}>
+              {path !== "" && <code>{path}: </code>}
+              {message}
+            </li>
+          ))}
+        </ul>
+      )}
       <p className="quiet small">
         {code}
         {requestId && ` · request ${requestId}`}

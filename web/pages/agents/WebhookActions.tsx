@@ -18,7 +18,12 @@ export function WebhookActions({ agent: { id }, onSaved }: WebhookActionsProps) 
   const [asked, setAsked] = useState<"replace" | "delete">();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
-  const close = () => setAsked(undefined);
+  /** The failure of another action does not belong to this one. */
+  const ask = (what: "replace" | "delete" | undefined) => {
+    setAsked(what);
+    setFailure(undefined);
+  };
+  const close = () => ask(undefined);
 
   async function send<T>(request: Promise<Answer<T>>, done: (value: T) => unknown): Promise<void> {
     setBusy(true);
@@ -46,8 +51,8 @@ export function WebhookActions({ agent: { id }, onSaved }: WebhookActionsProps) 
         <Button busy={busy && !asked} onClick={() => void send(testWebhook(id), refetchDeliveries)}>
           Send a test
         </Button>
-        <Button onClick={() => setAsked("replace")}>Replace secret…</Button>
-        <Button icon="trash" onClick={() => setAsked("delete")}>
+        <Button onClick={() => ask("replace")}>Replace secret…</Button>
+        <Button icon="trash" onClick={() => ask("delete")}>
           Delete webhook…
         </Button>
       </div>

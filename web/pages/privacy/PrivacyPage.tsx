@@ -7,6 +7,7 @@ import type { Privacy } from "../../../src/http/projects/privacy-schemas.ts";
 import type { Failure } from "../../api.ts";
 import { useDraft } from "../../forms/draft.ts";
 import { OutdatedNotice } from "../../forms/OutdatedNotice.tsx";
+import { unmarked } from "../../forms/unmarked.ts";
 import { savePrivacy } from "../../mutations/privacy.ts";
 import { privacyQuery, pseudonymKeyQuery } from "../../queries/privacy.ts";
 import "../../styles/rules.css";
@@ -24,6 +25,7 @@ import { WhatLeaves } from "./WhatLeaves.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/settings/privacy");
 const drafting = { toDraft, fromDraft };
+const isMarked = (path: string) => /^(rules\[|pseudonyms|builtIn$|judgeRules$)/.test(path);
 
 export function PrivacyPage() {
   const { projectId } = route.useParams();
@@ -64,7 +66,7 @@ function PrivacyForm({ projectId, saved }: { projectId: string; saved: Privacy }
     const issues = refused.issues ?? [];
     flushSync(() => setFaults(new Map(issues.map(({ path, message }) => [path, message]))));
     form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
-    if (issues.length === 0) setFailure(refused);
+    setFailure(unmarked(refused, isMarked));
   };
   const save = async () => {
     setBusy(true);
@@ -81,7 +83,7 @@ function PrivacyForm({ projectId, saved }: { projectId: string; saved: Privacy }
     <div className="stack privacy" ref={form}>
       <RedactionSection draft={draft} faults={faults} onChange={change} />
       <JudgeSection draft={draft} faults={faults} onChange={change} />
-      {faults.size > 0 && (
+      {[...faults.keys()].some(isMarked) && (
         <Notice tone="bad" role="alert">
           Fix the marked fields.
         </Notice>

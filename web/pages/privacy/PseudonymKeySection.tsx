@@ -35,10 +35,10 @@ export function PseudonymKeySection({ projectId }: { projectId: string }) {
             )}
             <p>
               {createdAt === null ? (
-                "It is made when the first rule or attribute is saved."
+                "Created when the first rule or attribute is saved."
               ) : (
                 <>
-                  Made <RelativeTime at={createdAt} />.
+                  Created <RelativeTime at={createdAt} />.
                   {former > 0 && ` ${counted(former, "former key")} kept, to find what is to be erased.`}
                 </>
               )}

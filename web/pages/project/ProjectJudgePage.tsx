@@ -165,8 +165,13 @@ function Removal({ projectId, judge, onRemoved }: RemovalProps) {
   const after = judge.environment
     ? `The judge from the environment, ${judge.environment.model}, is used instead.`
     : "Without a judge, semantic checks are skipped and “Run when relevant” tests do not run.";
+  const ask = () => {
+    setFailure(undefined);
+    setAsking(true);
+  };
   const remove = async () => {
     setBusy(true);
+    setFailure(undefined);
     const answer = await deleteProjectJudge(projectId);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
@@ -180,7 +185,7 @@ function Removal({ projectId, judge, onRemoved }: RemovalProps) {
       <h2 id="judge-remove">Remove judge</h2>
       <p className="quiet">Also deletes its API key. {after}</p>
       <div>
-        <Button icon="trash" onClick={() => setAsking(true)}>
+        <Button icon="trash" onClick={ask}>
           Remove judge…
         </Button>
       </div>

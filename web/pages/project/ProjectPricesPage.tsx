@@ -9,6 +9,7 @@ import type { Failure } from "../../api.ts";
 import { shortText } from "../../format.ts";
 import { useDraft } from "../../forms/draft.ts";
 import { OutdatedNotice } from "../../forms/OutdatedNotice.tsx";
+import { unmarked } from "../../forms/unmarked.ts";
 import { priceText } from "../../money.ts";
 import { savePrices } from "../../mutations/judge.ts";
 import { judgePricesQuery, projectJudgeQuery } from "../../queries/project-judge.ts";
@@ -26,6 +27,7 @@ const drafting = {
   toDraft: (own: OwnPrice[]) => own.map(toDraft),
   fromDraft: (drafts: DraftPrice[]) => drafts.map(fromDraft) as OwnPrice[],
 };
+const isMarked = (path: string) => /^prices\[\d+\]\.\w+$/.test(path);
 
 export function ProjectPricesPage() {
   const { projectId } = route.useParams();
@@ -79,7 +81,7 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
     const { issues = [] } = answer.failure;
     flushSync(() => setFaults(new Map(issues.map(({ path, message }) => [path, message]))));
     section.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
-    if (issues.length === 0) setFailure(answer.failure);
+    setFailure(unmarked(answer.failure, isMarked));
   };
   const add = () => {
     const model = drafts.some(one => one.model === judge?.model) ? "" : (judge?.model ?? "");
@@ -109,7 +111,7 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
       ) : (
         <PriceRows drafts={drafts} faults={faults} onChange={change} onRemove={remove} />
       )}
-      {faults.size > 0 && (
+      {[...faults.keys()].some(isMarked) && (
         <Notice tone="bad" role="alert">
           Not saved. Fix the marked fields.
         </Notice>

@@ -36,6 +36,7 @@ function EmailSwitch({ settings }: { settings: EmailAlerts }) {
   const [chosen, setChosen] = useState<boolean>();
   const { on, email, verified, mailServer } = settings;
   const change = async (wanted: boolean) => {
+    if (chosen !== undefined) return;
     setChosen(wanted);
     const answer = await setEmailAlerts(wanted);
     if (answer.ok) queries.setQueryData(emailAlertsQuery.queryKey, answer.value);

@@ -89,11 +89,7 @@ function Head({ backtest, agentId }: { backtest: BacktestDetail; agentId: string
           </span>
         </span>
         {/* Cancel turns into Delete when the backtest ends, perhaps under a click: so Delete asks first. */}
-        <Button
-          small
-          busy={busy}
-          onClick={() => (state === "running" ? void cancel() : setDeleting(true))}
-        >
+        <Button small busy={busy} onClick={() => (state === "running" ? void cancel() : setDeleting(true))}>
           {state === "running" ? "Cancel" : "Delete"}
           <span className="unseen"> backtest</span>
         </Button>
