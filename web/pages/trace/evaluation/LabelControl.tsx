@@ -1,6 +1,7 @@
 // Says whether the judge was right about a check or a scenario match, with a note.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { Label } from "../../../../src/http/judge/label-schemas.ts";
 import type { JudgedAnswer, LabelAnswer } from "../../../../src/model/judge/label.ts";
 import type { Failure } from "../../../api.ts";
 import { NotePopover } from "../../../forms/NotePopover.tsx";
@@ -48,7 +49,9 @@ export function LabelControl({ testId, checkId, judged, about }: LabelControlPro
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   if (!labeling) return null;
-  const label = labeling.labels.find(one => one.testId === testId && one.checkId === checkId);
+  const of = (labels: readonly Label[]) =>
+    labels.find(one => one.testId === testId && one.checkId === checkId);
+  const label = of(labeling.labels);
   const { runId } = labeling;
 
   const change = async (work: () => ReturnType<typeof deleteLabel | typeof saveLabel>) => {
@@ -63,6 +66,15 @@ export function LabelControl({ testId, checkId, judged, about }: LabelControlPro
   const question = judged === "undecided" ? "What should the judge say" : "Is the judge right";
   const save = (answer: LabelAnswer, note: string) =>
     change(() => saveLabel(runId, { testId, checkId, answer, note }));
+  /** Saving replaces the note, too, so one that was written elsewhere since is read first. */
+  const choose = async (answer: LabelAnswer) => {
+    setBusy(true);
+    const now = await queries
+      .fetchQuery({ ...runLabelsQuery(runId), staleTime: 0 })
+      .then(({ items }) => of(items))
+      .catch(() => label);
+    return save(answer, now?.note ?? "");
+  };
 
   return (
     <div className="label-control">
@@ -75,7 +87,7 @@ export function LabelControl({ testId, checkId, judged, about }: LabelControlPro
             small
             busy={busy}
             aria-pressed={label?.answer === answer}
-            onClick={() => void (label?.answer !== answer && save(answer, label?.note ?? ""))}
+            onClick={() => void (label?.answer !== answer && choose(answer))}
           >
             {text}
           </Button>

@@ -19,11 +19,18 @@ export function ResultStateControl({ testId, name }: { testId: string; name: str
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   if (!states) return null;
-  const { state, note } = states.find(one => one.testId === testId) ?? { state: "open", note: "" };
+  const of = (items: readonly ResultStateView[]) =>
+    items.find(one => one.testId === testId) ?? { state: "open" as const, note: "" };
+  const { state, note } = of(states);
 
   const save = async (change: Partial<Pick<ResultStateView, "state" | "note">>) => {
     setBusy(true);
-    const answer = await saveResultState(trace.id, { testId, state, note, ...change });
+    // Saving replaces both, so what somebody else has written since is read first.
+    const now = await queries
+      .fetchQuery({ ...resultStatesQuery(trace.id), staleTime: 0 })
+      .then(({ items }) => of(items))
+      .catch(() => ({ state, note }));
+    const answer = await saveResultState(trace.id, { testId, state: now.state, note: now.note, ...change });
     setFailure(answer.ok ? undefined : answer.failure);
     if (answer.ok) {
       await queries.refetchQueries({ queryKey: resultStatesQuery(trace.id).queryKey });
