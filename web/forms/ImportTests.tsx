@@ -6,6 +6,7 @@ import { counted } from "../labels.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field } from "../ui/Field.tsx";
+import { forgetFile, unreadableFile } from "../ui/file-input.ts";
 import { NameList } from "../ui/NameList.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { toast } from "../ui/Toast.tsx";
@@ -38,7 +39,9 @@ export function ImportTests({ agentId, known, onImported, onClose }: ImportTests
     const show = (next: State) => {
       if (choice === chosen.current) setState(next);
     };
-    const read = readDocuments(await file.text());
+    const text = await file.text().catch(() => undefined);
+    if (text === undefined) return show({ step: "choose", fault: unreadableFile });
+    const read = readDocuments(text);
     if (!read.ok) return show({ step: "choose", fault: read.fault });
     const { documents } = read;
     const of = documents.length;
@@ -69,6 +72,7 @@ export function ImportTests({ agentId, known, onImported, onClose }: ImportTests
         name="file"
         type="file"
         accept=".json,application/json"
+        onClick={forgetFile}
         onChange={event => void choose(event.target.files?.[0])}
         fault={state.step === "choose" ? state.fault : undefined}
       />

@@ -4,6 +4,7 @@ import { type Failure, failureOf } from "../api.ts";
 import { Button } from "./Button.tsx";
 import { Icon } from "./Icon.tsx";
 import type { IconName } from "./icons.ts";
+import { FailureNotice } from "./Notice.tsx";
 
 /** Placeholder bars, shown after 200 ms. */
 export function Skeleton({ lines = 6 }: { lines?: number }) {
@@ -78,16 +79,25 @@ export function Loaded<T>({ query, children }: { query: Query<T>; children: (dat
   return <Skeleton />;
 }
 
-type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+type Pages = {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  error: Error | null;
+  fetchNextPage: () => unknown;
+};
 
-/** "Show more" button below a list with further pages. */
+/** "Show more" button below a list with further pages, and why the next one could not be read. */
 export function MorePages({ query }: { query: Pages }) {
   if (!query.hasNextPage) return null;
   return (
-    <div className="more">
-      <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-        Show more
-      </Button>
-    </div>
+    <>
+      {query.isFetchNextPageError && <FailureNotice failure={failureOf(query.error)} />}
+      <div className="more">
+        <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+          Show more
+        </Button>
+      </div>
+    </>
   );
 }

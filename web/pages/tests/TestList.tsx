@@ -18,6 +18,8 @@ type Pages<T> = {
   data: T[] | undefined;
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  error: Error | null;
   fetchNextPage: () => unknown;
 };
 

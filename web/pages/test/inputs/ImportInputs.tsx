@@ -1,10 +1,11 @@
 // Dialog that imports inputs from a CSV or JSON lines file: shows what will be added and what is left out, and why.
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { numberText } from "../../../format.ts";
 import { counted } from "../../../labels.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { Choices, Field } from "../../../ui/Field.tsx";
+import { forgetFile, unreadableFile } from "../../../ui/file-input.ts";
 import { Notice } from "../../../ui/Notice.tsx";
 import { limitText, type Sorted, sortCandidates } from "./candidates.ts";
 import {
@@ -43,12 +44,17 @@ export function ImportInputs({ known, onImport, onClose }: ImportInputsProps) {
   const isReplacing = how === "replace" && kept.length > 0;
   const sorted = chosen && sortCandidates(candidatesOf(chosen), isReplacing ? [] : kept);
 
+  const latest = useRef<File>(undefined);
   const choose = async (file: File | undefined) => {
     setChosen(undefined);
     setFault(undefined);
+    latest.current = file;
     if (!file) return;
     if (file.size > fileBytesMax) return setFault("This file is larger than 20 MB. Choose a smaller one.");
-    const decoded = decodeFile(new Uint8Array(await file.arrayBuffer()));
+    const bytes = await file.arrayBuffer().catch(() => undefined);
+    if (file !== latest.current) return;
+    if (!bytes) return setFault(unreadableFile);
+    const decoded = decodeFile(new Uint8Array(bytes));
     if (!decoded.ok) return setFault(decoded.fault);
     setChosen(chosenOf(readSource(file.name, decoded.text), decoded.text));
   };
@@ -63,6 +69,7 @@ export function ImportInputs({ known, onImport, onClose }: ImportInputsProps) {
         name="file"
         type="file"
         accept=".csv,.tsv,.txt,.jsonl,.ndjson,.json,text/csv,application/json"
+        onClick={forgetFile}
         onChange={event => void choose(event.target.files?.[0])}
         fault={fault}
       />
