@@ -9,6 +9,10 @@ export function makeQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 5_000,
+        // A browser that calls itself offline still reaches a service on the same machine. Where it reaches none, an error with
+        // a Retry button says so: by default, queries would wait without a word.
+        networkMode: "always",
+        refetchOnReconnect: true,
         retry: (failed, error) => failed < 2 && isFailure(error, "OFFLINE", "UNAVAILABLE"),
         retryDelay: 1_000,
       },
