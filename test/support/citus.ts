@@ -41,8 +41,8 @@ export async function distributedDatabase(): Promise<CitusDatabase> {
   return copy;
 }
 
-/** Few, since each has a schema of its own. */
-const groups = 4;
+/** Few, since each has a schema and connections of its own; more than workers, so that one of them has two. */
+const groups = 3;
 
 /** Its name contains a hash of what makes it. */
 async function distributedTemplate(): Promise<string> {

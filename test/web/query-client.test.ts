@@ -1,7 +1,7 @@
 // The query client asks a service also while the browser calls itself offline: it may be on the same machine.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { onlineManager, QueryObserver } from "@tanstack/react-query";
+import { onlineManager, QueryObserver } from "@tanstack/query-core";
 import { Failed } from "../../web/api.ts";
 import { makeQueryClient } from "../../web/queries/client.ts";
 

@@ -1,7 +1,7 @@
 // Lists of traces that are kept while another page is shown: they do not bring deleted traces back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { QueryClient } from "@tanstack/react-query";
+import { QueryClient } from "@tanstack/query-core";
 import { TraceList } from "../../web/queries/trace-list.ts";
 import { dropLists, removeFromLists, traceListKey } from "../../web/queries/trace-lists.ts";
 

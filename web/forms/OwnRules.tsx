@@ -13,11 +13,11 @@ import { vocabularyQuery } from "../queries/editor.ts";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
 import { toast } from "../ui/Toast.tsx";
-import { useDraft } from "./draft.ts";
 import { OutdatedNotice } from "./OutdatedNotice.tsx";
 import { type DraftRule, fromDraft, type Rule, RuleRows, toDraft } from "./RuleRows.tsx";
 import { TryRules } from "./TryRules.tsx";
 import { unmarked } from "./unmarked.ts";
+import { useDraft } from "./use-draft.ts";
 
 const drafting = {
   toDraft: (rules: Rule[]) => rules.map(toDraft),

@@ -1,5 +1,4 @@
 // A form's draft of saved settings. They may be saved in another tab while the form is open, or while it is being saved.
-import { useState } from "react";
 import { isSameJson } from "../same-json.ts";
 
 /** How settings become the texts in fields, and these become settings. */
@@ -50,20 +49,4 @@ export function isChanged<S, D>(
   { toDraft, fromDraft }: Drafting<S, D>,
 ): boolean {
   return !isSameJson(fromDraft(draft), fromDraft(toDraft(base)));
-}
-
-/** `drafting` stays the same object. */
-export function useDraft<S, D>(saved: S, drafting: Drafting<S, D>) {
-  const [state, setState] = useState(() => beginDraft(saved, drafting));
-  const now = followSaved(state, saved, drafting);
-  if (now !== state) setState(now);
-  return {
-    draft: now.draft,
-    isChanged: now.isOutdated || isChanged(now, drafting),
-    isOutdated: now.isOutdated,
-    change: (draft: (was: D) => D) => setState(was => ({ ...was, draft: draft(was.draft) })),
-    /** Loads the saved settings. */
-    discard: () => setState(beginDraft(saved, drafting)),
-    settle: (sent: D, answer: S) => setState(was => settleDraft(was, sent, answer, drafting)),
-  };
 }

@@ -1,5 +1,5 @@
 // Creates the query client: caching and retries.
-import { QueryClient } from "@tanstack/react-query";
+import { QueryClient } from "@tanstack/query-core";
 import { Failed } from "../api.ts";
 
 export function makeQueryClient(): QueryClient {

@@ -1,5 +1,5 @@
 // The lists of traces that are kept for Back, when traces were deleted while no list was shown.
-import type { QueryClient } from "@tanstack/react-query";
+import type { QueryClient } from "@tanstack/query-core";
 import type { TraceList } from "./trace-list.ts";
 
 /** One list for each set of filters. */
