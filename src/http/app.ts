@@ -1,5 +1,4 @@
 // Builds the HTTP server: all routes, with shared limits, headers and error responses.
-import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { Refusal } from "../model/refusal.ts";
@@ -16,7 +15,7 @@ import { refuse } from "./refuse.ts";
 import { requestLog } from "./request-log.ts";
 import { type Route, watchRoutes } from "./route-table.ts";
 import { registerBase } from "./routes.ts";
-import { refuseTunnels, refuseUnreadable, watchRequests } from "./unreadable.ts";
+import { identify, refuseTunnels, refuseUnreadable } from "./unreadable.ts";
 import { validate } from "./validate.ts";
 
 declare module "fastify" {
@@ -36,7 +35,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
     childLoggerFactory: requestLog,
     logController: new LogController({ disableRequestLogging: true }),
     // Never taken from the client: its x-request-id is the identity of a trace.
-    genReqId: () => randomUUID(),
+    genReqId: identify,
     bodyLimit: 1_048_576,
     // A span's id may be any text.
     routerOptions: { maxParamLength: 2_000 },
@@ -60,7 +59,6 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   readJson(app);
   drainBeforeRefusing(app);
   checkHeaders(app);
-  watchRequests(app);
   readClients(app, deps.config.trustedProxies ?? []);
 
   const { routes, methodsAt } = watchRoutes(app);

@@ -1,4 +1,5 @@
 // The error handler of the HTTP API: maps every error to a Refusal and sends it.
+import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Issue, Refusal } from "../model/refusal.ts";
 import { asUnavailable, isCommitFault, violatedConstraint } from "../store/db.ts";
@@ -16,7 +17,7 @@ export type RefusalBody = {
 
 /** Sends the Refusal for `error`. Errors of the service are logged and sent without details. */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = error === request.raw.errored ? disconnected() : asRefusal(error);
+  const refusal = error === request.raw.errored ? disconnected(request.raw) : asRefusal(error);
   if (refusal.status >= 500) {
     request.log.error({ err: refusal.cause ?? refusal, req: request, code: refusal.code }, "request failed");
   }
@@ -38,9 +39,20 @@ export function refusalBody(refusal: Refusal, requestId: string): RefusalBody {
   };
 }
 
-/** The answer to a client that disconnects while it sends. Nobody reads it: it keeps the request out of the log of errors. */
-export function disconnected(): Refusal {
-  return new Refusal("VALIDATION_ERROR", { message: "The connection ended before the body did." });
+const timeouts = new WeakMap<IncomingMessage, Refusal>();
+
+/** Remembers that the request took too long to arrive, and was answered with `refusal` before its connection ends. */
+export function markTimedOut(request: IncomingMessage, refusal: Refusal): void {
+  timeouts.set(request, refusal);
+}
+
+/**
+ * The answer to a client whose connection ends while it sends. Nobody reads it: it keeps the request out of the log of
+ * errors. The request is counted by its code, so after a timeout it is the refusal that was sent.
+ */
+export function disconnected(request?: IncomingMessage): Refusal {
+  const timeout = request && timeouts.get(request);
+  return timeout ?? new Refusal("VALIDATION_ERROR", { message: "The connection ended before the body did." });
 }
 
 /** The Refusal for an error: itself, a mapped framework or database error, else INTERNAL. */

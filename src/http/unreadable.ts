@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { Refusal } from "../model/refusal.ts";
-import type { App } from "./deps.ts";
 import {
   encodeRefusal,
   isIngestion,
@@ -11,13 +10,19 @@ import {
   type Sender,
   senderOf,
 } from "./ingestion/answer-refusal.ts";
-import { refusalBody } from "./refuse.ts";
+import { markTimedOut, refusalBody } from "./refuse.ts";
 
-const latest = new WeakMap<Socket, IncomingMessage>();
+type Identified = { request: IncomingMessage; id: string };
+const latest = new WeakMap<Socket, Identified>();
 
-/** Remembers the request of each connection, to answer in its encoding if its body takes too long to arrive. */
-export function watchRequests(app: App): void {
-  app.server.on("request", request => latest.set(request.socket, request));
+/**
+ * Returns a new id, and remembers the request of each connection: if its body takes too long to arrive, it is answered
+ * with this id in its encoding.
+ */
+export function identify(request: IncomingMessage): string {
+  const id = randomUUID();
+  latest.set(request.socket, { request, id });
+  return id;
 }
 
 type MethodsAt = (path: string) => string[];
@@ -47,7 +52,11 @@ export function refuseUnreadable(error: ClientError, socket: Socket, methodsAt: 
       hint: "Retry. If this repeats, check the network, or send less in one request.",
       retryAfterSeconds: 1,
     });
-    write(socket, refusal, { sender: slowSender(socket), headers: ["Retry-After: 1"] });
+    const slow = slowRequest(socket);
+    if (slow) markTimedOut(slow.request, refusal);
+    // If not even the headers arrived, the response is the one for a sender of traces, which all others can read too.
+    const sender = slow ? senderOf(slow.request) : { method: "POST", url: "/public/traces" };
+    write(socket, refusal, { sender, id: slow?.id, headers: ["Retry-After: 1"] });
     return;
   }
   if (error.code === "HPE_INVALID_METHOD") {
@@ -69,10 +78,10 @@ function allowed(methods: string[]): string[] {
   return methods.length > 0 ? [`Allow: ${methods.join(", ")}`] : [];
 }
 
-/** If not even the headers arrived, the response is the one for a sender of traces, which all others can read too. */
-function slowSender(socket: Socket): Sender {
-  const request = latest.get(socket);
-  return request && !request.complete ? senderOf(request) : { method: "POST", url: "/public/traces" };
+/** The request whose body has not arrived; undefined if not even its headers have. */
+function slowRequest(socket: Socket): Identified | undefined {
+  const identified = latest.get(socket);
+  return identified?.request.complete ? undefined : identified;
 }
 
 /** The parser gives up at the method, so the rest is read here. */
@@ -87,16 +96,17 @@ function write(
   refusal: Refusal,
   {
     sender = {},
+    id = randomUUID(),
     headers = [],
     status = refusal.status,
-  }: Partial<{ sender: Sender; headers: string[]; status: number }>,
+  }: { sender?: Sender; id?: string | undefined; headers?: string[]; status?: number },
 ): void {
   const { reason, contentType, body } = isIngestion(sender)
-    ? encodeRefusal(refusal, randomUUID(), mediaTypeOf(sender))
+    ? encodeRefusal(refusal, id, mediaTypeOf(sender))
     : {
         reason: STATUS_CODES[status],
         contentType: "application/json; charset=utf-8",
-        body: Buffer.from(JSON.stringify(refusalBody(refusal, randomUUID()))),
+        body: Buffer.from(JSON.stringify(refusalBody(refusal, id))),
       };
   const head = [
     `HTTP/1.1 ${status} ${reason}`,

@@ -128,7 +128,7 @@ function receive(
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // The client may have disconnected while the request waited for its permit.
-    if (request.destroyed) return reject(disconnected());
+    if (request.destroyed) return reject(disconnected(request));
     // A large body whose length is known is copied as it arrives, since its chunks take as much memory again.
     const whole = declared > largeBytes ? Buffer.allocUnsafeSlow(declared) : undefined;
     const chunks: Buffer[] = [];
@@ -163,7 +163,7 @@ function receive(
       }
     };
     const onEnd = () => end();
-    const onCut = () => end(disconnected());
+    const onCut = () => end(disconnected(request));
     if (permit.acquired) startMonitor();
     request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
   });

@@ -1,5 +1,9 @@
 // The ingestion log over HTTP: every response to a valid key, and no payload.
 import assert from "node:assert/strict";
+import { channel } from "node:diagnostics_channel";
+import type { IncomingMessage, Server } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
@@ -41,6 +45,24 @@ async function newSender(options: { verified?: boolean } = {}) {
   const agent = await makeAgent(owner, { otlpServiceName: serviceName });
   const { id: keyId, key } = await makeKey(owner, { name: "Production" });
   return { owner, agent, keyId, key, send: (sent: Sent) => send(service, { key, ...sent }) };
+}
+
+/** The response to a request of which only the head is sent, when Node's timeout is over. */
+async function timedOut(key: string): Promise<string> {
+  const started = channel("http.server.request.start");
+  const client = connect(Number(new URL(service.url).port), "127.0.0.1");
+  const expire = (message: unknown) => {
+    const { request, server } = message as { request: IncomingMessage; server: Server };
+    if (request.headers["x-api-key"] !== key) return;
+    started.unsubscribe(expire);
+    const error = Object.assign(new Error("timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+    // Once the service reads the body.
+    request.once("resume", () => server.emit("clientError", error, request.socket));
+  };
+  started.subscribe(expire);
+  const head = ["POST /public/traces HTTP/1.1", "host: localhost", "content-type: application/json"];
+  client.write([...head, `x-api-key: ${key}`, "content-length: 1000", "", ""].join("\r\n"));
+  return await text(client);
 }
 
 // The log is written up to 2 s after a response, so these tests wait side by side.
@@ -112,6 +134,17 @@ describe("the ingestion log", { concurrency: true }, () => {
       assert.equal(rejection.code, code);
       assert.match(rejection.requestId, /^[0-9a-f-]{36}$/);
     }
+  });
+
+  test("a request whose body takes too long to arrive is logged and counted as it was answered", async () => {
+    const { owner, key } = await newSender();
+    const response = await timedOut(key);
+    assert.match(response, /^HTTP\/1\.1 408 /);
+    const [item] = await logged(owner, 1);
+    assert.deepEqual([item.code, item.rejection.code], ["REQUEST_TIMEOUT", "REQUEST_TIMEOUT"]);
+    assert.equal(item.rejection.requestId, JSON.parse(response.split("\r\n\r\n")[1]!).requestId);
+    const { body } = await owner.client.get("/metrics").expect(200);
+    assert.match(body, /^svc_ingest_requests_total\{code="REQUEST_TIMEOUT"\} 1$/m);
   });
 
   test("requests of an unverified account are in the log, and requests without a valid key are in no log", async () => {
