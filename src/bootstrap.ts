@@ -3,9 +3,9 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import pino from "pino";
 import { withDatabase } from "./command/database.ts";
+import { knownProblem } from "./command/known-problem.ts";
 import { commandName } from "./config/package.ts";
-import { ConfigError, readConfig } from "./config.ts";
-import { EmbeddedError } from "./embedded/error.ts";
+import { readConfig } from "./config.ts";
 import { openAuth } from "./http/accounts/auth.ts";
 import { openBackground } from "./http/background.ts";
 import { ExactName, Name } from "./http/schemas.ts";
@@ -21,7 +21,6 @@ import type { Database } from "./store/db.ts";
 import { newest } from "./store/listing.ts";
 import { prepareDatabase } from "./store/prepare.ts";
 import { openStore } from "./store/scale/open.ts";
-import { UnfitDatabaseError } from "./store/unfit-database.ts";
 
 class UsageError extends Error {}
 
@@ -180,9 +179,8 @@ function textOf({ projectId, agentId, apiKey }: Created): string {
 
 function explain(error: unknown): string {
   if (error instanceof UsageError) return error.message;
-  if (error instanceof ConfigError || error instanceof EmbeddedError || error instanceof UnfitDatabaseError) {
-    return `bootstrap: ${error.message}`;
-  }
+  const problem = knownProblem(error);
+  if (problem !== undefined) return `bootstrap: ${problem}`;
   if (error instanceof Refusal) {
     return `bootstrap: ${[error.message, error.hint].filter(Boolean).join(" ")}`;
   }

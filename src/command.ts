@@ -1,12 +1,10 @@
 // Runs the service from the command line until a signal; prints one line if it cannot start.
 import { styleText } from "node:util";
 import type { Logger } from "pino";
-import { type Config, ConfigError, readConfig, unknownVariables } from "./config.ts";
-import { EmbeddedError } from "./embedded/error.ts";
+import { knownProblem } from "./command/known-problem.ts";
+import { type Config, readConfig, unknownVariables } from "./config.ts";
 import { hostFault } from "./service/http-server.ts";
 import { type Service, startService } from "./service.ts";
-import { MasterKeyError } from "./store/secrets/master-key.ts";
-import { UnfitDatabaseError } from "./store/unfit-database.ts";
 
 /** Without a handler, SIGHUP would end the service with its requests, and leave the embedded PostgreSQL running. */
 const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
@@ -110,8 +108,6 @@ function limitStop(log: Logger): void {
   }, stopMaxMs).unref();
 }
 
-const startErrors = [ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError];
-
 // One line for a known problem, with what to do about it; any other error is a bug and keeps its stack.
 function explain(error: unknown): string {
   if (error instanceof CommandError) return error.message;
@@ -125,7 +121,6 @@ function explain(error: unknown): string {
 }
 
 function startProblem(error: unknown): string | undefined {
-  if (startErrors.some(type => error instanceof type)) return (error as Error).message;
   const { code, port, message } = error as { code?: string; port?: number; message?: string };
   switch (code) {
     case hostFault:
@@ -136,12 +131,7 @@ function startProblem(error: unknown): string | undefined {
       return port === undefined
         ? undefined
         : `this user may not listen on port ${port}. Set PORT to one above 1023.`;
-    case "28P01":
-    case "28000":
-      return `the database rejected the login (${message}). Check the user and password in DATABASE_URL.`;
-    case "3D000":
-      return `the database does not exist (${message}). Create it, or check the name in DATABASE_URL.`;
     default:
-      return undefined;
+      return knownProblem(error);
   }
 }

@@ -36,7 +36,7 @@ const described: Record<string, Described> = {
     about: "A PostgreSQL 15 or newer of your own.",
     default: "the embedded PostgreSQL",
     accepts:
-      "`postgresql://user:password@host:5432/name`, or [several servers](deploying.md#failover): `a:5432,b:5432`",
+      "`postgresql://user:password@host:5432/name`, or [several servers](deploying.md#failover): `a:5432,b:5432`; with [TLS](deploying.md#tls-to-the-database): `?sslmode=verify-full`",
   },
   SVC_DATABASE_POOLER: {
     about:

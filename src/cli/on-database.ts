@@ -7,22 +7,19 @@ export const environmentHelp =
 /** Loaded when it is needed: other commands only call the API. */
 const load = async () => ({
   ...(await import("../backup.ts")),
-  ...(await import("../config.ts")),
-  ...(await import("../store/secrets/master-key.ts")),
-  ...(await import("../store/unfit-database.ts")),
-  ...(await import("../embedded/error.ts")),
+  ...(await import("../command/known-problem.ts")),
 });
 
 /** Errors that the operator can do something about are one line. */
 export async function explained(work: () => Promise<void>): Promise<void> {
-  const { ArchiveError, ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError } = await load();
+  const { ArchiveError, knownProblem } = await load();
   try {
     await work();
   } catch (error) {
-    const known = [ArchiveError, ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError];
     const { code, message } = error as { code?: unknown; message: string };
-    // A code is one of PostgreSQL's or the system's, such as ECONNREFUSED or 28P01.
-    if (known.some(type => error instanceof type)) throw new CliError(message);
+    const problem = error instanceof ArchiveError ? message : knownProblem(error);
+    if (problem !== undefined) throw new CliError(problem.charAt(0).toUpperCase() + problem.slice(1));
+    // A code is one of PostgreSQL's or the system's, such as ECONNREFUSED.
     if (typeof code === "string") throw new CliError(`The database or a file failed: ${message || code}.`);
     throw error;
   }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { Refusal } from "../model/refusal.ts";
+import type { App } from "./deps.ts";
 import {
   encodeRefusal,
   isIngestion,

@@ -2,6 +2,7 @@
 // refuse new rows. Waits for a database that is still starting.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { requireCertificates } from "./certificate-files.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import { type Addresses, mayPass } from "./db.ts";
 import { settleSmallKeys } from "./keys.ts";
@@ -22,6 +23,7 @@ export async function prepareDatabase(
   log: Pick<Logger, "info" | "warn">,
   signal?: AbortSignal,
 ): Promise<Addresses> {
+  for (const url of [addresses.url, addresses.directUrl]) requireCertificates(url);
   const deadline = performance.now() + patienceMs;
   const hosts = [...new Set([addresses.url, addresses.directUrl])]
     .map(url => readDatabaseUrl(url)?.hosts)

@@ -24,7 +24,9 @@ const listedIssues = 10;
 /** Why a request failed, with its issues: pass only those that no field shows. */
 export function FailureNotice({ failure }: { failure: Failure | undefined }) {
   if (!failure) return null;
-  const { message, hint, code, requestId, issues = [] } = failure;
+  const { message, hint, code, requestId } = failure;
+  // A single issue may be all that the message says.
+  const issues = (failure.issues ?? []).filter(issue => issue.message !== message);
   return (
     <Notice tone="bad" role="alert">
       <p>

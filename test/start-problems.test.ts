@@ -1,0 +1,139 @@
+// Problems of the database that a start explains in one line: missing privileges, and TLS in all its forms.
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { knownProblem } from "../src/command/known-problem.ts";
+import { prepareDatabase } from "../src/store/prepare.ts";
+import { runBootstrap, startProcess } from "./flow/processes.ts";
+import { eventually } from "./support/eventually.ts";
+import { startServer } from "./support/postgres-server.ts";
+
+/** Self-signed, and for agent.example.com. */
+const certificate = fileURLToPath(new URL("./fixtures/tls/agent.example.com.pem", import.meta.url));
+const log = { info() {}, warn() {} };
+const dataDir = mkdtempSync(join(tmpdir(), "onlooker-start-"));
+
+let server: Awaited<ReturnType<typeof startServer>>;
+before(async () => {
+  server = await startServer();
+});
+after(async () => {
+  await server.stop();
+  rmSync(dataDir, { recursive: true });
+});
+
+async function administer(...statements: string[]): Promise<string> {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  let value = "";
+  for (const statement of statements)
+    value = Object.values((await client.query(statement)).rows[0] ?? {}).join();
+  await client.end();
+  return value;
+}
+
+function withParameters(parameters: Record<string, string>): string {
+  const url = new URL(server.url);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** Why a service with this URL does not start. */
+async function problemOf(url: string): Promise<string | undefined> {
+  const error = await prepareDatabase({ url, directUrl: url, pooled: false }, log).then(
+    () => assert.fail("it starts"),
+    (error: unknown) => error,
+  );
+  return knownProblem(error);
+}
+
+/** A changed setting of the server takes effect a moment after it was read. */
+const explains = (url: string, problem: RegExp) =>
+  eventually(async () => assert.match((await problemOf(url))!, problem));
+
+test("a user without privileges is told so in one line, by the service and by bootstrap", async () => {
+  await administer("create user guest password 'guest'");
+  const url = new URL(server.url);
+  [url.username, url.password] = ["guest", "guest"];
+  const env = { DATABASE_URL: url.href, SVC_DATABASE_POOLER: "none", SVC_DATA_DIR: dataDir };
+  const problem =
+    "the database user lacks a privilege (permission denied for schema public). Make it the owner of the database and of Onlooker's tables; in an empty database this suffices: grant create on schema public to …";
+  const needed = [
+    "--email",
+    "a@example.com",
+    "--password",
+    "correct horse",
+    "--project",
+    "P",
+    "--agent",
+    "A",
+  ];
+  const bootstrap = await runBootstrap(needed, env);
+  assert.equal(bootstrap.stderr, `bootstrap: ${problem}\n`);
+  assert.equal(bootstrap.code, 1);
+  const ended = `The service ended with 1:\nOnlooker cannot start: ${problem}`;
+  await assert.rejects(startProcess(env), { message: ended });
+});
+
+test("a rejected login is told apart", async () => {
+  const url = new URL(server.url);
+  url.password = "wrong";
+  assert.match((await problemOf(url.href))!, /^the database rejected the login \(.*\)\. Check the user/);
+});
+
+test("a file of the URL that cannot be read is named at once", async () => {
+  const sslrootcert = join(dataDir, "none.pem");
+  const problem = await problemOf(withParameters({ sslmode: "verify-full", sslrootcert }));
+  assert.match(problem!, /^The file of sslrootcert .*ENOENT.*none\.pem'\)\. Fix its path/);
+});
+
+test("a server without TLS is told apart from one that is away", async () => {
+  const problem = await problemOf(withParameters({ sslmode: "verify-full" }));
+  assert.match(problem!, /^the database does not support TLS, .*sslmode=disable\.$/);
+});
+
+test("a certificate that is not trusted, or is for another host, and a server that requires TLS, are explained", async () => {
+  const directory = await administer("show data_directory");
+  const [pem, hba] = [join(directory, "server.pem"), await administer("show hba_file")];
+  copyFileSync(certificate, pem);
+  chmodSync(pem, 0o600);
+  const { uid, gid } = statSync(directory);
+  if (process.getuid?.() === 0) chownSync(pem, uid, gid);
+  const reload = "select pg_reload_conf()";
+  await administer(
+    `alter system set ssl_cert_file = '${pem}'`,
+    `alter system set ssl_key_file = '${pem}'`,
+    "alter system set ssl = on",
+    reload,
+  );
+  for (const sslmode of ["require", "verify-full"]) {
+    const problem = await problemOf(withParameters({ sslmode }));
+    assert.match(
+      problem!,
+      /^the certificate .* is not trusted \(self-signed certificate\)\. Add sslrootcert=/,
+    );
+  }
+  const verified = { sslmode: "verify-full", sslrootcert: certificate };
+  await explains(withParameters(verified), /^the certificate .* is not for 127\.0\.0\.1\. Use the host/);
+
+  const rules = readFileSync(hba, "utf8");
+  writeFileSync(hba, rules.replaceAll(/^host\b/gm, "hostssl"));
+  await administer(reload);
+  await explains(
+    server.url,
+    /^the database rejected the connection \(no pg_hba\.conf entry .* no encryption\)\. .* sslmode=verify-full/,
+  );
+});
