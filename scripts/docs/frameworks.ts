@@ -3,9 +3,9 @@ import { conventions } from "../../src/model/trace/other-convention.ts";
 import { code, table } from "./table.ts";
 
 export function conventionTable(): string {
-  const rows = Object.entries(conventions).map(([name, { way, signs }]) => {
+  const rows = Object.entries(conventions).map(([name, { way, signs, scope }]) => {
     const keys = Object.keys(signs).map(key => code(key.endsWith(".") ? `${key}*` : key));
-    return [name, keys.join(", "), way];
+    return [name, keys.join(", ") + (scope ? `, with the scope ${code(scope)}` : ""), way];
   });
   return table(["Convention", "Recognized by", "How to send what checks read"], rows);
 }

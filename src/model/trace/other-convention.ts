@@ -21,9 +21,10 @@ type Signs = Record<string, readonly Lack[]>;
 
 /**
  * By convention: how its users can send the GenAI attributes, and its own attributes. `claims`: it also writes attributes of
- * other conventions, which say nothing about these on its spans.
+ * other conventions, which say nothing about these on its spans. `scope`: its attributes are also those of another convention,
+ * and are its own on the spans of this scope alone.
  */
-export const conventions: Record<string, { way: string; signs: Signs; claims?: true }> = {
+export const conventions: Record<string, { way: string; signs: Signs; claims?: true; scope?: string }> = {
   OpenInference: {
     way: "An OpenTelemetry GenAI instrumentation of the same library sends them.",
     signs: {
@@ -60,6 +61,16 @@ export const conventions: Record<string, { way: string; signs: Signs; claims?: t
       "traceloop.entity.input": ["input"],
       "traceloop.entity.output": ["reply"],
       "traceloop.": conversation,
+    },
+  },
+  LiteLLM: {
+    way: wayOf("LiteLLM"),
+    scope: "litellm",
+    signs: {
+      "gen_ai.prompt.": ["input"],
+      "gen_ai.completion.": ["reply"],
+      "gen_ai.usage.prompt_tokens": ["usage"],
+      "gen_ai.usage.completion_tokens": ["usage"],
     },
   },
   LangSmith: {
@@ -124,15 +135,22 @@ function wayOf(title: string): string {
   return `Set them yourself, or switch on ${title} in the agent's settings, Conventions.`;
 }
 
-const signs = new Map<string, Sign>(
-  Object.entries(conventions).flatMap(([convention, { signs: own }]) =>
-    Object.entries(own).map(([key, standsFor]): [string, Sign] => [key, { key, convention, standsFor }]),
-  ),
-);
+const signs: Sign[] = [];
+/** Those that count on spans of any scope, by key. */
+const general = new Map<string, Sign>();
+/** By scope: those that count on its spans instead, by key. */
+const ofScopes = new Map<string, Map<string, Sign>>();
+for (const [convention, { signs: own, scope }] of Object.entries(conventions)) {
+  const added = Object.entries(own).map(([key, standsFor]) => ({ key, convention, standsFor }));
+  signs.push(...added);
+  const counted = scope === undefined ? general : new Map<string, Sign>();
+  for (const sign of added) counted.set(sign.key, sign);
+  if (scope !== undefined) ofScopes.set(scope, counted);
+}
 
 /** Matches the longest key, regardless of the order of the table. */
 const anySign = new RegExp(
-  `^(?:${[...signs.keys()]
+  `^(?:${[...new Set(signs.map(({ key }) => key))]
     .sort((a, b) => b.length - a.length)
     .map(key => key.replaceAll(".", "\\.") + (key.endsWith(".") ? "" : "(?![^.])"))
     .join("|")})`,
@@ -151,7 +169,7 @@ export function findOtherConvention(spans: Span[], lacks: ReadonlySet<Lack>): De
   if (found.size === 0) return null;
 
   // In the order of the table, so that the result does not depend on the order of spans and attributes.
-  const matched = [...signs.values()].filter(sign => found.has(sign));
+  const matched = signs.filter(sign => found.has(sign));
   const names = [...new Set(matched.map(sign => sign.convention))];
   const missing = (Object.keys(attributesByLack) as Lack[]).filter(
     lack => lacks.has(lack) && matched.some(sign => sign.standsFor.includes(lack)),
@@ -168,10 +186,13 @@ export function findOtherConvention(spans: Span[], lacks: ReadonlySet<Lack>): De
 
 /** Those of the convention that claims the span, else all. */
 function signsOf(span: Span): Sign[] {
+  const own = ofScopes.get(span.scope?.name ?? "");
   const matched: Sign[] = [];
   for (const key in span.attributes) {
-    const match = anySign.exec(key);
-    if (match) matched.push(signs.get(match[0])!);
+    const match = anySign.exec(key)?.[0];
+    if (match === undefined) continue;
+    const sign = own?.get(match) ?? general.get(match);
+    if (sign) matched.push(sign);
   }
   const owner = matched.find(({ convention }) => conventions[convention]!.claims)?.convention;
   return owner === undefined ? matched : matched.filter(({ convention }) => convention === owner);

@@ -123,6 +123,24 @@ for (const [name, expected] of recordings) {
   });
 }
 
+test("79-litellm-otel-basic: LiteLLM is named, and not OpenLLMetry, whose attributes it writes", () => {
+  const [called, answered] = recordedTraces("79-litellm-otel-basic").map(
+    trace => derive(trace).otherConvention,
+  );
+  assert.deepEqual([called?.name, called?.found], ["LiteLLM", ["gen_ai.completion.*"]]);
+  assert.match(called!.send, /switch on LiteLLM/);
+  assert.equal(answered, null);
+});
+
+test("attributes that LiteLLM does not write by itself name their convention also on its spans", () => {
+  const [trace] = recordedTraces("79-litellm-otel-httperror");
+  const spans = trace!.spans.map(span => ({
+    ...span,
+    attributes: { ...span.attributes, "llm.output_messages.0.message.content": "ho" },
+  }));
+  assert.equal(derive({ ...trace!, spans }).otherConvention?.name, "OpenInference");
+});
+
 const named: [recording: string, convention: string][] = [
   ["55-pydantic-ai-old-v1-basic", "Pydantic AI before 1.0"],
   ["62-langfuse-py-openai-basic", "Langfuse"],
