@@ -57,13 +57,12 @@ function checkAfterDependencies(
   context: Context,
   open: OpenQuestions,
 ): Settled {
-  let waits = false;
-  for (const id of assertion.depends_on) {
-    const check = settled.get(id);
-    if (check && check.outcome !== "passed") return afterFailedDependency(assertion, check);
-    waits ||= !check;
-  }
-  if (waits) return null;
+  const dependencies = assertion.depends_on.map(id => settled.get(id));
+  const unmet = dependencies.filter(check => check && check.outcome !== "passed");
+  // Whatever the judge will say of one that waits, another that did not pass skips the check.
+  const decisive = unmet.find(check => check?.skipped !== "waiting") ?? unmet[0];
+  if (decisive) return afterFailedDependency(assertion, decisive);
+  if (dependencies.some(check => !check)) return null;
   const finding = findOnce(assertion, context);
   if (finding.kind !== "open") return checkOf(assertion, finding);
   open.semantic.push(...finding.semantic);

@@ -59,6 +59,19 @@ suite("a run", () => {
     assert.equal(result!.reason, "Waiting for the judge, 1 of 3 checked");
   });
 
+  test("in which one dependency waits and another did not pass skips what depends on both at once", () => {
+    const plain = { id: "plain", type: "response_regex", pattern: "absent" };
+    for (const depends_on of [
+      ["polite", "plain"],
+      ["plain", "polite"],
+    ]) {
+      const after = { id: "after", type: "response_regex", pattern: ".", depends_on };
+      const [result] = judged([{ assertions: [plain, polite, after] }], () => waiting).results;
+      const { skipped, reason } = result!.checks[2]!;
+      assert.deepEqual([skipped, reason], ["dependency", 'Depends on "plain", which did not pass.']);
+    }
+  });
+
   test("that has failed already says so, whatever it waits for", () => {
     const plain = { id: "plain", type: "response_regex", pattern: "absent" };
     const [result] = judged([{ assertions: [plain, polite] }], () => waiting).results;
