@@ -7,7 +7,7 @@ import { join } from "node:path";
 export const scratchPrefix = "onlooker-test-";
 
 const memory = "/dev/shm";
-/** Twice what the largest test run was seen to use. */
+/** `npm test` was seen to use 0.5 GB. Wide tests keep two machines at a time there as well, each with its packages and its database. */
 const neededBytes = 8 * 2 ** 30;
 
 /**
