@@ -32,11 +32,14 @@ test("read-only, without privileges: it starts, takes a trace, is backed up and 
 }, async () => {
   const [data, temporary] = [machine.folder("data", "dev"), machine.folder("tmp", "dev")];
   const confine = join(machine.root, "confine");
+  // The machine's folder may be on a file system of its own. /dev/shm stays writable, as in a container: PostgreSQL needs it.
   writeFileSync(
     confine,
     `set -e
+     mount --bind ${machine.root} ${machine.root}
      mount --bind ${data} ${data}
      mount -t tmpfs -o size=256m,mode=1777 tmpfs ${temporary}
+     mount -o remount,bind,ro ${machine.root}
      mount -o remount,bind,ro /
      grep -q '^tmpfs /tmp ' /proc/mounts && mount -o remount,bind,ro /tmp
      if touch ${machine.root}/writable 2>/dev/null; then echo "the file system is writable" >&2; exit 1; fi
