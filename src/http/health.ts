@@ -11,6 +11,8 @@ import {
 import { clockAheadMs, isClockOff } from "../store/clock.ts";
 import type { Database } from "../store/db.ts";
 import { isMigrated } from "../store/migrate.ts";
+import { nextDueMs } from "../store/runs/claims.ts";
+import { QueueStarts } from "../store/runs/queue-starts.ts";
 import { countWaiting } from "../store/runs/waiting.ts";
 import type { App, Deps } from "./deps.ts";
 import type { MachineHealth } from "./machine.ts";
@@ -61,6 +63,11 @@ export const metrics = {
     help: "Runs waiting for the judge, in the whole database; absent while the database is unavailable.",
     registers,
   }),
+  runsOverdueSeconds: new Gauge({
+    name: "svc_runs_overdue_seconds",
+    help: "How long the first due evaluation has waited for a worker, in the whole database; 0 if none is due, absent while the database is unavailable.",
+    registers,
+  }),
   workersUnavailable: new Gauge({
     name: "svc_cluster_worker_unavailable",
     help: "1 for each worker of a Citus cluster that does not answer, by host and port.",
@@ -94,11 +101,18 @@ export function ownMetrics(): Promise<Measured> {
   return registry.getMetricsAsJSON();
 }
 
+/** Without them, each scrape would read the index entries of all runs that were claimed since the last vacuum. */
+const starts = new QueueStarts();
+
 /** For the process that answers for the whole database. */
 export async function measureDatabase(db: Database): Promise<void> {
   await countWaiting(db).then(
     count => metrics.runsWaiting.set(count),
     () => metrics.runsWaiting.remove(),
+  );
+  await nextDueMs(db, { starts }).then(
+    (ms = 0) => metrics.runsOverdueSeconds.set(Math.max(0, -ms) / 1000),
+    () => metrics.runsOverdueSeconds.remove(),
   );
   metrics.workersUnavailable.reset();
   const unavailable = await db.places?.findUnavailable().catch(() => undefined);
@@ -165,7 +179,8 @@ async function readiness({ pool, places }: Database, machine: MachineHealth | un
 export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "machine">): void {
   if (machine?.metrics) {
     // Counted by the process that puts all metrics together.
-    for (const gauge of [metrics.runsWaiting, metrics.httpProcesses]) gauge.remove();
+    for (const gauge of [metrics.runsWaiting, metrics.runsOverdueSeconds, metrics.httpProcesses])
+      gauge.remove();
   }
   app.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.url ?? "none";

@@ -1,0 +1,35 @@
+// The metrics of the database: what an operator is alerted by.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, test } from "node:test";
+import { claimRuns, extendLeases } from "../../src/store/runs/claims.ts";
+import { makeSender, storeDueRun } from "../store/traces/make-write.ts";
+import { startTestApp } from "../support/app.ts";
+
+const service = await startTestApp();
+after(() => service.close());
+const sender = await makeSender(service.db);
+
+/** The longest time that a due run has waited for a worker, as an operator reads it. */
+async function overdueSeconds(): Promise<number> {
+  const { body } = await service.client().get("/metrics").expect(200);
+  return Number(/^svc_runs_overdue_seconds (\S+)$/m.exec(body as string)![1]);
+}
+
+test("where no worker runs, a metric says for how long the first due run has waited for one", async () => {
+  await storeDueRun(service.db, sender);
+  const { runId } = await storeDueRun(service.db, sender);
+  await service.db.pool.query("update runs set due_at = now() - interval '1 hour' where id = $1", [runId]);
+  const waited = await overdueSeconds();
+  assert.ok(waited >= 3_600 && waited < 3_700, String(waited));
+
+  const lease = randomUUID();
+  const { runs } = await claimRuns(service.db, { lease, leaseMs: 30_000, runsMax: 10 });
+  assert.equal(await overdueSeconds(), 0);
+
+  // The lease of a worker that died ends.
+  const runIds = runs.map(({ id }) => id);
+  await extendLeases(service.db, { lease, leaseMs: 0, runIds });
+  const expired = await overdueSeconds();
+  assert.ok(expired > 0 && expired < 60, String(expired));
+});
