@@ -5,6 +5,7 @@ import { knownProblem } from "./command/known-problem.ts";
 import { type Config, readConfig, unknownVariables } from "./config.ts";
 import { hostFault } from "./service/http-server.ts";
 import { type Service, startService } from "./service.ts";
+import { mayPass } from "./store/db.ts";
 
 /** Without a handler, SIGHUP would end the service with its requests, and leave the embedded PostgreSQL running. */
 const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
@@ -44,7 +45,7 @@ export async function runService(
     const { signal } = stopping;
     const service = await startService(config, log, { signal }).catch(async (error: Error) => {
       // A wait for the database ends with its last error; HTTP processes that are starting are ended, by Ctrl-C as well.
-      if (!signal.aborted || startProblem(error) !== undefined) throw error;
+      if (!signal.aborted || (startProblem(error) !== undefined && !mayPass(error))) throw error;
       log.info({ reason: await stopSignal, err: error.message }, "Stopped while starting");
       process.exit(0);
     });

@@ -53,7 +53,7 @@ function withParameters(parameters: Record<string, string>): string {
 
 /** Why a service with this URL does not start. */
 async function problemOf(url: string): Promise<string | undefined> {
-  const error = await prepareDatabase({ url, directUrl: url, pooled: false }, log).then(
+  const error = await prepareDatabase({ url, directUrl: url, pooled: false }, log, undefined, 0).then(
     () => assert.fail("it starts"),
     (error: unknown) => error,
   );
@@ -86,6 +86,16 @@ test("a user without privileges is told so in one line, by the service and by bo
   assert.equal(bootstrap.code, 1);
   const ended = `The service ended with 1:\nOnlooker cannot start: ${problem}`;
   await assert.rejects(startProcess(env), { message: ended });
+});
+
+test("a database without a free connection is told apart from one that is away", async () => {
+  await administer("create user crowd password 'crowd' connection limit 0");
+  const url = new URL(server.url);
+  [url.username, url.password] = ["crowd", "crowd"];
+  assert.match(
+    (await problemOf(url.href))!,
+    /^the database has no free connection \(too many connections for role "crowd"\)\. Close .* raise its limit/,
+  );
 });
 
 test("a rejected login is told apart", async () => {

@@ -23,6 +23,8 @@ export function knownProblem(error: unknown): string | undefined {
       return `the database does not exist (${message}). Create it, or check the name in DATABASE_URL.`;
     case "42501":
       return `the database user lacks a privilege (${message}). Make it the owner of the database and of Onlooker's tables; in an empty database this suffices: grant create on schema public to …`;
+    case "53300":
+      return `the database has no free connection (${message}). Close connections of other programs, or raise its limit: max_connections in postgresql.conf, or that of the user or database in the message.`;
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
     case "SELF_SIGNED_CERT_IN_CHAIN":
     case "UNABLE_TO_GET_ISSUER_CERT":

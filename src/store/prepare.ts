@@ -13,18 +13,21 @@ import { checkSessions } from "./session-check.ts";
 import { UnfitDatabaseError } from "./unfit-database.ts";
 
 const patienceMs = 30_000;
+const tooManyConnections = "53300";
 
 /**
  * Returns the addresses, with whether the database is distributed. Throws UnfitDatabaseError if the database cannot be used, or
- * cannot be reached for 30 s. Once `signal` is aborted it no longer waits, and throws what the database failed with.
+ * cannot be reached for 30 s, and the database's own error if it has no free connection as long. Once `signal` is aborted it no
+ * longer waits, and throws what the database failed with.
  */
 export async function prepareDatabase(
   addresses: Addresses,
   log: Pick<Logger, "info" | "warn">,
   signal?: AbortSignal,
+  waitMs = patienceMs,
 ): Promise<Addresses> {
   for (const url of [addresses.url, addresses.directUrl]) requireCertificates(url);
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + waitMs;
   const hosts = [...new Set([addresses.url, addresses.directUrl])]
     .map(url => readDatabaseUrl(url)?.hosts)
     .join(" or ");
@@ -42,6 +45,7 @@ export async function prepareDatabase(
       if (!mayPass(error) || signal?.aborted) throw error;
       const { message, code } = error as { message: string; code?: string };
       if (performance.now() > deadline) {
+        if (code === tooManyConnections) throw error;
         const variables = addresses.pooled ? "DATABASE_URL or SVC_DATABASE_DIRECT_URL" : "DATABASE_URL";
         throw new UnfitDatabaseError(
           `The database at ${hosts} cannot be reached (${message || code}). Start it, or fix ${variables}.`,
