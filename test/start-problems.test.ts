@@ -51,6 +51,9 @@ function withParameters(parameters: Record<string, string>): string {
   return url.href;
 }
 
+/** The server twice, as one with a standby is given. */
+const twice = (url: string) => url.replace(/127\.0\.0\.1:\d+/, "$&,$&");
+
 /** Why a service with this URL does not start. */
 async function problemOf(url: string): Promise<string | undefined> {
   const error = await prepareDatabase({ url, directUrl: url, pooled: false }, log, undefined, 0).then(
@@ -111,8 +114,10 @@ test("a file of the URL that cannot be read is named at once", async () => {
 });
 
 test("a server without TLS is told apart from one that is away", async () => {
-  const problem = await problemOf(withParameters({ sslmode: "verify-full" }));
-  assert.match(problem!, /^the database does not support TLS, .*sslmode=disable\.$/);
+  const url = withParameters({ sslmode: "verify-full" });
+  for (const each of [url, twice(url)]) {
+    assert.match((await problemOf(each))!, /^the database does not support TLS, .*sslmode=disable\.$/);
+  }
 });
 
 test("a certificate that is not trusted, or is for another host, and a server that requires TLS, are explained", async () => {
@@ -136,6 +141,8 @@ test("a certificate that is not trusted, or is for another host, and a server th
       /^the certificate .* is not trusted \(self-signed certificate\)\. Add sslrootcert=/,
     );
   }
+  const listed = twice(withParameters({ sslmode: "verify-full" }));
+  assert.match((await problemOf(listed))!, /^the certificate .* is not trusted/, "each of several servers");
   const verified = { sslmode: "verify-full", sslrootcert: certificate };
   await explains(withParameters(verified), /^the certificate .* is not for 127\.0\.0\.1\. Use the host/);
 

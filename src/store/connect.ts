@@ -56,13 +56,16 @@ export function isConnectFault(error: unknown): boolean {
   return error instanceof Error && connectFaults.has(error);
 }
 
+/** Rethrows it. */
+function markFault(error: Error): never {
+  connectFaults.add(error);
+  throw error;
+}
+
 /** Remembers which errors kept it from connecting. */
 class MarkingClient extends pg.Client {
   override connect(callback?: unknown): Promise<pg.Client> {
-    const connected = super.connect().catch((error: Error) => {
-      connectFaults.add(error);
-      throw error;
-    });
+    const connected = super.connect().catch(markFault);
     if (typeof callback === "function") {
       connected.then(() => (callback as Connected)(undefined), callback as Connected);
     }
@@ -95,7 +98,7 @@ function toPrimary(Client: typeof pg.Client, servers: Servers): typeof pg.Client
     }
 
     async #connect(): Promise<this> {
-      const server = await servers.locate();
+      const server = await servers.locate().catch(markFault);
       this.host = server.host;
       this.port = server.port;
       const leave = servers.join(server, () => streamOf(this).destroy());

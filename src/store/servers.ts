@@ -1,6 +1,7 @@
 // Finds the server that accepts writes among those of a URL, and closes connections to the one that was it before.
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { mayPass } from "./may-pass.ts";
 
 export type Server = {
   readonly url: string;
@@ -35,7 +36,7 @@ export class Servers {
     });
   }
 
-  /** The server that accepts writes. Rejects with a transient error while there is none. */
+  /** The server that accepts writes. While there is none it rejects, with what is wrong with all if that does not pass. */
   async locate(): Promise<Server> {
     if (this.#primary) return this.#primary;
     this.#finding ??= this.#find().finally(() => {
@@ -118,6 +119,8 @@ function noPrimary(answers: Answer[]): Error {
   // A wrong password or database stays wrong.
   const wrong = answers.find(({ error }) => /^(28|3D)/.test((error as { code?: string })?.code ?? ""));
   if (wrong) return wrong.error!;
+  // Nor does a certificate become right, and no server is left that may accept writes.
+  if (answers.every(({ error }) => error && !mayPass(error))) return answers[0]!.error!;
   const states = answers.map(({ server: { host, port }, timeline, error }) => {
     const state = error ? error.message || (error as { code?: string }).code : stateOf(timeline);
     return `${host}:${port} (${state})`;

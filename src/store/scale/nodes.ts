@@ -4,7 +4,8 @@ import type { Logger } from "pino";
 import { newClient, noTimeouts } from "../connect.ts";
 import { readConnectionLimit } from "../connection-limit.ts";
 import { readDatabaseUrl } from "../database-url.ts";
-import { type Addresses, mayPass, sessionSettings } from "../db.ts";
+import { type Addresses, sessionSettings } from "../db.ts";
+import { mayPass } from "../may-pass.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
 
 export type Node = { host: string; port: number };
