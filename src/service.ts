@@ -73,7 +73,7 @@ export async function startService(
     signal?.throwIfAborted();
     const layout = await layoutOf(given, addresses);
     if (layout.shortage) log.warn(layout.shortage);
-    const db = openStore(addresses, layout.processes > 1 ? leaderMain : ownPools.main, { log });
+    const db = openStore(addresses, layout.processes === 1 ? ownPools.main : leaderMain, { log });
     closing.push(() => db.close());
     const config = { ...given };
     const vault = openVault(await masterKeyOf(config));
@@ -107,25 +107,25 @@ function roomFor(config: Config): { maxConnections?: number } {
 }
 
 async function layoutOf(config: Config, addresses: Addresses): Promise<Layout> {
-  if (!config.roles.includes("http")) return { processes: 0, pools: ownPools };
-  if (wantedProcesses(config) === 1) return oneProcess(config, addresses);
+  const wanted = config.roles.includes("http") ? wantedProcesses(config) : 0;
+  if (wanted <= 1) return inThisProcess(config, addresses, wanted);
   const given = config.databaseConnections;
   if (given !== undefined) return layOut(config, { limit: given, reserve: 0 });
   if (addresses.pooled) return layOut(config, undefined);
   return layOut(config, { limit: await readLimit(addresses), reserve });
 }
 
-/** Opens connections as it needs them, so it starts with too few as well, and says so. */
-async function oneProcess(config: Config, addresses: Addresses): Promise<Layout> {
-  const one: Layout = { processes: 1, pools: ownPools };
-  if (addresses.pooled) return one;
+/** Opens connections as it needs them, so it starts with too few as well, and says so. `processes`: 0 for a worker alone. */
+async function inThisProcess(config: Config, addresses: Addresses, processes: number): Promise<Layout> {
+  const layout: Layout = { processes, pools: ownPools };
+  if (addresses.pooled) return layout;
   const given = config.databaseConnections;
   const limit = given ?? (await readLimit(addresses));
-  const least = connectionsFor(config, 1) - (given === undefined ? 0 : reserve);
-  if (least <= limit) return one;
+  const least = connectionsFor(config, processes) - (given === undefined ? 0 : reserve);
+  if (least <= limit) return layout;
   const to = addresses.distributed ? "the coordinator and twice as many to each worker" : "the database";
   const shortage = `This service needs up to ${least} connections to ${to}, and ${limit} are allowed. Raise ${given === undefined ? "max_connections" : "SVC_DATABASE_CONNECTIONS"}, or lower SVC_EVALUATORS.`;
-  return { ...one, shortage };
+  return { ...layout, shortage };
 }
 
 /** Others may have taken the last connection since the database was prepared. */

@@ -115,7 +115,7 @@ const described: Record<string, Described> = {
   },
   SVC_DATABASE_CONNECTIONS: {
     about:
-      "Connections to the database that all processes of this machine may have, if several serve HTTP. Set it where machines share a database.",
+      "Connections to the database that all processes of this machine may have. A single process, or a worker alone, only warns if they are too few. Set it where machines share a database.",
     default: "what the database allows, without 10 for others",
   },
   SVC_EVALUATORS: { about: "Threads that evaluate, on this machine.", default: "cores − 1, from 1 to 4" },

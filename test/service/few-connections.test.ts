@@ -1,7 +1,12 @@
-// A single process on a database that allows it too few connections: it starts, and says how many it may need.
+// A single process, or a worker alone, on a database that allows it too few connections: it starts, and says how many it may need.
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { after, test } from "node:test";
+import { type Config, readConfig } from "../../src/config.ts";
+import { openLog } from "../../src/log.ts";
+import { startService } from "../../src/service.ts";
 import { freshDatabase, openFresh } from "../support/postgres.ts";
+import { makeScratch } from "../support/scratch.ts";
 import { startTestService, type TestServiceOptions } from "../support/service.ts";
 
 const database = await freshDatabase();
@@ -35,4 +40,22 @@ test("what the database allows its users counts, less those that are left to oth
   await limit(47);
   assert.deepEqual(await warningsOf({ databaseUrl: database.url }), []);
   await db.close();
+});
+
+test("a worker alone counts the connections of its threads, too", async () => {
+  const logs: string[] = [];
+  const dataDir = makeScratch();
+  after(() => rmSync(dataDir, { recursive: true }));
+  const worker = { ...readConfig({ DATABASE_URL: database.url, SVC_ROLES: "worker" }), dataDir, port: 0 };
+  const start = async (config: Partial<Config>) => {
+    const service = await startService(
+      { ...worker, evaluators: 1, logLevel: "silent", ...config },
+      openLog("debug", { write: line => void logs.push(JSON.parse(line).msg) }),
+    );
+    await service.stop();
+    return logs.splice(0).filter(text => /connections to the database/.test(text));
+  };
+  assert.deepEqual(await start({ databaseConnections: 11 }), [words(12, 11)]);
+  assert.deepEqual(await start({ databaseConnections: 16, evaluators: 2 }), []);
+  assert.deepEqual(await start({}), []);
 });
