@@ -14,6 +14,8 @@ import { KeyUses } from "../store/accounts/key-uses.ts";
 import { subscribe } from "../store/events.ts";
 import { requireConnection } from "../store/runs/agent-connections.ts";
 import { openStore } from "../store/scale/open.ts";
+import { JoinRetry } from "../store/traces/join-retry.ts";
+import type { NamedTrace } from "../store/traces/otlp-ids.ts";
 import { storeRecords } from "../store/traces/records.ts";
 import { TraceWriter } from "../store/traces/writer.ts";
 import { traceLimits } from "../threads/heap.ts";
@@ -88,6 +90,18 @@ export async function serveHttp(
   const subscription = subscribe(addresses.directUrl, event => hub.publish(event));
   closing.push(() => subscription.close());
 
+  const derive = (traceIds: string[]) =>
+    refreshColumns(db, reader, traceIds).catch((error: unknown) => {
+      log.error({ err: error }, "the columns of a trace cannot be derived for its log records");
+    });
+  const joinRetry = new JoinRetry({
+    ...{ db: ingestion, log, onJoined },
+    limits: { ...mergeLimits, derive },
+    onRefused: refused => onDropped("no_room", refused),
+  });
+  closing.push(() => joinRetry.close());
+  const retryJoin = (traces: NamedTrace[]) => joinRetry.add(traces);
+
   const ingest: IngestDeps = {
     ...lookups(ingestion, vault),
     preparer,
@@ -95,6 +109,7 @@ export async function serveHttp(
       ...mergeLimits,
       arriving: () => preparer.waiting,
       onRecordsRefused: refused => onDropped("no_room", refused),
+      retryJoin,
     }),
     onStored({ agentId, traceId, state, path, evaluation, isExpired }, key) {
       if (!isExpired) events.publish({ type: "trace", agentId, traceId, change: state });
@@ -103,13 +118,9 @@ export async function serveHttp(
     },
     onAnswered: (answers, key) => ingestionLog.record(answers, key),
   };
-  const derive = (traceIds: string[]) =>
-    refreshColumns(db, reader, traceIds).catch((error: unknown) => {
-      log.error({ err: error }, "the columns of a trace cannot be derived for its log records");
-    });
   const ingestLogs: LogsDeps = {
     ...ingest,
-    storeRecords: writes => storeRecords(ingestion, writes, { ...mergeLimits, derive }),
+    storeRecords: writes => storeRecords(ingestion, writes, { ...mergeLimits, derive }, retryJoin),
     onJoined,
     onDropped,
     onAnswered(answers, key) {

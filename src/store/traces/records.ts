@@ -2,6 +2,7 @@
 import { type Database, isTransient } from "../db.ts";
 import type { MergeLimits } from "./append.ts";
 import { type JoinedTrace, type JoinLimits, joinWaiting } from "./join-records.ts";
+import type { NamedTrace } from "./otlp-ids.ts";
 import {
   deleteOverdue,
   insertWaiting,
@@ -19,17 +20,21 @@ export const recordWaitMs = 600_000;
  */
 export type RecordsOutcome = { joined: JoinedTrace[]; refused: number; dropped: SentRecords[] };
 
-/** Commits the records, then joins those whose span is stored. Throws UNAUTHORIZED if the key was revoked meanwhile. */
+/**
+ * Commits the records, then joins those whose span is stored. Throws UNAUTHORIZED if the key was revoked meanwhile. `retryLater`
+ * is called with their traces if the database is unavailable after the commit.
+ */
 export async function storeRecords(
   db: Database,
   writes: RecordsWrite[],
   limits: JoinLimits,
+  retryLater?: (traces: NamedTrace[]) => void,
 ): Promise<RecordsOutcome> {
   const own = await insertWaiting(db, writes);
   const { joined, refused } = await joinWaiting(db, writes, limits).catch(error => {
-    // The records are committed: the next batch of their trace joins them, or the clock.
-    if (isTransient(error)) return { joined: [], refused: [] };
-    throw error;
+    if (!isTransient(error)) throw error;
+    retryLater?.(writes.map(({ agentId, otlpTraceId }) => ({ agentId, otlpTraceId })));
+    return { joined: [], refused: [] };
   });
   const [sent, dropped] = [true, false].map(is => refused.filter(({ id }) => own.has(id) === is));
   return { joined, refused: sent!.reduce((sum, { records }) => sum + records, 0), dropped: dropped! };

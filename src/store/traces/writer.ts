@@ -7,7 +7,7 @@ import { partsOf } from "../scale/places.ts";
 import type { MergeLimits } from "./append.ts";
 import { insertTraces } from "./insert.ts";
 import { joinWaiting } from "./join-records.ts";
-import { nameOf } from "./otlp-ids.ts";
+import { type NamedTrace, nameOf } from "./otlp-ids.ts";
 import { updateTraces } from "./update.ts";
 import type { SentRecords } from "./waiting-records.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "./write.ts";
@@ -23,6 +23,8 @@ export type WriterOptions = MergeLimits & {
   gatherMs?: number;
   /** Called with log records that waited for a span that is stored now, if its trace has no room for them. */
   onRecordsRefused?: (refused: SentRecords[]) => void;
+  /** Called with stored traces whose log records could not be joined. */
+  retryJoin?: (traces: NamedTrace[]) => void;
 };
 
 const writesMax = 128;
@@ -97,11 +99,11 @@ export class TraceWriter {
       write.readBy?.conventions.length || write.mayHaveRecords ? (nameOf(write) ?? []) : [],
     );
     if (named.length === 0) return;
-    // The traces are committed. Records that cannot be joined now are joined before they are dropped.
+    // The traces are committed, and answered whether their records can be joined now or not.
     await this.#byPlace(named, async (db, part) => {
       const { refused } = await joinWaiting(db, part, this.#options);
       this.#options.onRecordsRefused?.(refused);
-    }).catch(() => {});
+    }).catch(() => this.#options.retryJoin?.(named));
   }
 
   /** Half of what is here: while it is stored, the other half is prepared. */

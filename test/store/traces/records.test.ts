@@ -4,19 +4,30 @@ import { after, before, test } from "node:test";
 import { readByNothing } from "../../../src/model/conventions/read-by.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
+import { JoinRetry } from "../../../src/store/traces/join-retry.ts";
+import type { NamedTrace } from "../../../src/store/traces/otlp-ids.ts";
 import { expireRecords, storeRecords } from "../../../src/store/traces/records.ts";
 import type { SentRecords } from "../../../src/store/traces/waiting-records.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { newTraceId } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
 import { limits, makeSender, openTwice, otlpWrite, questions, type Sender } from "./make-write.ts";
 
 let opened: Awaited<ReturnType<typeof openTwice>>;
 let writer: TraceWriter;
+let retry: JoinRetry;
 before(async () => {
   opened = await openTwice();
-  writer = new TraceWriter(opened.db, limits);
+  retry = new JoinRetry({ db: opened.db, limits, log: console, onJoined() {}, onRefused() {} });
+  writer = new TraceWriter(opened.db, { ...limits, retryJoin });
 });
-after(() => opened.close());
+after(async () => {
+  await retry.close();
+  await opened.close();
+});
+
+/** On a busy machine, a join may find no connection in time. */
+const retryJoin = (traces: NamedTrace[]) => retry.add(traces);
 
 const spansOf = (sender: Sender, externalId: string, ...spans: string[]) => ({
   ...otlpWrite(sender, { externalId, spans }),
@@ -39,20 +50,20 @@ test("records and spans that are committed at the same time find each other", as
   const ids = Array.from({ length: 40 }, newTraceId);
   await Promise.all(
     ids.flatMap(id => [
-      storeRecords(opened.other, questions(sender, id, "a", "Hello"), limits),
+      storeRecords(opened.other, questions(sender, id, "a", "Hello"), limits, retryJoin),
       writer.write(spansOf(sender, id, "a")),
     ]),
   );
-  for (const id of ids) assert.deepEqual(await stateOf(id), [2, 2, 0]);
+  for (const id of ids) await eventually(async () => assert.deepEqual(await stateOf(id), [2, 2, 0]));
 });
 
 test("the same records are stored once, from one request or several at the same time", async () => {
   const sender = await makeSender(opened.db);
   const id = newTraceId();
   await writer.write(spansOf(sender, id, "a"));
-  const send = () => storeRecords(opened.other, questions(sender, id, "a", "One", "Two"), limits);
+  const send = () => storeRecords(opened.other, questions(sender, id, "a", "One", "Two"), limits, retryJoin);
   await Promise.all([send(), send(), send()]);
-  assert.deepEqual(await stateOf(id), [2, 2, 0]);
+  await eventually(async () => assert.deepEqual(await stateOf(id), [2, 2, 0]));
   await storeRecords(opened.db, questions(sender, id, "a", "Two", "Three"), limits);
   assert.deepEqual(await stateOf(id), [3, 3, 0]);
 });
