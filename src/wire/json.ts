@@ -24,11 +24,16 @@ const integerFields: ReadonlySet<string> = new Set([
 export function parseJson(bytes: Buffer, limits: DecodeLimits): { value: unknown; exact: boolean } {
   const { exactNeeded } = scanJson(bytes, limits);
   if (!isUtf8(bytes)) throw new Refusal("VALIDATION_ERROR", { message: "The body is not valid UTF-8." });
-  const text = bytes.toString("utf8");
+  const text = bytes.toString("utf8", startsWithMark(bytes) ? 3 : 0);
   if (!exactNeeded) return { value: parseOrRefuse(text), exact: false };
   // Only validates: parseExactly requires valid JSON.
   parseOrRefuse(text);
   return { value: parseExactly(text, readInteger, integerFields), exact: true };
+}
+
+/** A byte order mark, which JSON.parse refuses, and some clients of Windows send. RFC 8259 lets parsers ignore it. */
+function startsWithMark(bytes: Buffer): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
 function parseOrRefuse(text: string): unknown {

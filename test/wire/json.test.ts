@@ -71,7 +71,8 @@ describe("text", () => {
       Buffer.from([0xed, 0xa0, 0x80]),
       Buffer.from('","name":"b"}]}'),
     ]),
-    "a byte order mark": Buffer.from(`\ufeff${valid}`),
+    "two byte order marks": Buffer.from(`\ufeff\ufeff${valid}`),
+    "a byte order mark at its end": Buffer.from(`${valid}\ufeff`),
     "UTF-16": Buffer.from(valid, "utf16le"),
   };
   for (const [name, bytes] of Object.entries(bodies)) {
@@ -79,6 +80,16 @@ describe("text", () => {
       refusalOf("VALIDATION_ERROR", () => decodeBody(bytes, "json", decodeLimits));
     });
   }
+
+  test("may begin with a byte order mark, which is not kept, whatever follows it", () => {
+    const exact = valid.replace('"b"', '"b","attributes":{"n":12345678901234567890}');
+    for (const text of [valid, exact, JSON.stringify(otlpRequest([otlpSpan()]))]) {
+      const [marked, plain] = [`\ufeff${text}`, text].map(one =>
+        decodeBody(Buffer.from(one), "json", decodeLimits),
+      );
+      assert.deepEqual(marked, plain);
+    }
+  });
 
   test("keeps U+0000, lone surrogates and every other character as sent, in every string", () => {
     const hostile = "a\u0000b\ud83dc\udc00 日本語 👩‍🚀 \u2028";

@@ -22,6 +22,16 @@ async function created(sent: Sent): Promise<Answer> {
   return answer;
 }
 
+test("a body that begins with a byte order mark is stored without it, and its spans can be read", async () => {
+  for (const encode of [Buffer.from, gzipSync]) {
+    const body = encode(`\uFEFF${JSON.stringify(canonicalBody(service.agent.id))}`);
+    const headers = encode === gzipSync ? { "content-encoding": "gzip" } : {};
+    const { traceId } = jsonOf(await created({ headers, body }));
+    const { body: trace } = await service.client.get(`/api/traces/${traceId}`).expect(200);
+    assert.equal(trace.spans.length, 1);
+  }
+});
+
 test("a new trace is returned with its location in body and header, and can be read there", async () => {
   const answer = await created({
     headers: { "x-request-id": "order-17" },

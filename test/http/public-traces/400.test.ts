@@ -40,7 +40,7 @@ for (const [what, body] of [
   ["no JSON", "{"],
   ["an empty text", ""],
   ["a trailing comma", '{"spans":[{"span_id":"a","name":"b",}]}'],
-  ["a byte order mark", '\uFEFF{"spans":[{"span_id":"a","name":"b"}]}'],
+  ["nothing but a byte order mark", "\uFEFF"],
   ["invalid UTF-8", Buffer.from('{"spans":[{"span_id":"\xff","name":"b"}]}', "latin1")],
   ["a list", [{ span_id: "a", name: "b" }]],
   ["a text", '"spans"'],
