@@ -123,6 +123,18 @@ const table: [Fields, outcome: string, rule: string, found: string][] = [
     "It was called once.",
   ],
   [
+    { ...discount, min: 1, max: 2 },
+    "passed",
+    "Must be called once or twice: apply_discount.",
+    "It was called once.",
+  ],
+  [
+    { ...discount, min: 1, max: 2, negate },
+    "failed",
+    "Must not be called once or twice: apply_discount.",
+    "It was called once.",
+  ],
+  [
     { ...discount, min: 2, max: 4 },
     "failed",
     "Must be called 2 to 4 times: apply_discount.",

@@ -177,7 +177,7 @@ test("a tool call of a trace becomes a test that it must not be called", async (
   const world = await openWorld(browser, { isCallable: false });
   const { page, owner, agent, traceId, tests, complaints } = world;
   await page.goto(tests.replace(/tests$/, `traces/${traceId}`));
-  await page.getByRole("link", { name: "Must not be called: track_order" }).click();
+  await page.getByRole("link", { name: "Forbid this call: track_order" }).click();
   await card(page, 1).getByText("Must not be called: track_order.").waitFor();
   await page.waitForURL(url => url.pathname.endsWith("/tests/new") && url.search === `?trace=${traceId}`);
   await page.getByRole("button", { name: "Run", exact: true }).click();

@@ -112,7 +112,7 @@ test("saving an invalid test lists every error and focuses the first field", asy
   const world = await openWorld(browser);
   const { page } = world;
   await world.open("/new");
-  await page.getByText("Fix the errors before saving.").waitFor();
+  await page.getByText("Cannot be saved yet: fields are empty or invalid.").waitFor();
   assert.equal(await page.getByText("Must not be blank.").count(), 0, "not shown until the field is due");
   await saveButton(page).click();
   await page.getByRole("alert").getByRole("button", { name: "name" }).waitFor();

@@ -10,7 +10,9 @@ export function FailingTests({ overview: { failing, results, eligibleTests }, pa
     <Section title="Failing tests">
       {failing.tests.length === 0 ? (
         <p className="quiet">
-          {eligibleTests === 0 ? "No test evaluates live traffic." : "No test is failing on live traffic."}
+          {eligibleTests === 0
+            ? "No test evaluates live traffic."
+            : "No test is failing. That takes three failures in a row."}
         </p>
       ) : (
         <ul className="overview-list">

@@ -11,7 +11,7 @@ export function nextTraceText(
   isUnsaved: boolean,
 ): string {
   if (!validated) return "";
-  if (!validated.valid) return "Fix the errors before saving.";
+  if (!validated.valid) return "Cannot be saved yet: fields are empty or invalid.";
   if (validated.eligibility) return ineligibilities[validated.eligibility];
   const isConditional = (document["passiveBehavior"] ?? "run_when_relevant") === "run_when_relevant";
   if (isConditional && !hasJudge) return "Does not evaluate new live traces: no judge is configured.";

@@ -30,7 +30,7 @@ export function ToolCallTurn({ turn }: { turn: ToolCall }) {
         {turn.failed && <Badge word={failed} />}
         {turn.durationMs !== null && <span className="quiet small">{durationText(turn.durationMs)}</span>}
         <span className="turn-actions">
-          <MustNotBeCalled turn={turn} />
+          <ForbidCall turn={turn} />
           <TurnPlace turn={turn} />
         </span>
       </header>
@@ -58,7 +58,7 @@ function MissingParts({ turn }: { turn: ToolCall }) {
 }
 
 /** Opens a new test that forbids the call. Calls without a span of their own are not counted by checks. */
-function MustNotBeCalled({ turn: { spanId, name } }: { turn: ToolCall }) {
+function ForbidCall({ turn: { spanId, name } }: { turn: ToolCall }) {
   const { trace } = useTurns();
   const { projectId = "" } = useParams({ strict: false });
   if (trace.spans.find(span => span.spanId === spanId)?.role !== "tool") return null;
@@ -69,9 +69,9 @@ function MustNotBeCalled({ turn: { spanId, name } }: { turn: ToolCall }) {
       search={{ trace: trace.id, span: spanId, mustNot: "true" }}
       className="small"
       title="Create a test that fails when this tool is called"
-      aria-label={`Must not be called: ${name}`}
+      aria-label={`Forbid this call: ${name}`}
     >
-      Must not be called
+      Forbid this call
     </Link>
   );
 }

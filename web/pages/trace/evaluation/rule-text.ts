@@ -110,8 +110,12 @@ function howOften(verb: string, { min, max }: Range, negate: boolean): string {
   }
   if (max === 0) return negate ? must : mustNot;
   if (min === 0) return `${must} ${negate ? "more than" : "at most"} ${times(max)}`;
-  const range = min === max ? `exactly ${times(min)}` : `${numberText(min)} to ${times(max)}`;
-  return `${negate ? mustNot : must} ${range}`;
+  return `${negate ? mustNot : must} ${rangeText(min, max)}`;
+}
+
+function rangeText(min: number, max: number): string {
+  if (min === max) return `exactly ${times(min)}`;
+  return min === 1 && max === 2 ? "once or twice" : `${numberText(min)} to ${times(max)}`;
 }
 
 /** A duration without rounding: a rounded limit could contradict the verdict. */
