@@ -1,7 +1,7 @@
 // A draft of settings that are saved elsewhere meanwhile: nothing typed is lost, and nothing is overwritten unseen.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { beginDraft, followSaved, isChanged, settleDraft } from "../../web/forms/draft.ts";
+import { beginDraft, followSaved, isChanged, overwritesUnseen, settleDraft } from "../../web/forms/draft.ts";
 
 type Saved = { rules: string[] };
 const drafting = {
@@ -45,4 +45,24 @@ test("what is typed while the form is being saved stays", () => {
   const settled = followSaved(settleDraft(later, sent.draft, theirs!, drafting), theirs!, drafting);
   assert.deepEqual([settled.draft.text, settled.isOutdated], ["theirs\nmine", false]);
   assert.equal(isChanged(settled, drafting), true);
+});
+
+test("saving overwrites unseen what was saved elsewhere since the form last read it", () => {
+  const state = typed("mine");
+  const overwrites = (saved: Saved, now = state) => overwritesUnseen(now, saved, drafting);
+  assert.deepEqual(
+    [overwrites({ rules: [] }), overwrites(theirs!), overwrites({ rules: ["mine"] })],
+    [false, true, false],
+  );
+  assert.equal(overwrites(theirs!, typed("")), true, "also a draft without changes, which follows");
+  const told = followSaved(state, theirs!, drafting);
+  assert.deepEqual(
+    [overwrites(theirs!, told), overwrites(both!, told), overwrites(none!, told)],
+    [false, true, false],
+  );
+});
+
+test("the same settings as another object are no news", () => {
+  const state = followSaved(typed("mine"), theirs!, drafting);
+  assert.equal(followSaved(state, { rules: ["theirs"] }, drafting), state);
 });

@@ -1,34 +1,50 @@
 // Form for an agent, new or existing: name, type and OTLP service name.
 
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import type { Agent, AgentType } from "../../src/model/agent/agent.ts";
 import { agentTypes, counted } from "../labels.ts";
 import { createAgent, updateAgent } from "../mutations/agents.ts";
 import { agentQuery, agentsQuery, recentMax, recentOtlpQuery } from "../queries/agents.ts";
+import { readNow } from "../queries/client.ts";
 import { Choices, Field } from "../ui/Field.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { NameField } from "./NameField.tsx";
 import { SubmitRow } from "./SubmitRow.tsx";
-import { textOf, useSubmit } from "./submit.ts";
+import { useSubmit } from "./submit.ts";
+import { useDraft } from "./use-draft.ts";
 
 const types = (Object.keys(agentTypes) as AgentType[]).map(value => ({ value, label: agentTypes[value] }));
+
+type Fields = Pick<Agent, "name" | "type" | "otlpServiceName">;
+type Draft = Record<keyof Fields, string> & { type: AgentType };
+
+const blank: Fields = { name: "", type: "http_api", otlpServiceName: null };
+const fieldsOf = ({ name, type, otlpServiceName }: Fields): Fields => ({ name, type, otlpServiceName });
+const drafting = {
+  toDraft: (fields: Fields): Draft => ({ ...fields, otlpServiceName: fields.otlpServiceName ?? "" }),
+  fromDraft: (draft: Draft): Fields => ({ ...draft, otlpServiceName: draft.otlpServiceName || null }),
+};
 
 type AgentFormProps = { projectId: string; agent?: Agent; onDone: (agent: Agent) => void };
 
 export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
   const queries = useQueryClient();
-  const [type, setType] = useState<AgentType>(agent?.type ?? "http_api");
-  const [serviceName, setServiceName] = useState(agent?.otlpServiceName ?? "");
+  const { draft, ...drafted } = useDraft(agent ? fieldsOf(agent) : blank, drafting, async () =>
+    agent ? fieldsOf(await readNow(queries, agentQuery(agent.id))) : blank,
+  );
+  const change = (fields: Partial<Draft>) => drafted.change(was => ({ ...was, ...fields }));
+  const { type, otlpServiceName: serviceName } = draft;
   const taken = useNameConflict(projectId, agent, serviceName);
-  const { form, busy, faults, failure } = useSubmit<Agent>({
+  const { form, faults, ...row } = useSubmit<Agent>({
+    draft: agent && drafted,
     check: (): Record<string, string> => (taken ? { otlpServiceName: taken } : {}),
-    send: fields => {
-      const body = { name: textOf(fields, "name"), type, otlpServiceName: serviceName || null };
+    send: () => {
+      const body = drafting.fromDraft(draft);
       return agent ? updateAgent(agent.id, body) : createAgent(projectId, body);
     },
     fieldOf: ({ code }) => (code === "CONFLICT" ? "otlpServiceName" : undefined),
     done: async saved => {
+      drafted.settle(draft, fieldsOf(saved));
       queries.setQueryData(agentQuery(saved.id).queryKey, saved);
       await queries.invalidateQueries({ queryKey: agentsQuery(projectId).queryKey });
       onDone(saved);
@@ -36,13 +52,17 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
   });
   return (
     <form {...form} className="stack">
-      <NameField defaultValue={agent?.name} fault={faults["name"]} />
+      <NameField
+        value={draft.name}
+        onChange={({ target }) => change({ name: target.value })}
+        fault={faults["name"]}
+      />
       <Choices
         label="Type"
         name="type"
         choices={types}
         chosen={[type]}
-        onChoose={([chosen]) => chosen && setType(chosen)}
+        onChoose={([chosen]) => chosen && change({ type: chosen })}
         fault={faults["type"]}
       />
       <Field
@@ -50,7 +70,7 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
         name="otlpServiceName"
         maxLength={255}
         value={serviceName}
-        onChange={event => setServiceName(event.target.value)}
+        onChange={({ target }) => change({ otlpServiceName: target.value })}
         fault={taken ?? faults["otlpServiceName"]}
         hint="Must be exactly the service.name that your OpenTelemetry exporter sends (case-sensitive)."
         autoComplete="off"
@@ -59,9 +79,7 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
       {agent?.otlpServiceName && serviceName !== agent.otlpServiceName && (
         <OldNameNotice agent={agent} oldName={agent.otlpServiceName} />
       )}
-      <SubmitRow failure={failure} busy={busy}>
-        {agent ? "Save" : "Create agent"}
-      </SubmitRow>
+      <SubmitRow {...row}>{agent ? "Save" : "Create agent"}</SubmitRow>
     </form>
   );
 }

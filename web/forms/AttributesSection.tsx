@@ -1,42 +1,61 @@
 // Section of the agent settings: which attributes are stored, by lists of keys to drop and to keep.
 import { useQueryClient } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useId } from "react";
 import type { Agent } from "../../src/http/projects/schemas.ts";
 import { updateAgent } from "../mutations/agents.ts";
 import { agentQuery } from "../queries/agents.ts";
+import { readNow } from "../queries/client.ts";
 import { Choices, Fault } from "../ui/Field.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { toast } from "../ui/Toast.tsx";
 import { SubmitRow } from "./SubmitRow.tsx";
 import { type Faults, useSubmit } from "./submit.ts";
+import { useDraft } from "./use-draft.ts";
 
 type Mode = "all" | "deny" | "allow";
+type Draft = { mode: Mode; toDrop: string; toKeep: string };
+
+const drafting = {
+  toDraft: ({ deny, allow }: Agent["attributes"]): Draft => ({
+    mode: allow ? "allow" : deny.length > 0 ? "deny" : "all",
+    toDrop: deny.join("\n"),
+    toKeep: allow?.join("\n") ?? "",
+  }),
+  /** The mode is not sent: without keys, it tells drafts apart that send the same. */
+  fromDraft: ({ mode, toDrop, toKeep }: Draft) => ({
+    mode,
+    attributes: {
+      deny: mode === "all" ? [] : keysIn(toDrop),
+      allow: mode === "allow" ? keysIn(toKeep) : null,
+    },
+  }),
+};
 
 const keysMax = 100;
 const keyMax = 200;
 
 export function AttributesSection({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
-  const { deny, allow } = agent.attributes;
-  const [mode, setMode] = useState<Mode>(allow ? "allow" : deny.length > 0 ? "deny" : "all");
-  const [toDrop, setToDrop] = useState(deny.join("\n"));
-  const [toKeep, setToKeep] = useState(allow?.join("\n") ?? "");
+  const query = agentQuery(agent.id);
+  const { draft, ...drafted } = useDraft(
+    agent.attributes,
+    drafting,
+    async () => (await readNow(queries, query)).attributes,
+  );
+  const change = (fields: Partial<Draft>) => drafted.change(was => ({ ...was, ...fields }));
+  const { mode, toDrop, toKeep } = draft;
   const [dropped, kept] = [keysIn(toDrop), keysIn(toKeep)];
-  const { form, busy, faults, failure } = useSubmit<Agent>({
+  const { form, faults, ...row } = useSubmit<Agent>({
+    draft: drafted,
     check: () => ({
       ...(mode === "deny" && dropped.length === 0 && { deny: "Enter at least one key." }),
       ...(mode !== "all" && faultOf("deny", dropped)),
       ...(mode === "allow" && faultOf("allow", kept)),
     }),
-    send: () =>
-      updateAgent(agent.id, {
-        attributes: {
-          deny: mode === "all" ? [] : dropped,
-          allow: mode === "allow" ? kept : null,
-        },
-      }),
+    send: () => updateAgent(agent.id, { attributes: drafting.fromDraft(draft).attributes }),
     done: changed => {
-      queries.setQueryData(agentQuery(agent.id).queryKey, changed);
+      drafted.settle(draft, changed.attributes);
+      queries.setQueryData(query.queryKey, changed);
       toast("Attribute settings saved");
     },
   });
@@ -60,7 +79,7 @@ export function AttributesSection({ agent }: { agent: Agent }) {
             { value: "allow", label: "Keep only these" },
           ]}
           chosen={[mode]}
-          onChoose={([chosen]) => setMode(chosen!)}
+          onChoose={([chosen]) => change({ mode: chosen! })}
           fault={faults["attributes"]}
         />
         {mode === "allow" && (
@@ -70,7 +89,7 @@ export function AttributesSection({ agent }: { agent: Agent }) {
             placeholder={"gen_ai.*\nhttp.response.status_code"}
             value={toKeep}
             fault={faults["allow"]}
-            onChange={setToKeep}
+            onChange={text => change({ toKeep: text })}
           />
         )}
         {mode === "allow" && kept.length === 0 && (
@@ -83,12 +102,10 @@ export function AttributesSection({ agent }: { agent: Agent }) {
             placeholder={"app.customer.*\ndb.query.text"}
             value={toDrop}
             fault={faults["deny"]}
-            onChange={setToDrop}
+            onChange={text => change({ toDrop: text })}
           />
         )}
-        <SubmitRow failure={failure} busy={busy}>
-          Save attribute settings
-        </SubmitRow>
+        <SubmitRow {...row}>Save attribute settings</SubmitRow>
       </form>
     </section>
   );

@@ -4,9 +4,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { AgentConnection } from "../../src/http/projects/schemas.ts";
-import type { Agent } from "../../src/model/agent/agent.ts";
+import type { Agent, AgentType } from "../../src/model/agent/agent.ts";
 import type { Failure } from "../api.ts";
 import { deleteConnection, saveConnection } from "../mutations/agents.ts";
+import { readNow } from "../queries/client.ts";
 import { connectionQuery } from "../queries/connection.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -15,27 +16,40 @@ import { toast } from "../ui/Toast.tsx";
 import { ConnectionFields } from "./ConnectionFields.tsx";
 import { ConnectionTrial } from "./ConnectionTrial.tsx";
 import { type Draft, documentOf, draftOf } from "./connection-draft.ts";
+import { OutdatedNotice } from "./OutdatedNotice.tsx";
 import type { Faults } from "./submit.ts";
+import { useDraft } from "./use-draft.ts";
 
 type ConnectionFormProps = { agent: Agent; stored: AgentConnection };
+
+const draftingOf = (type: AgentType) => ({
+  toDraft: (connection: AgentConnection["connection"]) => draftOf(type, connection),
+  fromDraft: (draft: Draft) => documentOf(type, draft),
+});
 
 /** After saving or removing, the form resets to the stored connection. */
 export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
   const queries = useQueryClient();
-  const [draft, setDraft] = useState<Draft>(() => draftOf(stored.type, stored.connection));
+  const [drafting] = useState(() => draftingOf(stored.type));
+  const query = connectionQuery(agent.id, stored.type);
+  const { draft, isChanged, isOutdated, ...drafted } = useDraft(
+    stored.connection,
+    drafting,
+    async () => (await readNow(queries, query)).connection,
+  );
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   const [removing, setRemoving] = useState(false);
-  const { form, faults, check, show } = useFaults();
-  const document = () => documentOf(stored.type, draft);
-  const { queryKey } = connectionQuery(agent.id, stored.type);
+  const { form, faults, check, clear, show } = useFaults();
+  const document = () => drafting.fromDraft(draft);
 
   async function save(): Promise<void> {
     setFailure(undefined);
     if (busy || !check()) return;
     setBusy(true);
-    const answer = await saveConnection(agent.id, document());
+    const answer = (await drafted.isCurrent()) && (await saveConnection(agent.id, document()));
     setBusy(false);
+    if (!answer) return;
     if (!answer.ok) {
       if (!show(answer.failure)) setFailure(answer.failure);
       return;
@@ -46,8 +60,14 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
 
   /** What was typed while the request ran stays. */
   function reset(from: AgentConnection): void {
-    queries.setQueryData(queryKey, from);
-    setDraft(now => (now === draft ? draftOf(from.type, from.connection) : now));
+    drafted.settle(draft, from.connection);
+    queries.setQueryData(query.queryKey, from);
+  }
+
+  function discard(): void {
+    drafted.discard();
+    clear();
+    setFailure(undefined);
   }
 
   return (
@@ -64,11 +84,13 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
         <ConnectionFields
           type={stored.type}
           draft={draft}
-          onChange={change => setDraft(now => ({ ...now, ...change }))}
+          onChange={change => drafted.change(now => ({ ...now, ...change }))}
           faults={faults}
         />
         <FailureNotice failure={failure} />
+        <OutdatedNotice isOutdated={isOutdated} />
         <div className="line line-end">
+          {isChanged && <Button onClick={discard}>Discard changes</Button>}
           {stored.connection && <Button onClick={() => setRemoving(true)}>Remove connection…</Button>}
           <Button type="submit" look="main" busy={busy}>
             Save connection
@@ -103,6 +125,7 @@ function useFaults() {
   return {
     form,
     faults,
+    clear: () => setFaults({}),
     /** Browser validation: whether all fields are valid. */
     check(): boolean {
       const inputs = [...(form.current?.elements ?? [])].filter(one => one instanceof HTMLInputElement);

@@ -1,34 +1,53 @@
 // Section of the agent settings: whether the content of its traces is stored and for how long, and which tests stop if not.
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import type { Agent } from "../../src/http/projects/schemas.ts";
 import type { TestCase } from "../../src/model/test-case/test-case.ts";
 import { numberText } from "../format.ts";
 import { updateAgent } from "../mutations/agents.ts";
 import { agentQuery } from "../queries/agents.ts";
+import { readNow } from "../queries/client.ts";
 import { testsQuery } from "../queries/tests.ts";
 import { Choices } from "../ui/Field.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { toast } from "../ui/Toast.tsx";
 import { ForgetAfterField } from "./ForgetAfterField.tsx";
-import { forgetAfterOf, secondsOf } from "./forget-after.ts";
+import { type ForgetAfter, forgetAfterOf, secondsOf } from "./forget-after.ts";
 import { SubmitRow } from "./SubmitRow.tsx";
 import { useSubmit } from "./submit.ts";
+import { useDraft } from "./use-draft.ts";
 
-type Content = Agent["content"];
+type Saved = Pick<Agent, "content" | "contentForgetAfterSeconds">;
+type Draft = { content: Agent["content"]; forgetAfter: ForgetAfter };
+
+const savedOf = ({ content, contentForgetAfterSeconds }: Saved): Saved => ({
+  content,
+  contentForgetAfterSeconds,
+});
+const drafting = {
+  toDraft: (saved: Saved): Draft => ({
+    content: saved.content,
+    forgetAfter: forgetAfterOf(saved.contentForgetAfterSeconds),
+  }),
+  fromDraft: ({ content, forgetAfter }: Draft): Saved => ({
+    content,
+    contentForgetAfterSeconds: content === "forget" ? secondsOf(forgetAfter) : null,
+  }),
+};
 
 export function ContentSection({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
-  const [content, setContent] = useState<Content>(agent.content);
-  const [forgetAfter, setForgetAfter] = useState(() => forgetAfterOf(agent.contentForgetAfterSeconds));
-  const { form, busy, faults, failure } = useSubmit<Agent>({
-    send: () =>
-      updateAgent(agent.id, {
-        content,
-        contentForgetAfterSeconds: content === "forget" ? secondsOf(forgetAfter) : null,
-      }),
+  const query = agentQuery(agent.id);
+  const { draft, ...drafted } = useDraft(savedOf(agent), drafting, async () =>
+    savedOf(await readNow(queries, query)),
+  );
+  const change = (fields: Partial<Draft>) => drafted.change(was => ({ ...was, ...fields }));
+  const { content, forgetAfter } = draft;
+  const { form, faults, ...row } = useSubmit<Agent>({
+    draft: drafted,
+    send: () => updateAgent(agent.id, drafting.fromDraft(draft)),
     done: async changed => {
-      queries.setQueryData(agentQuery(agent.id).queryKey, changed);
+      drafted.settle(draft, savedOf(changed));
+      queries.setQueryData(query.queryKey, changed);
       toast("Content setting saved");
       await queries.invalidateQueries({ queryKey: ["traces"] });
     },
@@ -61,20 +80,18 @@ export function ContentSection({ agent }: { agent: Agent }) {
             },
           ]}
           chosen={[content]}
-          onChoose={([chosen]) => setContent(chosen!)}
+          onChoose={([chosen]) => change({ content: chosen! })}
           fault={faults["content"]}
         />
         {content === "forget" && (
           <ForgetAfterField
             value={forgetAfter}
-            onChange={setForgetAfter}
+            onChange={time => change({ forgetAfter: time })}
             fault={faults["contentForgetAfterSeconds"]}
           />
         )}
         {content === "none" && <Stopped agent={agent} />}
-        <SubmitRow failure={failure} busy={busy}>
-          Save content setting
-        </SubmitRow>
+        <SubmitRow {...row}>Save content setting</SubmitRow>
       </form>
     </section>
   );

@@ -1,10 +1,10 @@
 // Section of the agent settings: the tracing conventions and own rules that its traces are read by.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import type { Agent, AgentConventions } from "../../src/http/projects/schemas.ts";
 import { numberText } from "../format.ts";
 import { updateAgent } from "../mutations/agents.ts";
 import { agentQuery } from "../queries/agents.ts";
+import { readNow } from "../queries/client.ts";
 import { conventionsQuery } from "../queries/conventions.ts";
 import { Choices } from "../ui/Field.tsx";
 import { Notice } from "../ui/Notice.tsx";
@@ -13,8 +13,14 @@ import { toast } from "../ui/Toast.tsx";
 import { OwnRules } from "./OwnRules.tsx";
 import { SubmitRow } from "./SubmitRow.tsx";
 import { useSubmit } from "./submit.ts";
+import { useDraft } from "./use-draft.ts";
 
 const all = "*";
+/** In the order of choosing, which does not count. */
+const drafting = {
+  toDraft: (conventions: string[]) => conventions,
+  fromDraft: (chosen: string[]) => chosen.toSorted((a, b) => a.localeCompare(b, "en")),
+};
 
 export function ConventionsSection({ agent }: { agent: Agent }) {
   const query = useQuery(conventionsQuery(agent.id));
@@ -31,7 +37,7 @@ export function ConventionsSection({ agent }: { agent: Agent }) {
         {({ conventions, ruleTargets, rereading }) => (
           <>
             {rereading && <Progress {...rereading} />}
-            <ConventionsForm key={agent.conventions.join()} agent={agent} known={conventions} />
+            <ConventionsForm agent={agent} known={conventions} />
             <OwnRules agent={agent} targets={ruleTargets} />
           </>
         )}
@@ -51,11 +57,18 @@ function Progress({ left, of }: { left: number; of: number }) {
 
 function ConventionsForm({ agent, known }: { agent: Agent; known: AgentConventions["conventions"] }) {
   const queries = useQueryClient();
-  const [chosen, setChosen] = useState<string[]>(agent.conventions);
-  const { form, busy, faults, failure } = useSubmit<Agent>({
+  const query = agentQuery(agent.id);
+  const { draft: chosen, ...drafted } = useDraft(
+    agent.conventions,
+    drafting,
+    async () => (await readNow(queries, query)).conventions,
+  );
+  const { form, faults, ...row } = useSubmit<Agent>({
+    draft: drafted,
     send: () => updateAgent(agent.id, { conventions: chosen }),
     done: async saved => {
-      queries.setQueryData(agentQuery(agent.id).queryKey, saved);
+      drafted.settle(chosen, saved.conventions);
+      queries.setQueryData(query.queryKey, saved);
       toast("Conventions saved");
       await Promise.all([
         queries.invalidateQueries({ queryKey: conventionsQuery(agent.id).queryKey }),
@@ -69,7 +82,7 @@ function ConventionsForm({ agent, known }: { agent: Agent; known: AgentConventio
   );
   // "All" stands alone: choosing it takes the others along, choosing another gives it up.
   const choose = (next: string[]) =>
-    setChosen(next.at(-1) === all ? [all] : next.filter(name => name !== all));
+    drafted.change(() => (next.at(-1) === all ? [all] : next.filter(name => name !== all)));
   return (
     <form {...form} className="stack" aria-label="Conventions">
       <Choices
@@ -84,9 +97,7 @@ function ConventionsForm({ agent, known }: { agent: Agent; known: AgentConventio
         onChoose={choose}
         fault={faults["conventions"]}
       />
-      <SubmitRow failure={failure} busy={busy}>
-        Save conventions
-      </SubmitRow>
+      <SubmitRow {...row}>Save conventions</SubmitRow>
     </form>
   );
 }

@@ -7,6 +7,7 @@ import { numberText } from "../format.ts";
 import { counted } from "../labels.ts";
 import { costText, moneyText } from "../money.ts";
 import { saveJudgeSettings } from "../mutations/judge.ts";
+import { readNow } from "../queries/client.ts";
 import { judgeSettingsQuery, projectJudgeQuery } from "../queries/project-judge.ts";
 import { SubmitRow } from "./SubmitRow.tsx";
 import "../styles/judge.css";
@@ -15,7 +16,8 @@ import { Field } from "../ui/Field.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { Loaded } from "../ui/State.tsx";
 import { toast } from "../ui/Toast.tsx";
-import { type Faults, textOf, useSubmit } from "./submit.ts";
+import { type Faults, useSubmit } from "./submit.ts";
+import { useDraft } from "./use-draft.ts";
 
 type JudgeSettingsProps = { projectId: string; agentId: string };
 
@@ -113,20 +115,44 @@ function Today({ projectId, agentId, settings: { budgetUsd, budgetTokens, today 
   );
 }
 
+type Saved = Pick<JudgeSettings, "sampling" | "budgetUsd" | "budgetTokens">;
+/** Numbers as typed; sampling in percent. */
+type Draft = Record<keyof Saved, string>;
+
+const savedOf = ({ sampling, budgetUsd, budgetTokens }: Saved): Saved => ({
+  sampling,
+  budgetUsd,
+  budgetTokens,
+});
+
+// Rounded to a thousandth of a percent, so that 10% is stored as 0.1.
+const drafting = {
+  toDraft: ({ sampling, budgetUsd, budgetTokens }: Saved): Draft => ({
+    sampling: String(Math.round(sampling * 100_000) / 1000),
+    budgetUsd: String(budgetUsd ?? ""),
+    budgetTokens: String(budgetTokens ?? ""),
+  }),
+  fromDraft: ({ sampling, budgetUsd, budgetTokens }: Draft): Saved => ({
+    sampling: Math.round(Number(sampling) * 1000) / 100_000,
+    budgetUsd: numberOf(budgetUsd),
+    budgetTokens: numberOf(budgetTokens),
+  }),
+};
+
 function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: JudgeSettings }) {
   const queries = useQueryClient();
-  const { form, busy, faults, failure } = useSubmit<JudgeSettings>({
-    check: (fields): Faults =>
-      textOf(fields, "sampling") === "" ? { sampling: "Enter a number from 0 to 100." } : {},
-    send: fields =>
-      saveJudgeSettings(agentId, {
-        // Rounded to a thousandth of a percent, so that 10% is stored as 0.1.
-        sampling: Math.round(Number(textOf(fields, "sampling")) * 1000) / 100_000,
-        budgetUsd: numberOf(textOf(fields, "budgetUsd")),
-        budgetTokens: numberOf(textOf(fields, "budgetTokens")),
-      }),
+  const query = judgeSettingsQuery(agentId);
+  const { draft, ...drafted } = useDraft(savedOf(settings), drafting, async () =>
+    savedOf(await readNow(queries, query)),
+  );
+  const change = (fields: Partial<Draft>) => drafted.change(was => ({ ...was, ...fields }));
+  const { form, faults, ...row } = useSubmit<JudgeSettings>({
+    draft: drafted,
+    check: (): Faults => (draft.sampling === "" ? { sampling: "Enter a number from 0 to 100." } : {}),
+    send: () => saveJudgeSettings(agentId, drafting.fromDraft(draft)),
     done: saved => {
-      queries.setQueryData(judgeSettingsQuery(agentId).queryKey, saved);
+      drafted.settle(draft, savedOf(saved));
+      queries.setQueryData(query.queryKey, saved);
       toast("Judge settings saved");
     },
   });
@@ -140,7 +166,8 @@ function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: J
         min={0}
         max={100}
         step="any"
-        defaultValue={Math.round(settings.sampling * 100_000) / 1000}
+        value={draft.sampling}
+        onChange={({ target }) => change({ sampling: target.value })}
         hint="Share of traces whose semantic checks are judged. On the others they are skipped and marked so. Scenarios are always matched."
         fault={faults["sampling"]}
       />
@@ -151,7 +178,8 @@ function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: J
           type="number"
           min={0}
           step="any"
-          defaultValue={settings.budgetUsd ?? ""}
+          value={draft.budgetUsd}
+          onChange={({ target }) => change({ budgetUsd: target.value })}
           hint="Per UTC day. Calls without a known price do not count."
           fault={faults["budgetUsd"]}
         />
@@ -161,14 +189,13 @@ function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: J
           type="number"
           min={0}
           step={1}
-          defaultValue={settings.budgetTokens ?? ""}
+          value={draft.budgetTokens}
+          onChange={({ target }) => change({ budgetTokens: target.value })}
           hint="Input and output together. If both budgets are set, the first one used up applies."
           fault={faults["budgetTokens"]}
         />
       </div>
-      <SubmitRow failure={failure} busy={busy}>
-        Save judge settings
-      </SubmitRow>
+      <SubmitRow {...row}>Save judge settings</SubmitRow>
     </form>
   );
 }

@@ -8,6 +8,7 @@ import "../styles/rules.css";
 import { attributeKeys, spanNames } from "../completions.ts";
 import { updateAgent } from "../mutations/agents.ts";
 import { agentQuery } from "../queries/agents.ts";
+import { readNow } from "../queries/client.ts";
 import { conventionsQuery } from "../queries/conventions.ts";
 import { vocabularyQuery } from "../queries/editor.ts";
 import { Button } from "../ui/Button.tsx";
@@ -27,7 +28,13 @@ const drafting = {
 export function OwnRules({ agent, targets }: { agent: Agent; targets: string[] }) {
   const queries = useQueryClient();
   const { data: vocabulary } = useQuery(vocabularyQuery(agent.id));
-  const { draft: drafts, isChanged, isOutdated, ...drafted } = useDraft(agent.conventionRules, drafting);
+  const query = agentQuery(agent.id);
+  const {
+    draft: drafts,
+    isChanged,
+    isOutdated,
+    ...drafted
+  } = useDraft(agent.conventionRules, drafting, async () => (await readNow(queries, query)).conventionRules);
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [failure, setFailure] = useState<Failure>();
   const [busy, setBusy] = useState(false);
@@ -55,11 +62,12 @@ export function OwnRules({ agent, targets }: { agent: Agent; targets: string[] }
   const save = async () => {
     setBusy(true);
     setFailure(undefined);
-    const answer = await updateAgent(agent.id, { conventionRules: rules });
+    const answer = (await drafted.isCurrent()) && (await updateAgent(agent.id, { conventionRules: rules }));
     setBusy(false);
+    if (!answer) return;
     if (!answer.ok) return refuse(answer.failure);
     drafted.settle(drafts, answer.value.conventionRules);
-    queries.setQueryData(agentQuery(agent.id).queryKey, answer.value);
+    queries.setQueryData(query.queryKey, answer.value);
     toast("Rules saved");
     await Promise.all([
       queries.invalidateQueries({ queryKey: conventionsQuery(agent.id).queryKey }),

@@ -1,8 +1,8 @@
 // A form's draft of saved settings. They may be saved in another tab while the form is open, or while it is being saved.
 import { isSameJson } from "../same-json.ts";
 
-/** How settings become the texts in fields, and these become settings. */
-export type Drafting<S, D> = { toDraft: (saved: S) => D; fromDraft: (draft: D) => S };
+/** How settings become the texts in fields, and these become what is sent. Drafts that send the same are the same. */
+export type Drafting<S, D> = { toDraft: (saved: S) => D; fromDraft: (draft: D) => unknown };
 
 export type DraftState<S, D> = {
   draft: D;
@@ -24,13 +24,19 @@ export function followSaved<S, D>(
   saved: S,
   drafting: Drafting<S, D>,
 ): DraftState<S, D> {
-  if (saved === state.read) return state;
+  if (isSameJson(saved, state.read)) return state;
   if (isSameJson(saved, state.base)) return { ...state, read: saved, isOutdated: false };
   if (!isChanged(state, drafting)) return beginDraft(saved, drafting);
   const isSame = !isChanged({ ...state, base: saved }, drafting);
   return isSame
     ? { ...state, base: saved, read: saved, isOutdated: false }
     : { ...state, read: saved, isOutdated: true };
+}
+
+/** Whether saving the draft would overwrite settings, `saved`, that were not shown yet. */
+export function overwritesUnseen<S, D>(state: DraftState<S, D>, saved: S, drafting: Drafting<S, D>): boolean {
+  const now = followSaved(state, saved, drafting);
+  return now !== state && (now.isOutdated || now.draft !== state.draft);
 }
 
 /** After `sent` was saved as `saved`. What was typed since stays. */

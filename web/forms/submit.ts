@@ -2,6 +2,7 @@
 import { type FormEvent, useState } from "react";
 import type { Answer, Failure } from "../api.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
+import type { Drafted } from "./use-draft.ts";
 
 /** Errors by field name. */
 export type Faults = Partial<Record<string, string>>;
@@ -13,6 +14,8 @@ export type Submit = {
   faults: Faults;
   /** An error that belongs to no field. */
   failure: Failure | undefined;
+  /** For the form's SubmitRow. Discarding also clears the errors. */
+  draft: Drafted | undefined;
 };
 
 type SubmitOptions<T> = {
@@ -20,12 +23,14 @@ type SubmitOptions<T> = {
   check?: (fields: FormData) => Faults;
   send: (fields: FormData) => Promise<Answer<T>>;
   done: (value: T) => void | Promise<void>;
+  /** Of saved settings: they are not overwritten unless the user saw them. */
+  draft?: Drafted | undefined;
   /** The field that an error belongs to if its issues do not name one. */
   fieldOf?: (failure: Failure) => string | undefined;
 };
 
 /** `send` gets the raw fields. A submit is ignored until an earlier one and its `done` have ended. */
-export function useSubmit<T>({ check, send, done, fieldOf }: SubmitOptions<T>): Submit {
+export function useSubmit<T>({ check, send, done, draft, fieldOf }: SubmitOptions<T>): Submit {
   const [busy, setBusy] = useState(false);
   const [faults, setFaults] = useState<Faults>({});
   const [failure, setFailure] = useState<Failure>();
@@ -37,6 +42,7 @@ export function useSubmit<T>({ check, send, done, fieldOf }: SubmitOptions<T>): 
     setFailure(undefined);
     setFaults(found);
     if (focusFirst(form, found)) return;
+    if (draft && !(await draft.isCurrent())) return;
     const answer = await send(fields);
     if (answer.ok) return done(answer.value);
     const refused = faultsOf(answer.failure, form, fieldOf);
@@ -48,6 +54,14 @@ export function useSubmit<T>({ check, send, done, fieldOf }: SubmitOptions<T>): 
     busy,
     faults,
     failure,
+    draft: draft && {
+      ...draft,
+      discard() {
+        draft.discard();
+        setFaults({});
+        setFailure(undefined);
+      },
+    },
     form: {
       noValidate: true,
       onSubmit(event) {

@@ -1,19 +1,40 @@
 // The state of a form that drafts saved settings.
 import { useState } from "react";
-import { beginDraft, type Drafting, followSaved, isChanged, settleDraft } from "./draft.ts";
+import { toast } from "../ui/Toast.tsx";
+import { beginDraft, type Drafting, followSaved, isChanged, overwritesUnseen, settleDraft } from "./draft.ts";
 
-/** `drafting` stays the same object. */
-export function useDraft<S, D>(saved: S, drafting: Drafting<S, D>) {
+/** What the end of a form needs of its draft. */
+export type Drafted = {
+  isChanged: boolean;
+  /** Other settings were saved elsewhere since the form was opened. */
+  isOutdated: boolean;
+  /** Loads the saved settings. */
+  discard: () => void;
+  /** Asks the server. If other settings were saved since the last look, the form says so and nothing should be sent. */
+  isCurrent: () => Promise<boolean>;
+};
+
+/** `drafting` stays the same object. `read` asks the server and leads to another `saved`. */
+export function useDraft<S, D>(saved: S, drafting: Drafting<S, D>, read: () => Promise<S>) {
   const [state, setState] = useState(() => beginDraft(saved, drafting));
   const now = followSaved(state, saved, drafting);
   if (now !== state) setState(now);
-  return {
-    draft: now.draft,
+  const drafted: Drafted = {
     isChanged: now.isOutdated || isChanged(now, drafting),
     isOutdated: now.isOutdated,
-    change: (draft: (was: D) => D) => setState(was => ({ ...was, draft: draft(was.draft) })),
-    /** Loads the saved settings. */
     discard: () => setState(beginDraft(saved, drafting)),
+    async isCurrent() {
+      // If the settings cannot be read, they can hardly be saved: the answer to that says why.
+      const latest = await read().catch(() => now.read);
+      if (!overwritesUnseen(now, latest, drafting)) return true;
+      if (!isChanged(now, drafting)) toast("Loaded settings that were saved elsewhere");
+      return false;
+    },
+  };
+  return {
+    ...drafted,
+    draft: now.draft,
+    change: (draft: (was: D) => D) => setState(was => ({ ...was, draft: draft(was.draft) })),
     settle: (sent: D, answer: S) => setState(was => settleDraft(was, sent, answer, drafting)),
   };
 }

@@ -1,5 +1,5 @@
-// Creates the query client: caching and retries.
-import { QueryClient } from "@tanstack/query-core";
+// The query client: caching and retries.
+import { type FetchQueryOptions, QueryClient, type QueryKey } from "@tanstack/query-core";
 import { Failed } from "../api.ts";
 
 export function makeQueryClient(): QueryClient {
@@ -18,4 +18,12 @@ export function makeQueryClient(): QueryClient {
       },
     },
   });
+}
+
+/** Asks the server even if the cache is fresh, and updates the cache. */
+export function readNow<T, K extends QueryKey>(
+  queries: QueryClient,
+  query: FetchQueryOptions<T, Error, T, K>,
+): Promise<T> {
+  return queries.fetchQuery({ ...query, staleTime: 0, retry: false });
 }

@@ -7,3 +7,4 @@ import "./start-live.ts";
 import "./start-snippets.ts";
 import "./ingestion.ts";
 import "./privacy.ts";
+import "./saved-elsewhere.ts";

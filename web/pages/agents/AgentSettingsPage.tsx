@@ -50,10 +50,7 @@ export function AgentSettingsPage() {
         </section>
         <ConnectionSection key={`${agent.id} connection`} agent={agent} />
         <ConventionsSection key={`${agent.id} conventions`} agent={agent} />
-        <ContentSection
-          key={`${agent.id} content ${agent.content} ${agent.contentForgetAfterSeconds}`}
-          agent={agent}
-        />
+        <ContentSection key={`${agent.id} content`} agent={agent} />
         <AttributesSection key={`${agent.id} attributes`} agent={agent} />
         <AlertsSection key={`${agent.id} alerts`} agent={agent} />
         <JudgeSettingsSection projectId={projectId} agentId={agentId} />

@@ -5,12 +5,14 @@ import { useState } from "react";
 import type { SavedWebhook, Webhook } from "../../../src/http/alerts/schemas.ts";
 import type { Agent } from "../../../src/http/projects/schemas.ts";
 import { ShownOnce } from "../../forms/ShownOnce.tsx";
-import { textOf, useSubmit } from "../../forms/submit.ts";
+import { SubmitRow } from "../../forms/SubmitRow.tsx";
+import { useSubmit } from "../../forms/submit.ts";
+import { useDraft } from "../../forms/use-draft.ts";
 import { saveWebhook } from "../../mutations/alerts.ts";
 import { emailAlertsQuery, webhookQuery } from "../../queries/alerts.ts";
-import { Button } from "../../ui/Button.tsx";
+import { readNow } from "../../queries/client.ts";
 import { Field } from "../../ui/Field.tsx";
-import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { Notice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { Deliveries } from "./Deliveries.tsx";
@@ -20,6 +22,7 @@ export function AlertsSection({ agent }: { agent: Agent }) {
   const query = useQuery(webhookQuery(agent.id));
   const queries = useQueryClient();
   const [secret, setSecret] = useState<string>();
+  const [deletions, setDeletions] = useState(0);
   const onSaved = (saved: SavedWebhook) => {
     queries.setQueryData(webhookQuery(agent.id).queryKey, { webhook: saved.webhook });
     if (saved.secret === null) toast("Webhook saved");
@@ -43,7 +46,7 @@ export function AlertsSection({ agent }: { agent: Agent }) {
       <Loaded query={query}>
         {({ webhook }) => (
           <>
-            <WebhookForm agentId={agent.id} webhook={webhook} onSaved={onSaved} />
+            <WebhookForm key={deletions} agentId={agent.id} webhook={webhook} onSaved={onSaved} />
             {webhook && (
               <>
                 {!webhook.secretReadable && (
@@ -51,7 +54,11 @@ export function AlertsSection({ agent }: { agent: Agent }) {
                     The secret was encrypted with another key, so nothing is sent. Replace the secret.
                   </Notice>
                 )}
-                <WebhookActions agent={agent} onSaved={onSaved} />
+                <WebhookActions
+                  agent={agent}
+                  onSaved={onSaved}
+                  onDeleted={() => setDeletions(deletions + 1)}
+                />
                 <Deliveries agentId={agent.id} />
               </>
             )}
@@ -89,6 +96,8 @@ function EmailState() {
   );
 }
 
+const drafting = { toDraft: (url: string) => url, fromDraft: (url: string) => url };
+
 type WebhookFormProps = {
   agentId: string;
   webhook: Webhook | null;
@@ -96,32 +105,35 @@ type WebhookFormProps = {
 };
 
 function WebhookForm({ agentId, webhook, onSaved }: WebhookFormProps) {
-  const { form, busy, faults, failure } = useSubmit<SavedWebhook>({
-    send: fields => saveWebhook(agentId, textOf(fields, "url")),
-    done: onSaved,
+  const queries = useQueryClient();
+  const { draft: url, ...drafted } = useDraft(webhook?.url ?? "", drafting, async () => {
+    const latest = await readNow(queries, webhookQuery(agentId));
+    return latest.webhook?.url ?? "";
+  });
+  const { form, faults, ...row } = useSubmit<SavedWebhook>({
+    draft: drafted,
+    send: () => saveWebhook(agentId, url),
+    done: saved => {
+      drafted.settle(url, saved.webhook.url);
+      onSaved(saved);
+    },
   });
   return (
     <form {...form} className="stack" aria-label="Webhook">
       <Field
-        // Empty again once the webhook is deleted.
-        key={webhook?.createdAt ?? "none"}
         label="Webhook URL"
         name="url"
         type="url"
         required
         maxLength={2_000}
-        defaultValue={webhook?.url}
+        value={url}
+        onChange={({ target }) => drafted.change(() => target.value)}
         hint="Gets each message as JSON, signed in the form of Standard Webhooks."
         autoComplete="off"
         spellCheck={false}
         fault={faults["url"]}
       />
-      <FailureNotice failure={failure} />
-      <div className="line line-end">
-        <Button type="submit" look="main" busy={busy}>
-          {webhook ? "Save webhook" : "Create webhook"}
-        </Button>
-      </div>
+      <SubmitRow {...row}>{webhook ? "Save webhook" : "Create webhook"}</SubmitRow>
     </form>
   );
 }

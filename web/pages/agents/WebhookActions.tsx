@@ -11,9 +11,13 @@ import { Dialog } from "../../ui/Dialog.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
-type WebhookActionsProps = { agent: Agent; onSaved: (saved: SavedWebhook) => void };
+type WebhookActionsProps = {
+  agent: Agent;
+  onSaved: (saved: SavedWebhook) => void;
+  onDeleted: () => void;
+};
 
-export function WebhookActions({ agent: { id }, onSaved }: WebhookActionsProps) {
+export function WebhookActions({ agent: { id }, onSaved, onDeleted }: WebhookActionsProps) {
   const queries = useQueryClient();
   const [asked, setAsked] = useState<"replace" | "delete">();
   const [busy, setBusy] = useState(false);
@@ -44,6 +48,7 @@ export function WebhookActions({ agent: { id }, onSaved }: WebhookActionsProps) 
       toast("Webhook deleted");
       queries.removeQueries({ queryKey: deliveriesQuery(id).queryKey });
       queries.setQueryData(webhookQuery(id).queryKey, { webhook: null });
+      onDeleted();
     });
   return (
     <>

@@ -9,6 +9,7 @@ import { OutdatedNotice } from "../../forms/OutdatedNotice.tsx";
 import { unmarked } from "../../forms/unmarked.ts";
 import { useDraft } from "../../forms/use-draft.ts";
 import { savePrivacy } from "../../mutations/privacy.ts";
+import { readNow } from "../../queries/client.ts";
 import { privacyQuery, pseudonymKeyQuery } from "../../queries/privacy.ts";
 import "../../styles/rules.css";
 import { Button } from "../../ui/Button.tsx";
@@ -43,7 +44,10 @@ export function PrivacyPage() {
 
 function PrivacyForm({ projectId, saved }: { projectId: string; saved: Privacy }) {
   const queries = useQueryClient();
-  const { draft, isChanged, isOutdated, ...drafted } = useDraft(saved, drafting);
+  const query = privacyQuery(projectId);
+  const { draft, isChanged, isOutdated, ...drafted } = useDraft(saved, drafting, () =>
+    readNow(queries, query),
+  );
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [failure, setFailure] = useState<Failure>();
   const [busy, setBusy] = useState(false);
@@ -71,11 +75,12 @@ function PrivacyForm({ projectId, saved }: { projectId: string; saved: Privacy }
   const save = async () => {
     setBusy(true);
     setFailure(undefined);
-    const answer = await savePrivacy(projectId, settings);
+    const answer = (await drafted.isCurrent()) && (await savePrivacy(projectId, settings));
     setBusy(false);
+    if (!answer) return;
     if (!answer.ok) return refuse(answer.failure);
     drafted.settle(draft, answer.value);
-    queries.setQueryData(privacyQuery(projectId).queryKey, answer.value);
+    queries.setQueryData(query.queryKey, answer.value);
     toast("Privacy settings saved");
     await queries.invalidateQueries({ queryKey: pseudonymKeyQuery(projectId).queryKey });
   };

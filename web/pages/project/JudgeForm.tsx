@@ -1,17 +1,19 @@
 // Form for a project's own judge: provider, URL, model, API key and limits.
 import { useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
 import type { ProjectJudge } from "../../../src/http/judge/schemas.ts";
 import type { JudgeProvider } from "../../../src/model/judge/call.ts";
 import { HeaderFields } from "../../forms/HeaderFields.tsx";
-import { sentHeaders, storedHeaders } from "../../forms/judge-headers.ts";
-import { type Faults, textOf, useSubmit } from "../../forms/submit.ts";
+import { OutdatedNotice } from "../../forms/OutdatedNotice.tsx";
+import { type Faults, useSubmit } from "../../forms/submit.ts";
+import { useDraft } from "../../forms/use-draft.ts";
 import { saveProjectJudge } from "../../mutations/judge.ts";
+import { readNow } from "../../queries/client.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Choices, Field } from "../../ui/Field.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
 import { TrialCost, TrialResult, useTrial } from "./JudgeTrial.tsx";
+import { type JudgeDraft, judgeDrafting, needsNoKey, ownJudge } from "./judge-draft.ts";
 import { localServers, providers } from "./providers.ts";
 
 const choices = (Object.keys(providers) as JudgeProvider[]).map(value => ({
@@ -20,41 +22,32 @@ const choices = (Object.keys(providers) as JudgeProvider[]).map(value => ({
   note: providers[value].needs,
 }));
 
-type JudgeFormProps = { projectId: string; judge: ProjectJudge; onSaved: (judge: ProjectJudge) => void };
+type JudgeFormProps = { projectId: string; judge: ProjectJudge; onSaved: () => void };
 
 export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
   const queries = useQueryClient();
-  const own = judge.source === "project";
-  const [provider, setProvider] = useState<JudgeProvider>((own && judge.provider) || "openai");
-  const [url, setUrl] = useState((own && judge.url) || "");
-  const [headers, setHeaders] = useState(() => storedHeaders(own ? judge.headers : []));
+  const query = projectJudgeQuery(projectId);
+  const { draft, ...drafted } = useDraft(ownJudge(judge), judgeDrafting, async () =>
+    ownJudge(await readNow(queries, query)),
+  );
+  const change = (fields: Partial<JudgeDraft>) => drafted.change(was => ({ ...was, ...fields }));
   const trial = useTrial(projectId);
-  const element = useRef<HTMLFormElement>(null);
-  const compatible = provider === "openai_compatible";
+  const compatible = draft.provider === "openai_compatible";
 
-  const documentOf = (fields: FormData) => ({
-    provider,
-    url: url.trim() || null,
-    model: textOf(fields, "model"),
-    ...keyOf(textOf(fields, "apiKey"), fields.has("removesKey")),
-    headers: sentHeaders(headers),
-    concurrency: Number(textOf(fields, "concurrency")),
-    tokensPerMinute: textOf(fields, "tokensPerMinute") ? Number(textOf(fields, "tokensPerMinute")) : null,
-  });
   const saving = useSubmit<ProjectJudge>({
-    send: fields => saveProjectJudge(projectId, documentOf(fields)),
+    draft: drafted,
+    send: () => saveProjectJudge(projectId, judgeDrafting.fromDraft(draft)),
     done: saved => {
-      // The key is saved, so clear it from the form.
-      for (const input of element.current!.querySelectorAll("input")) {
-        if (input.name === "apiKey") input.value = "";
-        if (input.name === "removesKey") input.checked = false;
-      }
-      setHeaders(storedHeaders(saved.headers));
+      drafted.settle(draft, ownJudge(saved));
       trial.clear();
-      queries.setQueryData(projectJudgeQuery(projectId).queryKey, saved);
-      onSaved(saved);
+      queries.setQueryData(query.queryKey, saved);
+      onSaved();
     },
   });
+  const discard = () => {
+    saving.draft?.discard();
+    trial.clear();
+  };
   // A connection test validates the same fields, so its errors are shown at them too.
   const { answer } = trial;
   const tested = answer && !answer.ok ? faultsOf(answer.failure.issues) : {};
@@ -62,45 +55,50 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
   const shown = Object.keys(tested).length > 0 ? { ...trial, answer: undefined } : trial;
 
   return (
-    <form {...saving.form} ref={element} className="stack">
+    <form {...saving.form} className="stack">
       <Choices
         label="Provider"
         name="provider"
         choices={choices}
-        chosen={[provider]}
-        onChoose={([chosen]) => chosen && setProvider(chosen)}
+        chosen={[draft.provider]}
+        onChoose={([chosen]) => chosen && change({ provider: chosen })}
         fault={faults["provider"]}
       />
-      <UrlField url={url} onChange={setUrl} compatible={compatible} fault={faults["url"]} />
+      <UrlField
+        url={draft.url}
+        onChange={url => change({ url })}
+        compatible={compatible}
+        fault={faults["url"]}
+      />
       <Field
         label="Model"
         name="model"
         required
         maxLength={200}
-        defaultValue={(own && judge.model) || ""}
+        value={draft.model}
+        onChange={({ target }) => change({ model: target.value })}
         hint="Exactly as the provider names it."
         fault={faults["model"]}
         autoComplete="off"
         spellCheck={false}
       />
-      <KeyField judge={judge} compatible={compatible} hasUrl={url.trim() !== ""} fault={faults["apiKey"]} />
+      <KeyField judge={judge} draft={draft} onChange={change} fault={faults["apiKey"]} />
       <HeaderFields
-        headers={headers}
-        onChange={setHeaders}
+        headers={draft.headers}
+        onChange={headers => change({ headers })}
         faults={faults}
         hint="Only for a gateway that asks for them, such as x-portkey-provider. Stored encrypted and never shown again."
         allSecret
       />
-      <LimitFields judge={judge} faults={faults} />
+      <LimitFields draft={draft} onChange={change} faults={faults} />
       <FailureNotice failure={saving.failure} />
       <TrialResult projectId={projectId} trial={shown} />
+      <OutdatedNotice isOutdated={drafted.isOutdated} />
       <div className="line line-apart">
         <TrialCost />
         <div className="line">
-          <Button
-            busy={trial.busy}
-            onClick={() => void trial.run(documentOf(new FormData(element.current ?? undefined)))}
-          >
+          {drafted.isChanged && <Button onClick={discard}>Discard changes</Button>}
+          <Button busy={trial.busy} onClick={() => void trial.run(judgeDrafting.fromDraft(draft))}>
             Test connection
           </Button>
           <Button type="submit" look="main" busy={saving.busy}>
@@ -144,10 +142,12 @@ function UrlField({ url, onChange, compatible, fault }: UrlFieldProps) {
   );
 }
 
-type KeyFieldProps = { judge: ProjectJudge; compatible: boolean; hasUrl: boolean; fault: string | undefined };
+type DraftProps = { draft: JudgeDraft; onChange: (fields: Partial<JudgeDraft>) => void };
+type KeyFieldProps = DraftProps & { judge: ProjectJudge; fault: string | undefined };
 
 /** Without a stored key, one is required for the provider's own server. */
-function KeyField({ judge, compatible, hasUrl, fault }: KeyFieldProps) {
+function KeyField({ judge, draft, onChange, fault }: KeyFieldProps) {
+  const compatible = draft.provider === "openai_compatible";
   const hasKey = judge.source === "project" && judge.keySet;
   return (
     <div className="stack-tight">
@@ -156,7 +156,9 @@ function KeyField({ judge, compatible, hasUrl, fault }: KeyFieldProps) {
         name="apiKey"
         type="password"
         maxLength={2_000}
-        required={!compatible && !hasKey && !hasUrl}
+        value={draft.apiKey}
+        onChange={({ target }) => onChange({ apiKey: target.value })}
+        required={!hasKey && !needsNoKey(draft)}
         hint={
           <>
             {hasKey && <b>{judge.keyLastFour ? `Ends in ${judge.keyLastFour}. ` : "A key is stored. "}</b>}
@@ -167,9 +169,14 @@ function KeyField({ judge, compatible, hasUrl, fault }: KeyFieldProps) {
         autoComplete="new-password"
         spellCheck={false}
       />
-      {hasKey && (compatible || hasUrl) && (
+      {hasKey && needsNoKey(draft) && (
         <label className="choice">
-          <input type="checkbox" name="removesKey" />
+          <input
+            type="checkbox"
+            name="removesKey"
+            checked={draft.removesKey}
+            onChange={({ target }) => onChange({ removesKey: target.checked })}
+          />
           <span>Remove the stored key</span>
         </label>
       )}
@@ -177,8 +184,7 @@ function KeyField({ judge, compatible, hasUrl, fault }: KeyFieldProps) {
   );
 }
 
-function LimitFields({ judge, faults }: { judge: ProjectJudge; faults: Faults }) {
-  const own = judge.source === "project";
+function LimitFields({ draft, onChange, faults }: DraftProps & { faults: Faults }) {
   return (
     <div className="judge-pair">
       <Field
@@ -188,7 +194,8 @@ function LimitFields({ judge, faults }: { judge: ProjectJudge; faults: Faults })
         required
         min={1}
         max={100}
-        defaultValue={(own && judge.concurrency) || 8}
+        value={draft.concurrency}
+        onChange={({ target }) => onChange({ concurrency: target.value })}
         hint="Per process. Use 1 for a model on a small machine."
         fault={faults["concurrency"]}
       />
@@ -198,7 +205,8 @@ function LimitFields({ judge, faults }: { judge: ProjectJudge; faults: Faults })
         type="number"
         min={1_000}
         max={1_000_000_000}
-        defaultValue={(own && judge.tokensPerMinute) || ""}
+        value={draft.tokensPerMinute}
+        onChange={({ target }) => onChange({ tokensPerMinute: target.value })}
         hint="Input and output combined, per process. Stay below the provider’s limit."
         fault={faults["tokensPerMinute"]}
       />
@@ -217,12 +225,6 @@ function LocalServers({ onChoose }: { onChoose: (url: string) => void }) {
       ))}
     </div>
   );
-}
-
-/** Without `apiKey`, the service keeps the stored key. */
-function keyOf(typed: string, removes: boolean): { apiKey?: string | null } {
-  if (typed !== "") return { apiKey: typed };
-  return removes ? { apiKey: null } : {};
 }
 
 function faultsOf(issues: { path: string; message: string }[] = []): Faults {

@@ -38,8 +38,8 @@ export function ProjectJudgePage() {
 
 function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge }) {
   const [isOverriding, setOverriding] = useState(false);
-  // The initial values of the form: refetching leaves them alone, removing the judge resets the form.
-  const [initial, setInitial] = useState({ serial: 0, judge });
+  /** Removing the judge empties the form. */
+  const [removals, setRemovals] = useState(0);
   const own = judge.source === "project";
   const inherits = judge.source === "environment" && !isOverriding;
   return (
@@ -58,24 +58,17 @@ function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge })
         <section className="card stack" aria-labelledby="judge-own">
           <h2 id="judge-own">{own ? "Connection" : "Judge for this project"}</h2>
           <JudgeForm
-            key={initial.serial}
+            key={removals}
             projectId={projectId}
-            judge={own ? initial.judge : judge}
-            onSaved={saved => {
+            judge={judge}
+            onSaved={() => {
               toast("Judge saved");
-              setInitial({ ...initial, judge: saved });
               setOverriding(false);
             }}
           />
         </section>
       )}
-      {own && (
-        <Removal
-          projectId={projectId}
-          judge={judge}
-          onRemoved={() => setInitial({ ...initial, serial: initial.serial + 1 })}
-        />
-      )}
+      {own && <Removal projectId={projectId} judge={judge} onRemoved={() => setRemovals(removals + 1)} />}
       <p className="quiet small">
         Compare its answers with people’s under{" "}
         <Link to="/projects/$projectId/settings/labels" params={{ projectId }}>

@@ -12,6 +12,7 @@ import { unmarked } from "../../forms/unmarked.ts";
 import { useDraft } from "../../forms/use-draft.ts";
 import { priceText } from "../../money.ts";
 import { savePrices } from "../../mutations/judge.ts";
+import { readNow } from "../../queries/client.ts";
 import { judgePricesQuery, projectJudgeQuery } from "../../queries/project-judge.ts";
 import "../../styles/judge.css";
 import { Button } from "../../ui/Button.tsx";
@@ -53,7 +54,13 @@ export function ProjectPricesPage() {
 function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   const queries = useQueryClient();
   const { data: judge } = useQuery(projectJudgeQuery(projectId));
-  const { draft: drafts, isChanged, isOutdated, ...drafted } = useDraft(own, drafting);
+  const query = judgePricesQuery(projectId);
+  const {
+    draft: drafts,
+    isChanged,
+    isOutdated,
+    ...drafted
+  } = useDraft(own, drafting, async () => (await readNow(queries, query)).own);
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [failure, setFailure] = useState<Failure>();
   const [busy, setBusy] = useState(false);
@@ -71,11 +78,12 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   const save = async () => {
     setBusy(true);
     setFailure(undefined);
-    const answer = await savePrices(projectId, drafts.map(fromDraft));
+    const answer = (await drafted.isCurrent()) && (await savePrices(projectId, drafts.map(fromDraft)));
     setBusy(false);
+    if (!answer) return;
     if (answer.ok) {
       drafted.settle(drafts, answer.value.own);
-      queries.setQueryData(judgePricesQuery(projectId).queryKey, answer.value);
+      queries.setQueryData(query.queryKey, answer.value);
       return toast("Prices saved");
     }
     const { issues = [] } = answer.failure;
