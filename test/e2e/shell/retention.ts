@@ -56,3 +56,30 @@ test("a shorter retention is confirmed by name and deletes older traces; a longe
     await eventually(async () => assert.equal(await days.getAttribute("aria-invalid"), "true"));
   }
 });
+
+test("what is shorter is judged by the retention that is saved now, not by the one shown", async () => {
+  const owner = await browser.service.signUp();
+  const url = `/api/projects/${owner.projectId}/retention`;
+  await owner.client.put(url, { days: 10 }).expect(200);
+  const { page } = await browser.openAs(owner, { path: `/projects/${owner.projectId}/settings` });
+  const days = page.getByLabel("Delete traces after (days, optional)");
+  await eventually(async () => assert.equal(await days.inputValue(), "10"));
+  await days.fill("30");
+  await owner.client.put(url, { days: 90 }).expect(200);
+  const region = page.getByRole("region", { name: "Retention" });
+  await region.getByRole("button", { name: "Save retention" }).click();
+  await region.getByText("These settings were saved elsewhere since you opened them.").waitFor();
+  // Its first value again: 20 days are longer than these, but shorter than those shown.
+  await owner.client.put(url, { days: 10 }).expect(200);
+  await days.fill("20");
+  await region.getByRole("button", { name: "Save retention" }).click();
+  await page.getByText("Retention saved").waitFor();
+  await owner.client.put(url, { days: 90 }).expect(200);
+  await days.fill("30");
+  await region.getByRole("button", { name: "Save retention" }).click();
+  await region.getByText("These settings were saved elsewhere since you opened them.").waitFor();
+  await region.getByRole("button", { name: "Save retention" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Delete older traces" });
+  await dialog.getByText("more than 30 days old").waitFor();
+  assert.deepEqual((await owner.client.get(url).expect(200)).body.days, 90);
+});

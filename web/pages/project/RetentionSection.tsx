@@ -5,15 +5,23 @@ import type { Retention } from "../../../src/http/projects/retention-schemas.ts"
 import type { Project } from "../../../src/model/project.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { SubmitRow } from "../../forms/SubmitRow.tsx";
-import { textOf, useSubmit } from "../../forms/submit.ts";
+import { useSubmit } from "../../forms/submit.ts";
+import { useDraft } from "../../forms/use-draft.ts";
 import { counted } from "../../labels.ts";
 import { saveRetention } from "../../mutations/projects.ts";
+import { readNow } from "../../queries/client.ts";
 import { retentionQuery } from "../../queries/retention.ts";
 import { Field } from "../../ui/Field.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
 const daysMax = 3650;
+
+/** Days as typed; empty: none. */
+const drafting = {
+  toDraft: (days: number | null) => String(days ?? ""),
+  fromDraft: (text: string) => (text.trim() === "" ? null : Number(text)),
+};
 
 export function RetentionSection({ project }: { project: Project }) {
   const query = useQuery(retentionQuery(project.id));
@@ -28,16 +36,25 @@ export function RetentionSection({ project }: { project: Project }) {
 function RetentionForm({ project, saved }: { project: Project; saved: Retention }) {
   const queries = useQueryClient();
   const [asking, setAsking] = useState<number>();
+  const query = retentionQuery(project.id);
+  const { draft, ...drafted } = useDraft(
+    saved.days,
+    drafting,
+    async () => (await readNow(queries, query)).days,
+  );
   const { serverDays } = saved;
   const done = (retention: Retention) => {
-    queries.setQueryData(retentionQuery(project.id).queryKey, retention);
+    drafted.settle(draft, retention.days);
+    queries.setQueryData(query.queryKey, retention);
     toast("Retention saved");
   };
-  const { form, busy, faults, failure } = useSubmit<Retention | null>({
-    async send(fields) {
-      const text = textOf(fields, "days").trim();
-      const days = text === "" ? null : Number(text);
-      const present = Math.min(saved.days ?? Infinity, serverDays ?? Infinity);
+  const { form, faults, ...row } = useSubmit<Retention | null>({
+    draft: drafted,
+    async send() {
+      const days = drafting.fromDraft(draft);
+      // As just read, not as shown.
+      const latest = queries.getQueryData(query.queryKey) ?? saved;
+      const present = Math.min(latest.days ?? Infinity, serverDays ?? Infinity);
       if (days === null || days >= present) return saveRetention(project.id, days);
       setAsking(days);
       return { ok: true, value: null };
@@ -60,13 +77,12 @@ function RetentionForm({ project, saved }: { project: Project; saved: Retention 
           min={1}
           max={serverDays ?? daysMax}
           step={1}
-          defaultValue={saved.days ?? ""}
+          value={draft}
+          onChange={({ target }) => drafted.change(() => target.value)}
           hint={`Counted from a trace’s arrival. Everything about it is deleted with it; Insights keep their numbers. ${kept}`}
           fault={faults["days"]}
         />
-        <SubmitRow failure={failure} busy={busy}>
-          Save retention
-        </SubmitRow>
+        <SubmitRow {...row}>Save retention</SubmitRow>
       </form>
       {asking !== undefined && (
         <ConfirmDialog
