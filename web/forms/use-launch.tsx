@@ -12,12 +12,17 @@ import { launchesQuery } from "../queries/launches.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
+import { toast } from "../ui/Toast.tsx";
+import { usePageCheck } from "../ui/use-page-check.ts";
 import { FixConnection } from "./FixConnection.tsx";
 
 type Params = { projectId: string; agentId: string };
 
 export type Launching = {
-  /** Runs these tests, or all active ones, and opens the page of the run. Asks first if they make many runs. */
+  /**
+   * Runs these tests, or all active ones, and opens the page of the run. Asks first if they make many runs. A user who has
+   * left the page in the meantime stays where they are.
+   */
   launch: (testIds?: readonly string[]) => Promise<void>;
   busy: boolean;
   /** Why nothing was run, or what will be sent; the page must render it. */
@@ -36,27 +41,33 @@ export function useLaunch({ projectId, agentId }: Params): Launching {
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [state, setState] = useState<State>();
-  const start = async (testIds: readonly string[] | undefined) => {
+  const checkPage = usePageCheck();
+  const start = async (testIds: readonly string[] | undefined, isStillHere = checkPage()) => {
     setBusy(true);
     const answer = await startLaunch(agentId, testIds);
     setBusy(false);
-    if (!answer.ok) return setState({ step: "failed", failure: answer.failure });
+    if (!answer.ok) return fail(answer.failure, isStillHere());
     setState(undefined);
     void queries.invalidateQueries({ queryKey: launchesQuery(agentId).queryKey });
+    if (!isStillHere()) return toast("Run started");
     await navigate({
       to: "/projects/$projectId/agents/$agentId/runs/$launchId",
       params: { projectId, agentId, launchId: answer.value.id },
     });
   };
   const launch = async (testIds?: readonly string[]) => {
+    const isStillHere = checkPage();
     setBusy(true);
     const estimated = await estimateLaunch(agentId, testIds);
     setBusy(false);
-    if (!estimated.ok) return setState({ step: "failed", failure: estimated.failure });
+    if (!estimated.ok) return fail(estimated.failure, isStillHere());
     const { tests, runs, requests } = estimated.value;
-    if (runs === tests || requests < askedRequests) return start(testIds);
+    if (runs === tests || requests < askedRequests) return start(testIds, isStillHere);
+    if (!isStillHere()) return toast(`Nothing was run: ${counted(runs, "test run")} must be confirmed`);
     setState({ step: "asking", estimate: estimated.value, testIds });
   };
+  const fail = (failure: Failure, isStillHere: boolean) =>
+    isStillHere ? setState({ step: "failed", failure }) : toast(`Nothing was run: ${failure.message}`);
   const close = () => setState(undefined);
   const dialog =
     state?.step === "failed" ? (

@@ -292,6 +292,51 @@ test("a test can be disabled, duplicated and deleted in the editor", async () =>
   assert.equal((await world.counts()).tests, 1);
 });
 
+test("the copy of a test, and its run, do not open once the user has left the page", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  const connection = {
+    type: "http_api",
+    method: "POST",
+    url: "https://agent.example/",
+    bodyTemplate: '{"message":"{{input}}"}',
+    reply: { kind: "text" },
+    headers: [],
+    waitMs: 1_000,
+    concurrency: 1,
+  };
+  await owner.client.put(`/api/agents/${agent.id}/connection`, connection).expect(200);
+  const list = page.getByRole("heading", { level: 1, name: "Test cases" });
+  /** Leaves the page between a request and its answer. */
+  const leaveDuring = async (url: string, press: () => Promise<void>) => {
+    const sent = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    await page.route(url, async request => {
+      if (request.request().method() !== "POST") return request.continue();
+      sent.resolve();
+      await left.promise;
+      await request.continue();
+    });
+    await world.open(`/${id}`);
+    await press();
+    await sent.promise;
+    await page.getByRole("link", { name: "Test cases", exact: true }).first().click();
+    await list.waitFor();
+    left.resolve();
+  };
+  await leaveDuring("**/api/agents/*/tests", async () => {
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Duplicate" }).click();
+  });
+  await page.getByText("Created “Answers quickly (copy)” (disabled)").waitFor();
+  await page.getByRole("link", { name: "Answers quickly (copy)" }).first().waitFor();
+  await leaveDuring("**/api/agents/*/launches", () => page.getByRole("button", { name: "Run now" }).click());
+  await page.getByText("Run started").waitFor();
+  assert.match(page.url(), /\/tests$/);
+  await list.waitFor();
+});
+
 test("a test can be created by keyboard alone", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;

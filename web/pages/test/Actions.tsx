@@ -14,6 +14,7 @@ import { Dialog } from "../../ui/Dialog.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
 import { toast } from "../../ui/Toast.tsx";
+import { usePageCheck } from "../../ui/use-page-check.ts";
 import type { Save } from "./save.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
@@ -24,6 +25,7 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   const params = route.useParams();
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const checkPage = usePageCheck();
   const launching = useLaunch(params);
   const [deleting, setDeleting] = useState(false);
   const [failed, setFailed] = useState<{ title: string; failure: Failure }>();
@@ -31,11 +33,12 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   const refresh = () => queries.invalidateQueries({ queryKey: testsQuery(params.agentId).queryKey });
 
   async function duplicate(): Promise<void> {
+    const isStillHere = checkPage();
     const answer = await duplicateTest(params.agentId, stored);
     if (!answer.ok) return setFailed({ title: "Test case not duplicated", failure: answer.failure });
     toast(`Created “${answer.value.name}” (disabled)`);
     await refresh();
-    await navigate({ href: `${tests}/${answer.value.id}` });
+    if (isStillHere()) await navigate({ href: `${tests}/${answer.value.id}` });
   }
 
   async function setStatus(status: ListedTest["status"]): Promise<void> {
