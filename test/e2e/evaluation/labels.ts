@@ -161,3 +161,30 @@ test("a judge is tried on the labels before it is switched, and the labels can b
   assert.deepEqual(complaints, []);
   await server.close();
 });
+
+test("when asking the judge fails, the labels tried before stay listed", async () => {
+  const server = await startJudgeServer(obliging({ verdict: () => "not_met" }));
+  const owner = await browser.service.signUp();
+  const { testId, runId } = await evaluated(owner);
+  await owner.client
+    .put(`/api/runs/${runId}/labels`, { testId, checkId: "reply", answer: "fail" })
+    .expect(200);
+  const { page } = await browser.openAs(owner, { path: `/projects/${owner.projectId}/settings/labels` });
+  await page.route("**/labels/try", async route => {
+    const { cursor, estimate } = route.request().postDataJSON();
+    if (estimate) return route.continue();
+    if (cursor) return route.fulfill({ status: 502, body: "Bad gateway" });
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), nextCursor: "next" } });
+  });
+  const form = page.getByRole("region", { name: "Try a judge" });
+  await form.getByRole("radio", { name: "OpenAI-compatible server" }).check();
+  await form.getByLabel("URL").fill(server.url);
+  await form.getByLabel("Model").fill("candidate");
+  await form.getByRole("button", { name: "Estimate cost" }).click();
+  await form.getByRole("button", { name: "Try on 1 label" }).click();
+  await form.getByText("Unexpected response (status 502).").waitFor();
+  await form.getByText("Would change 1 of 1").waitFor();
+  await form.getByText("Not all labels were tried.").waitFor();
+  await server.close();
+});

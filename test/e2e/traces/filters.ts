@@ -205,3 +205,22 @@ test("a search in spans says how far it looked, and goes on only at a click", as
   });
   assert.deepEqual(complaints, []);
 });
+
+test("a year of more than four digits is refused at its field", async () => {
+  const owner = await browser.service.signUp();
+  const { id: agentId } = await makeAgent(owner);
+  await storeTrace(browser.service.db, agentId, { userInput: "of today" });
+  const path = `/projects/${owner.projectId}/agents/${agentId}/traces`;
+  const { page, complaints } = await browser.openAs(owner, { path });
+  await link(page, /of today/).waitFor();
+  await addFilter(page, "Received");
+  const before = page.getByLabel("Before");
+  await before.fill("12026-01-01T00:00");
+  await button(page, "Apply").click();
+  await page.locator("input[name=receivedTo]:out-of-range").waitFor();
+  await before.fill("9999-12-31T00:00");
+  await button(page, "Apply").click();
+  await page.waitForURL(/receivedTo=9999-12-3/);
+  await link(page, /of today/).waitFor();
+  assert.deepEqual(complaints, []);
+});

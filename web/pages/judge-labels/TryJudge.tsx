@@ -181,7 +181,7 @@ function Outcome({
   labels: number;
   projectId: string;
 }) {
-  if (state.step !== "asking" && state.step !== "asked" && state.step !== "unavailable") return null;
+  if (!("tried" in state)) return null;
   const { step, tried } = state;
   const changed = tried.filter(one => one.changed);
   const undecided = tried.filter(({ now }) => now === null);

@@ -13,7 +13,7 @@ export type LabelTrialState =
   | { step: "estimated"; connection: unknown; estimate: Estimate; labels: number }
   | { step: "asking"; tried: LabelTrial["items"] }
   | { step: "asked"; tried: LabelTrial["items"]; isDone: boolean }
-  | { step: "failed"; failure: Failure }
+  | { step: "failed"; failure: Failure; tried: LabelTrial["items"] }
   | { step: "unavailable"; reason: string; tried: LabelTrial["items"] };
 
 type Figures = Estimate["atMost"];
@@ -32,14 +32,14 @@ export function useLabelTrial(scope: LabelScope) {
     connection: unknown,
     estimate: boolean,
     use: (page: LabelTrial) => void,
-  ): Promise<"done" | "stopped" | LabelTrialState> => {
+  ): Promise<"done" | "stopped" | Extract<LabelTrialState, { step: "failed" | "unavailable" }>> => {
     stopping.current = false;
     for (let cursor: string | undefined; ; ) {
       const answer: Answer<LabelTrial> = await tryLabels(scope, {
         ...{ connection, cursor, estimate },
         ...(estimate && { limit: estimatedPage }),
       });
-      if (!answer.ok) return { step: "failed", failure: answer.failure };
+      if (!answer.ok) return { step: "failed", failure: answer.failure, tried: [] };
       const { unavailable, nextCursor } = answer.value;
       use(answer.value);
       if (unavailable !== null) return { step: "unavailable", reason: unavailable, tried: [] };
@@ -73,8 +73,7 @@ export function useLabelTrial(scope: LabelScope) {
         tried = [...tried, ...items];
         setState({ step: "asking", tried });
       });
-      if (typeof ended === "object")
-        return setState({ ...ended, ...(ended.step === "unavailable" && { tried }) });
+      if (typeof ended === "object") return setState({ ...ended, tried });
       setState({ step: "asked", tried, isDone: ended === "done" });
     },
   };

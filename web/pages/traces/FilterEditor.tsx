@@ -87,6 +87,9 @@ function InputForm({ agentId, search, inputs, onSet }: InputFormProps) {
   );
 }
 
+/** Later years have more than four digits, which is not ISO 8601. */
+const lastTime = "9999-12-31T00:00";
+
 type FormInputProps = { agentId: string; search: TraceSearch; input: FilterInput };
 
 function FormInput({ agentId, search, input: { label, hint, suggested, ...input } }: FormInputProps) {
@@ -98,6 +101,7 @@ function FormInput({ agentId, search, input: { label, hint, suggested, ...input 
     ...input,
     id,
     min: input.type === "number" ? (input.min ?? 0) : undefined,
+    max: input.type === "datetime-local" ? lastTime : undefined,
     maxLength: input.maxLength ?? 255,
     "aria-describedby": hint && `${id}-hint`,
   };
@@ -172,7 +176,7 @@ function TimeForm({ agentId, search, onSet }: TimeFormProps) {
 
 /** ISO 8601 as the value of an input of type datetime-local. */
 function local(at: string | undefined): string | undefined {
-  if (at === undefined || Number.isNaN(Date.parse(at))) return undefined;
+  if (at === undefined || !/^\d{4}-/.test(at) || Number.isNaN(Date.parse(at))) return undefined;
   const date = new Date(at);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
