@@ -4,8 +4,9 @@ import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { clockLibrary } from "./clock-library.ts";
 import { type Goal, type Goals, goalNames, missing, reached } from "./goals.ts";
-import { clockLibrary, type Fault, faults } from "./nemesis.ts";
+import { type Fault, faults } from "./nemesis.ts";
 import { torture } from "./torture.ts";
 
 const findingsShown = 50;

@@ -1,8 +1,8 @@
 // What goes wrong, one fault after the other, chosen by the seed.
-import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../fuzz/random.ts";
 import type { Client } from "./client.ts";
+import { clockLibrary } from "./clock-library.ts";
 import type { Database } from "./database.ts";
 import type { Disk } from "./disk.ts";
 import { type Goals, progress, shares } from "./goals.ts";
@@ -37,14 +37,6 @@ export type NemesisOptions = {
   goals: Goals;
   ledger: Ledger;
 };
-
-const libraries = [
-  "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
-  "/usr/lib/faketime/libfaketime.so.1",
-];
-
-/** The library that moves the clock of one process, where it is installed. */
-export const clockLibrary = libraries.find(existsSync);
 
 /** A process whose clock is further off than ten minutes stores nothing (src/store/clock.ts). */
 const storingSeconds = 590;

@@ -9,6 +9,7 @@ import { account, bootstrapped, serviceName, startProcess, stopProcess } from ".
 import { type Client as ApiClient, makeTest, newClient, type Owner } from "../test/support/app.ts";
 import { type CheckReport, check, type StoredTrace } from "./checker.ts";
 import { Client } from "./client.ts";
+import { removeFilesOfMovedClocks } from "./clock-library.ts";
 import { openDatabase } from "./database.ts";
 import { mountDisk } from "./disk.ts";
 import type { Goals } from "./goals.ts";
@@ -126,6 +127,7 @@ export async function torture({
     await database.stop();
     disk?.close();
     rmSync(scratch, { recursive: true, force: true });
+    removeFilesOfMovedClocks();
   }
 }
 

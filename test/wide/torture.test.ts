@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { filesOfMovedClocks } from "../../torture/clock-library.ts";
 import { faults } from "../../torture/nemesis.ts";
 import { torture } from "../../torture/torture.ts";
 import { childEnv } from "../support/child-env.ts";
@@ -33,6 +34,7 @@ test("nothing acknowledged is lost or stored twice while everything fails", asyn
   assert.deepEqual(report.findings, []);
   assert.ok(ledger.acknowledgements >= 300, `${ledger.acknowledgements} acknowledgements`);
   assert.ok(deeds.get("kill-database"), "PostgreSQL was killed");
+  assert.deepEqual(filesOfMovedClocks(), []);
 });
 
 test("Ctrl-C twice ends without the check, and leaves neither processes nor files", async t => {
