@@ -227,7 +227,8 @@ export function composeStatus(code: number, message: string): Span["status"] {
 
 /** Sets the fields that are neither 0 nor empty, and returns the object. */
 export function setExtras<T extends object>(object: T, extras: Record<string, unknown>): T {
-  for (const [name, value] of Object.entries(extras)) if (value) Object.assign(object, { [name]: value });
+  const target = object as Record<string, unknown>;
+  for (const name in extras) if (extras[name]) target[name] = extras[name];
   return object;
 }
 
