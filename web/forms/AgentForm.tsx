@@ -29,10 +29,9 @@ type AgentFormProps = { projectId: string; agent?: Agent; onDone: (agent: Agent)
 
 export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
   const queries = useQueryClient();
-  const { draft, ...drafted } = useDraft(agent ? fieldsOf(agent) : blank, drafting, async () =>
+  const { draft, change, ...drafted } = useDraft(agent ? fieldsOf(agent) : blank, drafting, async () =>
     agent ? fieldsOf(await readNow(queries, agentQuery(agent.id))) : blank,
   );
-  const change = (fields: Partial<Draft>) => drafted.change(was => ({ ...was, ...fields }));
   const { type, otlpServiceName: serviceName } = draft;
   const taken = useNameConflict(projectId, agent, serviceName);
   const { form, faults, ...row } = useSubmit<Agent>({

@@ -37,12 +37,11 @@ const keyMax = 200;
 export function AttributesSection({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
   const query = agentQuery(agent.id);
-  const { draft, ...drafted } = useDraft(
+  const { draft, change, ...drafted } = useDraft(
     agent.attributes,
     drafting,
     async () => (await readNow(queries, query)).attributes,
   );
-  const change = (fields: Partial<Draft>) => drafted.change(was => ({ ...was, ...fields }));
   const { mode, toDrop, toKeep } = draft;
   const [dropped, kept] = [keysIn(toDrop), keysIn(toKeep)];
   const { form, faults, ...row } = useSubmit<Agent>({

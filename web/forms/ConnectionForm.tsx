@@ -81,12 +81,7 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
           void save();
         }}
       >
-        <ConnectionFields
-          type={stored.type}
-          draft={draft}
-          onChange={change => drafted.change(now => ({ ...now, ...change }))}
-          faults={faults}
-        />
+        <ConnectionFields type={stored.type} draft={draft} onChange={drafted.change} faults={faults} />
         <FailureNotice failure={failure} />
         <OutdatedNotice isOutdated={isOutdated} />
         <div className="line line-end">

@@ -37,10 +37,9 @@ const drafting = {
 export function ContentSection({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
   const query = agentQuery(agent.id);
-  const { draft, ...drafted } = useDraft(savedOf(agent), drafting, async () =>
+  const { draft, change, ...drafted } = useDraft(savedOf(agent), drafting, async () =>
     savedOf(await readNow(queries, query)),
   );
-  const change = (fields: Partial<Draft>) => drafted.change(was => ({ ...was, ...fields }));
   const { content, forgetAfter } = draft;
   const { form, faults, ...row } = useSubmit<Agent>({
     draft: drafted,

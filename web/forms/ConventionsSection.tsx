@@ -82,7 +82,7 @@ function ConventionsForm({ agent, known }: { agent: Agent; known: AgentConventio
   );
   // "All" stands alone: choosing it takes the others along, choosing another gives it up.
   const choose = (next: string[]) =>
-    drafted.change(() => (next.at(-1) === all ? [all] : next.filter(name => name !== all)));
+    drafted.replace(next.at(-1) === all ? [all] : next.filter(name => name !== all));
   return (
     <form {...form} className="stack" aria-label="Conventions">
       <Choices

@@ -142,10 +142,9 @@ const drafting = {
 function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: JudgeSettings }) {
   const queries = useQueryClient();
   const query = judgeSettingsQuery(agentId);
-  const { draft, ...drafted } = useDraft(savedOf(settings), drafting, async () =>
+  const { draft, change, ...drafted } = useDraft(savedOf(settings), drafting, async () =>
     savedOf(await readNow(queries, query)),
   );
-  const change = (fields: Partial<Draft>) => drafted.change(was => ({ ...was, ...fields }));
   const { form, faults, ...row } = useSubmit<JudgeSettings>({
     draft: drafted,
     check: (): Faults => (draft.sampling === "" ? { sampling: "Enter a number from 0 to 100." } : {}),

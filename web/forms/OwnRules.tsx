@@ -46,7 +46,7 @@ export function OwnRules({ agent, targets }: { agent: Agent; targets: string[] }
     setFailure(undefined);
   };
   const change = (next: DraftRule[]) => {
-    drafted.change(() => next);
+    drafted.replace(next);
     clear();
   };
   const discard = () => {

@@ -34,7 +34,9 @@ export function useDraft<S, D>(saved: S, drafting: Drafting<S, D>, read: () => P
   return {
     ...drafted,
     draft: now.draft,
-    change: (draft: (was: D) => D) => setState(was => ({ ...was, draft: draft(was.draft) })),
+    /** Some of its fields. */
+    change: (fields: Partial<D>) => setState(was => ({ ...was, draft: { ...was.draft, ...fields } })),
+    replace: (draft: D) => setState(was => ({ ...was, draft })),
     settle: (sent: D, answer: S) => setState(was => settleDraft(was, sent, answer, drafting)),
   };
 }

@@ -127,7 +127,7 @@ function WebhookForm({ agentId, webhook, onSaved }: WebhookFormProps) {
         required
         maxLength={2_000}
         value={url}
-        onChange={({ target }) => drafted.change(() => target.value)}
+        onChange={({ target }) => drafted.replace(target.value)}
         hint="Gets each message as JSON, signed in the form of Standard Webhooks."
         autoComplete="off"
         spellCheck={false}

@@ -59,7 +59,7 @@ function PrivacyForm({ projectId, saved }: { projectId: string; saved: Privacy }
     setFailure(undefined);
   };
   const change = (fields: Partial<DraftPrivacy>) => {
-    drafted.change(was => ({ ...was, ...fields }));
+    drafted.change(fields);
     clear();
   };
   const discard = () => {

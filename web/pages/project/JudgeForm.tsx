@@ -27,10 +27,9 @@ type JudgeFormProps = { projectId: string; judge: ProjectJudge; onSaved: () => v
 export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
   const queries = useQueryClient();
   const query = projectJudgeQuery(projectId);
-  const { draft, ...drafted } = useDraft(ownJudge(judge), judgeDrafting, async () =>
+  const { draft, change, ...drafted } = useDraft(ownJudge(judge), judgeDrafting, async () =>
     ownJudge(await readNow(queries, query)),
   );
-  const change = (fields: Partial<JudgeDraft>) => drafted.change(was => ({ ...was, ...fields }));
   const trial = useTrial(projectId);
   const compatible = draft.provider === "openai_compatible";
 

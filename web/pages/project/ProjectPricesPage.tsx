@@ -67,7 +67,7 @@ function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   const section = useRef<HTMLElement>(null);
 
   const change = (next: DraftPrice[]) => {
-    drafted.change(() => next);
+    drafted.replace(next);
     setFaults(new Map());
   };
   const discard = () => {

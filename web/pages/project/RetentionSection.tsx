@@ -78,7 +78,7 @@ function RetentionForm({ project, saved }: { project: Project; saved: Retention 
           max={serverDays ?? daysMax}
           step={1}
           value={draft}
-          onChange={({ target }) => drafted.change(() => target.value)}
+          onChange={({ target }) => drafted.replace(target.value)}
           hint={`Counted from a trace’s arrival. Everything about it is deleted with it; Insights keep their numbers. ${kept}`}
           fault={faults["days"]}
         />
