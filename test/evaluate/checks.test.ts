@@ -238,7 +238,6 @@ const fall: Case[] = [
   ],
   ["tool_call: no tool calls at all", { type: "tool_call", expected_name: "refund" }, [root()]],
   ["tool_call: other arguments", args({ amount: 5 }), [root(), tool("refund", { amount: "5" })]],
-  ["tool_call: arguments never sent", args({ amount: 5 }), [root(), tool("refund")]],
   [
     "tool_call: more arguments than exactly these",
     args({ a: 1 }, { arguments_mode: "exact" }),

@@ -214,4 +214,60 @@ suite("missing", () => {
     const spans = [root({ "gen_ai.response.text": "sorry" }, { status: { code: 2 } })];
     assert.equal(checkOf({ type: "response_regex", pattern: "sorry" }, spans).outcome, "passed");
   });
+
+  const forbidden = { type: "tool_call", expected_name: "refund", expected_arguments: { amount: 5 } };
+  const withoutArguments: [
+    name: string,
+    assertion: Record<string, unknown>,
+    calls: unknown[],
+    outcome: Outcome,
+    says: RegExp,
+  ][] = [
+    [
+      "a call without arguments does not let a check pass that forbids some",
+      { negate: true },
+      [undefined],
+      "missing_instrumentation",
+      /no arguments for a call of "refund": gen_ai.tool.call.arguments is missing/,
+    ],
+    [
+      "nor does one beside calls with others",
+      { min: 0, max: 0 },
+      [{ amount: 4 }, undefined],
+      "missing_instrumentation",
+      /a call of "refund"/,
+    ],
+    [
+      "with max, calls without arguments could be more than that",
+      { max: 2 },
+      [{ amount: 5 }, undefined, undefined],
+      "missing_instrumentation",
+      /2 calls of "refund"/,
+    ],
+    ["with max, they could not", { max: 2 }, [{ amount: 5 }, undefined], "passed", /1 call of "refund"/],
+    [
+      "a forbidden call is found beside one",
+      { negate: true },
+      [{ amount: 5 }, undefined],
+      "failed",
+      /1 call/,
+    ],
+    ["calls with other arguments pass", { negate: true }, [{}, { amount: 4 }], "passed", /No calls/],
+    ["a check that wants arguments fails", {}, [undefined], "failed", /no arguments for these calls/],
+  ];
+  for (const [name, assertion, calls, outcome, says] of withoutArguments) {
+    test(`tool_call: ${name}`, () => {
+      const spans = calls.map(call => tool("refund", call));
+      const check = checkOf({ ...forbidden, ...assertion }, [root(), ...spans]);
+      assert.equal(check.outcome, outcome);
+      assert.match(check.reason, says);
+      assertRendered(check);
+    });
+  }
+
+  test("tool_call shows the calls without arguments", () => {
+    const { actual, evidence } = checkOf({ ...forbidden, negate: true }, [root(), tool("refund")]);
+    assert.deepEqual(actual, { count: null, called: ["refund"] });
+    assert.deepEqual(evidence, [{ spanId: evidence[0]!.spanId, attribute: "gen_ai.tool.call.arguments" }]);
+  });
 });

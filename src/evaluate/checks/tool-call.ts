@@ -12,7 +12,7 @@ import { mayBeAnyJson, type RedactedPlace, redacted } from "../redacted.ts";
 import type { TraceView } from "../trace-view.ts";
 
 export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
-  const { expected_name, expected_arguments, arguments_mode } = assertion;
+  const { expected_name, expected_arguments, arguments_mode, negate } = assertion;
   const expected = {
     expected_name,
     ...(expected_arguments === undefined ? {} : { expected_arguments, arguments_mode }),
@@ -52,6 +52,18 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
       };
     }
     const called = namesOf(view);
+    const unseen = others.filter(call => call.arguments === null);
+    // Nothing of these calls was compared, so they do not let a check pass that forbids arguments.
+    if (holds !== negate && unseen.some((_, at) => isInRange(matched.length + at + 1, assertion) !== holds)) {
+      return {
+        kind: "absent",
+        outcome: "missing_instrumentation",
+        reason: { code: "no_call_arguments", data: { name: shortName(expected_name), calls: unseen.length } },
+        expected,
+        actual: { count: null, called },
+        evidence: evidenceOf(unseen, true),
+      };
+    }
     const nearMisses = named.length > 0 ? [] : nearMissesOf(expected_name, called);
     const looked = matched.length > 0 ? matched : named.length > 0 ? named : toolCalls;
     return {
@@ -141,13 +153,10 @@ function namesOf(view: TraceView): string[] {
 }
 
 function evidenceOf(calls: ToolCall[], withArguments: boolean): Check["evidence"] {
-  return calls
-    .slice(0, evidenceMax)
-    .map(call =>
-      withArguments
-        ? { spanId: call.spanId, attribute, value: excerpt(call.arguments) }
-        : { spanId: call.spanId, attribute: "gen_ai.tool.name", value: excerpt(call.name) },
-    );
+  return calls.slice(0, evidenceMax).map(({ spanId, name, arguments: args }) => {
+    if (!withArguments) return { spanId, attribute: "gen_ai.tool.name", value: excerpt(name) };
+    return { spanId, attribute, ...(args !== null && { value: excerpt(args) }) };
+  });
 }
 
 function tooMuch(expected: unknown, named: ToolCall[], called: string[]): Finding {

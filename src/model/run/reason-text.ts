@@ -57,6 +57,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   no_span: ({ target, spans }) => `No span is named like ${quote(target)}; the spans are ${listText(spans)}.`,
   no_steps: ({ name }) =>
     `The trace has no steps besides its root, so whether ${quote(name)} ran is unknown.`,
+  no_call_arguments: ({ name, calls }) =>
+    `The trace has no arguments for ${calls === 1 ? "a call" : `${calls} calls`} of ${quote(name)}: gen_ai.tool.call.arguments is missing.`,
   turn_not_reached: ({ turn, turns }) => `Turn ${turn} did not take place: the run ended in turn ${turns}.`,
   content_not_stored: () => "The content of the trace was not stored, or has been forgotten.",
   turn_not_in_trace: ({ turn }) => `This trace is a single turn; turn ${turn} is not in it.`,

@@ -93,6 +93,8 @@ type AbsenceData = {
   no_attribute: { target: string; field: string };
   no_span: { target: string; spans: SomeNames };
   no_steps: { name: string };
+  /** `calls`: how many of the tool's calls have none, in a check that would pass because they do not match. */
+  no_call_arguments: { name: string; calls: number };
   turn_not_reached: { turn: number; turns: number };
   turn_not_in_trace: { turn: number };
   no_agent_trace: null;

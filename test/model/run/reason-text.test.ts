@@ -131,6 +131,16 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
     [{ target: "x", spans: { names: ["a", "b"] } }, 'No span is named like "x"; the spans are "a", "b".'],
   ],
   no_steps: [[{ name: "x" }, 'The trace has no steps besides its root, so whether "x" ran is unknown.']],
+  no_call_arguments: [
+    [
+      { name: "x", calls: 1 },
+      'The trace has no arguments for a call of "x": gen_ai.tool.call.arguments is missing.',
+    ],
+    [
+      { name: "x", calls: 2 },
+      'The trace has no arguments for 2 calls of "x": gen_ai.tool.call.arguments is missing.',
+    ],
+  ],
   turn_not_reached: [[{ turn: 3, turns: 2 }, "Turn 3 did not take place: the run ended in turn 2."]],
   turn_not_in_trace: [[{ turn: 2 }, "This trace is a single turn; turn 2 is not in it."]],
   content_not_stored: "The content of the trace was not stored, or has been forgotten.",
