@@ -8,7 +8,7 @@ import type { App } from "./deps.ts";
  * How long to wait for the body, and again for the client to read the response. Behind HAProxy, Caddy, nginx and Apache,
  * clients that still sent a body lost every third refusal without the wait, and none with it.
  */
-const drainMs = 2_000;
+export const drainMs = 2_000;
 
 /** Holds back every response of 400 and above until the request's body has been received and discarded. */
 export function drainBeforeRefusing(app: App): void {

@@ -4,6 +4,7 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { Refusal } from "../model/refusal.ts";
 import type { App } from "./deps.ts";
+import { drainMs } from "./drain.ts";
 import {
   encodeRefusal,
   isIngestion,
@@ -28,6 +29,8 @@ export function identify(request: IncomingMessage): string {
 
 type MethodsAt = (path: string) => string[];
 
+const answered = new WeakSet<Socket>();
+
 /** Without a listener, Node closes the connection of a CONNECT request without an answer. */
 export function refuseTunnels(app: App, methodsAt: MethodsAt): void {
   app.server.on("connect", (request, duplex) => {
@@ -44,20 +47,26 @@ export function refuseTunnels(app: App, methodsAt: MethodsAt): void {
 type ClientError = { code?: string; rawPacket?: unknown };
 
 export function refuseUnreadable(error: ClientError, socket: Socket, methodsAt: MethodsAt): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+  if (error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }
+  // The parser fails again at whatever the client still sends, which is discarded.
+  if (answered.has(socket)) return;
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const unfinished = unfinishedRequest(socket);
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") {
     const refusal = new Refusal("REQUEST_TIMEOUT", {
       hint: "Retry. If this repeats, check the network, or send less in one request.",
       retryAfterSeconds: 1,
     });
-    const slow = slowRequest(socket);
-    if (slow) markTimedOut(slow.request, refusal);
+    if (unfinished) markTimedOut(unfinished.request, refusal);
     // If not even the headers arrived, the response is the one for a sender of traces, which all others can read too.
-    const sender = slow ? senderOf(slow.request) : { method: "POST", url: "/public/traces" };
-    write(socket, refusal, { sender, id: slow?.id, headers: ["Retry-After: 1"] });
+    const sender = unfinished ? senderOf(unfinished.request) : { method: "POST", url: "/public/traces" };
+    write(socket, refusal, { sender, id: unfinished?.id, headers: ["Retry-After: 1"] });
     return;
   }
   if (error.code === "HPE_INVALID_METHOD") {
@@ -68,11 +77,14 @@ export function refuseUnreadable(error: ClientError, socket: Socket, methodsAt: 
       return;
     }
   }
-  const [status, message] =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? [431, "The request's headers are too large."]
-      : [400, "The request is not valid HTTP."];
-  write(socket, new Refusal("VALIDATION_ERROR", { message }), { status });
+  if (error.code === "HPE_HEADER_OVERFLOW") {
+    const refusal = new Refusal("VALIDATION_ERROR", { message: "The request's headers are too large." });
+    write(socket, refusal, { status: 431 });
+    return;
+  }
+  const refusal = new Refusal("VALIDATION_ERROR", { message: "The request is not valid HTTP." });
+  const sender = unfinished && senderOf(unfinished.request);
+  write(socket, refusal, { sender, id: unfinished?.id });
 }
 
 function allowed(methods: string[]): string[] {
@@ -80,7 +92,7 @@ function allowed(methods: string[]): string[] {
 }
 
 /** The request whose body has not arrived; undefined if not even its headers have. */
-function slowRequest(socket: Socket): Identified | undefined {
+function unfinishedRequest(socket: Socket): Identified | undefined {
   const identified = latest.get(socket);
   return identified?.request.complete ? undefined : identified;
 }
@@ -100,7 +112,7 @@ function write(
     id = randomUUID(),
     headers = [],
     status = refusal.status,
-  }: { sender?: Sender; id?: string | undefined; headers?: string[]; status?: number },
+  }: { sender?: Sender | undefined; id?: string | undefined; headers?: string[]; status?: number },
 ): void {
   const { reason, contentType, body } = isIngestion(sender)
     ? encodeRefusal(refusal, id, mediaTypeOf(sender))
@@ -118,4 +130,8 @@ function write(
   ];
   socket.write(`${head.join("\r\n")}\r\n\r\n`);
   socket.end(body);
+  answered.add(socket);
+  // A connection closed with data unread is reset, and a client that still sends then never reads the answer.
+  const timer = setTimeout(() => socket.destroy(), drainMs).unref();
+  socket.once("close", () => clearTimeout(timer));
 }

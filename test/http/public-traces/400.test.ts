@@ -1,5 +1,7 @@
 // 400: invalid bodies, headers and hints, each with its code, in the encoding of the request.
 import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { RefusalCode } from "../../../src/model/refusal.ts";
@@ -13,6 +15,7 @@ import {
   newSpanId,
   newTraceId,
 } from "../../support/bodies.ts";
+import { statusMessage } from "../../support/rpc-status.ts";
 import { json, proto, type Refused, refused, type Sent, send } from "../../support/send.ts";
 import { serviceName, startTestService, type TestService } from "../../support/service.ts";
 import { field } from "../../wire/encode-otlp.ts";
@@ -351,3 +354,26 @@ test("the body is decoded before the agent is found: an invalid span of an unkno
 test("a body that is not JSON but declared as JSON is VALIDATION_ERROR", async () => {
   await refusal("VALIDATION_ERROR", { type: json, body: fixture("11-vercel-ai-v7-otel-tool-loop.pb") });
 });
+
+for (const [what, framing, end] of [
+  ["in malformed chunks", "transfer-encoding: chunked\r\n\r\n5\r\n", "hello\r\nno size\r\n"],
+  ["that ends early", "content-length: 50\r\n\r\n", "hello"],
+] as const) {
+  test(`a body ${what} is VALIDATION_ERROR in the sender's encoding`, async () => {
+    const answerTo = async (type: string) => {
+      const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+      const head = `POST /public/traces HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${service.key}\r\n`;
+      socket.write(`${head}content-type: ${type}\r\n${framing}`);
+      socket.end(end);
+      return (await buffer(socket)).toString("latin1");
+    };
+    const inJson = await answerTo(json);
+    assert.match(inJson, /^HTTP\/1\.1 400 Bad Request: VALIDATION_ERROR\r\n/);
+    assert.match(inJson, /\r\ncontent-type: application\/json\r\n/i);
+    const inProtobuf = await answerTo(proto);
+    assert.match(inProtobuf, /^HTTP\/1\.1 400 Bad Request: VALIDATION_ERROR\r\n/);
+    assert.match(inProtobuf, /\r\ncontent-type: application\/x-protobuf\r\n/i);
+    const status = Buffer.from(inProtobuf.split("\r\n\r\n")[1]!, "latin1");
+    assert.match(statusMessage(status), /^VALIDATION_ERROR: The request is not valid HTTP\./);
+  });
+}

@@ -89,6 +89,16 @@ test("the method is checked before the body: neither broken JSON nor 40 MB of it
   await notAllowed({ method: "PATCH", body: Buffer.alloc(2_000_000, " ") });
 });
 
+test("a client reads the answer to an unknown method, however large its body", async () => {
+  const body = Buffer.alloc(8_000_000, " ");
+  for (let i = 0; i < 10; i++) {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    socket.write(`BREW /public/traces HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n`);
+    socket.write(body);
+    assert.match(await text(socket), /^HTTP\/1\.1 405 /);
+  }
+});
+
 test("a request target may be a whole URL, as a proxy is sent it", async () => {
   for (const [target, answer] of [
     ["http://localhost/public/traces", /^HTTP\/1\.1 405 .*\r\nallow: POST\r\n/is],
