@@ -6,7 +6,7 @@ import { refusedWhole } from "../../model/ingestion.ts";
 import { hashKey } from "../../model/key.ts";
 import type { Refusal } from "../../model/refusal.ts";
 import type { Deps } from "../deps.ts";
-import { answerRefusal } from "./answer-refusal.ts";
+import { answerRefusal, isIngestion, senderOf } from "./answer-refusal.ts";
 import { openReceiving, receive } from "./public-endpoint.ts";
 import { receiveLogs } from "./public-logs.ts";
 import { publicLogsSchema } from "./public-logs-schema.ts";
@@ -44,10 +44,9 @@ export function registerPublic(app: FastifyInstance, deps: PublicDeps): void {
       ingest: (request, reply, given) => receiveLogs(deps.ingestLogs, request, reply, given),
     },
   ];
-  const paths = new Set(endpoints.flatMap(({ url }) => [url, `${url}/`]));
   // Node would send "100 Continue" immediately. Here the reader sends it, after the key has been checked.
   app.server.on("checkContinue", (request, response) => {
-    if (!paths.has(request.url!.split("?", 1)[0]!)) response.writeContinue();
+    if (!isIngestion(senderOf(request))) response.writeContinue();
     app.server.emit("request", request, response);
   });
   for (const { url, schema, ingest } of endpoints) {

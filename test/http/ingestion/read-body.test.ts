@@ -58,6 +58,15 @@ test("a client that sends Expect: 100-continue gets one 100, then its answer", a
   assert.equal(told, 1);
 });
 
+test("a client that sends Expect: 100-continue to a wrong path is answered without a 100", async () => {
+  for (const path of ["/v1/traces", "/public/traces/v1/traces", "/public/nowhere", "/"]) {
+    const outgoing = begin({ expect: "100-continue", "content-length": 5_000_000 }, path);
+    outgoing.on("continue", () => assert.fail("It was asked for its body."));
+    assert.equal(await statusOf(outgoing), 404);
+    outgoing.destroy();
+  }
+});
+
 test("other endpoints answer Expect: 100-continue as well", async () => {
   const body = JSON.stringify({ email: "nobody@example.com", password: "wrong password" });
   const outgoing = begin(
