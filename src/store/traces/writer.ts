@@ -182,8 +182,12 @@ export class TraceWriter {
     // The agent was deleted in the meantime: for the client it does not exist.
     if (/^trace(s|_identities)_agent_id_fkey/.test(violatedConstraint(error) ?? "")) {
       return write.path === "otlp"
-        ? new Refusal("OTLP_PLATFORM_NOT_FOUND")
-        : new Refusal("CUSTOM_API_PLATFORM_NOT_FOUND");
+        ? new Refusal("OTLP_PLATFORM_NOT_FOUND", {
+            hint: "The agent was just deleted: set OTEL_SERVICE_NAME to another agent's OTLP service name.",
+          })
+        : new Refusal("CUSTOM_API_PLATFORM_NOT_FOUND", {
+            hint: "The agent was just deleted: send platformId with the id of another agent that the key may write to.",
+          });
     }
     return asUnavailable(error) as Error;
   }

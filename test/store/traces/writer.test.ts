@@ -156,9 +156,11 @@ describe("concurrent writes", () => {
     assert.ok(rest.every(({ status }) => status === "fulfilled"));
   });
 
-  it("refuse only the traces of an agent that was just deleted", async () => {
+  it("refuse only the traces of an agent that was just deleted, and say what to send", async () => {
     const [gone, there] = [await makeSender(db), await makeSender(db)];
     await db.pool.query("delete from agents where id = $1", [gone.agentId]);
+    await assert.rejects(writer.write(otlpWrite(gone)), { hint: /OTEL_SERVICE_NAME/ });
+    await assert.rejects(writer.write(canonicalWrite(gone)), { hint: /platformId/ });
     const outcomes = await Promise.all(
       [otlpWrite(gone), canonicalWrite(gone), otlpWrite(there)].map(write => outcomeOf(writer.write(write))),
     );
