@@ -19,8 +19,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** First path segments without pages: unknown URLs below them are answered 404 in JSON. */
-const reserved = new Set(["api", "public", "assets", "healthz", "readyz", "metrics"]);
+/** First path segments without pages: unknown URLs below them are answered 404 in JSON. Exporters append /v1. */
+const reserved = new Set(["api", "public", "v1", "assets", "healthz", "readyz", "metrics"]);
 
 export function registerDashboard(app: App, folder: string): void {
   // Neither dotfiles, which belong to the build, nor the compressed variants under their own names.

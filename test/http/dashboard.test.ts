@@ -74,6 +74,7 @@ test("unknown URLs of the API, ingestion and health checks are 404 in JSON, as a
     "/api/nowhere",
     "/public",
     "/public/nowhere",
+    "/v1/nowhere",
     "/healthz/x",
     "/assets/index-old.js",
     "/assets/",

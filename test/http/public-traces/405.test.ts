@@ -128,8 +128,11 @@ test("CONNECT to another host is NOT_FOUND", async () => {
   assert.match(said, /"code":"NOT_FOUND"/);
 });
 
-test("GET on the doubled path is METHOD_NOT_ALLOWED too", async () => {
-  await notAllowed({ method: "GET", path: "/public/traces/v1/traces" });
+test("GET on the paths that exporters use by mistake is METHOD_NOT_ALLOWED too", async () => {
+  for (const path of ["/public/traces/v1/traces", "/public/v1/traces", "/v1/traces", "/v1/logs"]) {
+    await notAllowed({ method: "GET", path });
+    await notAllowed({ method: "HEAD", path });
+  }
 });
 
 test("a browser's preflight is refused and grants nothing", async () => {
