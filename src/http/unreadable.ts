@@ -58,6 +58,7 @@ export function refuseUnreadable(error: ClientError, socket: Socket, methodsAt: 
     return;
   }
   const unfinished = unfinishedRequest(socket);
+  const sender = unfinished ? senderOf(unfinished.request) : readHead(error);
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") {
     const refusal = new Refusal("REQUEST_TIMEOUT", {
       hint: "Retry. If this repeats, check the network, or send less in one request.",
@@ -65,12 +66,11 @@ export function refuseUnreadable(error: ClientError, socket: Socket, methodsAt: 
     });
     if (unfinished) markTimedOut(unfinished.request, refusal);
     // If not even the headers arrived, the response is the one for a sender of traces, which all others can read too.
-    const sender = unfinished ? senderOf(unfinished.request) : { method: "POST", url: "/public/traces" };
-    write(socket, refusal, { sender, id: unfinished?.id, headers: ["Retry-After: 1"] });
+    const likely = unfinished ? sender : { method: "POST", url: "/public/traces" };
+    write(socket, refusal, { sender: likely, id: unfinished?.id, headers: ["Retry-After: 1"] });
     return;
   }
   if (error.code === "HPE_INVALID_METHOD") {
-    const sender = readHead(error);
     const allow = sender.url === undefined ? [] : methodsAt(sender.url);
     if (allow.length > 0) {
       write(socket, new Refusal("METHOD_NOT_ALLOWED"), { sender, headers: allowed(allow) });
@@ -83,7 +83,6 @@ export function refuseUnreadable(error: ClientError, socket: Socket, methodsAt: 
     return;
   }
   const refusal = new Refusal("VALIDATION_ERROR", { message: "The request is not valid HTTP." });
-  const sender = unfinished && senderOf(unfinished.request);
   write(socket, refusal, { sender, id: unfinished?.id });
 }
 
@@ -97,7 +96,7 @@ function unfinishedRequest(socket: Socket): Identified | undefined {
   return identified?.request.complete ? undefined : identified;
 }
 
-/** The parser gives up at the method, so the rest is read here. */
+/** What the parser gave up on, if it was the head of a request. */
 function readHead({ rawPacket }: ClientError): Sender {
   const [head] = String(rawPacket).split("\r\n\r\n", 1);
   const [, method, url] = /^([\w!#$%&'*+.^`|~-]+) (\/[^ ?]*)[^ ]* HTTP\/1\.[01]\r\n/.exec(head!) ?? [];
@@ -112,7 +111,7 @@ function write(
     id = randomUUID(),
     headers = [],
     status = refusal.status,
-  }: { sender?: Sender | undefined; id?: string | undefined; headers?: string[]; status?: number },
+  }: { sender?: Sender; id?: string | undefined; headers?: string[]; status?: number },
 ): void {
   const { reason, contentType, body } = isIngestion(sender)
     ? encodeRefusal(refusal, id, mediaTypeOf(sender))

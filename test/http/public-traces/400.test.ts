@@ -358,6 +358,8 @@ test("a body that is not JSON but declared as JSON is VALIDATION_ERROR", async (
 for (const [what, framing, end] of [
   ["in malformed chunks", "transfer-encoding: chunked\r\n\r\n5\r\n", "hello\r\nno size\r\n"],
   ["that ends early", "content-length: 50\r\n\r\n", "hello"],
+  ["of no readable length", "content-length: five\r\n\r\n", "hello"],
+  ["with two lengths", "content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n", "hello"],
 ] as const) {
   test(`a body ${what} is VALIDATION_ERROR in the sender's encoding`, async () => {
     const answerTo = async (type: string) => {
