@@ -79,7 +79,7 @@ export function refuseUnreadable(error: ClientError, socket: Socket, methodsAt: 
   }
   if (error.code === "HPE_HEADER_OVERFLOW") {
     const refusal = new Refusal("VALIDATION_ERROR", { message: "The request's headers are too large." });
-    write(socket, refusal, { status: 431 });
+    write(socket, refusal, { sender, status: 431 });
     return;
   }
   const refusal = new Refusal("VALIDATION_ERROR", { message: "The request is not valid HTTP." });
@@ -114,7 +114,7 @@ function write(
   }: { sender?: Sender; id?: string | undefined; headers?: string[]; status?: number },
 ): void {
   const { reason, contentType, body } = isIngestion(sender)
-    ? encodeRefusal(refusal, id, mediaTypeOf(sender))
+    ? encodeRefusal(refusal, id, mediaTypeOf(sender), status)
     : {
         reason: STATUS_CODES[status],
         contentType: "application/json; charset=utf-8",

@@ -379,3 +379,14 @@ for (const [what, framing, end] of [
     assert.match(statusMessage(status), /^VALIDATION_ERROR: The request is not valid HTTP\./);
   });
 }
+
+test("headers that are too large are VALIDATION_ERROR in the sender's encoding, with the status 431", async () => {
+  for (const type of [json, proto]) {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+    const head = `POST /public/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${type}\r\n`;
+    socket.write(`${head}baggage: ${"a".repeat(20_000)}\r\ncontent-length: 0\r\n\r\n`);
+    const said = (await buffer(socket)).toString("latin1");
+    assert.match(said, /^HTTP\/1\.1 431 Request Header Fields Too Large: VALIDATION_ERROR\r\n/);
+    assert.ok(said.includes(`\r\nContent-Type: ${type}\r\n`));
+  }
+});
