@@ -258,6 +258,11 @@ export class TraceView {
     return [{ spanId: rootSpanId ?? "", attribute: receivedAttributes.time, value: durationMs }];
   }
 
+  /** Whether it is the root of the trace, or of one of its turns. */
+  isRoot({ span_id }: Span): boolean {
+    return (this.turns ?? [this]).some(({ derived }) => derived.rootSpanId === span_id);
+  }
+
   /** The root, as the place where an attribute would have been; none where the trace has no span. */
   rootWithout(attribute: string | null): Evidence[] {
     const spanId = this.derived.rootSpanId;

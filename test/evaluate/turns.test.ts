@@ -78,6 +78,26 @@ test("an assertion without a turn sees the whole conversation", () => {
   assert.equal(status?.outcome, "passed");
 });
 
+test("node_call is missing instrumentation where no turn shows a step beside its root", () => {
+  const assertions = [
+    { type: "node_call", expected_name: "search" },
+    { type: "node_call", expected_name: "search", negate: true },
+    { type: "node_call", expected_name: "search", max: 1, min: 0 },
+    { type: "node_call", expected_name: "conversation", min: 2 },
+  ];
+  const unseen = "missing_instrumentation";
+  assert.deepEqual(
+    outcomesOf([turn("one", 200, ["find"]), turn("two", 200)], assertions).map(({ outcome }) => outcome),
+    [unseen, unseen, unseen, "passed"],
+  );
+  const trace = traceOf(root(), span());
+  const withStep = { trace, derived: derive(trace) };
+  assert.deepEqual(
+    outcomesOf([turn("one", 200), withStep], assertions).map(({ outcome }) => outcome),
+    ["failed", "passed", "passed", "passed"],
+  );
+});
+
 test("an assertion with a turn sees that turn alone", () => {
   const turns = [turn("one", 200, ["find"]), turn("two", 404), turn("three", 201, ["book"])];
   const assertions = [

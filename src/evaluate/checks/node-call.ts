@@ -20,7 +20,7 @@ export const nodeCall: CheckOf<"node_call"> = (assertion, { view }) => {
     },
     evidence: placesOfSpans(matched.length > 0 ? matched : searched),
   };
-  if (matched.length === 0 && searched.every(span => span.span_id === view.derived.rootSpanId)) {
+  if (matched.length === 0 && searched.every(span => view.isRoot(span))) {
     const reason = { code: "no_steps", data: { name } } as const;
     return { kind: "absent", outcome: "missing_instrumentation", reason, ...seen };
   }
