@@ -6,6 +6,7 @@ import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { agentErrorOf, differencesOf, withReceived } from "../../src/evaluate/received.ts";
 import { joinTurns, placedInTurns } from "../../src/evaluate/turns.ts";
 import type { AgentCallError } from "../../src/model/agent/call.ts";
+import type { Place } from "../../src/model/redaction.ts";
 import type { Received } from "../../src/model/run/received.ts";
 import { derive } from "../../src/model/trace/derive.ts";
 import type { Span, Turn } from "../../src/model/trace/trace.ts";
@@ -51,6 +52,26 @@ suite("what was received", () => {
       ],
     );
     assert.equal(checks[3]?.reason, "The reply took 812 ms (limit: 811 ms).");
+  });
+
+  test("makes no verdict where it was redacted, whatever the trace says", () => {
+    const reply = { text: "Write to [email]", redactions: [{ rule: "email", places: [[9, 16] as Place] }] };
+    const said = { "gen_ai.response.text": "Write to [email]" };
+    for (const attributes of [{}, healthy, said]) {
+      const one = withReceived(turnOf(root(attributes)), received(reply));
+      for (const turn of [one, joinTurns([one]), joinTurns([one, one])]) {
+        const checks = checksOf(
+          turn,
+          { type: "response_regex", pattern: "ada@" },
+          { type: "response_regex", pattern: "@", negate: true },
+          { type: "response_regex", pattern: "Write" },
+        );
+        assert.deepEqual(
+          checks.map(({ outcome, skipped }) => skipped ?? outcome),
+          ["redacted", "redacted", "passed"],
+        );
+      }
+    }
   });
 
   test("is in the trace's own place where the trace says the same", () => {

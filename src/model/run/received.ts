@@ -2,7 +2,10 @@
 import type { RunTurn } from "./launch.ts";
 
 /** `text` is the whole reply, unlike that of a stored turn. */
-export type Received = Pick<RunTurn, "turn" | "input" | "status" | "ms" | "text" | "error" | "replyFrom">;
+export type Received = Pick<
+  RunTurn,
+  "turn" | "input" | "status" | "ms" | "text" | "error" | "replyFrom" | "redactions"
+>;
 
 /** Attributes of evidence that no span has. */
 export const receivedAttributes = {
