@@ -1,6 +1,7 @@
 // Inside the sandbox's thread: validates values against schemas and searches texts for patterns.
 import { mayBeAltered, parseExactly } from "../../model/json-exact.ts";
 import "./linear-patterns.ts";
+import "./malformed-names.ts";
 import type { SandboxAnswer, SandboxQuestion } from "../../model/sandbox.ts";
 import { compilePattern, PatternFault } from "../../model/test-case/pattern.ts";
 import { batchMs, type SandboxBatch, type TimedAnswer } from "./batch.ts";

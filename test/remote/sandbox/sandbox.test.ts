@@ -42,6 +42,18 @@ suite("schemas", () => {
   const cases: [name: string, schema: unknown, value: string, holds: boolean][] = [
     ["an object", { type: "object", required: ["a"] }, '{"a":1}', true],
     ["a missing property", { type: "object", required: ["a"] }, "{}", false],
+    [
+      "names with lone surrogates",
+      { properties: { "a\ud83d": { type: "string" } }, additionalProperties: { type: "number" } },
+      String.raw`{"a\ud83d":"b","\udc00":1}`,
+      true,
+    ],
+    [
+      "a name with a lone surrogate that is not allowed",
+      { propertyNames: { maxLength: 1 } },
+      String.raw`{"a\ud83d":1}`,
+      false,
+    ],
     ["true", true, "5", true],
     ["false", false, "5", false],
     ["what is no JSON", true, "{a", false],
