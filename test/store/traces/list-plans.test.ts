@@ -99,6 +99,9 @@ async function readsOf(agentId: string, filters: TraceFilters): Promise<number[]
 describe("with statistics from before nearly all traces", () => {
   const agents: Record<string, string> = {};
   before(async () => {
+    for (const table of ["traces", "runs"]) {
+      await db.pool.query(`alter table ${table} set (autovacuum_enabled = false)`); // which analyzes
+    }
     for (const [name, traces] of Object.entries({ few: 3, many: 2_000 })) {
       const { agentId } = await makeSender(db, { judged: false });
       await storeTraces(db, agentId, traces);
