@@ -73,6 +73,18 @@ export async function addCalls(client: pg.PoolClient, traces: readonly Calls[]):
   });
 }
 
+/**
+ * Adds and deletes the values of traces whose rows were updated in this transaction. `keeps`: whether the row lost none. Deletes
+ * first: a transaction that shares locks on values, and then deletes some, deadlocks with another that does the same.
+ */
+export async function replaceCalls(
+  client: pg.PoolClient,
+  traces: readonly (Calls & { keeps: boolean })[],
+): Promise<void> {
+  if (traces.some(({ keeps }) => !keeps)) await deleteUnusedCalls(client, traces);
+  await addCalls(client, traces);
+}
+
 const freed = multiRow<{ agentId: string; minute: number }>(1, {
   agent_id: ["uuid", ({ agentId }) => agentId],
   minute: ["bigint", ({ minute }) => minute],
@@ -81,7 +93,7 @@ const freed = multiRow<{ agentId: string; minute: number }>(1, {
 /** Deletes the tools, models, providers and rules that no trace has any more, of the minutes in which these arrived. */
 export async function deleteUnusedCalls(
   client: pg.Pool | pg.PoolClient,
-  traces: Pick<Calls, "agentId" | "traceId">[],
+  traces: readonly Pick<Calls, "agentId" | "traceId">[],
 ): Promise<void> {
   await client.query({
     name: "delete_unused_values",

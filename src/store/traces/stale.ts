@@ -3,7 +3,7 @@ import type { TraceColumns } from "../../model/trace/columns.ts";
 import { type Database, transaction } from "../db.ts";
 import { type Column, multiRow } from "../multi-row.ts";
 import { partsOfRows, placeOf } from "../scale/places.ts";
-import { addCalls, deleteUnusedCalls } from "./call-values.ts";
+import { replaceCalls } from "./call-values.ts";
 import { derivedAssignments, derivedColumns, keepsNames } from "./derived-columns.ts";
 
 /**
@@ -69,6 +69,12 @@ export async function updateColumns(db: Database, derived: Derivation[]): Promis
 
 async function updateIn(db: Database, derived: Derivation[]): Promise<void> {
   await transaction(db, async client => {
+    // In the order of their ids, as merges lock them: lists and the worker may update the same traces.
+    await client.query({
+      name: "lock_traces_to_update",
+      text: "select from traces where id = any ($1::uuid[]) order by id for no key update",
+      values: [derived.map(({ traceId }) => traceId)],
+    });
     const { rows } = await client.query<{ traceId: string; agentId: string; keeps: boolean }>({
       name: "update_columns",
       text: `update traces set derived_revision = item.revision, ${derivedAssignments} from ${derivations.from}, traces old
@@ -78,11 +84,9 @@ async function updateIn(db: Database, derived: Derivation[]): Promise<void> {
       values: derivations.values(derived),
     });
     const columnsOf = new Map(derived.map(({ traceId, columns }) => [traceId, columns]));
-    await addCalls(
+    await replaceCalls(
       client,
       rows.map(row => ({ ...row, columns: columnsOf.get(row.traceId)! })),
     );
-    const lost = rows.filter(row => !row.keeps);
-    if (lost.length > 0) await deleteUnusedCalls(client, lost);
   });
 }

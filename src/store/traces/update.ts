@@ -5,7 +5,7 @@ import { type Deadline, noteDeadlines } from "../content/deadlines.ts";
 import { type Database, transaction } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
 import { type Append, admit, appendAll, fits, type MergeLimits } from "./append.ts";
-import { addCalls, deleteUnusedCalls } from "./call-values.ts";
+import { replaceCalls } from "./call-values.ts";
 import {
   conventionsOf,
   derivedAssignments,
@@ -145,9 +145,8 @@ async function replace(client: pg.PoolClient, write: TraceWrite, trace: LockedTr
       ...derived.values([write]),
     ],
   });
-  const calls = { agentId: trace.agent_id, traceId: trace.id, columns: write.columns };
-  await addCalls(client, [calls]);
-  if (!rows[0]!.keeps) await deleteUnusedCalls(client, [calls]);
+  const { keeps } = rows[0]!;
+  await replaceCalls(client, [{ agentId: trace.agent_id, traceId: trace.id, columns: write.columns, keeps }]);
   const { rawLength, spanKeys, bytes, redactions } = write;
   await client.query(
     `insert into trace_batches (agent_id, trace_id, seq, raw_length, span_keys, spans, redactions)

@@ -72,6 +72,22 @@ it("the tools of a merged trace are those of all its batches once its columns ar
   assert.deepEqual(await valuesOf(sender), ["model m-2", "tool lookup"]);
 });
 
+it("columns are updated in two processes at once without a deadlock", async () => {
+  const sender = await makeSender(db, { judged: false });
+  const writes = Array.from({ length: 8 }, () => call(sender, ["search", "refund"]));
+  await Promise.all(writes.map(write => writer.write(write)));
+  const withTools = (...tools: string[]) =>
+    writes.map(({ traceId, columns }) => ({ traceId, revision: 1, columns: { ...columns, tools } }));
+  for (let round = 0; round < 20; round++) {
+    const [one, two] = [withTools("search", `a${round}`), withTools("refund", `b${round}`)];
+    // Other traces with the same values, then the same traces in another order.
+    await Promise.all([updateColumns(db, one.slice(0, 4)), updateColumns(other, two.slice(4))]);
+    await Promise.all([updateColumns(db, one), updateColumns(other, two.toReversed())]);
+  }
+  await updateColumns(db, withTools("search"));
+  assert.deepEqual(await valuesOf(sender), ["model m-1", "tool search"]);
+});
+
 it("rules that redacted are added with a trace, replaced, filled by a merge, and gone with the last trace", async () => {
   const sender = await makeSender(db, { judged: false });
   const { agentId } = sender;
