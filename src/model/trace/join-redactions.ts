@@ -1,6 +1,7 @@
 // Tells what was redacted in the spans of a merged trace, from what was redacted in its batches.
 import type { Redaction } from "../redaction.ts";
 import { contentOf } from "./join-records.ts";
+import { isSameResource } from "./merge.ts";
 import type { Attributes, Batch, LogRecord, Span } from "./trace.ts";
 
 /** Beyond it, the first of each rule. */
@@ -19,8 +20,7 @@ export function joinRedactions(
   for (const batch of batches) for (const { span_id } of batch.spans) newest.set(span_id, batch);
   const byId = new Map(spans.map(span => [span.span_id, span]));
   const withMetadata = batches.findLast(({ metadata }) => metadata !== null);
-  const text = JSON.stringify(resource);
-  const ofTrace = batches.find(batch => JSON.stringify(batch.resource) === text);
+  const ofTrace = batches.find(batch => isSameResource(batch.resource, resource));
   const joined: Redaction[] = [];
   const rules = new Set<string>();
   const add = (redaction: Redaction) => {
@@ -37,7 +37,7 @@ export function joinRedactions(
       } else if (redaction.in === "metadata") {
         if (batch === withMetadata) add(redaction);
       } else if (batch === ofTrace) add(redaction);
-      else if (JSON.stringify(batch.resource) !== text) {
+      else if (!isSameResource(batch.resource, resource)) {
         for (const { span_id } of batch.spans) {
           if (newest.get(span_id) === batch) add({ ...redaction, spanId: span_id });
         }

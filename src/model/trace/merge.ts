@@ -1,4 +1,5 @@
 // Merges the batches of a trace, with a result that does not depend on their order.
+import { isDeepStrictEqual } from "node:util";
 import { observedMark } from "../run/observed-turn.ts";
 import { joinRecords } from "./join-records.ts";
 import { joinRedactions } from "./join-redactions.ts";
@@ -85,19 +86,23 @@ function withoutLeadingZeros(nanos: string): string {
 function holdSeveralResources(batches: Batch[]): boolean {
   if (batches.some(batch => batch.spans.some(span => span.resource !== undefined))) return true;
   if (batches.length < 2) return false;
-  const first = JSON.stringify(batches[0]!.resource);
-  return batches.some(batch => JSON.stringify(batch.resource) !== first);
+  const first = batches[0]!.resource;
+  return batches.some(batch => !isSameResource(batch.resource, first));
+}
+
+/** Whatever the order of their attributes, as in one request. */
+export function isSameResource(a: Attributes | null, b: Attributes | null): boolean {
+  return isDeepStrictEqual(a, b);
 }
 
 /** Makes the first span's resource the trace's, and removes it from every span that has the same. */
 function liftResource(spans: Span[]): Attributes | null {
   const resource = spans[0]?.resource ?? null;
-  const text = JSON.stringify(resource);
-  // The spans of a batch share one object of up to 30 MB: it is serialized once, not once per span.
+  // The spans of a batch share one object of up to 30 MB: it is compared once, not once per span.
   const isLifted = new Map<Attributes, boolean>();
   for (const span of spans) {
     const own = span.resource!;
-    const lifted = isLifted.get(own) ?? JSON.stringify(own) === text;
+    const lifted = isLifted.get(own) ?? isSameResource(own, resource);
     isLifted.set(own, lifted);
     if (lifted) delete span.resource;
   }

@@ -120,6 +120,20 @@ describe("mergeBatches", () => {
     }
   });
 
+  test("takes resources with the same attributes in another order for the same, as in one request", () => {
+    const spans = [timed("a", "1", "2"), timed("b", "3", "4")];
+    const [one, other] = [
+      { pod: "1", tags: { x: 1, y: 2 } },
+      { tags: { y: 2, x: 1 }, pod: "1" },
+    ];
+    const merged = mergeBatches(
+      spans.map((span, at) => makeBatch([span], { resource: at === 0 ? one : other })),
+      "otlp",
+    );
+    assert.deepEqual(merged.resource, one);
+    assert.deepEqual(merged.spans, spans);
+  });
+
   test("does not give another batch's resource to a span without one", () => {
     const merged = mergeBatches(
       [makeBatch([timed("a", "1", "2")], { resource: { pod: "1" } }), makeBatch([timed("b", "3", "4")])],
