@@ -5,6 +5,7 @@ import type { Counts, Waiting } from "../../model/run/run.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 import { readTextRedactions } from "../../model/trace/text-redactions.ts";
+import { totalOf } from "../../model/trace/tokens.ts";
 import type { Notice, TraceKind } from "../../model/trace/trace.ts";
 import { decodeDetail, readByOf } from "../../store/runs/detail.ts";
 import type { RunOfTrace, RunRow, RunWithDetail } from "../../store/runs/read.ts";
@@ -81,7 +82,7 @@ function traceColumnsView(trace: TraceRow) {
       output,
       reasoning,
       cached: trace.cachedTokens,
-      total: input === null && output === null ? null : (input ?? 0) + (output ?? 0),
+      total: totalOf(input, output),
     },
     failed: trace.failed,
     spanCount: trace.spanCount,

@@ -39,8 +39,11 @@ export function readTokens(tree: SpanTree, bearers: number[]): { tokens: Tokens;
   const output = readUsage(tree, bearers, outputKey, tokenSpans.output);
   const reasoning = readUsage(tree, bearers, reasoningKey, tokenSpans.reasoning);
   const cached = readUsage(tree, bearers, cachedKey, []);
-  const total = input === null ? output : output === null ? input : safeSum(input, output);
-  return { tokens: { input, output, reasoning, cached, total }, tokenSpans };
+  return { tokens: { input, output, reasoning, cached, total: totalOf(input, output) }, tokenSpans };
+}
+
+export function totalOf(input: number | null, output: number | null): number | null {
+  return input === null ? output : output === null ? input : safeSum(input, output);
 }
 
 /**

@@ -183,6 +183,15 @@ test("values missing from a trace are null in its list, never left out", async (
   );
 });
 
+test("a list has the same total of tokens as the trace, also where it is as large as numbers go", async () => {
+  const agent = await makeAgent(service.owner);
+  const usage = { "gen_ai.usage.input_tokens": 27, "gen_ai.usage.output_tokens": Number.MAX_SAFE_INTEGER };
+  const id = await storeSpans(agent.id, [canonicalSpan({ attributes: usage })]);
+  const { items } = await list(agent.id);
+  assert.deepEqual(items[0].tokens, (await detail(id)).tokens);
+  assert.equal(items[0].tokens.total, Number.MAX_SAFE_INTEGER);
+});
+
 test("a trace in detail has its spans as they were sent, and everything derived from them", async () => {
   const metadata = { customer: "c-1", svc: { note: "kept" } };
   const id = await storeSpans(service.agent.id, conversation, { metadata });
