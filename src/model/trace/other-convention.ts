@@ -110,9 +110,32 @@ export const conventions: Record<string, { way: string; signs: Signs; claims?: t
     way: wayOf("Laminar"),
     signs: { "lmnr.span.input": ["input"], "lmnr.span.output": ["reply"] },
   },
+  LangWatch: {
+    way: wayOf("LangWatch"),
+    signs: {
+      "langwatch.input": ["input"],
+      "langwatch.output": ["reply"],
+      "langwatch.span.type": conversation,
+    },
+  },
+  OpenLIT: {
+    way: wayOf("OpenLIT"),
+    signs: { "gen_ai.workflow.input": ["input"], "gen_ai.workflow.output": ["reply"] },
+  },
+  "Spring AI": {
+    way: wayOf("Spring AI"),
+    signs: {
+      "spring.ai.tool.definition.name": ["toolName"],
+      "spring.ai.tool.call.arguments": ["toolArguments"],
+    },
+  },
   "Strands Agents": {
     way: wayOf("Strands Agents"),
     signs: { "event_loop.cycle_id": conversation },
+  },
+  "Pydantic AI": {
+    way: wayOf("Pydantic AI"),
+    signs: { "pydantic_ai.all_messages": ["input"] },
   },
   "Pydantic AI before 1.0": {
     way: "Current releases of Pydantic AI send them.",

@@ -382,6 +382,30 @@ describe("attributes of other conventions", () => {
       ["voltagent.*"],
       /gen_ai\.output\.messages.*switch on VoltAgent/,
     ],
+    [
+      "LangWatch",
+      { "langwatch.input": "{}", "langwatch.output": "{}", "langwatch.span.type": "llm" },
+      ["langwatch.input", "langwatch.output", "langwatch.span.type"],
+      /gen_ai\.input\.messages, gen_ai\.output\.messages.*switch on LangWatch/,
+    ],
+    [
+      "OpenLIT",
+      { "gen_ai.workflow.input": "hi", "gen_ai.workflow.output": "ho" },
+      ["gen_ai.workflow.input", "gen_ai.workflow.output"],
+      /gen_ai\.input\.messages, gen_ai\.output\.messages.*switch on OpenLIT/,
+    ],
+    [
+      "Spring AI",
+      { "spring.ai.tool.definition.name": "f", "spring.ai.tool.call.arguments": "{}" },
+      ["spring.ai.tool.definition.name", "spring.ai.tool.call.arguments"],
+      /gen_ai\.tool\.name, gen_ai\.tool\.call\.arguments.*switch on Spring AI/,
+    ],
+    [
+      "Pydantic AI",
+      { "pydantic_ai.all_messages": "[]", final_result: "ho" },
+      ["pydantic_ai.all_messages"],
+      /gen_ai\.input\.messages\..*switch on Pydantic AI/,
+    ],
   ];
   for (const [name, attributes, found, send] of cases) {
     test(`${name} is named with ${found[0]} and what to send`, () => {
