@@ -28,17 +28,27 @@ export function applyReading(
   const readAt = readByPosition(spans, reading);
   const others = spans.filter((_, at) => !readAt[at]?.convention);
   const before = conversationOf(others);
-  const after = reading.userInput && reading.reply ? before : conversationOf(spans);
+  const isWhole = reading.userInput && reading.reply && !spans.some(hasReplyText);
+  const after = isWhole ? before : conversationOf(spans);
   const textOf = (field: keyof Conversation, read: Sourced<string> | null) =>
     before[field] ?? (read ? foundAt(read, field) : after[field]);
   return {
     userInput: textOf("userInput", reading.userInput),
     responseText: textOf("responseText", reading.reply),
-    judgedText: textOf("judgedText", reading.reply),
+    judgedText:
+      before.judgedText ??
+      (after.judgedText?.attribute === replyText ? after.judgedText : textOf("judgedText", reading.reply)),
     usage: usageOf(rootSpanId, reading),
     toolCalls: reading.calls.length > 0 ? mergedCalls(callsOf(others), reading) : callsOf(spans),
     models: modelsOf(spans, readAt),
   };
+}
+
+/** No convention writes it, so whoever set it means it, wherever it is: checks of text take it before messages. */
+const replyText = "gen_ai.response.text";
+
+function hasReplyText({ attributes }: Span): boolean {
+  return (attributes[replyText] ?? null) !== null;
 }
 
 /** Undefined for spans that say nothing. */
@@ -49,7 +59,7 @@ function readByPosition(spans: Span[], reading: TraceReading): (ReadSpan | undef
 }
 
 function foundAt({ value, spanId, attribute }: Sourced<string>, field: keyof Conversation): FoundText {
-  const isPlain = attribute === "gen_ai.response.text";
+  const isPlain = attribute === replyText;
   const messages = field === "userInput" ? "gen_ai.input.messages" : "gen_ai.output.messages";
   return { text: value, spanId, attribute: isPlain ? attribute : messages };
 }

@@ -106,6 +106,24 @@ test("a trace whose texts have more values than fit on the heap is read as witho
   assert.equal(readByConventions(many.spans, ["*"]), null);
 });
 
+test("checks of text take gen_ai.response.text before messages, also on a span that a convention recognizes", () => {
+  const message = (content: string) => [{ role: "assistant", parts: [{ type: "text", content }] }];
+  for (const own of [
+    { "gen_ai.operation.name": "chat", "gen_ai.output.messages": message("whole reply") },
+    { "openinference.span.kind": "LLM", "output.value": "whole reply", "input.value": "question" },
+  ]) {
+    const attributes = { ...own, "gen_ai.request.model": "gpt-4o", "gen_ai.response.text": "reply to check" };
+    const trace = makeTrace([makeSpan("call", { attributes })]);
+    const derived = derive(trace, undefined, readByConventions(trace.spans, ["*"]));
+    assert.equal(derived.responseText?.text, "whole reply");
+    assert.deepEqual(derived.judgedText, {
+      text: "reply to check",
+      spanId: "call",
+      attribute: "gen_ai.response.text",
+    });
+  }
+});
+
 test("what is set on a span that no convention recognizes goes before a convention", () => {
   const root = makeSpan("root", {
     attributes: {
