@@ -65,11 +65,11 @@ function translatedIn({ trace, read, derived, reading }: Read, identified: Ident
   const documented = derive(trace);
   const identity = identityOf(trace.spans, null);
   const textOf = (field: "userInput" | "responseText"): TranslatedValue[] => {
-    const source = placeOf(spans, derived[field]);
-    const replaced = documented[field]?.text ?? null;
-    return source
-      ? [{ field, ...source, replaced: replaced === derived[field]?.text ? null : replaced }]
-      : [];
+    const text = documented[field]?.text ?? null;
+    const replaced = text === derived[field]?.text ? null : text;
+    const source =
+      placeOf(spans, derived[field]) ?? (replaced === null ? undefined : chosenIn(spans, derived[field]));
+    return source ? [{ field, ...source, replaced }] : [];
   };
   const idOf = (field: keyof Identity): TranslatedValue[] => {
     const value = identified[field];
@@ -94,6 +94,17 @@ function placeOf(
   const span = found ? spans.get(found.spanId) : undefined;
   const source = span && sourceOf(span, found!.attribute);
   return source && { ...source, spanId: found!.spanId };
+}
+
+/** The place of a documented attribute that a convention chose: without it, the same attribute of another span counts. */
+function chosenIn(
+  spans: Map<string, Span>,
+  found: FoundText | null,
+): (Source & { spanId: string }) | undefined {
+  const convention = found && spans.get(found.spanId)?.reading?.convention;
+  return convention
+    ? { attribute: found.attribute, event: null, convention, spanId: found.spanId }
+    : undefined;
 }
 
 const keysOf: Record<keyof Identity, string[]> = {
@@ -141,12 +152,13 @@ function tokensOf(
   spans: Span[],
   reading: TraceReading | null,
 ): TranslatedValue[] {
-  if (tokens.input === documented.input && tokens.output === documented.output) return [];
+  const kinds = ["input", "output", "reasoning"] as const;
+  if (kinds.every(kind => tokens[kind] === documented[kind])) return [];
   const usage = reading?.spans.find(({ usage, convention }) => usage && convention !== null)?.usage;
   const source =
     sourceInRules(spans, countKeys) ??
     (usage && sourcedAt(usage, new Map(spans.map(span => [span.span_id, span]))));
-  const replaced = documented.total === null ? null : documented;
+  const replaced = kinds.every(kind => documented[kind] === null) ? null : documented;
   return source ? [{ field: "tokens", ...source, replaced }] : [];
 }
 

@@ -252,6 +252,52 @@ test("rules go before what the span documents, and the report says what they rep
   });
 });
 
+test("a value that a convention reads from another span, or counts otherwise, is reported with what it replaced", () => {
+  const call = (id: string, at: number, asked: unknown[], reply: string) =>
+    makeSpan(id, {
+      parent_span_id: "agent",
+      start_time_unix_nano: String(at),
+      end_time_unix_nano: String(at + 1),
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "gpt-4o",
+        "gen_ai.input.messages": asked,
+        "gen_ai.output.messages": assistant(reply),
+        "gen_ai.usage.reasoning.output_tokens": 3,
+      },
+    });
+  const spans = [
+    makeSpan("agent", {
+      attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.usage.reasoning.output_tokens": 5 },
+    }),
+    call("first", 1, user("Where is it?"), "Which one?"),
+    call(
+      "second",
+      3,
+      [...user("Where is it?"), ...assistant("Which one?"), ...user("The blue one.")],
+      "In Lyon.",
+    ),
+  ];
+  const { derived, report } = readBy(spans, [], ["*"]);
+  assert.equal(derived.userInput?.text, "Where is it?");
+  const convention = "opentelemetry";
+  assert.deepEqual(report.translated, [
+    {
+      ...{ field: "userInput", spanId: "first", attribute: "gen_ai.input.messages", event: null, convention },
+      replaced: "The blue one.",
+    },
+    {
+      ...{ field: "tokens", spanId: "first", attribute: "gen_ai.usage.reasoning.output_tokens", event: null },
+      convention,
+      replaced: { input: null, output: null, reasoning: 5, cached: null, total: null },
+    },
+  ]);
+  assert.deepEqual(
+    readBy(spans.slice(0, 2), [], ["*"]).report.translated.map(one => one.field),
+    ["tokens"],
+  );
+});
+
 test("rules go before the convention that recognizes the span, which gives the rest", () => {
   const llm = makeSpan("llm", {
     parent_span_id: "root",
