@@ -128,6 +128,7 @@ function idOf(sent: unknown, digits: 16 | 32, path: string): string | null {
   const id = readId(sent, digits);
   if (id !== null) return id;
   throw new Refusal("OTLP_ID_INVALID", {
+    message: "A log record has an invalid traceId or spanId.",
     hint: "Ids must be hexadecimal, not base64. This endpoint takes log records only; traces go to /public/traces.",
     issues: [{ path, message: `must be absent, empty, or ${digits} hexadecimal characters` }],
   });

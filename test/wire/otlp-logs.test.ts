@@ -105,6 +105,7 @@ for (const encoding of ["json", "protobuf"] as const) {
         ]),
         [[2, "OTLP_ID_INVALID", "resourceLogs[0].scopeLogs[0].logRecords[0].spanId"]],
       );
+      assert.match(service!.refused[0]!.refusal.message, /^A log record /);
       assert.equal(service!.spans.length, 1);
     });
 
