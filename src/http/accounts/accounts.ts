@@ -1,4 +1,4 @@
-// /api/auth: sign-in, passwords and sessions. Forwards to the accounts library and maps its errors to ours.
+// /api/auth: accounts and sessions. Forwards to the accounts library and maps its errors to ours.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
@@ -11,7 +11,8 @@ import { type Auth, authOrigin, clientIpHeader } from "./auth.ts";
 import type { LocalLinks } from "./local-links.ts";
 import { callLibrary } from "./outages.ts";
 import { registerPasswords } from "./password-changes.ts";
-import { CurrentSession, Done, Email, Password, Session, SignedIn, Token } from "./schemas.ts";
+import { CurrentSession, Done, Email, Password, Session, Token } from "./schemas.ts";
+import { registerSignIn } from "./sign-in.ts";
 import { registerSignUp } from "./sign-up.ts";
 
 type Forwarded = {
@@ -25,14 +26,6 @@ type Forwarded = {
 };
 
 const forwarded: Forwarded[] = [
-  {
-    method: "POST",
-    path: "/sign-in/email",
-    summary: "Sign in",
-    open: true,
-    body: z.object({ email: Email, password: Password, rememberMe: z.boolean().optional() }),
-    answer: SignedIn,
-  },
   { method: "POST", path: "/sign-out", summary: "Sign out", answer: Done },
   {
     method: "GET",
@@ -92,6 +85,7 @@ export function registerAccounts(app: App, deps: Deps, auth: Auth, signUp: SignU
       handler: (request, reply) => forward(path, body && { ...(request.body as object) }, request, reply),
     });
   }
+  registerSignIn(app, deps, forward);
   registerPasswords(app, deps, forward);
   registerSignUp(app, deps, signUp, forward);
 }

@@ -39,6 +39,20 @@ export async function verifyAccount(db: Database, accountId: string): Promise<vo
   ]);
 }
 
+/** The salted hash of the account's password; undefined without one. `email` in any case. */
+export async function findStoredPassword(db: Database, email: string): Promise<string | undefined> {
+  const { rows } = await db.pool.query<{ password: string }>(
+    `select c.password from accounts a join credentials c on c.account_id = a.id
+     where a.email = $1 and c.password is not null`,
+    [email.toLowerCase()],
+  );
+  return rows[0]?.password;
+}
+
+export async function endSession(db: Database, token: string): Promise<void> {
+  await db.pool.query("delete from sessions where token = $1", [token]);
+}
+
 /** Signs the account out everywhere. */
 export async function endSessions(db: Database, accountId: string): Promise<void> {
   await db.pool.query("delete from sessions where account_id = $1", [accountId]);

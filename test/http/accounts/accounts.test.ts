@@ -255,6 +255,59 @@ test("changing the password ends the other sessions, keeps this one, and invalid
     .expect(200);
 });
 
+for (const how of ["changed", "reset"] as const) {
+  test(`a sign-in whose old password is verified while the password is ${how} opens no session`, async () => {
+    let verified = () => {};
+    const hasVerified = new Promise<void>(resolve => (verified = resolve));
+    let isChanged = () => {};
+    const change = new Promise<void>(resolve => (isChanged = resolve));
+    let slow = false;
+    const app = await startTestApp({
+      passwordHashing: {
+        ...cheapPasswords,
+        verify: async given => {
+          const isRight = await cheapPasswords.verify(given);
+          if (slow) {
+            slow = false;
+            verified();
+            await change;
+          }
+          return isRight;
+        },
+      },
+    });
+    try {
+      const owner = await app.signUp();
+      await app.mailer.next(owner.email);
+      slow = true;
+      const late = app.client();
+      const signingIn = late.post("/api/auth/sign-in/email", {
+        email: owner.email,
+        password: owner.password,
+      });
+      await hasVerified;
+      const newPassword = "a different password";
+      if (how === "changed") {
+        const body = { currentPassword: owner.password, newPassword };
+        await owner.client.post("/api/auth/change-password", body).expect(200);
+      } else {
+        await app.client().post("/api/auth/request-password-reset", { email: owner.email }).expect(200);
+        const token = tokenOf(await app.mailer.next(owner.email));
+        await app.client().post("/api/auth/reset-password", { token, newPassword }).expect(200);
+      }
+      isChanged();
+      const reply = await signingIn;
+      assert.equal(reply.status, 401);
+      assert.deepEqual(reply.headers.getSetCookie(), []);
+      const { rows } = await app.db.pool.query("select count(*)::int as sessions from sessions");
+      assert.equal(rows[0].sessions, how === "changed" ? 1 : 0);
+    } finally {
+      isChanged();
+      await app.close();
+    }
+  });
+}
+
 test("changing the password with a wrong current one is 400 VALIDATION_ERROR", async () => {
   const owner = await service.signUp();
   const change = { currentPassword: "not the password", newPassword: "a different password" };
