@@ -51,8 +51,8 @@ export type IngestDeps = FindAgents &
   FindStoring & {
     preparer: Preparer;
     writer: TraceWriter;
-    /** Called for every accepted trace, before the answer; without a key for sample traces. */
-    onStored: (trace: StoredTrace, key: AdmittedKey | null) => void;
+    /** Called for every accepted trace, before the answer. */
+    onStored: (trace: StoredTrace) => void;
     /** Called with the result of every request whose key was found, before the answer. */
     onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
   };
@@ -185,7 +185,7 @@ async function store(
   );
   const spanCount = stored.isExpired ? 0 : sent.spanCount;
   const trace = { ...stored, ...identity, serviceName, spanCount };
-  deps.onStored(trace, key);
+  deps.onStored(trace);
   return trace;
 }
 

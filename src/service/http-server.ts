@@ -102,6 +102,10 @@ export async function serveHttp(
   closing.push(() => joinRetry.close());
   const retryJoin = (traces: NamedTrace[]) => joinRetry.add(traces);
 
+  const onAnswered: IngestDeps["onAnswered"] = (answers, key) => {
+    keyUses.record(key.id);
+    ingestionLog.record(answers, key);
+  };
   const ingest: IngestDeps = {
     ...lookups(ingestion, vault),
     preparer,
@@ -111,22 +115,17 @@ export async function serveHttp(
       onRecordsRefused: refused => onDropped("no_room", refused),
       retryJoin,
     }),
-    onStored({ agentId, traceId, state, path, evaluation, isExpired }, key) {
+    onStored({ agentId, traceId, state, path, evaluation, isExpired }) {
       if (!isExpired) events.publish({ type: "trace", agentId, traceId, change: state });
-      if (key) keyUses.record(key.id);
       if (evaluation === "scheduled" && path === "canonical") wakes.evaluators();
     },
-    onAnswered: (answers, key) => ingestionLog.record(answers, key),
+    onAnswered,
   };
   const ingestLogs: LogsDeps = {
     ...ingest,
     storeRecords: writes => storeRecords(ingestion, writes, { ...mergeLimits, derive }, retryJoin),
     onJoined,
     onDropped,
-    onAnswered(answers, key) {
-      keyUses.record(key.id);
-      ingestionLog.record(answers, key);
-    },
   };
   const deps = {
     ...{ config, db, mailer, log, machine, ingest, ingestLogs, events, hub, editor, reader, vault, outbound },

@@ -304,3 +304,13 @@ test("using a key to store a trace is recorded", async () => {
     assert.notEqual(body.items[0].lastUsedAt, null);
   });
 });
+
+test("a key whose requests are all rejected counts as used, too", async () => {
+  const body = { name: "rejected", access: "full" };
+  const created = await service.client.post(`/api/projects/${service.projectId}/keys`, body).expect(201);
+  const { id, key } = created.body;
+  assert.equal((await send(service, { key, body: { spans: [] } })).status, 400);
+  await eventually(async () => {
+    assert.notEqual((await service.client.get(`/api/keys/${id}`).expect(200)).body.lastUsedAt, null);
+  });
+});
