@@ -56,6 +56,9 @@ export class JsonText {
   }
 }
 
+/** A number in a field of the outermost object: its key, and its place in the text. */
+export type JsonNumber = { key: string; start: number; end: number };
+
 const [tab, lineFeed, carriageReturn, space, quote, comma, minus, point] = [9, 10, 13, 32, 34, 44, 45, 46];
 const [colon, openBracket, backslash, closeBracket, openBrace, closeBrace] = [58, 91, 92, 93, 123, 125];
 
@@ -71,8 +74,9 @@ const afterAll = 6;
 /**
  * Null if the text is no JSON of a list, an object or a text. Several of them one after the other count as well, and so does
  * JSON that was cut off, if a text was read: then numbers are no longer looked at. Linear, whatever the text is.
+ * `numbers` gets those in fields of the outermost object.
  */
-export function jsonTextsIn(outer: string, unitsOf?: UnitsOf): JsonText[] | null {
+export function jsonTextsIn(outer: string, unitsOf?: UnitsOf, numbers?: JsonNumber[]): JsonText[] | null {
   const first = skipBlanks(outer);
   const opening = first < outer.length ? outer.charCodeAt(first) : 0;
   if (opening !== openBrace && opening !== openBracket && opening !== quote) return null;
@@ -143,6 +147,8 @@ export function jsonTextsIn(outer: string, unitsOf?: UnitsOf): JsonText[] | null
     if (state !== value && state !== valueOrEnd) return null;
     const end = endOfWord(read, at);
     if (end === at) return null;
+    if (numbers && open.depth === 1 && open.isObject && words[code] === undefined)
+      numbers.push({ key: lastKey, start: at, end });
     state = open.depth === 0 ? afterAll : afterValue;
     at = end;
   }

@@ -4,7 +4,7 @@ import { isRecord } from "../record.ts";
 import type { Redaction, RedactionIn } from "../redaction.ts";
 import type { Attributes } from "../trace/trace.ts";
 import type { IdKeys, IdRule } from "./ids.ts";
-import { jsonTextsIn } from "./json-texts.ts";
+import { type JsonNumber, jsonTextsIn } from "./json-texts.ts";
 import { pseudonymRule } from "./rules.ts";
 import { type TextRedaction, unchecked } from "./text.ts";
 import type { Work } from "./work.ts";
@@ -173,24 +173,33 @@ export class Walk {
 
   /** Ids become pseudonyms first, from the last to the first; then the rest of the text is redacted. */
   #withFieldsInJson(text: string, path: string, key: string, fields: ReadonlyMap<string, IdRule>): string {
-    const inner = jsonTextsIn(text)?.filter(one => one.isField && fields.has(one.key)) ?? [];
-    let changed = text;
-    for (const one of inner.reverse()) {
-      const count = this.#redactions.length;
-      const pseudonym = this.#idText(one.text, path, fields.get(one.key)!);
-      // The places are told below, in the text as it is stored.
-      this.#redactions.length = count;
-      const [start, end] = [one.at(0), one.at(one.text.length)];
-      if (pseudonym !== one.text) changed = changed.slice(0, start) + pseudonym + changed.slice(end);
+    const numbers: JsonNumber[] = [];
+    const inner = jsonTextsIn(text, undefined, numbers) ?? [];
+    const places: { start: number; end: number; by: string }[] = [];
+    const count = this.#redactions.length;
+    for (const one of inner) {
+      const rule = one.isField ? fields.get(one.key) : undefined;
+      const by = rule ? this.#idText(one.text, path, rule) : one.text;
+      if (by !== one.text) places.push({ start: one.at(0), end: one.at(one.text.length), by });
     }
+    for (const one of numbers) {
+      if (fields.get(one.key) !== "always") continue;
+      const id = asNumber(text.slice(one.start, one.end));
+      places.push({ start: one.start, end: one.end, by: this.#pseudonym(id, path, '"') });
+    }
+    // The places are told below, in the text as it is stored.
+    this.#redactions.length = count;
+    let changed = text;
+    for (const { start, end, by } of places.sort((a, b) => b.start - a.start))
+      changed = changed.slice(0, start) + by + changed.slice(end);
     const stored = this.text(changed, path, key);
     if (changed === text) return stored;
-    const places: [number, number][] = [];
+    const pseudonyms: [number, number][] = [];
     for (const one of jsonTextsIn(stored) ?? []) {
       const isPseudonym = one.isField && fields.has(one.key) && pseudonymPattern.test(one.text);
-      if (isPseudonym) places.push([one.at(0), one.at(one.text.length)]);
+      if (isPseudonym) pseudonyms.push([one.at(0), one.at(one.text.length)]);
     }
-    this.#redactions.push({ ...this.#at, path, rule: pseudonymRule, places });
+    this.#redactions.push({ ...this.#at, path, rule: pseudonymRule, places: pseudonyms });
     return stored;
   }
 }
@@ -207,6 +216,12 @@ function isTime(value: unknown): boolean {
 
 /** A pseudonym stays what it is when a trace is redacted again. Other ids that begin with p_ become pseudonyms, too. */
 const pseudonymPattern = /^p_[0-9A-Za-z_-]{22}$/;
+
+/** As the same number is written that is not in JSON in a text. */
+function asNumber(raw: string): string {
+  const value = Number(raw);
+  return Number.isSafeInteger(value) ? String(value) : raw;
+}
 
 /** What a text in quotes, the JSON of a text, stands for; null for any other. */
 function quotedText(text: string): string | null {

@@ -194,6 +194,24 @@ test("every value of a listed attribute becomes a pseudonym, numbers and the oth
   );
 });
 
+test("a number that is an ID in JSON in a text becomes the same pseudonym as elsewhere, and the rest of the text stays", () => {
+  const redactor = open({ pseudonyms: ["user.id"] });
+  const metadata =
+    '{ "n": 12345, "user_id" : 12345 ,"session_id":12345, "deep": {"user_id": 12345}, "é": [1] }';
+  const attributes = { "user.id": 12345, metadata };
+  const { value, redactions } = redactor.attributes(attributes, { spanId: "a", in: "attributes" });
+  const user = pseudonymOf("12345");
+  const stored = metadata.replace('"user_id" : 12345', `"user_id" : "${user}"`);
+  assert.deepEqual(value, { "user.id": user, metadata: stored });
+  const start = stored.indexOf(user);
+  assert.deepEqual(redactions[1]!.places, [[start, start + user.length]]);
+  const again = redactor.attributes({ metadata: stored }, { spanId: "a", in: "attributes" });
+  assert.deepEqual([again.value, again.redactions], [{ metadata: stored }, []]);
+  const found = open({ builtIn: ["card"] });
+  const card = { metadata: '{"user_id": 4111111111111111}' };
+  assert.deepEqual(found.attributes(card, { spanId: "a", in: "attributes" }).value, card);
+});
+
 test("a text for which the work does not suffice is stored as [unchecked], and counted", () => {
   const stored = all.text("jane@example.com", { work: new Work(10) });
   assert.deepEqual(stored, { text: "[unchecked]", found: [{ rule: "unchecked", places: [[0, 11]] }] });
