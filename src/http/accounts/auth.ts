@@ -3,7 +3,9 @@
 import { betterAuth } from "better-auth";
 import type { FastifyRequest } from "fastify";
 import type { Account } from "../../model/account.ts";
+import { Refusal } from "../../model/refusal.ts";
 import { passwordResetMail } from "../../remote/mail/mails.ts";
+import { hasSession } from "../../store/accounts/accounts.ts";
 import { accountsDatabase } from "../../store/accounts/library.ts";
 import { listOwnIds } from "../../store/accounts/ownership.ts";
 import { untilAnswered } from "../../store/prepare.ts";
@@ -64,6 +66,22 @@ export async function openAuth(deps: Deps, background: Background) {
         refreshTokenExpiresAt: "refresh_token_expires_at",
         createdAt: "created_at",
         updatedAt: "updated_at",
+      },
+    },
+    databaseHooks: {
+      account: {
+        update: {
+          // A change whose current password was verified before another change or a reset must not undo that one.
+          before: async (_password, endpoint) => {
+            const session = endpoint?.context.session?.session;
+            if (session && !(await hasSession(db, session.token))) {
+              throw new Refusal("UNAUTHORIZED", {
+                message: "The password was changed.",
+                hint: "Sign in with the new one.",
+              });
+            }
+          },
+        },
       },
     },
     verification: {

@@ -49,6 +49,11 @@ export async function findStoredPassword(db: Database, email: string): Promise<s
   return rows[0]?.password;
 }
 
+export async function hasSession(db: Database, token: string): Promise<boolean> {
+  const { rowCount } = await db.pool.query("select from sessions where token = $1", [token]);
+  return rowCount === 1;
+}
+
 export async function endSession(db: Database, token: string): Promise<void> {
   await db.pool.query("delete from sessions where token = $1", [token]);
 }

@@ -1,6 +1,7 @@
 // Accounts over HTTP: signing up, in and out, sessions, passwords, and what counts as signed in.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { PasswordHashing } from "../../../src/http/accounts/passwords.ts";
 import { startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
 import { cheapPasswords } from "../../support/cheap-passwords.ts";
 
@@ -255,57 +256,55 @@ test("changing the password ends the other sessions, keeps this one, and invalid
     .expect(200);
 });
 
-for (const how of ["changed", "reset"] as const) {
-  test(`a sign-in whose old password is verified while the password is ${how} opens no session`, async () => {
-    let verified = () => {};
-    const hasVerified = new Promise<void>(resolve => (verified = resolve));
-    let isChanged = () => {};
-    const change = new Promise<void>(resolve => (isChanged = resolve));
-    let slow = false;
-    const app = await startTestApp({
-      passwordHashing: {
-        ...cheapPasswords,
-        verify: async given => {
-          const isRight = await cheapPasswords.verify(given);
-          if (slow) {
-            slow = false;
-            verified();
-            await change;
-          }
-          return isRight;
-        },
-      },
-    });
-    try {
-      const owner = await app.signUp();
-      await app.mailer.next(owner.email);
-      slow = true;
-      const late = app.client();
-      const signingIn = late.post("/api/auth/sign-in/email", {
-        email: owner.email,
-        password: owner.password,
-      });
-      await hasVerified;
-      const newPassword = "a different password";
-      if (how === "changed") {
-        const body = { currentPassword: owner.password, newPassword };
-        await owner.client.post("/api/auth/change-password", body).expect(200);
-      } else {
-        await app.client().post("/api/auth/request-password-reset", { email: owner.email }).expect(200);
-        const token = tokenOf(await app.mailer.next(owner.email));
-        await app.client().post("/api/auth/reset-password", { token, newPassword }).expect(200);
+for (const [late, path] of [
+  ["a sign-in", "/api/auth/sign-in/email"],
+  ["a change of the password", "/api/auth/change-password"],
+] as const) {
+  for (const how of ["changed", "reset"] as const) {
+    test(`${late} whose old password is verified while the password is ${how} is rejected`, async () => {
+      const verified = Promise.withResolvers<void>();
+      const isChanged = Promise.withResolvers<void>();
+      let waits = false;
+      const verify: PasswordHashing["verify"] = async given => {
+        const isRight = await cheapPasswords.verify(given);
+        if (waits) {
+          waits = false;
+          verified.resolve();
+          await isChanged.promise;
+        }
+        return isRight;
+      };
+      const app = await startTestApp({ passwordHashing: { ...cheapPasswords, verify } });
+      try {
+        const { client, email, password } = await app.signUp();
+        await app.mailer.next(email);
+        const other = app.client();
+        await other.post("/api/auth/sign-in/email", { email, password }).expect(200);
+        waits = true;
+        const body = { email, password, currentPassword: password, newPassword: "the later password" };
+        const rejected = other.post(path, body);
+        await verified.promise;
+        const newPassword = "a different password";
+        if (how === "changed") {
+          const change = { currentPassword: password, newPassword };
+          await client.post("/api/auth/change-password", change).expect(200);
+        } else {
+          await app.client().post("/api/auth/request-password-reset", { email }).expect(200);
+          const token = tokenOf(await app.mailer.next(email));
+          await app.client().post("/api/auth/reset-password", { token, newPassword }).expect(200);
+        }
+        isChanged.resolve();
+        const { status, headers } = await rejected;
+        assert.deepEqual([status, headers.getSetCookie()], [401, []]);
+        const { rows } = await app.db.pool.query("select count(*)::int as sessions from sessions");
+        assert.equal(rows[0].sessions, how === "changed" ? 1 : 0);
+        await app.client().post("/api/auth/sign-in/email", { email, password: newPassword }).expect(200);
+      } finally {
+        isChanged.resolve();
+        await app.close();
       }
-      isChanged();
-      const reply = await signingIn;
-      assert.equal(reply.status, 401);
-      assert.deepEqual(reply.headers.getSetCookie(), []);
-      const { rows } = await app.db.pool.query("select count(*)::int as sessions from sessions");
-      assert.equal(rows[0].sessions, how === "changed" ? 1 : 0);
-    } finally {
-      isChanged();
-      await app.close();
-    }
-  });
+    });
+  }
 }
 
 test("changing the password with a wrong current one is 400 VALIDATION_ERROR", async () => {
