@@ -6,6 +6,7 @@ import { readConfig } from "../../src/config.ts";
 import {
   resetEmailsIn10Minutes,
   signUpsPerMinute,
+  verificationEmailsPerHour,
   wrongPasswordsMax,
 } from "../../src/http/accounts/attempt-limits.ts";
 import { passwordLengthMax } from "../../src/http/accounts/schemas.ts";
@@ -149,7 +150,11 @@ export function limitTables(): string {
       ],
       ["Sign-ups", `${signUpsPerMinute} per minute and IP address`, "more is 429"],
       ["Password reset emails", `${resetEmailsIn10Minutes} in 10 minutes per email`, "more is 429"],
-      ["Verification emails", "1 per minute and 5 an hour per account", "more is 429"],
+      [
+        "Verification emails",
+        `1 per minute and account, ${verificationEmailsPerHour} an hour per email`,
+        "more is 429",
+      ],
       [
         "Requests with an unknown API key or access token",
         `${number(wrongKeysMax)} in 5 minutes per IP address`,

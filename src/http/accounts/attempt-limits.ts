@@ -24,6 +24,8 @@ const [minute, hour] = [60, 3_600];
 export const wrongPasswordsMax = { ofClientIn5Minutes: 10, ofAccountInAnHour: 100, fromIpIn5Minutes: 100 };
 export const signUpsPerMinute = 60;
 export const resetEmailsIn10Minutes = 5;
+/** The same for an account: store/accounts/accounts.ts. */
+export const verificationEmailsPerHour = 5;
 /** Emails that tell an owner of a sign-up with the email of the account. */
 export const signUpNoticesPerHour = 3;
 
@@ -165,4 +167,27 @@ export async function mayNotify({ db, limitAccounts = true }: LimitDeps, email: 
   const subject = [email.toLowerCase()];
   const { count } = await countAttempt(db, { kind: "sign-up notice", subject, windowSeconds: hour });
   return count <= signUpNoticesPerHour;
+}
+
+const verificationEmail = (email: string) => ({
+  kind: "verification email",
+  subject: [email.toLowerCase()],
+});
+
+/** Counts a verification email. Returns null if it may be sent, else after how many seconds the next one may. */
+export async function countVerificationEmail(
+  { db, limitAccounts = true }: LimitDeps,
+  email: string,
+): Promise<number | null> {
+  if (!limitAccounts) return null;
+  const { count, endsInSeconds } = await countAttempt(db, {
+    ...verificationEmail(email),
+    windowSeconds: hour,
+  });
+  return count > verificationEmailsPerHour ? endsInSeconds : null;
+}
+
+/** Takes back the count of an email that was not sent. */
+export async function uncountVerificationEmail({ db }: LimitDeps, email: string): Promise<void> {
+  await uncountAttempt(db, verificationEmail(email));
 }

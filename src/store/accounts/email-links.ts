@@ -45,6 +45,10 @@ export async function markUnsent(db: Database, tokenHash: Buffer): Promise<void>
   await db.pool.query("update email_links set sent_at = null where token_hash = $1", [tokenHash]);
 }
 
+export async function deleteEmailLink(db: Database, tokenHash: Buffer): Promise<void> {
+  await db.pool.query("delete from email_links where token_hash = $1", [tokenHash]);
+}
+
 /** What confirming the link would find. Links of an account's earlier email are unknown. */
 export async function findLinkState(db: Database, tokenHash: Buffer): Promise<LinkState> {
   const { rows } = await db.pool.query<{ used: boolean; expired: boolean }>(

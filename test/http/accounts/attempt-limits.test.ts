@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { signUpsPerMinute } from "../../../src/http/accounts/attempt-limits.ts";
 import { type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
 import { endWindows } from "../../support/attempts.ts";
+import { eventually } from "../../support/eventually.ts";
 
 let service: TestApp;
 /** A second node on the same database. */
@@ -138,6 +139,33 @@ test("verification emails are limited for both nodes together", async () => {
   const { body, headers } = await there.post("/api/verification/resend").expect(429);
   assert.equal(body.code, "RATE_LIMITED");
   assert.ok(Number(headers.get("retry-after")) >= 1);
+});
+
+test("an account that is deleted and created again gets no more verification emails than one that stays", async () => {
+  const email = "again@example.com";
+  const sent = () => service.mailer.mails.filter(({ to }) => to === email).length;
+  for (let at = 1; at <= 5; at++) {
+    const { client, password } = await service.signUp({ email: at % 2 ? email : email.toUpperCase() });
+    await eventually(() => assert.equal(sent(), at));
+    await client.post("/api/auth/delete-user", { password }).expect(200);
+  }
+  const { client } = await service.signUp({ email });
+  const { headers } = await client.post("/api/verification/resend").expect(429);
+  const seconds = Number(headers.get("retry-after"));
+  assert.ok(seconds > 0 && seconds <= 3_600, `waits ${seconds} s`);
+  await endWindows(service.db);
+  await client.post("/api/verification/resend").expect(200);
+  assert.equal(sent(), 6);
+});
+
+test("a verification email that cannot be sent does not count", async () => {
+  const { client, email } = await service.signUp();
+  await service.mailer.next(email);
+  await service.db.pool.query("delete from email_links where email = $1", [email]);
+  service.mailer.down = true;
+  for (let at = 0; at < 6; at++) assert.ok((await client.post("/api/verification/resend")).status >= 500);
+  service.mailer.down = false;
+  await client.post("/api/verification/resend").expect(200);
 });
 
 test("guesses at many accounts from one IP address end after a hundred", async () => {
