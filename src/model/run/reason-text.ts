@@ -47,11 +47,12 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   no_token_usage: ({ attributes, turn }) =>
     `${turn === undefined ? "The trace" : `Turn ${turn}`} has no token usage: ${attributes.join(" and ")} ${attributes.length === 1 ? "is" : "are"} missing.`,
   no_duration: () => "The trace has no duration: its spans have no usable start and end time.",
-  no_reply: () => "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing.",
+  no_reply: () =>
+    "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing or blank.",
   blank_reply: () => "The agent's reply is blank.",
   failed_without_reply: () => "The agent failed without a reply.",
   no_text_in_spans: ({ target }) =>
-    `No span named like ${quote(target)} has a text: gen_ai.response.text and gen_ai.output.messages are missing.`,
+    `No span named like ${quote(target)} has a text: gen_ai.response.text and gen_ai.output.messages are missing or blank.`,
   no_attribute: ({ target, field }) =>
     `No span named like ${quote(target)} has the attribute ${quote(field)}.`,
   no_span: ({ target, spans }) => `No span is named like ${quote(target)}; the spans are ${listText(spans)}.`,

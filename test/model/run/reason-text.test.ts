@@ -117,13 +117,14 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   ],
   no_response: "The agent sent no HTTP response.",
   no_duration: "The trace has no duration: its spans have no usable start and end time.",
-  no_reply: "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing.",
+  no_reply:
+    "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing or blank.",
   blank_reply: "The agent's reply is blank.",
   failed_without_reply: "The agent failed without a reply.",
   no_text_in_spans: [
     [
       { target: "llm" },
-      'No span named like "llm" has a text: gen_ai.response.text and gen_ai.output.messages are missing.',
+      'No span named like "llm" has a text: gen_ai.response.text and gen_ai.output.messages are missing or blank.',
     ],
   ],
   no_attribute: [[{ target: "llm", field: "f" }, 'No span named like "llm" has the attribute "f".']],
