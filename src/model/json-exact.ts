@@ -126,7 +126,26 @@ export function parseUnaltered(text: string): unknown {
   return mayBeAltered(text) ? parseExactly(text, digits => digits) : value;
 }
 
-/** As parseUnaltered, but every number stays a number: for stored JSON and replies of agents. */
+/** An integer beyond ±(2^53−1), which JSON.stringify writes with the digits that it had. */
+export type RawInteger = { readonly rawJSON: string };
+
+// TypeScript does not know these two yet.
+const raw = JSON as unknown as {
+  rawJSON(digits: string): RawInteger;
+  isRawJSON(value: unknown): value is RawInteger;
+};
+
+export function isRawInteger(value: unknown): value is RawInteger {
+  return raw.isRawJSON(value);
+}
+
+/** As parseUnaltered, but such integers are `RawInteger`s: for replies of agents. */
+export function parseRaw(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return mayBeAltered(text) ? parseExactly(text, raw.rawJSON) : value;
+}
+
+/** As parseUnaltered, but every number stays a number: for stored JSON. */
 export function parseNumbers(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return hasEscapedKey(text) ? parseExactly(text, Number) : value;

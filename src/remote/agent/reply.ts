@@ -1,7 +1,7 @@
 // Extracts the text of an agent's reply: by a JSON pointer, at a product's usual location, or from an event stream.
 import { createParser } from "eventsource-parser";
 import type { ReplyLocation } from "../../model/agent/connection.ts";
-import { parseNumbers } from "../../model/json-exact.ts";
+import { isRawInteger, parseRaw } from "../../model/json-exact.ts";
 
 /** `product`: the location used by Flowise or Langflow. */
 export type TextLocation = ReplyLocation | { kind: "product"; product: "flowise" | "langflow" };
@@ -116,7 +116,7 @@ function inItem(value: unknown): Found {
   if (["", "/json", "/body", "/data"].some(within => hasError(at(item, within)))) {
     return { text: null, why: "is an error" };
   }
-  const own = typeof item === "object" ? undefined : textOf(item);
+  const own = textOf(item);
   const text = own ?? firstText(item, usualPointers) ?? firstText(item, nested(usualPointers));
   return text === undefined ? { text: null, why: "has no text under a usual name such as output" } : { text };
 }
@@ -236,6 +236,7 @@ function jsonOf(value: unknown): string | undefined {
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
+  if (isRawInteger(value)) return value.rawJSON;
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
@@ -253,7 +254,7 @@ function at(value: unknown, pointer: string): unknown {
 
 function parsed(text: string): unknown {
   try {
-    return parseNumbers(text);
+    return parseRaw(text);
   } catch {
     return undefined;
   }
