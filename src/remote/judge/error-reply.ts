@@ -90,14 +90,20 @@ function retryMsOf(headers: Record<string, string>, parts: Part[], now: number):
     const text = headers[`${prefix}retry-after`];
     return [
       number(headers[`${prefix}retry-after-ms`]),
-      number(text, 1_000),
-      text === undefined ? Number.NaN : Date.parse(text) - theirNow,
+      longest(text),
+      // Date.parse takes "-40" for the year 2040. All dates of HTTP have a time.
+      text?.includes(":") ? Date.parse(text) - theirNow : Number.NaN,
     ];
   });
   const delay = parts.map(part => part["retryDelay"]).find(delay => typeof delay === "string");
   const ofBody = number(/^([\d.]+)s$/.exec(String(delay))?.[1], 1_000);
   const ms = [...ofHeaders, ofBody].find(ms => !Number.isNaN(ms));
   return ms === undefined ? null : Math.min(Math.max(0, ms), retryAfterMaxMs);
+}
+
+/** In seconds, of each header if a server and its gateway send one: they arrive as one text, "10, 20". */
+function longest(text = ""): number {
+  return Math.max(...text.split(",").map(one => number(one, 1_000)));
 }
 
 function number(text: string | undefined, unitMs = 1): number {

@@ -207,6 +207,8 @@ describe("the time a server asks to wait", () => {
     ["in milliseconds", { "retry-after-ms": "1500", "retry-after": "2" }, 1_500],
     ["in fractions of a second", { "retry-after": "0.25" }, 250],
     ["in no way that is known", { "retry-after": "soon" }, undefined],
+    ["in two headers, of which the longer counts", { "retry-after": "10, 20" }, 20_000],
+    ["in a negative number, which is no year", { "retry-after": "-40" }, undefined],
     ["in no number that is one", { "retry-after": "", "retry-after-ms": "NaN" }, undefined],
   ] as const) {
     it(`is told in full: ${what}`, async () => {
