@@ -7,6 +7,13 @@ import { type Guard, guardOf, plainName } from "./outbound-targets.ts";
 /** A forbidden call. The message is a sentence for the user: which host, why, and what allows it. */
 export class OutboundRefused extends Error {
   override name = "OutboundRefused";
+  /** Of the reply that redirects where the call may not follow; null: there was no reply. */
+  readonly status: number | null;
+
+  constructor(message: string, status: number | null = null) {
+    super(message);
+    this.status = status;
+  }
 }
 
 /** The reply is too large. Thrown while the body is read, after `fetch` has resolved. */
@@ -166,7 +173,7 @@ async function follow(
     if (redirects === redirectsMax) {
       const much =
         redirectsMax === 0 ? "elsewhere, which is not followed" : `more than ${redirectsMax} times`;
-      throw new OutboundRefused(`${first.url.host} redirects ${much}.`);
+      throw new OutboundRefused(`${first.url.host} redirects ${much}.`, response.status);
     }
     hop = nextHop(hop, response.status, callable(location, hop.url));
   }

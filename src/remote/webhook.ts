@@ -38,7 +38,8 @@ export async function postWebhook(
     const { status, ok } = response;
     return { status, error: ok ? null : `The receiver answered ${status}.` };
   } catch (error) {
-    return { status: null, error: reasonOf(error, signal) };
+    const status = error instanceof OutboundRefused ? error.status : null;
+    return { status, error: reasonOf(error, signal) };
   }
 }
 
