@@ -1,6 +1,7 @@
 // Erasures and dry runs: inserted, listed and read; the criterion is stored encrypted, and only while it is needed.
 import type pg from "pg";
 import type { CriterionKind, ErasureChoices, ErasurePlace, ErasureState } from "../model/erasure.ts";
+import { Refusal } from "../model/refusal.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
 import { newId } from "./new-id.ts";
@@ -80,9 +81,13 @@ export type NewErasure = {
 /** What seals a column of the erasure's row. */
 export const sealedFor = (id: string) => `erasure:${id}`;
 
+/** Throws CONFLICT if too many of the project have not ended. */
 export async function insertDryRun(db: Database, vault: Vault, erasure: NewErasure): Promise<string> {
   const id = newId();
-  await db.pool.query(insertSql, [...valuesOf(vault, id, erasure), "find", true, null, null]);
+  await transaction(db, async client => {
+    await client.query(insertSql, [...valuesOf(vault, id, erasure), "find", true, null, null]);
+    await requireStillRoom(client, erasure.projectId);
+  });
   return id;
 }
 
@@ -122,7 +127,10 @@ export function openSealed(vault: Vault, id: string, sealed: Buffer): SealedEras
   return text === undefined ? undefined : (JSON.parse(text) as SealedErasure);
 }
 
-/** Begins with what the dry run found, so that only traces that changed since then are read again, these among them. */
+/**
+ * Begins with what the dry run found, so that only traces that changed since then are read again, these among them. Throws
+ * CONFLICT if too many of the project have not ended.
+ */
 export async function insertErasure(
   db: Database,
   vault: Vault,
@@ -140,6 +148,7 @@ export async function insertErasure(
       [id, dryRun.id],
     );
     await countMatches(client, id);
+    await requireStillRoom(client, erasure.projectId);
   });
   return id;
 }
@@ -190,11 +199,30 @@ export async function findSealed(db: Database, vault: Vault, id: string): Promis
   return sealed ? openSealed(vault, id, sealed) : undefined;
 }
 
-/** Erasures and dry runs of the project that have not ended. */
-export async function countRunning(db: Database, projectId: string): Promise<number> {
-  const { rows } = await db.pool.query<{ count: number }>(
+const runningMax = 5;
+
+/** Throws CONFLICT if the project has as many unfinished erasures and dry runs as it may have. */
+export async function requireRoom({ pool }: Database, projectId: string): Promise<void> {
+  if ((await countRunning(pool, projectId)) >= runningMax) throw tooManyRunning();
+}
+
+/** Call it last in the transaction that inserts one: those that begin at the same time do not exceed the limit together. */
+async function requireStillRoom(client: pg.PoolClient, projectId: string): Promise<void> {
+  await client.query("select pg_advisory_xact_lock(hashtextextended($1, 5))", [projectId]);
+  if ((await countRunning(client, projectId)) > runningMax) throw tooManyRunning();
+}
+
+async function countRunning(client: Pick<pg.PoolClient, "query">, projectId: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
     "select count(*)::int as count from erasures where project_id = $1 and state = 'running'",
     [projectId],
   );
   return rows[0]!.count;
+}
+
+function tooManyRunning(): Refusal {
+  return new Refusal("CONFLICT", {
+    message: `A project has at most ${runningMax} erasures and dry runs at a time.`,
+    hint: "Wait for one to finish.",
+  });
 }

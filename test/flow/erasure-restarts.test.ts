@@ -134,6 +134,17 @@ test("a user is found under the pseudonyms of the present key and of a former on
   await eraser.stop();
 });
 
+test("dry runs that begin at the same time do not exceed the limit together", async () => {
+  const begun = await Promise.allSettled(
+    Array.from({ length: 8 }, () => insertDryRun(db, vault, wanted("text", text))),
+  );
+  const refused = begun.flatMap(one => (one.status === "rejected" ? [one.reason.code] : []));
+  assert.deepEqual(refused, ["CONFLICT", "CONFLICT", "CONFLICT"]);
+  const eraser = eraserWith(work.find);
+  for (const one of begun) if (one.status === "fulfilled") await ended(one.value);
+  await eraser.stop();
+});
+
 test("a fault is tried again, and shown and logged without what it says", async () => {
   const lines: string[] = [];
   const id = await insertDryRun(db, vault, wanted("text", text));

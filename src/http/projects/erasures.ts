@@ -17,7 +17,6 @@ import {
 import { Refusal } from "../../model/refusal.ts";
 import { findAccountEmail } from "../../store/accounts/accounts.ts";
 import {
-  countRunning,
   deleteErasure,
   dryRunMs,
   type Erasure as ErasureRow,
@@ -29,6 +28,7 @@ import {
   listErasures,
   listMatches,
   type NewErasure,
+  requireRoom,
 } from "../../store/erasures.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
@@ -45,7 +45,6 @@ export type Erasures = {
 
 export type ErasureDeps = Deps & { vault: Vault; erasures: Erasures };
 
-const runningMax = 5;
 /** A request waits this long, so that most are answered with the result. */
 const answerMs = 3_000;
 const pollMs = 30;
@@ -125,12 +124,7 @@ export function registerErasures(app: App, deps: ErasureDeps): void {
         criterion: kind,
         sealed: { values, testIds, noteIds, viewIds },
       };
-      if ((await countRunning(db, wanted.projectId)) >= runningMax) {
-        throw new Refusal("CONFLICT", {
-          message: `A project has at most ${runningMax} erasures and dry runs at a time.`,
-          hint: "Wait for one to finish.",
-        });
-      }
+      await requireRoom(db, wanted.projectId);
       const id =
         confirm === undefined
           ? await insertDryRun(db, vault, wanted)

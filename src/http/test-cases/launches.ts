@@ -11,10 +11,10 @@ import { findPreviousLaunch, findWaitingRuns, listTestsOfLaunch } from "../../st
 import { listRunsOfLaunch } from "../../store/runs/launched-runs.ts";
 import {
   cancelLaunch,
-  countOpenLaunches,
   findLaunch,
   insertLaunch,
   listLaunches,
+  requireRoom,
 } from "../../store/runs/launches.ts";
 import { listRunnable } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
@@ -33,8 +33,6 @@ export type LaunchesDeps = Deps & {
   onLaunch: () => void;
 };
 
-// Enough for a team and its CI; stops a script that launches in a loop without waiting.
-const openMax = 20;
 /** The runs that a launch is answered with; the others are read in pages. */
 const detailRunsMax = 1_000;
 
@@ -62,7 +60,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
 }
 
 function registerStart(app: App, deps: LaunchesDeps): void {
-  const { db, events } = deps;
+  const { db, events, requireCallable } = deps;
 
   app.post(
     "/api/agents/:id/launches",
@@ -81,7 +79,8 @@ function registerStart(app: App, deps: LaunchesDeps): void {
       const { testIds, repeats, source } = request.body ?? {};
       const account = requireVerified(request, "Tests can be run");
       const tests = chooseTests(await listRunnable(db, agentId), { testIds, repeats });
-      await requireReady(deps, agentId);
+      await requireCallable(agentId);
+      await requireRoom(db, agentId);
       const launch = await insertLaunch(db, {
         agentId,
         createdBy: account.id,
@@ -257,15 +256,4 @@ async function detailOf(db: Database, id: string, limit = detailRunsMax): Promis
   ]);
   const { items, nextCursor } = pageOf(runs.map(launchedRunView), { limit });
   return { ...launchView(launch), tests, previousId, waiting, runs: items, nextCursor };
-}
-
-/** Throws CONFLICT if the agent cannot be called or has too many open launches. */
-async function requireReady({ db, requireCallable }: LaunchesDeps, agentId: string): Promise<void> {
-  await requireCallable(agentId);
-  if ((await countOpenLaunches(db, agentId)) >= openMax) {
-    throw new Refusal("CONFLICT", {
-      message: `Limit: ${openMax} unfinished launches per agent.`,
-      hint: "Wait for some to finish, or cancel some.",
-    });
-  }
 }

@@ -23,6 +23,9 @@ export type NewLaunch = {
   repeats?: number | undefined;
 };
 
+// Enough for a team and its CI; stops a script that launches in a loop without waiting.
+const openMax = 20;
+
 type LaunchedTest = { test: RunnableTest; place: number; repeats: number };
 
 const items = multiRow<LaunchedTest>(3, {
@@ -39,8 +42,8 @@ const items = multiRow<LaunchedTest>(3, {
 
 /**
  * Inserts the launch and its runs in one transaction; any worker may claim them immediately. The transaction also reads
- * the launch, so that no later error hides from the caller that it was created. Throws CONFLICT if the inputs of a test
- * were changed since it was read, UNAVAILABLE if the clock of this process is off.
+ * the launch, so that no later error hides from the caller that it was created. Throws CONFLICT if the agent has too many
+ * unfinished launches or the inputs of a test were changed since it was read, UNAVAILABLE if the clock of this process is off.
  */
 export async function insertLaunch(
   db: Database,
@@ -68,6 +71,7 @@ export async function insertLaunch(
       );
     }
     await insertRuns(client, { agentId, launchId, runIds });
+    await requireStillRoom(client, agentId);
     const { rows } = await client.query<LaunchRow>(`${selectLaunch} where l.id = $1`, [launchId]);
     return toLaunch(rows[0]!);
   });
@@ -155,13 +159,33 @@ export async function listLaunches(db: Database, agentId: string, listing: Listi
   return rows.map(toLaunch);
 }
 
-/** How many launches of the agent have not ended. */
-export async function countOpenLaunches(db: Database, agentId: string): Promise<number> {
-  const { rows } = await (await placeOf(db, agentId)).pool.query<{ count: number }>(
+/** Throws CONFLICT if the agent has as many unfinished launches as it may have. */
+export async function requireRoom(db: Database, agentId: string): Promise<void> {
+  if ((await countOpen((await placeOf(db, agentId)).pool, agentId)) >= openMax) throw tooManyOpen();
+}
+
+/**
+ * Call it last in the transaction that inserts a launch: launches that begin at the same time are counted one after the
+ * other, so that they do not exceed the limit together, and none waits while another's inputs are copied.
+ */
+async function requireStillRoom(client: pg.PoolClient, agentId: string): Promise<void> {
+  await client.query("select pg_advisory_xact_lock(hashtextextended($1, 20))", [agentId]);
+  if ((await countOpen(client, agentId)) > openMax) throw tooManyOpen();
+}
+
+async function countOpen(client: Pick<pg.PoolClient, "query">, agentId: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
     "select count(*)::int as count from launches where agent_id = $1 and state in ('queued', 'running')",
     [agentId],
   );
   return rows[0]!.count;
+}
+
+function tooManyOpen(): Refusal {
+  return new Refusal("CONFLICT", {
+    message: `Limit: ${openMax} unfinished launches per agent.`,
+    hint: "Wait for some to finish, or cancel some.",
+  });
 }
 
 /**

@@ -217,6 +217,23 @@ test("an agent with too many waiting launches accepts no more until one has ende
   for (const id of ids) assert.equal((await ended(id)).state, "cancelled");
 });
 
+test("launches that begin at the same time do not exceed the limit together", async () => {
+  const agent = await makeCallable();
+  await makeTest(service.owner, agent.id);
+  const { script } = server;
+  server.script = () => undefined;
+  for (let count = 0; count < 19; count++) await launch(agent.id);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => service.client.post(`/api/agents/${agent.id}/launches`)),
+  );
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(7).fill(409)]);
+  const { body } = await service.client.get(`/api/agents/${agent.id}/launches`).expect(200);
+  for (const { id } of body.items) await service.client.post(`/api/launches/${id}/cancel`).expect(200);
+  server.script = script;
+  assert.equal(body.items.length, 20);
+  for (const { id } of body.items) assert.equal((await ended(id)).state, "cancelled");
+});
+
 test("an access token can launch, follow and cancel", async () => {
   const agent = await makeCallable();
   await makeTest(service.owner, agent.id, matching("Hello"));
