@@ -34,6 +34,10 @@ export function spanOf({ from, to, interval }: z.output<typeof SpanQuery>, now: 
   if (end.getTime() - begin.getTime() > spansMax[interval] * length) {
     refuse("from", `Must be at most ${spansMax[interval]} ${interval}s before \`to\`.`);
   }
+  // ISO 8601 writes other years with a sign, which the answer cannot have.
+  if ([begin, end].some(time => /^[+-]/.test(time.toISOString()))) {
+    refuse("to", "The time range must be within the years 0 to 9999.");
+  }
   return { from: begin, to: end, interval };
 }
 

@@ -128,6 +128,9 @@ test("a time range must be whole intervals, not too many, and start before it en
     "interval=day&from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z",
     "interval=week",
     "from=yesterday",
+    "to=0000-01-01T00:00:00Z",
+    "from=0000-01-01T00:00:00%2B01:00&to=0000-01-01T02:00:00%2B01:00",
+    "to=9999-12-31T23:30:00Z",
   ]) {
     const { status, body } = await service.client.get(`${path}?${query}`);
     assert.deepEqual([status, body.code], [400, "VALIDATION_ERROR"], query);
