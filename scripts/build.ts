@@ -5,12 +5,22 @@
 //   … --verbose                              prints the size of every file
 
 import { createHash } from "node:crypto";
-import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const root = join(import.meta.dirname, "..");
-const built = resolve(root, process.env["SVC_DASHBOARD_DIR"] ?? "dist/web");
+// As config.ts reads it: an empty or blank variable counts as absent.
+const built = resolve(root, process.env["SVC_DASHBOARD_DIR"]?.trim() || "dist/web");
 /** Written last, so that it marks a complete build. Contains the fingerprint of the sources. */
 const stamp = ".sources";
 
@@ -27,6 +37,7 @@ export async function buildWhenNeeded(): Promise<void> {
 }
 
 async function build(): Promise<void> {
+  requireOwnFolder();
   const started = performance.now();
   const sources = fingerprint();
   const outDir = join(dirname(built), `.web-${process.pid}`);
@@ -47,6 +58,16 @@ async function build(): Promise<void> {
     rmSync(outDir, { recursive: true, force: true });
   }
   console.log(`dashboard built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+}
+
+/** Throws if the folder has files of others, which publishing would delete. */
+function requireOwnFolder(): void {
+  const dataDir = resolve(root, process.env["SVC_DATA_DIR"]?.trim() || "data");
+  const isShared = !relative(built, dataDir).startsWith("..");
+  const hasOthers = existsSync(built) && readdirSync(built).length > 0 && builtFrom() === undefined;
+  if (!isShared && !hasOthers) return;
+  const problem = isShared ? "contains the data folder" : "contains other files than a build";
+  throw new Error(`${built} ${problem}. Set SVC_DASHBOARD_DIR to a folder for the dashboard alone.`);
 }
 
 function builtFrom(): string | undefined {

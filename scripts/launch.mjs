@@ -35,9 +35,9 @@ if (serving.includes(script)) {
  */
 async function buildDashboard(node) {
   if (!existsSync(join(root, "node_modules", "vite"))) return;
-  const dataDir = process.env.SVC_DATA_DIR;
-  if (dataDir && !isWritable(join(root, "dist"))) {
-    process.env.SVC_DASHBOARD_DIR ??= join(resolve(root, dataDir), "dashboard");
+  const dataDir = process.env.SVC_DATA_DIR?.trim();
+  if (dataDir && !process.env.SVC_DASHBOARD_DIR?.trim() && !isWritable(join(root, "dist"))) {
+    process.env.SVC_DASHBOARD_DIR = join(resolve(root, dataDir), "dashboard");
   }
   const build = [join(root, "scripts", "build.ts"), "--when-needed"];
   if (args.includes("--verbose")) build.push("--verbose");

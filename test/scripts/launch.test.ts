@@ -223,6 +223,57 @@ NODE_OPTIONS= exec "${process.execPath}" "$@"
   });
 });
 
+suite("the dashboard's folder", () => {
+  const vite = `
+    import { mkdirSync, writeFileSync } from "node:fs";
+    export async function build({ build: { outDir } }) {
+      mkdirSync(\`\${outDir}/.vite\`, { recursive: true });
+      writeFileSync(\`\${outDir}/.vite/manifest.json\`, "{}");
+      writeFileSync(\`\${outDir}/index.html\`, "built");
+    }
+  `;
+  const files = {
+    "src/main.ts": "process.exit(7);",
+    "node_modules/vite/package.json": '{"type":"module","exports":"./index.js"}',
+    "node_modules/vite/index.js": vite,
+    "scripts/build.ts": readFileSync(join(import.meta.dirname, "../../scripts/build.ts"), "utf8"),
+  };
+  const builtIn = (folder: string) => readFileSync(join(folder, "index.html"), "utf8") === "built";
+
+  for (const empty of ["", " "]) {
+    test(`is dist/web if SVC_DASHBOARD_DIR is ${JSON.stringify(empty)}`, async () => {
+      const root = project({ files });
+      const { output, ended } = launch(root, "src/main.ts", { SVC_DASHBOARD_DIR: empty });
+      await ended;
+      assert.ok(existsSync(join(root, "src/main.ts")), output());
+      assert.ok(builtIn(join(root, "dist/web")), output());
+    });
+  }
+
+  test("is built again where it was, but never in place of other files or of the data folder", async () => {
+    const root = project({ files: { ...files, "site/notes.txt": "mine", "own/secret.key": "mine" } });
+    const start = async (env: Record<string, string>) => {
+      const { output, ended } = launch(root, "src/main.ts", env);
+      assert.deepEqual(await ended, { code: 7, signal: null });
+      return output();
+    };
+    await start({ SVC_DASHBOARD_DIR: "new" });
+    writeFileSync(join(root, "package-lock.json"), '{ "packages": { "": {} } }\n');
+    writeFileSync(join(root, "new/index.html"), "old");
+    await start({ SVC_DASHBOARD_DIR: "new" });
+    assert.ok(builtIn(join(root, "new")));
+
+    const besideNotes = await start({ SVC_DASHBOARD_DIR: "site" });
+    assert.match(besideNotes, /site contains other files than a build\. Set SVC_DASHBOARD_DIR/);
+    for (const dataDir of ["own", "own/data"]) {
+      const output = await start({ SVC_DASHBOARD_DIR: "own", SVC_DATA_DIR: dataDir });
+      assert.match(output, /own contains the data folder\. Set SVC_DASHBOARD_DIR/);
+    }
+    for (const path of ["site/notes.txt", "own/secret.key"])
+      assert.equal(readFileSync(join(root, path), "utf8"), "mine");
+  });
+});
+
 suite("under a Node that is too old for the service", () => {
   const script = { "src/cli.ts": "console.log('ran on', process.env.BROUGHT);" };
 
