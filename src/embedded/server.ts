@@ -182,9 +182,11 @@ export async function shutDown(context: ServerContext): Promise<void> {
   }
 }
 
+/** Names its `sslmode`, because PGSSLMODE of the environment counts otherwise, and this server has no TLS. */
 export function urlOf(folder: Folder, port: number, database: string): string {
   const password = readIfAny(folder.password)?.trim();
-  if (password !== undefined) return `postgresql://${superuser}:${password}@127.0.0.1:${port}/${database}`;
+  if (password !== undefined)
+    return `postgresql://${superuser}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
   throw new EmbeddedError(
     `The password of the embedded PostgreSQL cannot be read from ${folder.password}.`,
     "Restore that file from your backup, and make it readable for this user.",

@@ -101,6 +101,17 @@ test("the password is required, and stored where only its owner can read it", as
   assert.ok(readFileSync(folder.password, "utf8").trim().length >= 32);
 });
 
+test("PGSSLMODE of the environment is for other databases", async () => {
+  process.env["PGSSLMODE"] = "require";
+  try {
+    const database = await open(dataDir);
+    assert.equal(await ask(database, "select 1"), 1);
+    await database.stop();
+  } finally {
+    delete process.env["PGSSLMODE"];
+  }
+});
+
 test("a second start on a folder in use is refused and names the process that uses it; connecting to it is allowed", async () => {
   const database = await open(dataDir);
   await assert.rejects(
