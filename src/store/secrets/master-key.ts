@@ -1,6 +1,6 @@
 // Reads the key that encrypts stored secrets: SVC_SECRET_KEY, or a file in the data folder, created once.
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Config } from "../../config.ts";
 import { masterKeyBytes } from "./vault.ts";
@@ -65,6 +65,7 @@ async function createKey(path: string, key: Buffer = randomBytes(masterKeyBytes)
   try {
     const file = await open(draft, "wx", 0o600);
     try {
+      await giveToOwnerOf(dirname(path), file);
       await file.writeFile(`${key.toString("hex")}\n`);
       await file.sync();
     } finally {
@@ -79,4 +80,11 @@ async function createKey(path: string, key: Buffer = randomBytes(masterKeyBytes)
     await rm(draft, { force: true });
   }
   return (await readKey(path))!;
+}
+
+/** Root may restore for another user, who owns the data folder and runs the service: a file of root's would be closed to it. */
+async function giveToOwnerOf(folder: string, file: FileHandle): Promise<void> {
+  if (process.getuid!() !== 0) return;
+  const { uid, gid } = await stat(folder);
+  if (uid !== 0) await file.chown(uid, gid);
 }
