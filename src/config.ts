@@ -10,6 +10,7 @@ import {
   type Role,
   variableNames,
 } from "./config/environment.ts";
+import { shown } from "./config/fields.ts";
 import { isPackage, root } from "./config/package.ts";
 import { defaultDataDir } from "./embedded/default-folder.ts";
 import type { JudgeConnection } from "./model/judge/call.ts";
@@ -108,6 +109,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   const baseUrl = env.SVC_BASE_URL ?? `http://localhost:${env.PORT}`;
   requireDirectUrl(env);
   const databaseUrl = env.DATABASE_URL;
+  if (databaseUrl !== undefined) requireKnownTls(variables["PGSSLMODE"]);
   const defaultDir = () => (databaseUrl === undefined ? defaultDataDir(ownDataDir) : ownDataDir);
   return deepFreeze({
     port: env.PORT,
@@ -154,6 +156,14 @@ export function unknownVariables(variables: Readonly<Record<string, unknown>>): 
   return Object.keys(variables).filter(
     name => name.startsWith("SVC_") && !name.startsWith("SVC_TEST_") && !known.has(name),
   );
+}
+
+const tlsModes = ["disable", "allow", "no-verify", "prefer", "require", "verify-ca", "verify-full"];
+
+/** node-postgres connects without TLS if it does not know the mode. One that it does not know in a URL is verify-full to it. */
+function requireKnownTls(mode: string | undefined): void {
+  if (!mode || tlsModes.includes(mode)) return;
+  throw new ConfigError(`PGSSLMODE is ${shown(mode)}: it must be one of ${tlsModes.join(", ")}.`);
 }
 
 function requireDirectUrl({

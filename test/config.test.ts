@@ -4,6 +4,8 @@ import { isAbsolute } from "node:path";
 import { test } from "node:test";
 import { ConfigError, readConfig, unknownVariables } from "../src/config.ts";
 
+const database = { DATABASE_URL: "postgresql://u:hidden@pooler/x" };
+
 test("an empty environment gives a service on this machine with the embedded database and no judge", () => {
   const { dataDir, dashboardDir, evaluators, ...config } = readConfig({});
   assert.ok(isAbsolute(dataDir));
@@ -183,11 +185,17 @@ test("a judge provider needs a model and a key, and no URL", () => {
   assert.deepEqual([judge?.provider, judge?.url, judge?.tokensPerMinute], ["openai", null, null]);
 });
 
+test("PGSSLMODE may be any that PostgreSQL's tools or node-postgres know, and is not read for the embedded database", () => {
+  for (const mode of ["", "disable", "allow", "no-verify", "prefer", "require", "verify-ca", "verify-full"]) {
+    assert.equal(readConfig({ ...database, PGSSLMODE: mode }).databaseUrl, database.DATABASE_URL);
+  }
+  assert.equal(readConfig({ PGSSLMODE: "verify_full" }).databaseUrl, undefined);
+});
+
 test("a longer debounce also raises the default cap", () => {
   assert.equal(readConfig({ SVC_DEBOUNCE_MS: "90000" }).debounceCapMs, 90_000);
 });
 
-const database = { DATABASE_URL: "postgresql://u:hidden@pooler/x" };
 const wrong: [variable: string, env: Record<string, string>][] = [
   ["PORT", { PORT: "65536" }],
   ["PORT", { PORT: "4e3" }],
@@ -201,6 +209,8 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["DATABASE_URL", { DATABASE_URL: "postgresql://u:hidden@a,,b/x" }],
   ["DATABASE_URL", { DATABASE_URL: "postgresql://u:hidden@a,b/x?target_session_attrs=any" }],
   ["DATABASE_URL", { DATABASE_URL: "postgresql://u:hidden@a/x?target_session_attrs=standby" }],
+  ["PGSSLMODE", { ...database, PGSSLMODE: "verify_full" }],
+  ["PGSSLMODE", { ...database, PGSSLMODE: "REQUIRE" }],
   ["SVC_DATABASE_POOLER", { ...database, SVC_DATABASE_POOLER: "session" }],
   ["SVC_DATABASE_POOLER", { SVC_DATABASE_POOLER: "transaction" }],
   ["SVC_DATABASE_DIRECT_URL", { ...database, SVC_DATABASE_POOLER: "transaction" }],
@@ -216,6 +226,8 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_TRUSTED_PROXIES", { SVC_TRUSTED_PROXIES: "127.0.0.1,proxy.internal" }],
   ["SVC_TRUSTED_PROXIES", { SVC_TRUSTED_PROXIES: "10.0.0.0/33" }],
   ["SVC_SMTP_URL", { SVC_SMTP_URL: "u:hidden@mail" }],
+  ["SVC_SMTP_URL", { SVC_SMTP_URL: "smtp:mail.example.com:587" }],
+  ["SVC_SMTP_URL", { SVC_SMTP_URL: "smtps://" }],
   ["SVC_MAIL_FROM", { SVC_MAIL_FROM: "onlooker" }],
   ["SVC_MAIL_FROM", { SVC_MAIL_FROM: "a@b.c\nBcc: d@e.f" }],
   ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "localhost:11434", SVC_JUDGE_MODEL: "m" }],

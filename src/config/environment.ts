@@ -66,7 +66,12 @@ export const environment = z.object({
         `contains ${shown((input as string[]).find(proxy => !isNetwork(proxy))!)}: it must be IP addresses and networks such as 127.0.0.1,10.1.0.0/16.`,
     })
     .optional(),
-  SVC_SMTP_URL: url(["smtp:", "smtps:"], "smtp://user:password@host:587").optional(),
+  // smtp:host parses as well, but names no host.
+  SVC_SMTP_URL: url(["smtp:", "smtps:"], "smtp://user:password@host:587")
+    .refine(value => new URL(value).hostname !== "", {
+      error: "names no host: it must look like smtp://user:password@host:587.",
+    })
+    .optional(),
   SVC_MAIL_FROM: text(
     value => /^(?:[^<>\r\n]* ?<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(value),
     "an email address, such as Onlooker <onlooker@example.com>",
