@@ -173,14 +173,20 @@ export function runningServer(folder: Folder): { pid: number; port: number } | u
   return { pid, port };
 }
 
+/** A server that starts writes its pid at once. */
+const emptyPidMs = 10_000;
+
 /**
- * Removes the postmaster.pid of a killed server if its pid now belongs to another program: PostgreSQL and pg_ctl take
- * any process with that pid for the server, and refuse to start.
+ * Removes the postmaster.pid of a killed server if its pid now belongs to another program, or if it is empty, as a crash of the
+ * machine may leave it: PostgreSQL and pg_ctl take any process with that pid for the server, and refuse to start.
  */
 export function removeStalePid(folder: Folder): void {
   const path = join(folder.cluster, "postmaster.pid");
-  const pid = Number(readIfAny(path)?.split("\n")[0]);
-  if (pid && isAlive(pid) && !isServer(pid, folder)) rmSync(path, { force: true });
+  const text = readIfAny(path);
+  const pid = Number(text?.split("\n")[0]);
+  const isForeign = pid > 0 && isAlive(pid) && !isServer(pid, folder);
+  const isLeft = text === "" && Date.now() - (statIfAny(path)?.mtimeMs ?? Date.now()) > emptyPidMs;
+  if (isForeign || isLeft) rmSync(path, { force: true });
 }
 
 /** Whether this process is the server of this folder: a running postgres that was started with its path. */

@@ -191,6 +191,16 @@ test("a postmaster.pid whose number now belongs to another program does not bloc
   await database.stop();
 });
 
+test("an empty postmaster.pid that a crash of the machine left does not block the start", async () => {
+  const path = join(folder.cluster, "postmaster.pid");
+  writeFileSync(path, "");
+  const minuteAgo = Date.now() / 1_000 - 60;
+  utimesSync(path, minuteAgo, minuteAgo);
+  const database = await open(dataDir);
+  assert.equal(await ask(database, "select 1"), 1);
+  await database.stop();
+});
+
 test("files that a killed first start left behind are removed", async () => {
   const [old, young] = [`${folder.home}.new-old`, `${folder.home}.new-young`];
   for (const draft of [old, young]) mkdirSync(join(draft, "data"), { recursive: true });
