@@ -127,6 +127,41 @@ test("the judge is asked only after its cost was confirmed; a reload keeps the p
   await panel.getByText("Cancelled").waitFor();
 });
 
+test("a backtest tries as many traces as its estimate; another one that cannot be cancelled says why", async () => {
+  const { page, owner, open, agent } = await openWorld(browser);
+  const assertions = [{ type: "semantic", criteria: "Answers." }];
+  const { id } = await makeTest(owner, agent.id, { assertions });
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  judge.script = async (request, index) => {
+    await answered;
+    return obliging()(request, index);
+  };
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route("**/backtests/estimate", async route => {
+    await released;
+    await route.continue();
+  });
+  await page.route("**/backtests/*/cancel", route =>
+    route.fulfill({ status: 500, json: { code: "INTERNAL", message: "Internal error." } }),
+  );
+  await open(`/${id}`);
+  const panel = page.getByRole("region", { name: "Backtest" });
+  await panel.getByLabel("Latest traces").selectOption("50");
+  await panel.getByRole("button", { name: "Backtest", exact: true }).click();
+  await panel.getByLabel("Latest traces").selectOption("1000");
+  release();
+  const started = page.waitForRequest(
+    request => request.method() === "POST" && request.url().endsWith("/backtests"),
+  );
+  await panel.getByRole("button", { name: "Run with judge" }).click();
+  assert.equal((await started).postDataJSON().traces, 50);
+  await panel.getByRole("progressbar", { name: "Traces tried" }).waitFor();
+  await open("/new");
+  await panel.getByRole("button", { name: "Cancel it" }).click();
+  await panel.getByText("Internal error.").waitFor();
+  answer();
+});
+
 test("a new test without traces says what is missing", async () => {
   const { page, owner, open, traceId } = await openWorld(browser);
   await owner.client.delete(`/api/traces/${traceId}`).expect(204);

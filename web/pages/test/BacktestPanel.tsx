@@ -8,7 +8,12 @@ import { type Answer, type Failure, failureOf } from "../../api.ts";
 import { numberText } from "../../format.ts";
 import { counted } from "../../labels.ts";
 import { estimateText } from "../../money.ts";
-import { cancelBacktest, estimateBacktest, startBacktest } from "../../mutations/backtests.ts";
+import {
+  type BacktestRequest,
+  cancelBacktest,
+  estimateBacktest,
+  startBacktest,
+} from "../../mutations/backtests.ts";
 import { backtestQuery, backtestsQuery } from "../../queries/backtests.ts";
 import { isSameJson } from "../../same-json.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -31,7 +36,7 @@ type PanelProps = {
 
 type Step =
   | { step: "none" | "estimating" | "starting" }
-  | { step: "estimated"; estimate: BacktestEstimate; document: unknown }
+  | { step: "estimated"; estimate: BacktestEstimate; request: BacktestRequest }
   | { step: "failed"; failure: Failure };
 
 const sizes = [50, 100, 250, 500, 1_000];
@@ -52,16 +57,15 @@ export function BacktestPanel({ agentId, stored, editing, onPath }: PanelProps) 
   const shown = useQuery({ ...backtestQuery(shownId ?? ""), enabled: shownId !== undefined });
   const running = all?.[0]?.state === "running" ? all[0] : undefined;
   const isShownRunning = shown.data?.state === "running";
-  const request = (document: unknown) => ({ test: document, testId: stored?.id, traces });
 
-  async function start(document: unknown, judge: boolean): Promise<void> {
+  async function start(request: BacktestRequest, judge: boolean): Promise<void> {
     setState({ step: "starting" });
-    const answer = await startBacktest(agentId, { ...request(document), judge });
+    const answer = await startBacktest(agentId, { ...request, judge });
     await queries.invalidateQueries({ queryKey: backtestsQuery(agentId).queryKey });
     if (!answer.ok) return setState({ step: "failed", failure: answer.failure });
     const { id } = answer.value;
     queries.setQueryData(backtestQuery(id).queryKey, answer.value);
-    setTried({ id, document });
+    setTried({ id, document: request.test });
     setState({ step: "none" });
     // The URL is another page's by now.
     if (!isMounted()) return;
@@ -69,12 +73,12 @@ export function BacktestPanel({ agentId, stored, editing, onPath }: PanelProps) 
   }
 
   async function estimate(): Promise<void> {
-    const { document } = editing;
+    const request = { test: editing.document, testId: stored?.id, traces };
     setState({ step: "estimating" });
-    const answer: Answer<BacktestEstimate> = await estimateBacktest(agentId, request(document));
+    const answer: Answer<BacktestEstimate> = await estimateBacktest(agentId, request);
     if (!answer.ok) setState({ step: "failed", failure: answer.failure });
-    else if (!answer.value.needsJudge && answer.value.traces > 0) await start(document, false);
-    else setState({ step: "estimated", estimate: answer.value, document });
+    else if (!answer.value.needsJudge && answer.value.traces > 0) await start(request, false);
+    else setState({ step: "estimated", estimate: answer.value, request });
   }
 
   const isBusy = state.step === "estimating" || state.step === "starting";
@@ -115,8 +119,8 @@ export function BacktestPanel({ agentId, stored, editing, onPath }: PanelProps) 
         {state.step === "estimated" && (
           <Estimate
             estimate={state.estimate}
-            outdated={isChanged(state.document)}
-            onStart={judge => void start(state.document, judge)}
+            outdated={isChanged(state.request.test)}
+            onStart={judge => void start(state.request, judge)}
             onCancel={() => setState({ step: "none" })}
           />
         )}
@@ -197,9 +201,11 @@ function Estimate({ estimate, outdated, onStart, onCancel }: EstimateProps) {
 function Blocking({ backtest, agentId }: { backtest: Backtest; agentId: string }) {
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
   const cancel = async () => {
     setBusy(true);
-    await cancelBacktest(backtest.id);
+    const answer = await cancelBacktest(backtest.id);
+    setFailure(answer.ok ? undefined : answer.failure);
     await queries.invalidateQueries({ queryKey: backtestsQuery(agentId).queryKey });
     setBusy(false);
   };
@@ -214,6 +220,7 @@ function Blocking({ backtest, agentId }: { backtest: Backtest; agentId: string }
           Cancel it
         </Button>
       </div>
+      <FailureNotice failure={failure} />
     </Notice>
   );
 }
