@@ -222,6 +222,36 @@ test("a version that someone else saved in the meantime is not overwritten witho
   await page.getByRole("heading", { level: 1, name: "Rescued" }).waitFor();
 });
 
+test("a status that is changed while the test is being saved follows it, and is no conflict", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route(`**/api/tests/${id}`, async route => {
+    if (route.request().method() !== "PUT") return route.continue();
+    const response = await route.fetch();
+    await released;
+    await route.fulfill({ response });
+  });
+  await world.open(`/${id}`);
+  await openSection(page, "Name");
+  await page.getByLabel("Name", { exact: true }).fill("Slow");
+  const stored = page.waitForRequest(request => request.method() === "PUT");
+  await saveButton(page).click();
+  await stored;
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Disable" }).click();
+  release();
+  await page.getByText("Test case disabled").waitFor();
+  await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
+  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  assert.deepEqual([body.name, body.status], ["Slow", "disabled"]);
+  await page.getByLabel("Name", { exact: true }).fill("Slow again");
+  await saveButton(page).click();
+  await page.getByRole("heading", { level: 1, name: "Slow again" }).waitFor();
+  await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
+});
+
 test("a second turn shows that the test runs manually only", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;

@@ -7,7 +7,6 @@ import type { Failure } from "../../api.ts";
 import { DeleteTest } from "../../forms/DeleteTests.tsx";
 import { duplicateTest } from "../../forms/test-changes.ts";
 import { useLaunch } from "../../forms/use-launch.tsx";
-import { setTestStatus } from "../../mutations/tests.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
@@ -42,9 +41,8 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   }
 
   async function setStatus(status: ListedTest["status"]): Promise<void> {
-    const answer = await setTestStatus(stored.id, status);
+    const answer = await save.setStatus(status);
     if (!answer.ok) return setFailed({ title: "Status not changed", failure: answer.failure });
-    save.noteStatus(status);
     queries.setQueryData(testQuery(stored.id).queryKey, answer.value);
     toast(status === "active" ? "Test case activated" : "Test case disabled");
     await refresh();

@@ -5,7 +5,7 @@ import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { type Answer, ask, type Failure } from "../../api.ts";
 import { documentOf } from "../../forms/test-changes.ts";
 import { ineligibilities } from "../../labels.ts";
-import { createTest, replaceTest } from "../../mutations/tests.ts";
+import { createTest, replaceTest, setTestStatus } from "../../mutations/tests.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import { isSameJson } from "../../same-json.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -43,8 +43,8 @@ export type Save = {
   send: (how?: "overwrite" | "as_new") => Promise<void>;
   /** Replaces the draft with the saved version. */
   load: (test: ListedTest) => void;
-  /** Called when the status was changed outside the form. */
-  noteStatus: (status: ListedTest["status"]) => void;
+  /** Changes the status alone, once a save that is running has ended. */
+  setStatus: (status: ListedTest["status"]) => Promise<Answer<ListedTest>>;
   closeConflict: () => void;
 };
 
@@ -65,21 +65,40 @@ export function useSave({
   const [tried, setTried] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   const [conflict, setConflict] = useState<ListedTest | null>();
-  const isSending = useRef(false);
+  const sending = useRef<Promise<unknown>>(undefined);
   const leaving = useRef(false);
 
   async function send(how?: "overwrite" | "as_new"): Promise<void> {
-    if (isSending.current) return;
-    isSending.current = true;
-    setBusy(true);
+    if (sending.current !== undefined) return;
     setConflict(undefined);
     setFailure(undefined);
+    await alone(() => store(how));
+  }
+
+  async function alone<T>(work: () => Promise<T>): Promise<T> {
+    setBusy(true);
+    const working = work();
+    sending.current = working;
     try {
-      await store(how);
+      return await working;
     } finally {
-      isSending.current = false;
+      sending.current = undefined;
       setBusy(false);
     }
+  }
+
+  async function setStatus(status: ListedTest["status"]): Promise<Answer<ListedTest>> {
+    while (sending.current !== undefined) await sending.current.catch(() => undefined);
+    return alone(async () => {
+      const answer = await setTestStatus(stored!.id, status);
+      if (answer.ok) {
+        // The other fields stay as last read, so that changes by others are still noticed.
+        setStored(was => was && { ...was, status });
+        setSaved(was => ({ ...was, status }));
+        change({ kind: "field", name: "status", value: status });
+      }
+      return answer;
+    });
   }
 
   async function store(how: "overwrite" | "as_new" | undefined): Promise<void> {
@@ -139,14 +158,7 @@ export function useSave({
       setSaved(document);
       change({ kind: "replace", document });
     },
-    noteStatus(status) {
-      if (!stored) return;
-      // Keep the other fields as last read, so that changes by others are still noticed.
-      const test = { ...stored, status };
-      setStored(test);
-      setSaved(documentOf(test));
-      change({ kind: "field", name: "status", value: status });
-    },
+    setStatus,
     closeConflict: () => setConflict(undefined),
   };
 }
