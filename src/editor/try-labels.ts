@@ -78,9 +78,11 @@ export async function tryLabels(
   if (!open) throw new Error("Only the project's judge can be asked here.");
   const noMoreCalls = clock.timeout(startCallsMs);
   const signal = AbortSignal.any([clientSignal, clock.timeout(trialMs)]);
-  const labels: LabelWithQuestion[] = [];
+  const labels: (LabelWithQuestion | null)[] = [];
+  const ids: string[] = [];
   for await (const label of readQuestions(db, { projectId, testId }, { before, rowsMax: count + 1 })) {
-    labels.push(label);
+    ids.push(label.id);
+    labels.push(label.question === null ? null : label);
   }
   const asked = labels.slice(0, count);
   const items: TriedLabel[] = [];
@@ -90,7 +92,8 @@ export async function tryLabels(
   const askOneAfterAnother = async () => {
     while (next < asked.length && unavailable === null && !noMoreCalls.aborted && !signal.aborted) {
       const at = next++;
-      const label = asked[at]!;
+      const label = asked[at];
+      if (!label) continue;
       const { agentId, traceId } = label;
       const context = { agentId, traceId, runId: null, deadlineAt: null, tries: 0 };
       const judge = open(estimate ? { ...context, cachedOnly: true, onCall: calls.add } : context);
@@ -104,8 +107,8 @@ export async function tryLabels(
   return {
     items: estimate ? [] : items.filter(item => item !== undefined),
     estimate: estimate ? calls.figures() : null,
-    labels: Math.min(next, asked.length),
-    last: isLeft ? (asked[next - 1]?.id ?? null) : null,
+    labels: asked.slice(0, next).filter(label => label !== null).length,
+    last: isLeft ? (ids[next - 1] ?? null) : null,
     unavailable,
   };
 }

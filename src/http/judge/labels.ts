@@ -240,15 +240,20 @@ async function setOf(
   page: z.output<typeof PageQuery>,
 ): Promise<LabelSet> {
   const labels: LabelWithQuestion[] = [];
+  let read = 0;
   let length = 0;
+  let last: string | null = null;
   let full = false;
   for await (const label of readQuestions(db, filters, listingOf(page))) {
-    full = labels.length === page.limit || length > setLengthMax;
+    full = read === page.limit || length > setLengthMax;
     if (full) break;
+    read += 1;
+    last = label.id;
+    if (label.question === null) continue;
     labels.push(label);
     length += JSON.stringify(label.question).length;
   }
-  const { items, nextCursor } = pageOf(labels, { limit: page.limit }, full ? labels.at(-1)!.id : null);
+  const { items, nextCursor } = pageOf(labels, page, full ? last : null);
   return {
     kind: "labels",
     about: "Labels of a project: what the judge was asked, and what people say the answer should be.",

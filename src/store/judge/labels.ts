@@ -147,12 +147,15 @@ export async function listLabels(
 
 export type LabelWithQuestion = ListedLabel & { question: LabelQuestion };
 
-/** Those that can be asked again, newest first. Decompresses one at a time: a question quotes a conversation. */
+/**
+ * Those that can be asked again, newest first; without a question if that, or the label, was deleted meanwhile. Decompresses
+ * one at a time: a question quotes a conversation.
+ */
 export async function* readQuestions(
   db: Database,
   filters: Omit<LabelFilters, "repeatable">,
   { before, rowsMax }: Listing,
-): AsyncGenerator<LabelWithQuestion> {
+): AsyncGenerator<LabelWithQuestion | (ListedLabel & { question: null })> {
   const listed = await listLabels(db, { ...filters, repeatable: true }, { before, rowsMax });
   for (const label of listed) {
     const { rows } = await (await placeOf(db, label.agentId)).pool.query<{ question: Buffer }>({
@@ -160,11 +163,9 @@ export async function* readQuestions(
       text: "select question from labels where agent_id = $1 and id = $2 and question is not null",
       values: [label.agentId, label.id],
     });
-    if (!rows[0]) continue;
-    yield {
-      ...label,
-      question: JSON.parse(zstdDecompressSync(rows[0].question).toString()) as LabelQuestion,
-    };
+    const question =
+      rows[0] && (JSON.parse(zstdDecompressSync(rows[0].question).toString()) as LabelQuestion);
+    yield { ...label, question: question ?? null };
   }
 }
 

@@ -83,10 +83,11 @@ export async function listConversations(
   );
   const ids = rows.map(({ conversationId }) => conversationId);
   const described = await describeConversations(db, agentId, ids, listedTracesMax);
-  // One whose traces were deleted since is left out.
+  // One whose traces were deleted since is left out. The page may then be short, and is not the last one.
+  const isFull = rows.length === listing.rowsMax;
   return {
     rows: rows.flatMap(row => ({ ...described.get(row.conversationId), ...row })).filter(isWhole),
-    reach,
+    reach: isFull ? rows.at(-1)!.id : reach,
   };
 }
 

@@ -1,6 +1,9 @@
 // Labels of the judge's answers over the API: saved, changed, deleted, compared by judge and test, and exported.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import pg from "pg";
+import { tryLabels as tryLabelsWith } from "../../../src/editor/try-labels.ts";
+import { systemClock } from "../../../src/remote/clock.ts";
 import { sendJson, startAgentServer } from "../../support/agent-server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { obliging, refusal } from "../../support/judge-server.ts";
@@ -263,6 +266,39 @@ test("a judge that is not saved is tried on all labels, in pages, and says what 
     labels.map((label: Read) => label.model),
     ["local-model", "local-model"],
   );
+});
+
+test("a label that is deleted while a page is read does not end the pages", async t => {
+  const { project, testId, runId } = await evaluated();
+  await put(runId, { testId, checkId: "judged", answer: "fail" });
+  const { id: newer } = await put(runId, { testId, checkId: null, answer: "match" });
+  const { query } = pg.Pool.prototype;
+  let deletions = 0;
+  t.mock.method(
+    pg.Pool.prototype,
+    "query",
+    async function (this: pg.Pool, asked: pg.QueryConfig, values?: unknown[]) {
+      if (asked.name === "label-question" && asked.values?.[1] === newer) {
+        deletions += 1;
+        return { rows: [] };
+      }
+      return Reflect.apply(query, this, [asked, values]);
+    },
+  );
+  const path = `/api/projects/${project.projectId}/labels/set?limit=1`;
+  const first = await project.get(path);
+  assert.deepEqual(first.labels, []);
+  const second = await project.get(`${path}&cursor=${first.nextCursor}`);
+  assert.deepEqual([second.labels.length, second.labels[0].checkId, second.nextCursor], [1, "judged", null]);
+
+  const unasked = () => assert.fail("the judge was asked");
+  const tried = await tryLabelsWith(
+    { db: service.db, judgeOf: unasked, clock: systemClock },
+    { projectId: project.projectId, connection: null, count: 1, estimate: false },
+    new AbortController().signal,
+  );
+  assert.deepEqual([tried.items, tried.labels, tried.last], [[], 0, newer]);
+  assert.equal(deletions, 2);
 });
 
 test("a judge that cannot be asked ends the trial with the reason, and a wrong connection is named", async () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import fc from "fast-check";
+import type pg from "pg";
 import { backfillTraces } from "../../../src/load/backfill.ts";
 import { HeapSemaphore } from "../../../src/load/heap-semaphore.ts";
 import { refreshStale } from "../../../src/load/stale.ts";
@@ -170,6 +171,31 @@ it("a merge whose spans disagree takes the trace out of its conversation, and de
   assert.deepEqual(await listed(), [["s", 1]]);
   await deleteTrace(db, one.traceId);
   assert.deepEqual(await listed(), []);
+});
+
+it("a conversation that is deleted while the list is read does not end its pages", async () => {
+  const sender = await makeSender(db, { judged: false });
+  const [older, newer] = [{ conversation: "older" }, { conversation: "newer" }];
+  const models = [older, newer].map(one => ({ ...one, start: 0, kind: "live" as const }));
+  const stored = await storeAll(sender.agentId, models);
+  const racing = {
+    ...db,
+    pool: {
+      query: async (query: pg.QueryConfig) => {
+        if (query.name === "describe_conversations") await deleteTrace(db, stored[1]!.id);
+        return db.pool.query(query);
+      },
+    } as unknown as pg.Pool,
+  };
+  const first = await listConversations(racing, sender.agentId, undefined, { before: newest, rowsMax: 1 });
+  assert.deepEqual(first.rows, []);
+  assert.ok(first.reach !== null);
+  const rest = { before: first.reach, rowsMax: 1 };
+  const { rows } = await listConversations(db, sender.agentId, undefined, rest);
+  assert.deepEqual(
+    rows.map(({ conversationId }) => conversationId),
+    ["older"],
+  );
 });
 
 it("ids that differ after 10,000 characters are two conversations, and each is found by the whole id", async () => {
