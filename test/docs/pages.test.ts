@@ -5,6 +5,9 @@ import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { generatedPages } from "../../scripts/docs.ts";
 import { variableNames } from "../../src/config/environment.ts";
+import { JudgeCall, JudgeTrial } from "../../src/http/judge/schemas.ts";
+import { dropReasons } from "../../src/model/ingestion.ts";
+import { againRefusals } from "../../src/model/run/tests-again.ts";
 import { parseTestCase } from "../../src/model/test-case/test-case.ts";
 import { blocksOf, readPages, root } from "./pages.ts";
 
@@ -68,6 +71,23 @@ test("every JSON block parses, and every test case in one is valid", () => {
     testCases += 1;
   }
   assert.ok(testCases >= 2);
+});
+
+test("docs/api.md names each reason, fault, kind and state in its section", () => {
+  const api = pages.find(({ name }) => name === "docs/api.md")!.text;
+  const sections = new Map(
+    api.split(/^## /m).map(text => [text.slice(0, text.indexOf("\n")), text] as const),
+  );
+  const named: [section: string, names: readonly string[]][] = [
+    ["Waiting runs and an unavailable judge", againRefusals],
+    ["The ingestion log", dropReasons],
+    ["A project's judge", JudgeTrial.shape.fault.unwrap().options],
+    ["The judge", [...JudgeCall.shape.kind.options, ...JudgeCall.shape.state.options]],
+  ];
+  for (const [section, names] of named) {
+    const missing = names.filter(name => !sections.get(section)!.includes(`\`${name}\``));
+    assert.deepEqual(missing, [], section);
+  }
 });
 
 test("every variable in compose.yaml, README and docs/ is one that the service reads", () => {
