@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Refusal } from "../model/refusal.ts";
 import { isUuid } from "../store/accounts/ownership.ts";
 import { type Listing, newest } from "../store/listing.ts";
-import type { Page } from "./schemas.ts";
+import { type Page, queryNumber } from "./schemas.ts";
 
 // A cursor is the id of the last item returned or scanned, as 22 opaque characters.
 const Cursor = z
@@ -21,7 +21,7 @@ const Cursor = z
 /** The query parameters of every list. */
 export const PageQuery = z.object({
   cursor: Cursor,
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: queryNumber(z.number().int().min(1).max(200)).prefault(50),
 });
 
 /** Reads one row more than the page has, to find out whether there is a next page. */

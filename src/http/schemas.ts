@@ -41,6 +41,22 @@ export const Time = z.iso.datetime();
 /** A time in a query, in any zone. */
 export const Instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
 
+// Number fields of browsers also send `.5`.
+const decimal = /^-?(\d+(\.\d+)?|\.\d+)(e[+-]?\d+)?$/i;
+
+/**
+ * A number in a query: a decimal, as OpenAPI describes it. JavaScript would also read an empty text, or `0x10`. For a default use
+ * `prefault`, which OpenAPI shows.
+ */
+export function queryNumber(schema = z.number()) {
+  return z.preprocess((text, context) => {
+    if (typeof text === "number") return text;
+    if (typeof text === "string" && decimal.test(text)) return Number(text);
+    context.addIssue("Must be a decimal number.");
+    return z.NEVER;
+  }, schema);
+}
+
 /** A boolean in a query: `true` or `false`. */
 export const Flag = z
   .stringbool({ truthy: ["true"], falsy: ["false"], case: "sensitive", error: "Must be true or false." })

@@ -135,11 +135,14 @@ test("patterns use nothing that regex engines of other languages lack", () => {
   for (const [, pattern] of patterns) assert.doesNotMatch(JSON.parse(pattern!), /\\[pPu]|\(\?<|\\[1-9]/);
 });
 
-test("what requests must be is described: cursors, booleans of queries, and fields that concern each other", async () => {
+test("what requests must be is described: cursors, numbers and booleans of queries, and fields that concern each other", async () => {
   const { client, projectId } = await service.verifiedAccount();
-  type Described = { parameters: { name: string; schema: { type: string; pattern: string } }[] };
+  type Schema = { type: string; pattern: string; minimum: number; maximum: number; default: unknown };
+  type Described = { parameters: { name: string; schema: Schema }[] };
   const query = (path: string, name: string) =>
     (described.paths[path]!["get"] as unknown as Described).parameters.find(one => one.name === name)!.schema;
+  const { type, minimum, maximum, default: standard } = query("/api/projects", "limit");
+  assert.deepEqual([type, minimum, maximum, standard], ["integer", 1, 200, 50]);
   const cursor = new RegExp(query("/api/projects", "cursor").pattern);
   await client.post("/api/projects", { name: "Second" }).expect(201);
   const { body } = await client.get("/api/projects?limit=1").expect(200);

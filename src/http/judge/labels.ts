@@ -27,7 +27,7 @@ import { findTraceSize } from "../../store/traces/read.ts";
 import { traceLimits } from "../../threads/heap.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Flag, Id, pageSchema } from "../schemas.ts";
+import { Flag, Id, pageSchema, queryNumber } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { type Judged, judgedIn, questionOf } from "./label-question.ts";
 import { JudgeAgreement, Label, LabelBody, LabelSet, ListedLabel } from "./label-schemas.ts";
@@ -142,7 +142,7 @@ function registerLabelsOfProjects(app: App, db: Database): void {
         summary: "Export labels with what the judge was asked, as a set for the judge benchmark",
         querystring: PageQuery.extend({
           ...Filters.shape,
-          limit: z.coerce.number().int().min(1).max(setMax).default(setMax),
+          limit: queryNumber(z.number().int().min(1).max(setMax)).prefault(setMax),
         }),
         response: { 200: LabelSet },
       },

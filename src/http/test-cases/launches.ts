@@ -19,7 +19,7 @@ import {
 import { listRunnable } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Flag, Id, pageSchema } from "../schemas.ts";
+import { Flag, Id, pageSchema, queryNumber } from "../schemas.ts";
 import { requireVerified } from "../session.ts";
 import { chooseTests, estimateOf, testsMax } from "./launch-choice.ts";
 import { Launch, LaunchComparison, LaunchDetail, LaunchEstimate, LaunchedRun } from "./launch-schemas.ts";
@@ -139,12 +139,8 @@ function registerReads(app: App, { db }: LaunchesDeps): void {
         summary: "Get a launch with its first runs, compared with the previous runs",
         params,
         querystring: z.object({
-          limit: z.coerce
-            .number()
-            .int()
-            .min(0)
-            .max(detailRunsMax)
-            .default(detailRunsMax)
+          limit: queryNumber(z.number().int().min(0).max(detailRunsMax))
+            .prefault(detailRunsMax)
             .describe("How many runs to answer; 0 for none."),
         }),
         response: { 200: LaunchDetail },
@@ -162,7 +158,9 @@ function registerReads(app: App, { db }: LaunchesDeps): void {
         params,
         querystring: PageQuery.extend({
           testId: Id.optional().describe("Only runs of this test."),
-          row: z.coerce.number().int().min(1).max(1_000).optional().describe("Only runs of this input."),
+          row: queryNumber(z.number().int().min(1).max(1_000))
+            .optional()
+            .describe("Only runs of this input."),
           result: z.enum(runResults).optional().describe("Only runs with this result."),
         }),
         response: { 200: pageSchema(LaunchedRun) },

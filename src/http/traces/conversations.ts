@@ -22,7 +22,7 @@ import { traceLimits } from "../../threads/heap.ts";
 import type { TraceParts } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Id, searchText } from "../schemas.ts";
+import { Id, queryNumber, searchText } from "../schemas.ts";
 import { conversationView, turnPartView } from "./conversation-view.ts";
 import { ConversationPage, ConversationTurns, TurnOfTrace } from "./conversations-schemas.ts";
 import { viewsOf } from "./list.ts";
@@ -39,7 +39,7 @@ const Query = z.object({
   cursor: turnsCursor,
   traceId: Id.optional().describe("Begin with this turn of the conversation."),
   from: z.enum(["start", "end"]).default("start").describe("end: the last turns."),
-  limit: z.coerce.number().int().min(1).max(50).default(20),
+  limit: queryNumber(z.number().int().min(1).max(50)).prefault(20),
 });
 
 export function registerConversations(app: App, { db, reader }: Deps & { reader: TraceParts }): void {

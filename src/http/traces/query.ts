@@ -7,10 +7,10 @@ import { boundedId } from "../../model/trace/identity.ts";
 import type { SpanFilter } from "../../model/trace/span-filter.ts";
 import type { TraceFilters } from "../../store/traces/list.ts";
 import { PageQuery } from "../page.ts";
-import { Flag, Id, Instant, searchText } from "../schemas.ts";
+import { Flag, Id, Instant, queryNumber, searchText } from "../schemas.ts";
 
-const number = z.coerce.number().nonnegative();
-const count = number.int();
+const number = queryNumber(z.number().nonnegative());
+const count = queryNumber(z.number().nonnegative().int());
 const Outcome = z.enum(["passed", "failed", "skipped", "missing_instrumentation"]);
 /** Ids are sent with any length. */
 const idsMax = 10_000;
@@ -57,7 +57,7 @@ export const TraceQuery = PageQuery.extend({
     .enum(resultStates)
     .optional()
     .describe("Failed traces with a failed result that is open, known or resolved."),
-  httpStatus: z.coerce.number().int().min(100).max(999).optional(),
+  httpStatus: queryNumber(z.number().int().min(100).max(999)).optional(),
   externalId: searchText(255)
     .optional()
     .describe("The whole id, as sent. An OTLP trace ID is found in any case."),
@@ -75,11 +75,13 @@ export const TraceQuery = PageQuery.extend({
   userId: searchText(idsMax).optional().describe("The whole id, as sent or as answers show it."),
   testId: Id.optional().describe("Traces on which this test has a result."),
   testOutcome: Outcome.optional().describe("The outcome of the test `testId`."),
-  testVersion: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(2 ** 31 - 1)
+  testVersion: queryNumber(
+    z
+      .number()
+      .int()
+      .min(1)
+      .max(2 ** 31 - 1),
+  )
     .optional()
     .describe("The version of the test `testId` that was evaluated."),
   checkType: z

@@ -71,6 +71,8 @@ for (const [query, path] of [
   ["limit=201", "limit"],
   ["limit=1.5", "limit"],
   ["limit=many", "limit"],
+  ["limit=0x10", "limit"],
+  ["limit=%205", "limit"],
   ["limit=1&limit=2", "limit"],
 ] as const) {
   test(`a list with the query ${query} is 400 VALIDATION_ERROR`, async () => {
