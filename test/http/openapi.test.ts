@@ -11,7 +11,11 @@ type Operation = {
   responses: Record<string, object>;
   parameters?: { name: string; in: string }[];
 };
-type Body = { content: Record<string, { schema: { properties: Record<string, { readOnly?: boolean }> } }> };
+type BodySchema = {
+  properties: Record<string, { readOnly?: boolean }>;
+  dependentRequired?: Record<string, string[]>;
+};
+type Body = { content: Record<string, { schema: BodySchema }> };
 type Description = {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
@@ -101,6 +105,7 @@ test("a test case can be sent as it was returned, by its description too", () =>
     for (const name of ["id", "agentId", "version", "eligibility"]) {
       assert.equal(schema.properties[name]?.readOnly, true, name);
     }
+    assert.deepEqual(schema.dependentRequired, { agentId: ["id"], version: ["id"], eligibility: ["id"] });
   }
 });
 

@@ -53,9 +53,21 @@ const savedBody = z.unknown().meta({ ...description, required: ["name"], ...read
 
 /** Fields that responses add to the document. */
 const addedFields = ["id", "agentId", "version", "eligibility"];
-const ignored = { readOnly: true, description: "Ignored; accepted so that a response can be sent back." };
-const added = Object.fromEntries(addedFields.map(name => [name, ignored]));
-const change = { ...description, properties: { ...description.properties, ...added } };
+const ignored = {
+  readOnly: true,
+  description: "Ignored beside `id`; accepted so that a response can be sent back.",
+};
+const added = {
+  ...Object.fromEntries(addedFields.map(name => [name, ignored])),
+  id: { readOnly: true, type: "string", format: "uuid", description: "The id in the URL." },
+};
+const change = {
+  ...description,
+  properties: { ...description.properties, ...added },
+  dependentRequired: Object.fromEntries(
+    addedFields.filter(name => name !== "id").map(name => [name, ["id"]]),
+  ),
+};
 const Replacement = z.unknown().meta({ ...change, required: ["name"], ...ready });
 const DocumentChange = z.unknown().meta(change);
 

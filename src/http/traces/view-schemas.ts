@@ -7,6 +7,7 @@ const View = {
   search: z
     .record(z.string().regex(/^[A-Za-z]{1,40}$/), searchText(500))
     .refine(search => Object.keys(search).length <= 50, "At most 50 parameters.")
+    .meta({ maxProperties: 50 })
     .describe("Parameters of the dashboard's URL of the list: the filters, `kind`, `order` and `within`."),
 };
 export const ViewToSave = z.object(View);
