@@ -1,7 +1,7 @@
 // Tells what was redacted in the spans of a merged trace, from what was redacted in its batches.
 import type { Redaction } from "../redaction.ts";
 import { contentOf } from "./join-records.ts";
-import { isSameResource } from "./merge.ts";
+import { isSameResource } from "./same-resource.ts";
 import type { Attributes, Batch, LogRecord, Span } from "./trace.ts";
 
 /** Beyond it, the first of each rule. */

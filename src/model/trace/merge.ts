@@ -1,8 +1,8 @@
 // Merges the batches of a trace, with a result that does not depend on their order.
-import { isDeepStrictEqual } from "node:util";
 import { observedMark } from "../run/observed-turn.ts";
 import { joinRecords } from "./join-records.ts";
 import { joinRedactions } from "./join-redactions.ts";
+import { isSameResource } from "./same-resource.ts";
 import type { Attributes, Batch, MergedTrace, Span, TracePath } from "./trace.ts";
 
 /**
@@ -88,11 +88,6 @@ function holdSeveralResources(batches: Batch[]): boolean {
   if (batches.length < 2) return false;
   const first = batches[0]!.resource;
   return batches.some(batch => !isSameResource(batch.resource, first));
-}
-
-/** Whatever the order of their attributes, as in one request. */
-export function isSameResource(a: Attributes | null, b: Attributes | null): boolean {
-  return isDeepStrictEqual(a, b);
 }
 
 /** Makes the first span's resource the trace's, and removes it from every span that has the same. */
