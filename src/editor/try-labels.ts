@@ -7,7 +7,7 @@ import type { PlacesOfRule } from "../model/redaction.ts";
 import { reasonText } from "../model/run/reason-text.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
-import { type LabelWithQuestion, readQuestions } from "../store/judge/labels.ts";
+import { type LabelWithQuestion, type ReadLabel, readQuestions } from "../store/judge/labels.ts";
 import { newest } from "../store/listing.ts";
 import { CallEstimate, type EstimatedCalls } from "./call-estimate.ts";
 
@@ -78,11 +78,9 @@ export async function tryLabels(
   if (!open) throw new Error("Only the project's judge can be asked here.");
   const noMoreCalls = clock.timeout(startCallsMs);
   const signal = AbortSignal.any([clientSignal, clock.timeout(trialMs)]);
-  const labels: (LabelWithQuestion | null)[] = [];
-  const ids: string[] = [];
+  const labels: ReadLabel[] = [];
   for await (const label of readQuestions(db, { projectId, testId }, { before, rowsMax: count + 1 })) {
-    ids.push(label.id);
-    labels.push(label.question === null ? null : label);
+    labels.push(label);
   }
   const asked = labels.slice(0, count);
   const items: TriedLabel[] = [];
@@ -92,8 +90,8 @@ export async function tryLabels(
   const askOneAfterAnother = async () => {
     while (next < asked.length && unavailable === null && !noMoreCalls.aborted && !signal.aborted) {
       const at = next++;
-      const label = asked[at];
-      if (!label) continue;
+      const label = asked[at]!;
+      if (label.question === null) continue;
       const { agentId, traceId } = label;
       const context = { agentId, traceId, runId: null, deadlineAt: null, tries: 0 };
       const judge = open(estimate ? { ...context, cachedOnly: true, onCall: calls.add } : context);
@@ -107,8 +105,8 @@ export async function tryLabels(
   return {
     items: estimate ? [] : items.filter(item => item !== undefined),
     estimate: estimate ? calls.figures() : null,
-    labels: asked.slice(0, next).filter(label => label !== null).length,
-    last: isLeft ? (ids[next - 1] ?? null) : null,
+    labels: asked.slice(0, next).filter(({ question }) => question !== null).length,
+    last: isLeft ? (asked[next - 1]?.id ?? null) : null,
     unavailable,
   };
 }

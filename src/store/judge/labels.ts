@@ -147,15 +147,15 @@ export async function listLabels(
 
 export type LabelWithQuestion = ListedLabel & { question: LabelQuestion };
 
-/**
- * Those that can be asked again, newest first; without a question if that, or the label, was deleted meanwhile. Decompresses
- * one at a time: a question quotes a conversation.
- */
+/** `question` null: it, or the label, was deleted while the labels were read. */
+export type ReadLabel = LabelWithQuestion | (ListedLabel & { question: null });
+
+/** Those that can be asked again, newest first. Decompresses one at a time: a question quotes a conversation. */
 export async function* readQuestions(
   db: Database,
   filters: Omit<LabelFilters, "repeatable">,
   { before, rowsMax }: Listing,
-): AsyncGenerator<LabelWithQuestion | (ListedLabel & { question: null })> {
+): AsyncGenerator<ReadLabel> {
   const listed = await listLabels(db, { ...filters, repeatable: true }, { before, rowsMax });
   for (const label of listed) {
     const { rows } = await (await placeOf(db, label.agentId)).pool.query<{ question: Buffer }>({
