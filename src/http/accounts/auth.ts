@@ -3,7 +3,6 @@
 import { betterAuth } from "better-auth";
 import type { FastifyRequest } from "fastify";
 import type { Account } from "../../model/account.ts";
-import { Refusal } from "../../model/refusal.ts";
 import { passwordResetMail } from "../../remote/mail/mails.ts";
 import { hasSession } from "../../store/accounts/accounts.ts";
 import { accountsDatabase } from "../../store/accounts/library.ts";
@@ -14,6 +13,7 @@ import { deleteTracesOf } from "../../store/traces/read.ts";
 import type { Background } from "../background.ts";
 import type { Deps } from "../deps.ts";
 import { callLibrary, recordOutage } from "./outages.ts";
+import { passwordChanged } from "./password-changed.ts";
 import { limitHashing } from "./passwords.ts";
 import { passwordLengthMax, passwordLengthMin } from "./schemas.ts";
 import { notifyOwner } from "./sign-up.ts";
@@ -74,12 +74,7 @@ export async function openAuth(deps: Deps, background: Background) {
           // A change whose current password was verified before another change or a reset must not undo that one.
           before: async (_password, endpoint) => {
             const session = endpoint?.context.session?.session;
-            if (session && !(await hasSession(db, session.token))) {
-              throw new Refusal("UNAUTHORIZED", {
-                message: "The password was changed.",
-                hint: "Sign in with the new one.",
-              });
-            }
+            if (session && !(await hasSession(db, session.token))) throw passwordChanged();
           },
         },
       },

@@ -1,9 +1,9 @@
 // /api/auth/sign-in/email: opens a session, unless the password changed while it was being verified.
 import { z } from "zod";
-import { Refusal } from "../../model/refusal.ts";
 import { endSession, findStoredPassword } from "../../store/accounts/accounts.ts";
 import type { App, Deps } from "../deps.ts";
 import type { Forward } from "./accounts.ts";
+import { passwordChanged } from "./password-changed.ts";
 import { Email, Password, SignedIn } from "./schemas.ts";
 
 const Opened = SignedIn.extend({ token: z.string() });
@@ -28,10 +28,7 @@ export function registerSignIn(app: App, { db }: Deps, forward: Forward): void {
       if ((await findStoredPassword(db, email)) === verified) return answer;
       await endSession(db, answer.token);
       reply.removeHeader("set-cookie");
-      throw new Refusal("UNAUTHORIZED", {
-        message: "The password was changed.",
-        hint: "Sign in with the new one.",
-      });
+      throw passwordChanged();
     },
   );
 }
