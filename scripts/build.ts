@@ -15,12 +15,14 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const root = join(import.meta.dirname, "..");
+/** In the checkout: nothing else is there. */
+const ownFolder = join(root, "dist", "web");
 // As config.ts reads it: an empty or blank variable counts as absent.
-const built = resolve(root, process.env["SVC_DASHBOARD_DIR"]?.trim() || "dist/web");
+const built = resolve(root, process.env["SVC_DASHBOARD_DIR"]?.trim() || ownFolder);
 /** Written last, so that it marks a complete build. Contains the fingerprint of the sources. */
 const stamp = ".sources";
 
@@ -63,8 +65,9 @@ async function build(): Promise<void> {
 /** Throws if the folder has files of others, which publishing would delete. */
 function requireOwnFolder(): void {
   const dataDir = resolve(root, process.env["SVC_DATA_DIR"]?.trim() || "data");
-  const isShared = !relative(built, dataDir).startsWith("..");
-  const hasOthers = existsSync(built) && readdirSync(built).length > 0 && builtFrom() === undefined;
+  const isShared = relative(built, dataDir).split(sep)[0] !== "..";
+  const isFull = existsSync(built) && readdirSync(built).length > 0;
+  const hasOthers = built !== ownFolder && isFull && builtFrom() === undefined;
   if (!isShared && !hasOthers) return;
   const problem = isShared ? "contains the data folder" : "contains other files than a build";
   throw new Error(`${built} ${problem}. Set SVC_DASHBOARD_DIR to a folder for the dashboard alone.`);
