@@ -5,6 +5,7 @@ import { Refusal } from "../model/refusal.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
 import { newId } from "./new-id.ts";
+import { openLimit } from "./open-limit.ts";
 import type { Vault } from "./secrets/vault.ts";
 
 /** `values`: as they were asked for, without pseudonyms. */
@@ -86,7 +87,7 @@ export async function insertDryRun(db: Database, vault: Vault, erasure: NewErasu
   const id = newId();
   await transaction(db, async client => {
     await client.query(insertSql, [...valuesOf(vault, id, erasure), "find", true, null, null]);
-    await requireStillRoom(client, erasure.projectId);
+    await running.requireStillRoom(client, erasure.projectId);
   });
   return id;
 }
@@ -148,7 +149,7 @@ export async function insertErasure(
       [id, dryRun.id],
     );
     await countMatches(client, id);
-    await requireStillRoom(client, erasure.projectId);
+    await running.requireStillRoom(client, erasure.projectId);
   });
   return id;
 }
@@ -200,29 +201,18 @@ export async function findSealed(db: Database, vault: Vault, id: string): Promis
 }
 
 const runningMax = 5;
+const running = openLimit({
+  max: runningMax,
+  lock: 5,
+  countSql: "select count(*)::int as count from erasures where project_id = $1 and state = 'running'",
+  refusal: () =>
+    new Refusal("CONFLICT", {
+      message: `A project has at most ${runningMax} erasures and dry runs at a time.`,
+      hint: "Wait for one to finish.",
+    }),
+});
 
 /** Throws CONFLICT if the project has as many unfinished erasures and dry runs as it may have. */
 export async function requireRoom({ pool }: Database, projectId: string): Promise<void> {
-  if ((await countRunning(pool, projectId)) >= runningMax) throw tooManyRunning();
-}
-
-/** Call it last in the transaction that inserts one: those that begin at the same time do not exceed the limit together. */
-async function requireStillRoom(client: pg.PoolClient, projectId: string): Promise<void> {
-  await client.query("select pg_advisory_xact_lock(hashtextextended($1, 5))", [projectId]);
-  if ((await countRunning(client, projectId)) > runningMax) throw tooManyRunning();
-}
-
-async function countRunning(client: Pick<pg.PoolClient, "query">, projectId: string): Promise<number> {
-  const { rows } = await client.query<{ count: number }>(
-    "select count(*)::int as count from erasures where project_id = $1 and state = 'running'",
-    [projectId],
-  );
-  return rows[0]!.count;
-}
-
-function tooManyRunning(): Refusal {
-  return new Refusal("CONFLICT", {
-    message: `A project has at most ${runningMax} erasures and dry runs at a time.`,
-    hint: "Wait for one to finish.",
-  });
+  await running.requireRoom(pool, projectId);
 }

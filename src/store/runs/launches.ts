@@ -11,6 +11,7 @@ import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
+import { openLimit } from "../open-limit.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
 import type { RunnableTest } from "../test-cases.ts";
 
@@ -25,6 +26,17 @@ export type NewLaunch = {
 
 // Enough for a team and its CI; stops a script that launches in a loop without waiting.
 const openMax = 20;
+const unfinished = openLimit({
+  max: openMax,
+  lock: 20,
+  countSql:
+    "select count(*)::int as count from launches where agent_id = $1 and state in ('queued', 'running')",
+  refusal: () =>
+    new Refusal("CONFLICT", {
+      message: `Limit: ${openMax} unfinished launches per agent.`,
+      hint: "Wait for some to finish, or cancel some.",
+    }),
+});
 
 type LaunchedTest = { test: RunnableTest; place: number; repeats: number };
 
@@ -71,7 +83,7 @@ export async function insertLaunch(
       );
     }
     await insertRuns(client, { agentId, launchId, runIds });
-    await requireStillRoom(client, agentId);
+    await unfinished.requireStillRoom(client, agentId);
     const { rows } = await client.query<LaunchRow>(`${selectLaunch} where l.id = $1`, [launchId]);
     return toLaunch(rows[0]!);
   });
@@ -161,31 +173,7 @@ export async function listLaunches(db: Database, agentId: string, listing: Listi
 
 /** Throws CONFLICT if the agent has as many unfinished launches as it may have. */
 export async function requireRoom(db: Database, agentId: string): Promise<void> {
-  if ((await countOpen((await placeOf(db, agentId)).pool, agentId)) >= openMax) throw tooManyOpen();
-}
-
-/**
- * Call it last in the transaction that inserts a launch: launches that begin at the same time are counted one after the
- * other, so that they do not exceed the limit together, and none waits while another's inputs are copied.
- */
-async function requireStillRoom(client: pg.PoolClient, agentId: string): Promise<void> {
-  await client.query("select pg_advisory_xact_lock(hashtextextended($1, 20))", [agentId]);
-  if ((await countOpen(client, agentId)) > openMax) throw tooManyOpen();
-}
-
-async function countOpen(client: Pick<pg.PoolClient, "query">, agentId: string): Promise<number> {
-  const { rows } = await client.query<{ count: number }>(
-    "select count(*)::int as count from launches where agent_id = $1 and state in ('queued', 'running')",
-    [agentId],
-  );
-  return rows[0]!.count;
-}
-
-function tooManyOpen(): Refusal {
-  return new Refusal("CONFLICT", {
-    message: `Limit: ${openMax} unfinished launches per agent.`,
-    hint: "Wait for some to finish, or cancel some.",
-  });
+  await unfinished.requireRoom((await placeOf(db, agentId)).pool, agentId);
 }
 
 /**
