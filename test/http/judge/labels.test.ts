@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { tryLabels as tryLabelsWith } from "../../../src/editor/try-labels.ts";
 import { systemClock } from "../../../src/remote/clock.ts";
+import { deleteLabel } from "../../../src/store/judge/labels.ts";
 import { sendJson, startAgentServer } from "../../support/agent-server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { obliging, refusal } from "../../support/judge-server.ts";
@@ -270,34 +271,33 @@ test("a judge that is not saved is tried on all labels, in pages, and says what 
 
 test("a label that is deleted while a page is read does not end the pages", async t => {
   const { project, testId, runId } = await evaluated();
+  const putNewer = () => put(runId, { testId, checkId: null, answer: "match" });
   await put(runId, { testId, checkId: "judged", answer: "fail" });
-  const { id: newer } = await put(runId, { testId, checkId: null, answer: "match" });
-  const { query } = pg.Pool.prototype;
+  let newer = await putNewer();
   let deletions = 0;
-  t.mock.method(
-    pg.Pool.prototype,
-    "query",
-    async function (this: pg.Pool, asked: pg.QueryConfig, values?: unknown[]) {
-      if (asked.name === "label-question" && asked.values?.[1] === newer) {
-        deletions += 1;
-        return { rows: [] };
-      }
-      return Reflect.apply(query, this, [asked, values]);
-    },
-  );
+  const { query } = pg.Client.prototype;
+  t.mock.method(pg.Client.prototype, "query", function (this: pg.Client, ...asked: unknown[]) {
+    const { name, values } = asked[0] as pg.QueryConfig;
+    const pass = () => Reflect.apply(query, this, asked);
+    // On a cluster, the name says which shards are meant.
+    if (!name?.startsWith("label-question") || values?.[1] !== newer.id) return pass();
+    deletions += 1;
+    return deleteLabel(service.db, newer.id).then(pass);
+  });
   const path = `/api/projects/${project.projectId}/labels/set?limit=1`;
   const first = await project.get(path);
   assert.deepEqual(first.labels, []);
   const second = await project.get(`${path}&cursor=${first.nextCursor}`);
   assert.deepEqual([second.labels.length, second.labels[0].checkId, second.nextCursor], [1, "judged", null]);
 
+  newer = await putNewer();
   const unasked = () => assert.fail("the judge was asked");
   const tried = await tryLabelsWith(
     { db: service.db, judgeOf: unasked, clock: systemClock },
     { projectId: project.projectId, connection: null, count: 1, estimate: false },
     new AbortController().signal,
   );
-  assert.deepEqual([tried.items, tried.labels, tried.last], [[], 0, newer]);
+  assert.deepEqual([tried.items, tried.labels, tried.last], [[], 0, newer.id]);
   assert.equal(deletions, 2);
 });
 

@@ -8,6 +8,7 @@ import { HeapSemaphore } from "../../../src/load/heap-semaphore.ts";
 import { refreshStale } from "../../../src/load/stale.ts";
 import { findKnownFrom } from "../../../src/store/backfills.ts";
 import { newest } from "../../../src/store/listing.ts";
+import { placeOf } from "../../../src/store/scale/places.ts";
 import {
   countTurnsBefore,
   describeConversations,
@@ -178,12 +179,13 @@ it("a conversation that is deleted while the list is read does not end its pages
   const [older, newer] = [{ conversation: "older" }, { conversation: "newer" }];
   const models = [older, newer].map(one => ({ ...one, start: 0, kind: "live" as const }));
   const stored = await storeAll(sender.agentId, models);
+  const place = await placeOf(db, sender.agentId);
   const racing = {
-    ...db,
+    ...place,
     pool: {
       query: async (query: pg.QueryConfig) => {
         if (query.name === "describe_conversations") await deleteTrace(db, stored[1]!.id);
-        return db.pool.query(query);
+        return place.pool.query(query);
       },
     } as unknown as pg.Pool,
   };
