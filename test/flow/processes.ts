@@ -1,4 +1,5 @@
 // Real processes of the service, as an operator starts them: the tests wait for them, stop them or kill them.
+import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -6,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newClient, type Owner } from "../support/app.ts";
 import { childEnv } from "../support/child-env.ts";
+import { eventually } from "../support/eventually.ts";
 import { variablesOf } from "../support/postgres.ts";
 
 const source = (name: string, folder = fileURLToPath(new URL("../../src", import.meta.url))) =>
@@ -87,6 +89,20 @@ export function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
 }
 
+/**
+ * Resolves to the process that `pid` starts beside `before`, once that one runs its own program. Stopped any earlier, it would
+ * block the process that starts it, which waits in `fork` to hear whether the program could be run. Linux only.
+ */
+export function startedBeside(pid: number, before: number[]): Promise<number> {
+  const programOf = (one: number) => readFileSync(`/proc/${one}/cmdline`, "utf8");
+  return eventually(() => {
+    const started = childrenOf(pid).find(child => !before.includes(child));
+    assert.ok(started);
+    assert.ok(!["", programOf(pid)].includes(programOf(started)));
+    return started;
+  });
+}
+
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -95,12 +111,14 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Stops every process of this test file that is still running. */
+/** Stops every process of this test file that is still running, and kills those that do not stop. */
 export async function stopProcesses(): Promise<void> {
   const stop = async (child: ChildProcess) => {
     const exited = once(child, "exit");
     child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), 40_000);
     await exited;
+    clearTimeout(timer);
   };
   await Promise.all([...running].map(stop));
 }

@@ -9,6 +9,7 @@ import {
   childrenOf,
   httpProcessesOf,
   type ServiceProcess,
+  startedBeside,
   startProcess,
   stopProcess,
   stopProcesses,
@@ -98,11 +99,7 @@ describe("of three HTTP processes", { concurrency: 2 }, () => {
     await becomes(service, ready);
     const before = childrenOf(service.pid);
     process.kill(httpProcessesOf(service).get(2)!, "SIGKILL");
-    const loading = await eventually(() => {
-      const found = childrenOf(service.pid).find(pid => !before.includes(pid));
-      assert.ok(found);
-      return found;
-    });
+    const loading = await startedBeside(service.pid, before);
     process.kill(loading, "SIGSTOP");
     await becomes(service, [200, { status: "degraded", httpProcessesMissing: 1, httpProcesses: processes }]);
     await assertAll(service.url, "/healthz", alive);

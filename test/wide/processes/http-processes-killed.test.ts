@@ -9,6 +9,7 @@ import {
   httpProcessesOf,
   isRunning,
   type ServiceProcess,
+  startedBeside,
   startProcess,
   stopProcess,
   stopProcesses,
@@ -91,11 +92,7 @@ describe("among three HTTP processes", { concurrency: true }, () => {
     const [killed, hanging] = pidsOf(service);
     const before = childrenOf(service.pid!);
     process.kill(killed!, "SIGKILL");
-    const loading = await eventually(() => {
-      const found = childrenOf(service.pid!).find(pid => !before.includes(pid));
-      assert.ok(found);
-      return found;
-    });
+    const loading = await startedBeside(service.pid!, before);
     process.kill(loading, "SIGSTOP");
     process.kill(hanging!, "SIGSTOP");
     const hangs = () => service.logs.filter(line => line.includes("hangs; killing it"));
