@@ -12,6 +12,7 @@ import { sharedSecret } from "../../store/secrets/shared-secret.ts";
 import { deleteTracesOf } from "../../store/traces/read.ts";
 import type { Background } from "../background.ts";
 import type { Deps } from "../deps.ts";
+import { mailAccount } from "./account-mail.ts";
 import { callLibrary, recordOutage } from "./outages.ts";
 import { passwordChanged } from "./password-changed.ts";
 import { limitHashing } from "./passwords.ts";
@@ -98,7 +99,7 @@ export async function openAuth(deps: Deps, background: Background) {
       sendResetPassword: async ({ user, token }) => {
         const link = `${config.baseUrl}/reset-password?token=${token}`;
         background.start(
-          () => mailer.send(passwordResetMail({ to: user.email, link, validHours: 1 })),
+          () => mailAccount(deps, passwordResetMail({ to: user.email, link, validHours: 1 })),
           "failed to send a password reset email",
         );
       },

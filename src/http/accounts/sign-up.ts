@@ -8,6 +8,7 @@ import { createFirstProject } from "../../store/accounts/projects.ts";
 import type { Background } from "../background.ts";
 import type { App, Deps } from "../deps.ts";
 import { Name } from "../schemas.ts";
+import { mailAccount } from "./account-mail.ts";
 import type { Forward, SignUpDeps } from "./accounts.ts";
 import { mayNotify } from "./attempt-limits.ts";
 import { Email, NewPassword, SignedUp } from "./schemas.ts";
@@ -76,6 +77,6 @@ function ifTaken(error: unknown): undefined {
 export function notifyOwner(deps: Deps, background: Background, email: string): void {
   background.start(async () => {
     if (!(await mayNotify(deps, email))) return;
-    await deps.mailer.send(signUpNoticeMail({ to: email, baseUrl: deps.config.baseUrl }));
+    await mailAccount(deps, signUpNoticeMail({ to: email, baseUrl: deps.config.baseUrl }));
   }, "failed to send an email about a sign-up with a taken email");
 }

@@ -8,6 +8,7 @@ import {
   markUnsent,
 } from "../../store/accounts/email-links.ts";
 import type { Deps } from "../deps.ts";
+import { mailAccount } from "./account-mail.ts";
 import { countVerificationEmail, uncountVerificationEmail } from "./attempt-limits.ts";
 
 export type NewLink =
@@ -34,7 +35,7 @@ export async function deliverLink(
   { email, token }: { email: string; token: string },
 ): Promise<void> {
   try {
-    await deps.mailer.send(verificationMail({ to: email, link: linkOf(deps, { token }), validHours: 24 }));
+    await mailAccount(deps, verificationMail({ to: email, link: linkOf(deps, { token }), validHours: 24 }));
   } catch (error) {
     await markUnsent(deps.db, hashToken(token));
     await uncountVerificationEmail(deps, email);

@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import type { PasswordHashing } from "../../../src/http/accounts/passwords.ts";
 import { startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
 import { cheapPasswords } from "../../support/cheap-passwords.ts";
+import { eventually } from "../../support/eventually.ts";
 
 let service: TestApp;
 before(async () => {
@@ -406,6 +407,28 @@ test("deleting an account deletes its projects and ends its sessions", async () 
     ]);
     assert.equal(rowCount, 0, `${table} still knows the account`);
   }
+});
+
+test("an email on its way when its account is deleted does not stay in the outbox", async t => {
+  const owner = await service.signUp();
+  await service.mailer.next(owner.email);
+  const outbox: string[] = [];
+  const [asked, deleted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  t.mock.method(service.mailer, "send", async ({ to }: { to: string }) => {
+    asked.resolve();
+    await deleted.promise;
+    outbox.push(to);
+  });
+  const forget = t.mock.method(service.mailer, "forget", async (to: string) => {
+    for (const at of outbox.keys()) if (outbox[at] === to) outbox.splice(at, 1);
+  });
+  await service.client().post("/api/auth/request-password-reset", { email: owner.email }).expect(200);
+  await asked.promise;
+  await owner.client.post("/api/auth/delete-user", { password: owner.password }).expect(200);
+  assert.equal(forget.mock.callCount(), 1);
+  deleted.resolve();
+  await eventually(() => assert.equal(forget.mock.callCount(), 2));
+  assert.deepEqual(outbox, []);
 });
 
 test("the log contains no passwords, tokens, cookies or keys", async () => {
