@@ -2,6 +2,7 @@
 // pooler.
 import pg from "pg";
 import { readDatabaseUrl } from "./database-url.ts";
+import { LightClient } from "./light-client.ts";
 import { type Servers, serversOf } from "./servers.ts";
 
 // Behind a vanished machine a connection is found dead after 20 s and not after two hours: Node then asks every second.
@@ -63,7 +64,7 @@ function markFault(error: Error): never {
 }
 
 /** Remembers which errors kept it from connecting. */
-class MarkingClient extends pg.Client {
+class MarkingClient extends LightClient {
   override connect(callback?: unknown): Promise<pg.Client> {
     const connected = super.connect().catch(markFault);
     if (typeof callback === "function") {

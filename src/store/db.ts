@@ -2,6 +2,7 @@
 import pg from "pg";
 import { Refusal } from "../model/refusal.ts";
 import { isConnectFault, openPool } from "./connect.ts";
+import { readTimeout } from "./light-client.ts";
 import { mayPass } from "./may-pass.ts";
 import type { Places } from "./scale/places.ts";
 
@@ -119,7 +120,7 @@ export async function transaction<T>(db: Database, work: (client: pg.PoolClient)
 /** Whether no statement can follow on this connection: its server is read-only, or still busy with the one before. */
 function isUseless(error: unknown): error is Error {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  return code === "25006" || message === "Query read timeout";
+  return code === "25006" || message === readTimeout;
 }
 
 /**

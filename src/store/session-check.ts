@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { noTimeouts, openPool } from "./connect.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import { type Addresses, type Database, openDatabase, sessionSettings } from "./db.ts";
+import { readTimeout } from "./light-client.ts";
 import { UnfitDatabaseError } from "./unfit-database.ts";
 
 type Log = Pick<Logger, "info" | "warn">;
@@ -208,7 +209,7 @@ async function sessionLasts(db: Database, client: pg.PoolClient): Promise<boolea
     }
     return true;
   } catch (error) {
-    if ((error as Error).message === "Query read timeout") return false;
+    if ((error as Error).message === readTimeout) return false;
     throw error;
   } finally {
     other.release(true);
