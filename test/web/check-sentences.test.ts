@@ -178,6 +178,12 @@ const table: [Fields, outcome: string, rule: string, found: string][] = [
     "The trace used 955 tokens in total (455 over the limit) and 143 output tokens (72% of the limit).",
   ],
   [
+    { type: "token_limit", max_input: 1, max_output: 1, negate },
+    "passed",
+    "Must use more than 1 input token or more than 1 output token.",
+    "The trace used 812 input tokens and 143 output tokens.",
+  ],
+  [
     { type: "token_limit", max_input: 2_000 },
     "passed",
     "Must use at most 2,000 input tokens.",
@@ -226,6 +232,12 @@ const table: [Fields, outcome: string, rule: string, found: string][] = [
     "failed",
     "Must take at most 2,399.5 ms.",
     "It took 2.4 s, 500 µs over the limit.",
+  ],
+  [
+    { type: "response_time", max_ms: 2_399.9999 },
+    "failed",
+    "Must take at most 2,399.9999 ms.",
+    "It took 2.4 s, 0.1 µs over the limit.",
   ],
   [
     { type: "response_time", max_ms: 90_000 },
@@ -334,6 +346,12 @@ suite("the sentences of a check", () => {
       assert.deepEqual(foundOf(check, assertion), { text: found });
     });
   }
+
+  test("a semantic check whose span does not exist says so as other checks do", () => {
+    const check = { outcome: "failed", reasonCode: "no_span", actual: { searched: [] } } as unknown as Check;
+    const assertion = { type: "semantic", criteria: "Is warm.", target_node: "draft" } as unknown as Assertion;
+    assert.deepEqual(foundOf(check, assertion), { text: "No span has “draft” in its name." });
+  });
 
   test("every type of assertion has its sentences in the tables above", () => {
     const shown = new Set([...table.map(([{ type }]) => type), "json_schema", "semantic"]);

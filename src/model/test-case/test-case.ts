@@ -291,8 +291,20 @@ function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === "invalid_union" && issue.discriminator !== undefined) {
     return `Expected one of ${assertionSchema.options.map(({ def }) => def.shape.type.value).join(", ")}.`;
   }
+  if (issue.code === "invalid_value") {
+    return `Expected one of ${issue.values.map(value => JSON.stringify(value)).join(", ")}.`;
+  }
   if (issue.code === "too_small" && issue.origin === "string") return "Must not be empty.";
+  if (issue.code === "too_small") return `${boundOf(issue)} at least ${issue.minimum}.`;
+  if (issue.code === "too_big" && issue.origin === "string") {
+    return `Must have at most ${issue.maximum} characters.`;
+  }
+  if (issue.code === "too_big") return `${boundOf(issue)} at most ${issue.maximum}.`;
   return undefined;
+}
+
+function boundOf({ origin }: { origin: string }): string {
+  return origin === "array" ? "The number of entries must be" : "Must be";
 }
 
 function isStorable(text: string): boolean {

@@ -228,6 +228,26 @@ suite("refusals", () => {
   });
 });
 
+test("issues name limits and options in plain words", () => {
+  const assertions = [
+    { type: "node_call", expected_name: "x".repeat(501), min: -1, max: 1.5 },
+    { type: "tool_call", expected_name: "refund", arguments_mode: "some" },
+  ];
+  assert.deepEqual(
+    refusalOf(() => parseTestCase({ ...minimal, passiveBehavior: "often", assertions })).issues,
+    [
+      {
+        path: "passiveBehavior",
+        message: 'Expected one of "always_run", "run_when_relevant", "manual_only".',
+      },
+      { path: "assertions[0].expected_name", message: "Must have at most 500 characters." },
+      { path: "assertions[0].min", message: "Must be at least 0." },
+      { path: "assertions[0].max", message: "Expected a whole number." },
+      { path: "assertions[1].arguments_mode", message: 'Expected one of "partial", "exact".' },
+    ],
+  );
+});
+
 suite("changes", () => {
   const current = { ...parseTestCase(minimal), id: "t1", agentId: "g1" };
 

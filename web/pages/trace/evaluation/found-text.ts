@@ -22,7 +22,7 @@ export function foundOf(check: Check, assertion: Assertion): Found {
   const isCompared =
     (outcome === "passed" || outcome === "failed") &&
     // A score needs no code to be known.
-    (assertion.type === "semantic" || codes[assertion.type].includes(reasonCode ?? ""));
+    (assertion.type === "semantic" ? reasonCode !== "no_span" : codes[assertion.type].includes(reasonCode ?? ""));
   const found = isCompared
     ? (finds[assertion.type] as FoundOf<AssertionType>)(
         check,
@@ -64,12 +64,12 @@ const finds: { [T in AssertionType]: FoundOf<T> } = {
   },
   token_limit: ({ actual }, assertion) => {
     const used: Record<string, unknown> = isRecord(actual) ? actual : {};
-    const usages = tokenLimits.flatMap(([limit, kind, noun]) => {
+    const usages = tokenLimits.flatMap(([limit, kind, amount]) => {
       const max = assertion[limit];
       const value = used[kind];
       if (max === undefined || typeof value !== "number") return [];
       const distance = assertion.negate ? "" : ` (${distanceText(value, max, numberText)})`;
-      return [`${numberText(value)} ${noun}${distance}`];
+      return [`${amount(value)}${distance}`];
     });
     return usages.length === 0 ? undefined : `The trace used ${usages.join(" and ")}.`;
   },

@@ -1,8 +1,9 @@
 // The rule of a check in one sentence, for every type, negated or not: "Must not be called: apply_discount".
 import type { Assertion, AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { durationText, numberText } from "../../../format.ts";
+import { counted } from "../../../labels.ts";
 import { argumentLines } from "./arguments.ts";
-import { inline, number, times } from "./phrases.ts";
+import { inline, times } from "./phrases.ts";
 
 /** Words, or a name or value of the test or the trace. */
 export type Phrase = string | { code: string };
@@ -30,11 +31,11 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
     ".",
   ],
   token_limit: assertion => {
-    const limits = tokenLimits.flatMap(([limit, , noun]) => {
+    const limits = tokenLimits.flatMap(([limit, , amount]) => {
       const max = assertion[limit];
       return max === undefined
         ? []
-        : [`${assertion.negate ? "more than" : "at most"} ${numberText(max)} ${noun}`];
+        : [`${assertion.negate ? "more than" : "at most"} ${amount(max)}`];
     });
     return [`Must use ${limits.join(assertion.negate ? " or " : " and ")}.`];
   },
@@ -85,13 +86,13 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
   ],
 };
 
-/** The field of the limit, that of the usage, and the noun with its number. */
+/** The field of the limit, that of the usage, and the amount in words. */
 export const tokenLimits = [
-  ["max_total", "total", "tokens in total"],
-  ["max_input", "input", "input tokens"],
-  ["max_output", "output", "output tokens"],
-  ["max_reasoning", "reasoning", "reasoning tokens"],
-] as const;
+  ["max_total", "total", count => `${counted(count, "token")} in total`],
+  ["max_input", "input", count => counted(count, "input token")],
+  ["max_output", "output", count => counted(count, "output token")],
+  ["max_reasoning", "reasoning", count => counted(count, "reasoning token")],
+] as const satisfies [limit: string, kind: string, amount: (count: number) => string][];
 
 type Range = { min: number; max?: number };
 
@@ -121,8 +122,10 @@ function rangeText(min: number, max: number): string {
 /** A duration without rounding: a rounded limit could contradict the verdict. */
 function limitText(ms: number): string {
   const isShort = ms < 60_000 && String(ms / (ms < 1_000 ? 1 : 1_000)).replace(".", "").length <= 3;
-  return isShort || (ms < 3_600_000 && ms % 1_000 === 0) ? durationText(ms) : `${number.format(ms)} ms`;
+  return isShort || (ms < 3_600_000 && ms % 1_000 === 0) ? durationText(ms) : `${exact.format(ms)} ms`;
 }
+
+const exact = new Intl.NumberFormat("en", { maximumFractionDigits: 20 });
 
 const flagWords: Record<string, string> = {
   i: "ignoring case",
