@@ -204,6 +204,22 @@ test("short URLs redirect to their screen", async () => {
   }
 });
 
+test("links to what is deleted say that it was not found", async () => {
+  const { owner, agent } = browser.service;
+  const { id } = await makeTest(owner, agent.id, { name: "Short-lived" });
+  await owner.client.delete(`/api/tests/${id}`).expect(204);
+  const base = `/projects/${owner.projectId}/agents/${agent.id}`;
+  const { page } = await browser.openAs(owner);
+  for (const path of [`tests/${id}`, `tests/${id}/results`, `traces/${id}`, `runs/${id}`]) {
+    await page.goto(`${base}/${path}`);
+    await isComplete(page, {
+      path,
+      heading: "Not found",
+      title: `Not found · ${agent.name} · Onlooker`,
+    });
+  }
+});
+
 test("every route of the router is listed in this test", async () => {
   const folder = join(import.meta.dirname, "../../../web/routes");
   const files = await readdir(folder);

@@ -76,6 +76,27 @@ test("rows name kind, tokens and duration, and a closed parent shows the worst o
   await item(page, /^plan, Model small-model, Failed: 1 check,/).waitFor();
 });
 
+test("the column titles of a narrow tree do not overlap", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, [span("Support", null, [0, 93_000])]);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named("Support")).waitFor();
+  const titles = page.locator(".tree-head span:not(:has(span))").filter({ hasText: /\S/, visible: true });
+  const boxes = await titles.evaluateAll(all =>
+    all.map(title => {
+      const text = document.createRange();
+      text.selectNodeContents(title);
+      const { left, right } = text.getBoundingClientRect();
+      return { left, right };
+    }),
+  );
+  assert.ok(boxes.length >= 2, `${boxes.length} titles`);
+  boxes.slice(1).forEach(({ left }, at) => {
+    assert.ok(left >= boxes[at]!.right, `title ${at + 2} starts at ${left}, before ${boxes[at]!.right}`);
+  });
+});
+
 test("[ and ] move between failed and checked spans, and ? lists these keys", async () => {
   const agent = await newAgent();
   await makeTest(browser.service.owner, agent.id, {

@@ -3,7 +3,7 @@ import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
-import type { Failure } from "../../api.ts";
+import { type Failure, failureOf } from "../../api.ts";
 import { documentOf } from "../../forms/test-changes.ts";
 import { type DraftPlace, draftAssertion, draftTest } from "../../mutations/tests.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
@@ -89,6 +89,7 @@ function OpenTest({ testId, onCreated }: OpenTestProps) {
       gcTime: 0,
     }),
   );
+  if (origin.error && failureOf(origin.error).code === "NOT_FOUND") return <NotFound />;
   if (origin.data?.stored && origin.data.stored.agentId !== agentId) return <NotFound />;
   if (!origin.data) {
     return (
