@@ -349,7 +349,11 @@ suite("the sentences of a check", () => {
 
   test("a semantic check whose span does not exist says so as other checks do", () => {
     const check = { outcome: "failed", reasonCode: "no_span", actual: { searched: [] } } as unknown as Check;
-    const assertion = { type: "semantic", criteria: "Is warm.", target_node: "draft" } as unknown as Assertion;
+    const assertion = {
+      type: "semantic",
+      criteria: "Is warm.",
+      target_node: "draft",
+    } as unknown as Assertion;
     assert.deepEqual(foundOf(check, assertion), { text: "No span has “draft” in its name." });
   });
 

@@ -397,6 +397,16 @@ test("without a judge semantic checks are skipped and routing is unavailable, an
   await assertAccessible(place.page);
 });
 
+test("a test that is newer than the evaluation says so", async () => {
+  const place = await newPlace();
+  await makeTest(place.owner, place.agent.id, { name: "Early", assertions: holding });
+  const { region } = await judged(place);
+  await makeTest(place.owner, place.agent.id, { name: "Late", assertions: holding });
+  await place.page.reload();
+  const others = region.getByRole("region", { name: "1 test did not run" });
+  await shows(others, "Late", "It was created or changed after this evaluation.");
+});
+
 test("a pending evaluation counts down, and its verdict is announced when it arrives", async () => {
   const service = `pending-${newTraceId()}`;
   const place = await newPlace(browser, service);

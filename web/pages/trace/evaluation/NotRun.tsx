@@ -11,6 +11,7 @@ import { useTrace } from "./context.ts";
 import { Scenario } from "./Scenario.tsx";
 
 type NotRunTest = Omit<RunDetail["tests"][number], "why" | "applied"> & { why: Why };
+type GroupProps = { tests: NotRunTest[]; heading: string; nowOf: NowOf; isEvaluated: boolean };
 type NowOf = (testId: string) => ListedTest | null | undefined;
 
 const shownMax = 20;
@@ -23,15 +24,16 @@ export function NotRun({ run, nowOf }: { run: RunDetail | undefined; nowOf: NowO
   const isToCome = ({ why }: NotRunTest) => why === "pending" || why === "routing_waiting";
   const toCome = tests.filter(isToCome);
   const others = tests.filter(test => !isToCome(test));
+  const shared = { nowOf, isEvaluated: run?.state === "completed" };
   return (
     <>
-      <Group tests={toCome} heading={`${counted(toCome.length, "test")} still to run`} nowOf={nowOf} />
-      <Group tests={others} heading={`${counted(others.length, "test")} did not run`} nowOf={nowOf} />
+      <Group tests={toCome} heading={`${counted(toCome.length, "test")} still to run`} {...shared} />
+      <Group tests={others} heading={`${counted(others.length, "test")} did not run`} {...shared} />
     </>
   );
 }
 
-function Group({ tests, heading, nowOf }: { tests: NotRunTest[]; heading: string; nowOf: NowOf }) {
+function Group({ tests, heading, nowOf, isEvaluated }: GroupProps) {
   const [all, setAll] = useState(false);
   if (tests.length === 0) return null;
   const shown = all ? tests : tests.slice(0, shownMax);
@@ -41,7 +43,7 @@ function Group({ tests, heading, nowOf }: { tests: NotRunTest[]; heading: string
       <ul className="judged-tests">
         {shown.map(test => (
           <li key={test.testId} className="test">
-            <Item test={test} now={nowOf(test.testId)} />
+            <Item test={test} now={nowOf(test.testId)} isEvaluated={isEvaluated} />
           </li>
         ))}
       </ul>
@@ -53,9 +55,11 @@ function Group({ tests, heading, nowOf }: { tests: NotRunTest[]; heading: string
 function Item({
   test: { testId, name, ...applicability },
   now,
+  isEvaluated,
 }: {
   test: NotRunTest;
   now: ReturnType<NowOf>;
+  isEvaluated: boolean;
 }) {
   const { params } = useTrace();
   return (
@@ -69,7 +73,11 @@ function Item({
           </Link>
         )}
       </h4>
-      <p>{whys[applicability.why]}</p>
+      <p>
+        {isEvaluated && applicability.why === "not_evaluated"
+          ? "It was created or changed after this evaluation."
+          : whys[applicability.why]}
+      </p>
       <Scenario testId={testId} name={name} scenario={now?.scenario} applicability={applicability} />
     </>
   );

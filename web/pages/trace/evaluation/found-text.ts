@@ -22,7 +22,9 @@ export function foundOf(check: Check, assertion: Assertion): Found {
   const isCompared =
     (outcome === "passed" || outcome === "failed") &&
     // A score needs no code to be known.
-    (assertion.type === "semantic" ? reasonCode !== "no_span" : codes[assertion.type].includes(reasonCode ?? ""));
+    (assertion.type === "semantic"
+      ? reasonCode !== "no_span"
+      : codes[assertion.type].includes(reasonCode ?? ""));
   const found = isCompared
     ? (finds[assertion.type] as FoundOf<AssertionType>)(
         check,

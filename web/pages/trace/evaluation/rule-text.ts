@@ -33,9 +33,7 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
   token_limit: assertion => {
     const limits = tokenLimits.flatMap(([limit, , amount]) => {
       const max = assertion[limit];
-      return max === undefined
-        ? []
-        : [`${assertion.negate ? "more than" : "at most"} ${amount(max)}`];
+      return max === undefined ? [] : [`${assertion.negate ? "more than" : "at most"} ${amount(max)}`];
     });
     return [`Must use ${limits.join(assertion.negate ? " or " : " and ")}.`];
   },
