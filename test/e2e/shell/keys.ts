@@ -167,6 +167,23 @@ test("the list marks expired keys and keys that expire soon, in both themes and 
   await assertAccessible(page);
 });
 
+test("the list of keys fits beside the navigation on a small laptop", async () => {
+  const { page, owner } = await openKeys();
+  const { id } = await makeKey(owner, { name: "Production traffic", expiresInDays: 7 });
+  await owner.client.patch(`/api/keys/${id}`, { requestsPerMinute: 100_000 }).expect(200);
+  await browser.service.db.pool.query(
+    "update keys set last_used_at = now() - interval '13 minutes' where id = $1",
+    [id],
+  );
+  await page.reload();
+  await page.getByRole("button", { name: "Revoke Production traffic" }).waitFor();
+  const hidden = await page.getByRole("table").evaluate(table => {
+    const { scrollWidth, clientWidth } = table.parentElement!;
+    return scrollWidth - clientWidth;
+  });
+  assert.equal(hidden, 0);
+});
+
 test("a key's last use links to its requests in the ingestion log, and a key without a creator names nobody", async () => {
   const { page, owner } = await openKeys();
   const { id } = await makeKey(owner, { name: "used" });

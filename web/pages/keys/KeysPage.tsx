@@ -143,7 +143,7 @@ function KeyTable({ projectId, keys, onLimit, onRevoke }: KeyTableProps) {
   const nameOf = (agentId: string) => agents.find(({ id }) => id === agentId)?.name ?? agentId;
   return (
     <div className="table-wrap">
-      <table className="table">
+      <table className="table keys-table">
         <thead>
           <tr>
             {["Name", "Key", "Status", "Access", "Expires", "Last used", "Created"].map(heading => (
@@ -176,7 +176,7 @@ function KeyTable({ projectId, keys, onLimit, onRevoke }: KeyTableProps) {
                   </Button>
                 </span>
               </td>
-              <td data-label="Expires">
+              <td data-label="Expires" className="wide">
                 <Expiry at={key.expiresAt} />
               </td>
               <td data-label="Last used">
