@@ -157,5 +157,19 @@ export async function readStart(
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failed) return error.failure;
   const message = error instanceof Error ? error.message : String(error);
+  if (isLoadError(error)) return { ...offline, message: "This page could not be loaded." };
   return { code: "UNREADABLE", status: 0, message: `This page crashed: ${message}` };
+}
+
+/** What Vite, and then each browser, says when a page's script or stylesheet cannot be fetched. */
+const loadErrors = [
+  "Unable to preload CSS",
+  "Failed to fetch dynamically imported module",
+  "error loading dynamically imported module",
+  "Importing a module script failed",
+];
+
+/** Whether a part of the dashboard was not fetched: the service is away, or has a newer dashboard. */
+export function isLoadError(error: unknown): boolean {
+  return error instanceof Error && loadErrors.some(start => error.message.startsWith(start));
 }

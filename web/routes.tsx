@@ -7,7 +7,7 @@ import {
   redirect,
   useRouter,
 } from "@tanstack/react-router";
-import { failureOf } from "./api.ts";
+import { failureOf, isLoadError } from "./api.ts";
 import { projectsQuery } from "./queries/projects.ts";
 import { emailRoutes, member, root, signedOutRoutes } from "./routes/accounts.ts";
 import { projectTree } from "./routes/project.ts";
@@ -66,6 +66,10 @@ function RouteFailed({ error, reset }: ErrorComponentProps) {
   const failure = failureOf(error);
   if (failure.code === "NOT_FOUND") return <NotFound />;
   const retry = () => {
+    if (isLoadError(error)) {
+      void reloadIfReachable();
+      return;
+    }
     reset();
     void router.invalidate();
   };
@@ -75,4 +79,16 @@ function RouteFailed({ error, reset }: ErrorComponentProps) {
       <ErrorState failure={failure} onRetry={retry} whole />
     </>
   );
+}
+
+/**
+ * A stylesheet that failed is not fetched again without a reload. While the service is away, a reload would end at the
+ * browser's error page.
+ */
+async function reloadIfReachable(): Promise<void> {
+  const isReachable = await fetch("/", { method: "HEAD" }).then(
+    () => true,
+    () => false,
+  );
+  if (isReachable) location.reload();
 }

@@ -152,6 +152,22 @@ test("? lists the shortcuts, g k opens the keys, and single keys can be switched
   assert.equal(await help.getByText("Go to keys").count(), 0);
 });
 
+test("a page whose stylesheet did not load says so, and Retry loads both once the service is back", async () => {
+  const { page } = await open();
+  // As if the service went away: nothing that is not loaded yet arrives.
+  await page.route("**", route => route.abort());
+  await page.getByRole("link", { name: "Ingestion log" }).click();
+  const alert = page.getByRole("alert");
+  await alert.getByText("This page could not be loaded.").waitFor();
+  const retry = page.getByRole("button", { name: "Retry" });
+  await retry.click();
+  await alert.waitFor();
+  await page.unroute("**");
+  await retry.click();
+  await page.getByRole("heading", { level: 1, name: "Ingestion log" }).waitFor();
+  await becomesTrue(page, "[...document.styleSheets].some(({ href }) => href.includes('Ingestion'))");
+});
+
 test("the theme is saved and applied before the first paint", async () => {
   const { page } = await open();
   await page.goto("/settings/appearance");
