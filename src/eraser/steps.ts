@@ -1,5 +1,5 @@
-// The steps of an erasure: find, check the number, delete the traces and identities, then edit what was chosen and the copies
-// of it.
+// The steps of an erasure: find, check the number, delete waiting log records, traces and identities, then edit what was chosen
+// and the copies of it.
 
 import type { ErasurePart, ErasureSearch } from "../load/erasure.ts";
 import type { CopiesRequest } from "../load/erasure-copies.ts";
@@ -42,6 +42,9 @@ export type Part = Progress & { waitMs: number; isLast: boolean };
 const settleMaxMs = 600_000;
 const settlePollMs = 500;
 
+/** Cursor of the step "waiting" once the number was checked. */
+const checkedCursor = "checked";
+
 export async function partOf(
   db: Database,
   work: ErasureWork,
@@ -70,9 +73,6 @@ export async function partOf(
     return next(here, { matches, unmatched, read, cursor: part.cursor });
   };
   switch (erasure.step) {
-    case "waiting":
-      await work.waiting({ projectId, criterion });
-      return next("find");
     case "find":
       return found(await work.find(search, signal), "find", next("turns"));
     case "turns": {
@@ -80,7 +80,12 @@ export async function partOf(
       return found(part, "turns", next("check", { isLast: dryRun }));
     }
     case "check":
-      return next(isMore(erasure) ? "check" : "traces");
+      return isMore(erasure) ? next("check") : next("waiting", { cursor: checkedCursor });
+    case "waiting":
+      // Earlier versions began with this step.
+      if (cursor !== checkedCursor) return next("find");
+      await work.waiting({ projectId, criterion });
+      return next("traces");
     case "traces": {
       const matches = await listNextMatches(db, id);
       if (matches.length === 0) return next("identities");

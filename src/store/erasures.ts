@@ -40,10 +40,10 @@ export const dryRunMs = 3_600_000;
 
 /** The steps of an erasure in their order; a dry run only finds. */
 export const erasureSteps = [
-  "waiting",
   "find",
   "turns",
   "check",
+  "waiting",
   "traces",
   "identities",
   "chosen",
@@ -142,7 +142,7 @@ export async function insertErasure(
   await transaction(db, async client => {
     // A trace that a request was storing when the dry run began may have an earlier time.
     const since = new Date(dryRun.createdAt.getTime() - sinceSlackMs);
-    await client.query(insertSql, [...valuesOf(vault, id, erasure), "waiting", false, confirmed, since]);
+    await client.query(insertSql, [...valuesOf(vault, id, erasure), "find", false, confirmed, since]);
     await client.query(
       `insert into erasure_matches (agent_id, erasure_id, trace_id)
        select agent_id, $1, trace_id from erasure_matches where erasure_id = $2`,

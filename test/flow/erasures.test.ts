@@ -216,6 +216,22 @@ test("another number than a dry run found, and more matches by then, are a 409, 
   }
 });
 
+test("an erasure that is refused keeps the log records that wait for their span", async () => {
+  const text = "waits for its span";
+  const agent = await makeAgent(service.owner, { otlpServiceName: "refused" });
+  await service.client.patch(`/api/agents/${agent.id}`, { conventions: ["*"] }).expect(200);
+  await sendSpan({ a: text });
+  assert.equal((await startErasure(erasing(), { text, dryRun: true })).matched, 1);
+  const body = logsOf([questionRecord({ traceId: newTraceId(), spanId: newSpanId() }, text)], "refused");
+  assert.equal((await send(service, { path: "/public/logs", body })).status, 200);
+  await sendSpan({ a: text });
+  const path = `/api/projects/${service.projectId}/erasures`;
+  await service.client.post(path, { text, confirm: 1 }).expect(409);
+  assert.ok((await placesOf(text)).includes("waiting_records.records"));
+  assert.equal((await eraseAll(erasing(), { text })).erasure.erased, 2);
+  assert.deepEqual(await placesOf(text), []);
+});
+
 test("the record says who, when, what kind and how many, and the list leaves dry runs out", async () => {
   const { client, projectId, email } = await service.signUp();
   const { erasure, dryRun } = await eraseAll({ client, projectId }, { text: "a criterion-of-its-own" });
