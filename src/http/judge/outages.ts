@@ -18,23 +18,33 @@ import { Id } from "../schemas.ts";
 import type { LaunchesDeps } from "../test-cases/launches.ts";
 import { JudgedAgain, Outages } from "./schemas.ts";
 
-const ToEvaluate = z.object({
-  traceIds: z
-    .array(Id)
-    .min(1)
-    .max(againMax)
-    .optional()
-    .describe(
-      `Live traces, or traces of manual runs the judge was unavailable for. Default: live ones with checks the judge was unavailable for, at most the ${againMax} oldest.`,
-    ),
-  runIds: z
-    .array(Id)
-    .min(1)
-    .max(againMax)
-    .optional()
-    .describe("Manual runs instead; the agent is not called."),
-  launchId: Id.optional().describe("All manual runs of this launch instead; the agent is not called."),
-});
+const ToEvaluate = z
+  .object({
+    traceIds: z
+      .array(Id)
+      .min(1)
+      .max(againMax)
+      .optional()
+      .describe(
+        `Live traces, or traces of manual runs the judge was unavailable for. Default: live ones with checks the judge was unavailable for, at most the ${againMax} oldest. Not with \`runIds\` or \`launchId\`.`,
+      ),
+    runIds: z
+      .array(Id)
+      .min(1)
+      .max(againMax)
+      .optional()
+      .describe("Manual runs instead; the agent is not called."),
+    launchId: Id.optional().describe("All manual runs of this launch instead; the agent is not called."),
+  })
+  .check(({ value, issues }) => {
+    const { traceIds, runIds, launchId } = value;
+    if (!traceIds || !(runIds || launchId)) return;
+    const message = "Pass either traceIds, or runIds or launchId. Send a request for each.";
+    issues.push({ code: "custom", path: ["traceIds"], message, input: traceIds });
+  })
+  .meta({
+    not: { required: ["traceIds"], anyOf: [{ required: ["runIds"] }, { required: ["launchId"] }] },
+  });
 
 export type OutagesDeps = Deps &
   Pick<LaunchesDeps, "onLaunch"> & {

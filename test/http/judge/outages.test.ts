@@ -270,3 +270,17 @@ test("the number of waiting runs is a metric", async () => {
   await traceWith(await store(agentId), "running", true);
   assert.equal(await waitingNow(), before + 1);
 });
+
+test("traces beside manual runs or a launch are a 400, and nothing is scheduled", async () => {
+  const { agentId } = await makeJudged();
+  const traceIds = [await store(agentId)];
+  const id = traceIds[0]!;
+  for (const more of [{ runIds: [id] }, { launchId: id }, { runIds: [id], launchId: id }]) {
+    const { body } = await service.client.post(againPath(agentId), { traceIds, ...more }).expect(400);
+    assert.equal(body.code, "VALIDATION_ERROR");
+    assert.deepEqual(
+      body.issues.map(({ path }: { path: string }) => path),
+      ["traceIds"],
+    );
+  }
+});
