@@ -232,21 +232,6 @@ test("an erasure that is refused keeps the log records that wait for their span"
   assert.deepEqual(await placesOf(text), []);
 });
 
-test("waiting log records stay when an erasure is refused, since more traces match than were confirmed", async () => {
-  const text = "Where is the spare key?";
-  const agent = await makeAgent(service.owner, { otlpServiceName: "waiting" });
-  await service.client.patch(`/api/agents/${agent.id}`, { conventions: ["*"] }).expect(200);
-  const records = logsOf([questionRecord({ traceId: newTraceId(), spanId: newSpanId() }, text)], "waiting");
-  assert.equal((await send(service, { path: "/public/logs", body: records })).status, 200);
-  await sendSpan({ a: text });
-  assert.equal((await startErasure(erasing(), { text, dryRun: true })).matched, 1);
-  await sendSpan({ a: text });
-  await service.client.post(`/api/projects/${service.projectId}/erasures`, { text, confirm: 1 }).expect(409);
-  assert.ok((await placesOf(text)).includes("waiting_records.records"));
-  assert.equal((await eraseAll(erasing(), { text })).erasure.erased, 2);
-  assert.deepEqual(await placesOf(text), []);
-});
-
 test("the record says who, when, what kind and how many, and the list leaves dry runs out", async () => {
   const { client, projectId, email } = await service.signUp();
   const { erasure, dryRun } = await eraseAll({ client, projectId }, { text: "a criterion-of-its-own" });
