@@ -90,8 +90,10 @@ test("two settings are the same where they store the same", () => {
 
 test("an attribute is kept only by its name and in its shape", () => {
   for (const { attribute, shape } of keptAttributes) {
-    const [good, bad] = shape === "text" ? ["x", ["x"]] : [7, "seven words"];
+    const [good, bad] = shape === "count" ? [7, "seven words"] : ["x", ["x"]];
     assert.equal(isKept(attribute, good), true, attribute);
+    assert.equal(isKept(attribute, 7), shape !== "text", attribute);
+    assert.equal(isKept(attribute, 7.5), false, attribute);
     assert.equal(isKept(attribute, bad), false, attribute);
     assert.equal(isKept(attribute, "y".repeat(textMax + 1)), false, attribute);
   }

@@ -1,7 +1,10 @@
 // The attributes that are no content: what the service reads for structure, tokens, models, tool names, status and ids.
 
-/** `text`: a text of at most `textMax` characters; `count`: a whole number, or its digits. Any other value is content. */
-export type KeptShape = "text" | "count";
+/**
+ * `text`: a text of at most `textMax` characters; `id`: that, or an integer; `count`: a whole number, or its digits. Any other
+ * value is content.
+ */
+export type KeptShape = "text" | "id" | "count";
 
 export type KeptAttribute = { attribute: string; shape: KeptShape; readFor: string };
 
@@ -27,7 +30,7 @@ export const keptAttributes: KeptAttribute[] = [
     "gen_ai.system",
   ]),
   ...named("Status", "count", ["http.response.status_code"]),
-  ...named("Conversation and user", "text", ["gen_ai.conversation.id", "session.id", "user.id"]),
+  ...named("Conversation and user", "id", ["gen_ai.conversation.id", "session.id", "user.id"]),
 ];
 
 /** Of resources. */
@@ -42,10 +45,16 @@ const shapes = new Map(keptAttributes.map(({ attribute, shape }) => [attribute, 
 export function isKept(attribute: string, value: unknown): boolean {
   switch (shapes.get(attribute)) {
     case "text":
-      return typeof value === "string" && value.length <= textMax;
+      return isShortText(value);
+    case "id":
+      return isShortText(value) || Number.isSafeInteger(value);
     case "count":
       return Number.isSafeInteger(value) || (typeof value === "string" && /^\d{1,15}$/.test(value));
     default:
       return false;
   }
+}
+
+function isShortText(value: unknown): boolean {
+  return typeof value === "string" && value.length <= textMax;
 }

@@ -2,10 +2,14 @@
 import type { Attributes, LogRecord, Span } from "../trace/trace.ts";
 import { fieldsOf } from "./message-events.ts";
 import type { Sourced, SourcedUsage } from "./reading.ts";
-import { type Place, textOf, type UsageKeys, usageOf } from "./values.ts";
+import { idOf, type Place, textOf, type UsageKeys, usageOf } from "./values.ts";
 
 export function textInRecords(span: Span, places: readonly Place[]): Sourced<string> | null {
   return span.log_records ? firstIn(span, fields => textOf(fields, places)) : null;
+}
+
+export function idInRecords(span: Span, places: readonly Place[]): Sourced<string> | null {
+  return span.log_records ? firstIn(span, fields => idOf(fields, places)) : null;
 }
 
 export function usageInRecords(span: Span, keys: UsageKeys): SourcedUsage | null {

@@ -7,10 +7,10 @@ import { mayHaveCall } from "./may-call.ts";
 import { inEvents } from "./message-events.ts";
 import { messagesIn } from "./messages.ts";
 import type { Preset, ReadSpan, Sourced, SourcedUsage, SpanRole, Usage } from "./reading.ts";
-import { textInRecords, usageInRecords } from "./record-values.ts";
+import { idInRecords, textInRecords, usageInRecords } from "./record-values.ts";
 import { type Parts, standard, type Table, type WholeTable, withStandard } from "./table-of-attributes.ts";
 import { documentedTool, SpanOfTool } from "./tool-reading.ts";
-import { nameOf, type Place, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
+import { idOf, nameOf, type Place, sourced, textOf, unflatten, usageIn, usageOf } from "./values.ts";
 
 export function preset(own: Table): Preset {
   const { name, title, writes, marks, scope, contentSwitches = [] } = own;
@@ -108,17 +108,17 @@ class TableReading implements ReadSpan {
   }
 
   get conversationId() {
-    return this.#mended("conversationId", this.#text(this.#table.conversationId));
+    return this.#mended("conversationId", this.#id(this.#table.conversationId));
   }
 
   get userId() {
-    return this.#mended("userId", this.#text(this.#table.userId));
+    return this.#mended("userId", this.#id(this.#table.userId));
   }
 
   idsByKey(kind: "conversationId" | "userId") {
     const ids = new Map<string, Sourced<string>>();
     for (const place of this.#table[kind]) {
-      const id = this.#mended(kind, this.#text([place]));
+      const id = this.#mended(kind, this.#id([place]));
       if (id) ids.set(nameOf(place), id);
     }
     return ids;
@@ -133,6 +133,10 @@ class TableReading implements ReadSpan {
 
   #text(places: Place[]): Sourced<string> | null {
     return textOf(this.span, places) ?? textInRecords(this.span, places);
+  }
+
+  #id(places: Place[]): Sourced<string> | null {
+    return idOf(this.span, places) ?? idInRecords(this.span, places);
   }
 
   #messages(attributes: string[], side: "user" | "assistant"): Sourced<ReadMessage[]> | null {

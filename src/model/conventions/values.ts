@@ -2,6 +2,7 @@
 import { attributeOf } from "../conversation/conversation.ts";
 import { parseJson } from "../json-text.ts";
 import { isRecord } from "../record.ts";
+import { idText } from "../trace/id-text.ts";
 import type { Attributes, Span } from "../trace/trace.ts";
 import type { Sourced, SourcedUsage, Usage } from "./reading.ts";
 
@@ -39,12 +40,26 @@ export function nameOf({ key, field }: Place): string {
 
 /** The first of these places that has a text with more than blanks. */
 export function textOf(span: Span, places: readonly Place[]): Sourced<string> | null {
+  return firstOf(span, places, value => (typeof value === "string" && /\S/.test(value) ? value : null));
+}
+
+/** The first of these places that has an ID. */
+export function idOf(span: Span, places: readonly Place[]): Sourced<string> | null {
+  return firstOf(span, places, idText);
+}
+
+function firstOf(
+  span: Span,
+  places: readonly Place[],
+  read: (value: unknown) => string | null,
+): Sourced<string> | null {
   for (const { key, field } of places) {
     const sent = attributeOf(span, key);
     if (sent === undefined) continue;
     const outer = field !== null || (typeof sent === "string" && sent.startsWith('"')) ? decode(sent) : sent;
     const value = field === null ? outer : isRecord(outer) ? outer[field] : undefined;
-    if (typeof value === "string" && /\S/.test(value)) return { value, spanId: span.span_id, attribute: key };
+    const text = read(value);
+    if (text !== null) return { value: text, spanId: span.span_id, attribute: key };
   }
   return null;
 }

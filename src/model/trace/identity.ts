@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type { TraceReading } from "../conventions/read-trace.ts";
 import { isRuled } from "../conventions/sources.ts";
 import { attributeOf, isOrchestrator } from "../conversation/conversation.ts";
+import { idText } from "./id-text.ts";
 import { compareNanos } from "./merge.ts";
 import type { Span } from "./trace.ts";
 
@@ -64,7 +65,7 @@ export class IdSpans {
     for (const keys of [conversationKeys, userKeys]) {
       const ruled = isRuled(span, keys[0]!);
       for (const key of keys) {
-        const id = textIn(span, [key]);
+        const id = idText(attributeOf(span, key));
         const name = `${ruled} ${key}`;
         const known = this.#known.get(name) ?? new Set();
         if (id === null || known.size > 1 || known.has(id)) continue;
@@ -98,7 +99,7 @@ function isLater(a: Span, b: Span): boolean {
 }
 
 /**
- * The text that every span with one of these attributes has: with the first of them that any span has. If rules of the agent
+ * The ID that every span with one of these attributes has: with the first of them that any span has. If rules of the agent
  * gave some spans the first, only those count.
  */
 function agreed(spans: Span[], keys: string[]): string | null {
@@ -106,10 +107,10 @@ function agreed(spans: Span[], keys: string[]): string | null {
   for (const key of keys) {
     let found: string | null = null;
     for (const span of ruled.length > 0 ? ruled : spans) {
-      const text = textIn(span, [key]);
-      if (text === null || text === found) continue;
+      const id = idText(attributeOf(span, key));
+      if (id === null || id === found) continue;
       if (found !== null) return null;
-      found = text;
+      found = id;
     }
     if (found !== null) return found;
   }

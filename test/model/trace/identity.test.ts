@@ -17,7 +17,33 @@ test("ids count if all spans that carry one agree, and blank ones do not count",
   assert.equal(idIn({ "gen_ai.conversation.id": " \n", "session.id": "s" }), "s");
   assert.equal(idIn({ "session.id": "s" }, { "session.id": "t" }), null);
   assert.equal(idIn({ "session.id": "s" }, { "session.id": "s " }), null);
-  assert.equal(idIn({ "session.id": 7 }), null);
+});
+
+for (const conventions of [[], ["openinference"]]) {
+  test(`an integer is an id by its digits, and no other value that is not text is: [${conventions}]`, () => {
+    const idsIn = (...all: Record<string, unknown>[]) => {
+      const spans = all.map((attributes, at) =>
+        makeSpan(String(at), { attributes: { "openinference.span.kind": "LLM", ...attributes } }),
+      );
+      return idsOf(spans, readByConventions(spans, conventions));
+    };
+    const ids = { conversationId: "7", userId: "4711" };
+    assert.deepEqual(idsIn({ "session.id": 7, "user.id": 4711 }), ids);
+    assert.deepEqual(
+      idsIn({ "session.id": 7, "user.id": "4711" }, { "session.id": "7", "user.id": 4711 }),
+      ids,
+    );
+    assert.equal(idsIn({ "session.id": 7 }, { "session.id": 8 }).conversationId, null);
+    for (const other of [7.5, true, ["7"], Number.NaN])
+      assert.equal(idsIn({ "user.id": other }).userId, null);
+  });
+}
+
+test("an integer in a field of JSON is an id, too", () => {
+  const inField = [
+    makeSpan("0", { attributes: { metadata: '{"thread_id":7}', "openinference.span.kind": "CHAIN" } }),
+  ];
+  assert.equal(idsOf(inField, readByConventions(inField, ["openinference"])).conversationId, "7");
 });
 
 for (const conventions of [[], ["opentelemetry"]]) {
