@@ -3,6 +3,7 @@
 const whole = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const three = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const nanos = new Intl.NumberFormat("en", { maximumFractionDigits: 6 });
 const moment = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "short" });
 const date = new Intl.DateTimeFormat("en-US", { dateStyle: "medium" });
 const clock = new Intl.DateTimeFormat("en-US", { timeStyle: "short" });
@@ -51,6 +52,12 @@ export function durationText(ms: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes >= 60) return `${whole.format(Math.floor(minutes / 60))} h ${minutes % 60} min`;
   return `${minutes} min ${seconds % 60} s`;
+}
+
+/** Two durations, exactly if their rounded texts would be the same although they differ. */
+export function durationTexts(a: number, b: number): [string, string] {
+  const [one, other] = [durationText(a), durationText(b)];
+  return a === b || one !== other ? [one, other] : [`${nanos.format(a)} ms`, `${nanos.format(b)} ms`];
 }
 
 /** "Nov 3", in UTC; `at` is ISO 8601 or milliseconds. */

@@ -1,6 +1,6 @@
 // Sentences for reason codes: why a check, a test or a run had its outcome.
 import type { ReasonCode, ReasonData, SomeNames } from "../src/model/run/reason.ts";
-import { durationText, numberText } from "./format.ts";
+import { durationText, durationTexts, numberText } from "./format.ts";
 import { judgeSentences } from "./judge-reasons.ts";
 
 type Reasoned = {
@@ -116,10 +116,10 @@ const sentences: { [C in Rendered]: (data: NonNullable<ReasonData[C]>) => string
       .join(", ")}.`,
   http_status: ({ status, expected, negated }) =>
     `The HTTP status is ${status} (expected ${statusesText(expected, negated === true)}).`,
-  duration: ({ ms, maxMs, received, negated }) =>
-    `The ${received ? "reply" : "trace"} took ${durationText(ms)} (${
-      negated ? "expected more than" : "limit"
-    } ${durationText(maxMs)}).`,
+  duration: ({ ms, maxMs, received, negated }) => {
+    const [took, max] = durationTexts(ms, maxMs);
+    return `The ${received ? "reply" : "trace"} took ${took} (${negated ? "expected more than" : "limit"} ${max}).`;
+  },
   pattern_found: ({ pattern, target, negated }) =>
     `${quote(pattern)} was found in ${textOf(target)}${negated ? ", where it must not be" : ""}.`,
   redacted: ({ rules }) =>

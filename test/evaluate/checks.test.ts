@@ -448,6 +448,21 @@ suite("what a check shows", () => {
     assert.deepEqual([time.expected, time.actual], [{ max_ms: 100 }, 250]);
   });
 
+  test("response_time shows as many digits as tell the duration from the limit", () => {
+    const took = (nanos: string) =>
+      checkOf({ type: "response_time", max_ms: 1000 }, [
+        root({}, { start_time_unix_nano: "1000000000000000000", end_time_unix_nano: `100000000${nanos}` }),
+      ]);
+    const over = took("1000000001");
+    assert.deepEqual(
+      [over.outcome, over.reason],
+      ["failed", "The trace took 1000.000001 ms (limit: 1000 ms)."],
+    );
+    assert.equal(took("1000000000").reason, "The trace took 1000 ms (limit: 1000 ms).");
+    assert.equal(took("0999999999").reason, "The trace took 1000 ms (limit: 1000 ms).");
+    assert.equal(took("1234567891").reason, "The trace took 1234.568 ms (limit: 1000 ms).");
+  });
+
   test("response_regex shows what it matched", () => {
     const check = checkOf({ type: "response_regex", pattern: "\\d+ EUR" }, [replied("It is 25 EUR.")]);
     assert.equal(check.actual, "25 EUR");

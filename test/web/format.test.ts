@@ -6,11 +6,19 @@ import {
   dateText,
   dayText,
   durationText,
+  durationTexts,
   momentText,
   numberText,
   rateText,
   shortText,
 } from "../../web/format.ts";
+
+test("two durations that differ have texts that differ", () => {
+  assert.deepEqual(durationTexts(1_000.000001, 1_000), ["1,000.000001 ms", "1,000 ms"]);
+  assert.deepEqual(durationTexts(1_234, 1_233.5), ["1,234 ms", "1,233.5 ms"]);
+  assert.deepEqual(durationTexts(1_500, 1_000), ["1.5 s", "1 s"]);
+  assert.deepEqual(durationTexts(1_000, 1_000), ["1 s", "1 s"]);
+});
 
 test("only a rate of 1 is shown as 100%, and only a rate of 0 as 0%", () => {
   const shares = [null, 0, 0.00001, 0.001, 1 / 3, 2 / 3, 0.5, 0.99999, 1].map(rateText);
