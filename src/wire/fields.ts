@@ -15,7 +15,8 @@ export function readUint64(value: unknown): string | undefined {
     return readUint64(BigInt(value));
   }
   if (typeof value === "bigint") return value >= 0n && value <= uint64Max ? value.toString() : undefined;
-  if (typeof value === "number" && Number.isInteger(value)) return readUint64(BigInt(value));
+  // A larger number was not written as an integer: parseJson reads those as bigints.
+  if (typeof value === "number" && Number.isSafeInteger(value)) return readUint64(BigInt(value));
   return undefined;
 }
 
