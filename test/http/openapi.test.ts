@@ -165,6 +165,15 @@ test("what requests must be is described: cursors, numbers and booleans of queri
     .content["application/json"]!.schema as { if?: object; dependentSchemas?: object };
   assert.notEqual(keySchema.if, undefined);
   assert.deepEqual(Object.keys(keySchema.dependentSchemas ?? {}), ["expiresInDays", "expiresAt"]);
+  const agentSchema = (path: string, method: string) =>
+    (described.paths[path]![method]!.requestBody as unknown as Body).content["application/json"]!.schema as {
+      then?: { required: string[] };
+      allOf?: object[];
+    };
+  assert.deepEqual(agentSchema("/api/projects/{id}/agents", "post").then?.required, [
+    "contentForgetAfterSeconds",
+  ]);
+  assert.equal(agentSchema("/api/agents/{id}", "patch").allOf?.length, 2);
 });
 
 test("what a check found may be anything", () => {

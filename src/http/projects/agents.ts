@@ -14,18 +14,20 @@ import { ConventionRules, Conventions } from "../conventions.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { ExactName, Name, pageSchema } from "../schemas.ts";
-import { intakeFields } from "./intake.ts";
+import { changedIntake, intakeFields, newIntake } from "./intake.ts";
 import { Agent, AgentConventions, AgentType } from "./schemas.ts";
 
 // Strict, as keys are: where a privacy setting is misspelled, content must not be stored in spite of it.
-const NewAgent = z.strictObject({
-  name: Name,
-  type: AgentType.default("http_api"),
-  otlpServiceName: ExactName.nullable().default(null),
-  conventions: Conventions.optional(),
-  conventionRules: ConventionRules.optional(),
-  ...intakeFields,
-});
+const NewAgent = z
+  .strictObject({
+    name: Name,
+    type: AgentType.default("http_api"),
+    otlpServiceName: ExactName.nullable().default(null),
+    conventions: Conventions.optional(),
+    conventionRules: ConventionRules.optional(),
+    ...intakeFields,
+  })
+  .meta(newIntake);
 
 /** Fields that responses add. */
 const ignored = z
@@ -33,20 +35,22 @@ const ignored = z
   .optional()
   .meta({ readOnly: true, description: "Ignored; accepted so that a response can be sent back." });
 
-const AgentChange = z.strictObject({
-  id: ignored,
-  projectId: ignored,
-  name: Name.optional(),
-  type: AgentType.optional(),
-  otlpServiceName: ExactName.nullable().optional(),
-  conventions: Conventions.optional().describe(
-    "Counts for traces evaluated from now on; the latest 10,000 are derived again for lists. No run is scheduled.",
-  ),
-  conventionRules: ConventionRules.optional().describe(
-    "Own rules, at most 50: attributes that are read as documented ones, before conventions. Replaces all; counts as a change of `conventions` does.",
-  ),
-  ...intakeFields,
-});
+const AgentChange = z
+  .strictObject({
+    id: ignored,
+    projectId: ignored,
+    name: Name.optional(),
+    type: AgentType.optional(),
+    otlpServiceName: ExactName.nullable().optional(),
+    conventions: Conventions.optional().describe(
+      "Counts for traces evaluated from now on; the latest 10,000 are derived again for lists. No run is scheduled.",
+    ),
+    conventionRules: ConventionRules.optional().describe(
+      "Own rules, at most 50: attributes that are read as documented ones, before conventions. Replaces all; counts as a change of `conventions` does.",
+    ),
+    ...intakeFields,
+  })
+  .meta(changedIntake);
 
 export function registerAgents(app: App, { db }: Deps): void {
   const tags = ["agents"];

@@ -1,6 +1,7 @@
 // How requests say what is stored of an agent's traces.
 import { z } from "zod";
 import { forgetSeconds } from "../../model/content.ts";
+import { ifThen } from "../../model/if-then.ts";
 import { ExactText } from "../schemas.ts";
 
 const keysMax = 100;
@@ -32,4 +33,22 @@ export const intakeFields = {
     .describe(
       "Keys of attributes, at most 100 each; one that ends in `*` stands for all that begin like it. `deny` goes before `allow`; `allow` null: all that are not denied. Both hold for attributes of spans, events, links, resources, scopes and log records, and for the first keys of `metadata`; `service.name` is always stored.",
     ),
+};
+
+const contentIs = (...settings: string[]) => ({
+  properties: { content: { enum: settings } },
+  required: ["content"],
+});
+const timeIs = (type: "integer" | "null") => ({ properties: { contentForgetAfterSeconds: { type } } });
+
+/** As JSON Schema, what else holds for these fields in a new agent. */
+export const newIntake = ifThen(
+  contentIs("forget"),
+  { ...timeIs("integer"), required: ["contentForgetAfterSeconds"] },
+  timeIs("null"),
+);
+
+/** The same in a change, where a time may have been set before. */
+export const changedIntake = {
+  allOf: [ifThen(contentIs("forget"), timeIs("integer")), ifThen(contentIs("keep", "none"), timeIs("null"))],
 };
