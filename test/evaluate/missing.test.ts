@@ -45,6 +45,20 @@ const cases: [
     /reasoning/,
   ],
   [
+    "token_limit with usage beyond 2^53−1",
+    { type: "token_limit", max_input: 10 },
+    [root({ "gen_ai.usage.input_tokens": "9007199254740992" })],
+    "missing_instrumentation",
+    /no usable token usage: gen_ai\.usage\.input_tokens is not a whole number up to 2\^53−1\.$/,
+  ],
+  [
+    "token_limit with usage that is no whole number on one side",
+    { type: "token_limit", max_total: 10 },
+    [root(), span({ name: "llm", attributes: { "gen_ai.usage.output_tokens": 1.5 } })],
+    "missing_instrumentation",
+    /input_tokens is missing, and gen_ai\.usage\.output_tokens is not a whole number/,
+  ],
+  [
     "http_status without a status",
     { type: "http_status", expected_status: 200 },
     [root(), silent],

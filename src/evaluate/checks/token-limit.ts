@@ -1,4 +1,5 @@
 // token_limit: whether token usage stays within each limit that is set.
+import type { Evidence } from "../../model/run/run.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import type { Tokens } from "../../model/trace/trace.ts";
 import type { CheckOf } from "../finding.ts";
@@ -19,12 +20,19 @@ export const tokenLimit: CheckOf<"token_limit"> = (assertion, { view }) => {
     evidence: attributes.flatMap(attribute => {
       const turn = missing.get(attribute);
       if (turn === undefined) return view.placesOf(attribute);
-      return (view.turns?.[turn - 1] ?? view).rootWithout(attribute);
+      const sent = sentIn(view, attribute, turn);
+      return sent.length > 0 ? sent : turnOf(view, turn).rootWithout(attribute);
     }),
   };
   if (missing.size > 0) {
     const turns = [...new Set(missing.values())].filter(turn => turn > 0);
-    const data = { attributes: [...missing.keys()], ...(turns.length === 1 ? { turn: turns[0]! } : {}) };
+    const all = Map.groupBy(missing, ([attribute, turn]) => sentIn(view, attribute, turn).length > 0);
+    const unusable = all.get(true)?.map(([attribute]) => attribute);
+    const data = {
+      attributes: all.get(false)?.map(([attribute]) => attribute) ?? [],
+      ...(unusable ? { unusable } : {}),
+      ...(turns.length === 1 ? { turn: turns[0]! } : {}),
+    };
     const reason = { code: "no_token_usage", data } as const;
     return { kind: "absent", outcome: "missing_instrumentation", reason, ...seen };
   }
@@ -82,6 +90,15 @@ function usagesOf(assertion: AssertionOf<"token_limit">, view: TraceView): Usage
   add("max_output", "output", assertion.max_output, ["output"]);
   add("max_reasoning", "reasoning", assertion.max_reasoning, ["reasoning"]);
   return usages;
+}
+
+/** Where a missing number was sent as something that is no count of tokens. */
+function sentIn(view: TraceView, attribute: string, turn: number): Evidence[] {
+  return turnOf(view, turn).placesOf(attribute);
+}
+
+function turnOf(view: TraceView, turn: number): TraceView {
+  return view.turns?.[turn - 1] ?? view;
 }
 
 /** Whether a turn lacks the number. Where models do not reason, they tell the other numbers alone. */

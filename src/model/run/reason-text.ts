@@ -44,8 +44,16 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
 
   no_http_status: () => "The trace has no HTTP status: http.response.status_code is missing.",
   no_response: () => "The agent sent no HTTP response.",
-  no_token_usage: ({ attributes, turn }) =>
-    `${turn === undefined ? "The trace" : `Turn ${turn}`} has no token usage: ${attributes.join(" and ")} ${attributes.length === 1 ? "is" : "are"} missing.`,
+  no_token_usage: ({ attributes, unusable = [], turn }) => {
+    const are = (some: string[], what: string) =>
+      some.length > 0 ? [`${some.join(" and ")} ${some.length === 1 ? "is" : "are"} ${what}`] : [];
+    const faults = [
+      ...are(attributes, "missing"),
+      ...are(unusable, `${unusable.length === 1 ? "not a whole number" : "not whole numbers"} up to 2^53−1`),
+    ];
+    const usage = unusable.length > 0 ? "usable token usage" : "token usage";
+    return `${turn === undefined ? "The trace" : `Turn ${turn}`} has no ${usage}: ${faults.join(", and ")}.`;
+  },
   no_duration: () => "The trace has no duration: its spans have no usable start and end time.",
   no_reply: () =>
     "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing or blank.",

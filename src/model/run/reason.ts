@@ -83,7 +83,8 @@ type AbsenceData = {
   /** In a manual run: the call ended without a reply. */
   no_response: null;
   /** `turn`: the only turn of the conversation that lacks it. */
-  no_token_usage: { attributes: string[]; turn?: number };
+  /** `unusable`: attributes that are no whole number, or too large. */
+  no_token_usage: { attributes: string[]; unusable?: string[]; turn?: number };
   no_duration: null;
   no_reply: null;
   /** In a manual run: the reply that arrived has no text but whitespace. */

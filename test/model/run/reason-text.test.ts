@@ -114,6 +114,14 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   no_token_usage: [
     [{ attributes: ["a"] }, "The trace has no token usage: a is missing."],
     [{ attributes: ["a", "b"] }, "The trace has no token usage: a and b are missing."],
+    [
+      { attributes: [], unusable: ["a", "b"] },
+      "The trace has no usable token usage: a and b are not whole numbers up to 2^53−1.",
+    ],
+    [
+      { attributes: ["a"], unusable: ["b"], turn: 2 },
+      "Turn 2 has no usable token usage: a is missing, and b is not a whole number up to 2^53−1.",
+    ],
   ],
   no_response: "The agent sent no HTTP response.",
   no_duration: "The trace has no duration: its spans have no usable start and end time.",
