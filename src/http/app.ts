@@ -17,6 +17,7 @@ import { type Route, watchRoutes } from "./route-table.ts";
 import { registerBase } from "./routes.ts";
 import { identify, refuseTunnels, refuseUnreadable } from "./unreadable.ts";
 import { validate } from "./validate.ts";
+import { wrongMethod } from "./wrong-method.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -68,11 +69,12 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
     reply.headers(headersFor(request.url, deps.config.baseUrl));
   });
   const refuseUnknown = (request: FastifyRequest, reply: FastifyReply): never => {
-    const methods = methodsAt(request.url.split("?", 1)[0]!);
+    const path = request.url.split("?", 1)[0]!;
+    const methods = methodsAt(path);
     // A path parameter that is too long matches no route, although the method is right.
     if (methods.length === 0 || methods.includes(request.method)) throw new Refusal("NOT_FOUND");
     reply.header("allow", methods.join(", "));
-    throw new Refusal("METHOD_NOT_ALLOWED");
+    throw wrongMethod(path, methods);
   };
   // Before the body is read: no body changes what is not there.
   app.addHook("onRequest", async (request, reply) => {

@@ -13,6 +13,7 @@ import {
   senderOf,
 } from "./ingestion/answer-refusal.ts";
 import { markTimedOut, refusalBody } from "./refuse.ts";
+import { wrongMethod } from "./wrong-method.ts";
 
 type Identified = { request: IncomingMessage; id: string };
 const latest = new WeakMap<Socket, Identified>();
@@ -37,8 +38,9 @@ export function refuseTunnels(app: App, methodsAt: MethodsAt): void {
     const socket = duplex as Socket;
     // It is no longer the HTTP server's, so nothing else listens.
     socket.on("error", () => socket.destroy());
-    const allow = methodsAt(request.url!.split("?", 1)[0]!);
-    const refusal = new Refusal(allow.length > 0 ? "METHOD_NOT_ALLOWED" : "NOT_FOUND");
+    const path = request.url!.split("?", 1)[0]!;
+    const allow = methodsAt(path);
+    const refusal = allow.length > 0 ? wrongMethod(path, allow) : new Refusal("NOT_FOUND");
     write(socket, refusal, { sender: senderOf(request), headers: allowed(allow) });
     socket.destroySoon();
   });
@@ -71,9 +73,10 @@ export function refuseUnreadable(error: ClientError, socket: Socket, methodsAt: 
     return;
   }
   if (error.code === "HPE_INVALID_METHOD") {
-    const allow = sender.url === undefined ? [] : methodsAt(sender.url);
+    const { url: path = "" } = sender;
+    const allow = methodsAt(path);
     if (allow.length > 0) {
-      write(socket, new Refusal("METHOD_NOT_ALLOWED"), { sender, headers: allowed(allow) });
+      write(socket, wrongMethod(path, allow), { sender, headers: allowed(allow) });
       return;
     }
   }

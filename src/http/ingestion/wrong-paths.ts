@@ -29,7 +29,11 @@ hints["/public/logs/v1/traces"] = traces;
 export const wrongPaths = Object.keys(hints).flatMap(path => (path === "/" ? [path] : [path, `${path}/`]));
 
 export function wrongPath(url: string): Refusal {
-  const path = url.split("?", 1)[0]!;
-  const hint = hints[path] ?? hints[path.slice(0, -1)]!;
+  const hint = wrongPathHint(url.split("?", 1)[0]!)!;
   return new Refusal("NOT_FOUND", { message: "Nothing is received at this path.", hint });
+}
+
+/** Which variable to set; undefined for other paths. */
+export function wrongPathHint(path: string): string | undefined {
+  return hints[path] ?? hints[path.slice(0, -1)];
 }

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { statusMessage } from "../../support/rpc-status.ts";
-import { json, proto, refused, type Sent, send } from "../../support/send.ts";
+import { json, jsonOf, proto, refused, type Sent, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -13,13 +13,18 @@ before(async () => {
 });
 after(() => service.stop());
 
-async function notAllowed(sent: Sent): Promise<void> {
+async function notAllowed(sent: Sent, hint = "Use POST."): Promise<void> {
   const answer = await send(service, sent);
   assert.deepEqual([answer.status, answer.headers.allow], [405, "POST"]);
-  assert.equal(answer.statusMessage, "Method Not Allowed: METHOD_NOT_ALLOWED");
+  const reason = "Method Not Allowed: METHOD_NOT_ALLOWED, ";
   const type = sent.type === proto ? proto : json;
   assert.equal(answer.headers["content-type"], type);
-  if (sent.method !== "HEAD") refused(answer, 405, "METHOD_NOT_ALLOWED");
+  assert.equal(answer.statusMessage.slice(0, reason.length), reason);
+  assert.ok(hint.startsWith(answer.statusMessage.slice(reason.length)));
+  if (sent.method === "HEAD") return;
+  refused(answer, 405, "METHOD_NOT_ALLOWED");
+  if (type === json) assert.equal(jsonOf(answer).hint, hint);
+  else assert.equal(statusMessage(answer.bytes), `METHOD_NOT_ALLOWED: Method not allowed. (${hint})`);
 }
 
 for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY"]) {
@@ -44,10 +49,10 @@ for (const [path, allow] of [
       socket.write(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
       const said = await text(socket);
       const reason = /^HTTP\/1\.1 405 (.*)\r\n/.exec(said)?.[1];
-      const code = path.startsWith("/public/") ? ": METHOD_NOT_ALLOWED" : "";
+      const code = path.startsWith("/public/") ? ": METHOD_NOT_ALLOWED, Use POST." : "";
       assert.equal(reason, `Method Not Allowed${code}`);
       assert.equal(/^allow: (.*)\r$/im.exec(said)?.[1], allow);
-      assert.match(said, /"code":"METHOD_NOT_ALLOWED"/);
+      assert.match(said, /"code":"METHOD_NOT_ALLOWED".*"hint":"Use (GET|POST)/);
     });
   }
 }
@@ -128,10 +133,13 @@ test("CONNECT to another host is NOT_FOUND", async () => {
   assert.match(said, /"code":"NOT_FOUND"/);
 });
 
-test("GET on the paths that exporters use by mistake is METHOD_NOT_ALLOWED too", async () => {
+test("GET on the paths that exporters use by mistake is METHOD_NOT_ALLOWED too, and says what to set", async () => {
   for (const path of ["/public/traces/v1/traces", "/public/v1/traces", "/v1/traces", "/v1/logs"]) {
-    await notAllowed({ method: "GET", path });
-    await notAllowed({ method: "HEAD", path });
+    const hint = jsonOf(await send(service, { path })).hint as string;
+    assert.match(hint, /^Set OTEL_EXPORTER_OTLP_(TRACES|LOGS)_ENDPOINT/);
+    await notAllowed({ method: "GET", path }, hint);
+    await notAllowed({ method: "HEAD", path }, hint);
+    await notAllowed({ method: "GET", path: `${path}/`, type: proto }, hint);
   }
 });
 
