@@ -239,6 +239,7 @@ for (const [what, head, status, code, hint] of [
     "EXPECTATION_FAILED",
     /100-continue/,
   ],
+  ["with two Hosts", "Host: x\r\nHost: x\r\n", "400 Bad Request", "VALIDATION_ERROR", /one Host/],
 ] as const) {
   for (const path of ["/api/projects", "/public/things", "/nowhere", "/healthz"]) {
     test(`a request of ${path} ${what} is ${status} ${code}`, async () => {
@@ -260,6 +261,29 @@ for (const [what, head, status, code, hint] of [
     });
   }
 }
+
+for (const codings of ["gzip, chunked", "gzip\r\nTransfer-Encoding: chunked", "chunked, chunked"]) {
+  test(`a body in the transfer codings ${JSON.stringify(codings)} is a 400 and not read as the next request`, async () => {
+    for (const type of ["application/json", "application/x-protobuf"]) {
+      const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+      const head = `POST /public/things HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n`;
+      socket.write(`${head}Transfer-Encoding: ${codings}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`);
+      socket.end("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+      const said = await text(socket);
+      assert.match(said, /^HTTP\/1\.1 400 Bad Request: VALIDATION_ERROR/);
+      assert.match(said, new RegExp(`content-type: ${type}\r\n`, "i"));
+      assert.doesNotMatch(said.slice(8), /HTTP\/1\.1 (4|5)/);
+    }
+  });
+}
+
+test("chunked is taken in any case", async () => {
+  const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+  const head =
+    "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: , Chunked\r\n\r\n";
+  socket.end(`${head}0\r\n\r\n`);
+  assert.match(await text(socket), /^HTTP\/1\.1 200 /);
+});
 
 test("HTTP/1.0 needs no Host", async () => {
   const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
