@@ -120,7 +120,7 @@ export const examples: Record<AssertionType, Example> = {
     notes: [
       "`$ref` can refer to places in the schema: `#/$defs/name`, an `$anchor`, or the schema's own `$id`. Other references are rejected when the test is saved.",
       "`pattern` and `patternProperties` run on a linear-time engine, as in `response_regex`: look-around and back-references are rejected when the test is saved.",
-      "Integers beyond ±(2^53−1) are integers. Where one is too close to a number of the schema to tell them apart, or `multipleOf` is to divide it, the check is skipped.",
+      "Integers beyond ±(2^53−1) are integers. Where one is too close to a number of the schema to tell them apart, or `multipleOf` is to divide it, the check is skipped. In an attribute that is an object or a list, one is valid as an integer or as its text.",
     ],
   },
 };

@@ -1,6 +1,7 @@
 // Questions are asked only where an answer counts, and an answer that did not come passes and fails nothing.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { Validator } from "@cfworker/json-schema";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import type { Answers } from "../../src/evaluate/finding.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
@@ -243,6 +244,34 @@ suite("outages", () => {
 });
 
 suite("schemas and costly patterns", () => {
+  const long = "9007199254740993";
+  for (const [what, field, schema, outcome, fault] of [
+    ["an integer", { id: long }, { properties: { id: { type: "integer" } } }, "passed"],
+    ["its text", { id: long }, { properties: { id: { type: "string" } } }, "passed"],
+    [
+      "integers in lists",
+      { ids: [[long], long] },
+      { properties: { ids: { items: { minLength: 99 } } } },
+      "passed",
+    ],
+    ["a limit", { id: long }, { properties: { id: { type: "integer", maximum: 5 } } }, "failed", "maximum"],
+    ["another fault", { id: long }, { required: ["a"] }, "failed", "required"],
+    ["a key", { [long]: 1 }, { required: [long] }, "passed"],
+    ["a text in a text", { a: `:"${long}",` }, { properties: { a: { const: `:"${long}",` } } }, "passed"],
+  ] as const) {
+    test(`a long integer in a structured attribute may be an integer or a text: ${what}`, () => {
+      const validator = new Validator(JSON.parse(JSON.stringify(schema)), "2020-12");
+      const sandbox = (text: string): SandboxAnswer => {
+        const { valid: holds, errors } = validator.validate(JSON.parse(text));
+        return { state: "ok", holds, faults: errors.slice(-1).map(({ keyword }) => keyword) };
+      };
+      const spans = [root(), span({ attributes: { o: field } })];
+      const check = onlyCheck({ assertions: [{ ...shaped, schema }] }, spans, { sandbox });
+      assert.equal(check.outcome, outcome);
+      if (fault) assert.match(check.reason, new RegExp(`is invalid: ${fault}$`));
+    });
+  }
+
   const spans = [root(), span({ attributes: { o: '{"a":1}' } })];
 
   test("an attribute's JSON text is validated as it is, another value as its JSON", () => {

@@ -1,6 +1,7 @@
 // json_schema: whether an attribute of some span with that name, parsed as JSON, is valid against a schema.
 
 import { attributeOf } from "../../model/conversation/conversation.ts";
+import { isLongInteger } from "../../model/long-integers.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { anyOf, distinct, type Try } from "../any-of.ts";
@@ -75,13 +76,38 @@ function validate(
     };
   }
   const key = questionKey(test, id, span.span_id);
-  const answer = answers.sandbox.get(key);
-  if (!answer) {
-    const question = { kind: "schema" as const, schema, value: text };
-    return { kind: "open", asked: { sandbox: [{ key, question }] } };
+  const readings = [{ key, value: text }];
+  const withIntegers = isText ? text : unquoteLongIntegers(text);
+  if (withIntegers !== text) readings.push({ key: `${key} integers`, value: withIntegers });
+  const asked = readings.flatMap(({ key, value }) =>
+    answers.sandbox.has(key) ? [] : [{ key, question: { kind: "schema" as const, schema, value } }],
+  );
+  if (asked.length > 0) return { kind: "open", asked: { sandbox: asked } };
+  const faults: string[][] = [];
+  for (const { key } of readings) {
+    const answer = answers.sandbox.get(key)!;
+    if (answer.state !== "ok") return { kind: "skipped", skipped: "limit", reason: answer.reason };
+    if (answer.holds) return { kind: "holds", value: { span, faults: [] } };
+    faults.push(answer.faults);
   }
-  if (answer.state !== "ok") return { kind: "skipped", skipped: "limit", reason: answer.reason };
-  return { kind: answer.holds ? "holds" : "fails", value: { span, faults: answer.faults } };
+  return { kind: "fails", value: { span, faults: faultsOf(faults) } };
+}
+
+/**
+ * JSON with its long integers as numbers. They are kept as text, and nothing tells whether an integer or its text was sent,
+ * so either may be valid. Only a value is preceded and followed like this: within a text, quotes are escaped.
+ */
+function unquoteLongIntegers(json: string): string {
+  return json.replace(/(?<=^|[[,:])"(-?[1-9]\d{15,})"(?=$|[\],}])/g, (quoted, digits: string) =>
+    isLongInteger(digits) ? digits : quoted,
+  );
+}
+
+/** Those of both readings, else those of the last. */
+function faultsOf(readings: string[][]): string[] {
+  const last = readings.at(-1)!;
+  const common = last.filter(fault => readings.every(faults => faults.includes(fault)));
+  return common.length > 0 ? common : last;
 }
 
 /** Whether the redaction left the types of all values as they were. A pseudonym may stand for a number. */
