@@ -23,7 +23,8 @@ export function VerificationBanner() {
       <div className="stack-tight">
         <p>
           <strong>Verify your email.</strong> Until then, traces are rejected with 403{" "}
-          <code>EMAIL_NOT_VERIFIED</code>. <WhereTheLinkIs verification={verification} />
+          <code>EMAIL_NOT_VERIFIED</code>, and agents, judges and webhooks cannot be called.{" "}
+          <WhereTheLinkIs verification={verification} />
         </p>
         <VerificationActions verification={verification} />
       </div>

@@ -33,6 +33,7 @@ test("a new user signs up, verifies the email, creates an agent and a key, and s
   await signUp(page, "new@example.com");
   const banner = page.getByRole("region", { name: "Email verification" });
   await banner.getByText("new@example.com").waitFor();
+  await banner.getByText("agents, judges and webhooks cannot be called").waitFor();
   await banner.getByText(/Resend in \d+ s/).waitFor();
   await banner.getByRole("button", { name: "I’ve verified my email" }).click();
   await banner.getByText("Not verified yet.").waitFor();
