@@ -1,5 +1,5 @@
-// The steps of an erasure: find, check the number, delete waiting log records, traces and identities, then edit what was chosen
-// and the copies of it.
+// The steps of an erasure: find, check the number, delete waiting log records, find traces that took one meanwhile, delete
+// the traces and identities, then edit what was chosen and the copies of it.
 
 import type { ErasurePart, ErasureSearch } from "../load/erasure.ts";
 import type { CopiesRequest } from "../load/erasure-copies.ts";
@@ -85,7 +85,12 @@ export async function partOf(
       // Earlier versions began with this step.
       if (cursor !== checkedCursor) return next("find");
       await work.waiting({ projectId, criterion });
-      return next("traces");
+      return next("joined");
+    case "joined": {
+      // A record may have left the waiting ones for a trace that had been read by then.
+      const { matches, cursor: at } = await work.find(search, signal);
+      return next(at === null ? "traces" : "joined", { matches, cursor: at });
+    }
     case "traces": {
       const matches = await listNextMatches(db, id);
       if (matches.length === 0) return next("identities");

@@ -44,6 +44,7 @@ export const erasureSteps = [
   "turns",
   "check",
   "waiting",
+  "joined",
   "traces",
   "identities",
   "chosen",

@@ -151,6 +151,37 @@ test("a user is found under the pseudonyms of the present key and of a former on
   await eraser.stop();
 });
 
+test("a trace that takes a waiting log record after it was read is found again, and erased", async () => {
+  const find = eraserWith(work.find);
+  const dryRun = await ended(await insertDryRun(db, vault, wanted("userId", "jane")));
+  await find.stop();
+  const { rows } = await db.pool.query<{ trace_id: string }>(
+    "select trace_id from erasure_matches where erasure_id = $1 limit 1",
+    [dryRun.id],
+  );
+  const late = rows[0]!.trace_id;
+  const confirmed = dryRun.matched;
+  const id = await insertErasure(db, vault, wanted("userId", "jane"), { dryRun, confirmed });
+  await db.pool.query("delete from erasure_matches where erasure_id = $1 and trace_id = $2", [id, late]);
+  let hasJoined = false;
+  const { recheck, turns, edit, copies, holders } = work;
+  const all: ErasureWork = {
+    ...{ recheck, turns, edit, copies, holders },
+    find: async (search, signal) => {
+      const part = await work.find(search, signal);
+      return hasJoined ? part : { ...part, matches: part.matches.filter(one => one.traceId !== late) };
+    },
+    waiting: async request => {
+      hasJoined = true;
+      await work.waiting(request);
+    },
+  };
+  const eraser = new Eraser({ db, vault, log, work: all });
+  const { state, matched, erased } = await ended(id);
+  await eraser.stop();
+  assert.deepEqual([state, matched, erased], ["done", confirmed, confirmed]);
+});
+
 test("dry runs that begin at the same time do not exceed the limit together", async () => {
   const begun = await Promise.allSettled(
     Array.from({ length: 8 }, () => insertDryRun(db, vault, wanted("text", text))),

@@ -218,7 +218,7 @@ function notConfirmed(why: string): Refusal {
 
 function stepOf({ step }: ErasureRow): Erasure["step"] {
   if (["waiting", "find", "turns", "check"].includes(step)) return "find";
-  return step === "traces" || step === "identities" ? "erase" : "edit";
+  return ["joined", "traces", "identities"].includes(step) ? "erase" : "edit";
 }
 
 function viewOf(row: ErasureRow, createdBy: string | null): Erasure {
