@@ -28,7 +28,9 @@ test("every form of a statement is answered, and its configuration stays as it w
   assert.deepEqual((await client.query({ text: config.text }, [3])).rows, [{ sum: 4 }]);
   assert.deepEqual((await client.query("select 5 as sum")).rows, [{ sum: 5 }]);
   const { rows } = await new Promise<pg.QueryResult>((resolve, reject) => {
-    client.query(config, (error, result) => (error ? reject(error) : resolve(result)));
+    client.query(config, (error: Error | undefined, result: pg.QueryResult) =>
+      error ? reject(error) : resolve(result),
+    );
   });
   assert.deepEqual(rows, [{ sum: 2 }]);
   const submitted = new pg.Query("select 6 as sum");
@@ -49,7 +51,7 @@ test("a statement without an answer in time fails, once, and what it answers lat
   const client = await connected({ query_timeout: 50 });
   let answers = 0;
   await new Promise<void>(resolve => {
-    client.query("select pg_sleep(0.2)", error => {
+    client.query("select pg_sleep(0.2)", (error: Error) => {
       answers++;
       assert.equal(error.message, readTimeout);
       resolve();
