@@ -1,8 +1,9 @@
 // Layout of every page for signed-in users: navigation, verification banner, help and palette.
 import { Outlet, useLocation } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
+import { closeNotLoaded, lazyPart } from "../ui/lazy-part.tsx";
 import { arrival } from "./arrival.ts";
 import { BaseUrlBanner } from "./BaseUrlBanner.tsx";
 import { Logo } from "./Logo.tsx";
@@ -11,8 +12,8 @@ import { useProject } from "./project.ts";
 import { useGo, useShortcut } from "./shortcuts.ts";
 import { VerificationBanner } from "./VerificationBanner.tsx";
 
-const Help = lazy(() => import("./Help.tsx"));
-const Palette = lazy(() => import("./Palette.tsx"));
+const Help = lazyPart(() => import("./Help.tsx"), closeNotLoaded);
+const Palette = lazyPart(() => import("./Palette.tsx"), closeNotLoaded);
 
 type Open = "help" | "palette" | "navigation" | undefined;
 
@@ -55,10 +56,8 @@ export function Shell() {
           {navigation}
         </Dialog>
       )}
-      <Suspense>
-        {open === "help" && <Help onClose={close} />}
-        {open === "palette" && <Palette project={project} onClose={close} onHelp={() => setOpen("help")} />}
-      </Suspense>
+      {open === "help" && <Help onClose={close} />}
+      {open === "palette" && <Palette project={project} onClose={close} onHelp={() => setOpen("help")} />}
     </div>
   );
 }

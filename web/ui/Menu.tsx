@@ -1,7 +1,7 @@
 // A button that opens a menu of actions and choices. The menu's code is loaded on first use.
-import { lazy, Suspense } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
 import type { IconName } from "./icons.ts";
+import { closeNotLoaded, lazyPart } from "./lazy-part.tsx";
 import { usePopup } from "./popup.ts";
 
 export type MenuEntry =
@@ -17,7 +17,7 @@ export type MenuEntry =
   | { kind: "rule" };
 
 const load = () => import("./MenuPopup.tsx");
-const MenuPopup = lazy(load);
+const MenuPopup = lazyPart(load, closeNotLoaded);
 
 type MenuProps = Omit<ButtonProps, "onClick" | "ref"> & { entries: MenuEntry[] };
 
@@ -27,11 +27,7 @@ export function Menu({ entries, ...button }: MenuProps) {
   return (
     <>
       <Button {...button} {...popup.button} aria-haspopup="menu" />
-      {popup.open && (
-        <Suspense>
-          <MenuPopup trigger={popup.trigger} entries={entries} onClose={popup.close} />
-        </Suspense>
-      )}
+      {popup.open && <MenuPopup trigger={popup.trigger} entries={entries} onClose={popup.close} />}
     </>
   );
 }

@@ -1,10 +1,11 @@
 // A button that opens a small panel. The panel's code is loaded on first use.
-import { lazy, type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
+import { closeNotLoaded, lazyPart } from "./lazy-part.tsx";
 import { usePopup } from "./popup.ts";
 
 const load = () => import("./PopoverPopup.tsx");
-const PopoverPopup = lazy(load);
+const PopoverPopup = lazyPart(load, closeNotLoaded);
 
 type PopoverProps = Omit<ButtonProps, "onClick" | "ref"> & {
   /** Accessible name of the panel. */
@@ -19,11 +20,9 @@ export function Popover({ title, panel, ...button }: PopoverProps) {
     <>
       <Button {...button} {...popup.button} aria-haspopup="dialog" />
       {popup.open && (
-        <Suspense>
-          <PopoverPopup trigger={popup.trigger} title={title} onClose={popup.close}>
-            {panel(popup.close)}
-          </PopoverPopup>
-        </Suspense>
+        <PopoverPopup trigger={popup.trigger} title={title} onClose={popup.close}>
+          {panel(popup.close)}
+        </PopoverPopup>
       )}
     </>
   );

@@ -3,8 +3,9 @@ import { type RefObject, useRef, useState } from "react";
 
 export type PopupTrigger = RefObject<HTMLButtonElement | null>;
 
-/** `load` loads the popup's code: when the button is about to be used. */
+/** `load` loads the popup's code: when the button is about to be used. Opening it tries again, and says so if it fails. */
 export function usePopup(load: () => Promise<unknown>) {
+  const preload = () => void load().catch(() => {});
   const trigger = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState(false);
   return {
@@ -14,8 +15,8 @@ export function usePopup(load: () => Promise<unknown>) {
     button: {
       ref: trigger,
       "aria-expanded": open,
-      onPointerEnter: () => void load(),
-      onFocus: () => void load(),
+      onPointerEnter: preload,
+      onFocus: preload,
       onClick: () => setOpen(!open),
     },
   };

@@ -5,6 +5,7 @@ import "./session-end.ts";
 import "./first-minutes.ts";
 import "./access-tokens.ts";
 import "./keys.ts";
+import "./lost-code.ts";
 import "./erase-data.ts";
 import "./rate-limits.ts";
 import "./retention.ts";

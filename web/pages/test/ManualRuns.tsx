@@ -1,10 +1,11 @@
 // The part of the form for manual runs: repeats, and the inputs, each of which replaces the user message.
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { download } from "../../download.ts";
 import { numberText } from "../../format.ts";
 import { counted } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
+import { closeNotLoaded, lazyPart, toastNotLoaded } from "../../ui/lazy-part.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import type { Doc } from "./document.ts";
@@ -15,10 +16,14 @@ import { InputsTable } from "./inputs/InputsTable.tsx";
 import { extended, type Rows, rowsOf, runsText, textOf } from "./inputs/rows.ts";
 import "../../styles/inputs.css";
 
-const ImportInputs = lazy(async () => ({
-  default: (await import("./inputs/ImportInputs.tsx")).ImportInputs,
-}));
-const PickInputs = lazy(async () => ({ default: (await import("./inputs/PickInputs.tsx")).PickInputs }));
+const ImportInputs = lazyPart(
+  async () => ({ default: (await import("./inputs/ImportInputs.tsx")).ImportInputs }),
+  closeNotLoaded,
+);
+const PickInputs = lazyPart(
+  async () => ({ default: (await import("./inputs/PickInputs.tsx")).PickInputs }),
+  closeNotLoaded,
+);
 
 type ManualRunsProps = { agentId: string; document: Doc };
 
@@ -124,23 +129,21 @@ function Inputs({ agentId, rows, onRows, turnCount, onFirstTurn }: InputsProps) 
           Pick from traces…
         </Button>
       </div>
-      <Suspense>
-        {open === "import" && (
-          <ImportInputs
-            known={texts}
-            onClose={close}
-            onImport={(inputs, replace) => put(extended(replace ? [] : rows, inputs), inputs.length)}
-          />
-        )}
-        {open === "pick" && (
-          <PickInputs
-            agentId={agentId}
-            known={texts}
-            onClose={close}
-            onPick={(inputs, note) => put(extended(rows, inputs), inputs.length, note)}
-          />
-        )}
-      </Suspense>
+      {open === "import" && (
+        <ImportInputs
+          known={texts}
+          onClose={close}
+          onImport={(inputs, replace) => put(extended(replace ? [] : rows, inputs), inputs.length)}
+        />
+      )}
+      {open === "pick" && (
+        <PickInputs
+          agentId={agentId}
+          known={texts}
+          onClose={close}
+          onPick={(inputs, note) => put(extended(rows, inputs), inputs.length, note)}
+        />
+      )}
     </div>
   );
 }
@@ -155,8 +158,9 @@ function RowsTools({ rows, texts, onRows }: RowsToolsProps) {
         look="plain"
         icon="download"
         onClick={() =>
-          void import("./inputs/write-csv.ts").then(({ inputsCsv }) =>
-            download("inputs.csv", inputsCsv(texts), "text/csv"),
+          void import("./inputs/write-csv.ts").then(
+            ({ inputsCsv }) => download("inputs.csv", inputsCsv(texts), "text/csv"),
+            toastNotLoaded,
           )
         }
       >

@@ -1,18 +1,19 @@
 // The details of one span: header, attributes, events. Drafts an assertion from a value.
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { SpanDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { DraftPlace } from "../../mutations/tests.ts";
 import { spanQuery } from "../../queries/traces.ts";
 import "../../styles/json.css";
 import "../../styles/span.css";
+import { closeNotLoaded, lazyPart } from "../../ui/lazy-part.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import type { Select, Selection } from "./selection.ts";
 import { SpanAttributes } from "./span/SpanAttributes.tsx";
 import { SpanExtras } from "./span/SpanExtras.tsx";
 import { SpanHeader } from "./span/SpanHeader.tsx";
 
-const AssertionDialog = lazy(() => import("./span/AssertionDialog.tsx"));
+const AssertionDialog = lazyPart(() => import("./span/AssertionDialog.tsx"), closeNotLoaded);
 
 /** `selected` must be a span of the trace. */
 export type SpanPanelProps = { trace: TraceOutline; selected: Selection; onSelect: Select };
@@ -61,11 +62,7 @@ function Details({ trace, detail, attribute, onSelect }: DetailsProps) {
         onDraft={(name, path) => setDrafting({ spanId, attribute: name, path })}
       />
       <SpanExtras trace={trace} detail={detail} />
-      {drafting && (
-        <Suspense>
-          <AssertionDialog trace={trace} place={drafting} onClose={() => setDrafting(undefined)} />
-        </Suspense>
-      )}
+      {drafting && <AssertionDialog trace={trace} place={drafting} onClose={() => setDrafting(undefined)} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 // Actions for the selected traces: re-evaluate, add to a test's inputs, export, delete.
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { JudgedAgain } from "../../../src/http/judge/schemas.ts";
 import type { Answer, Failure } from "../../api.ts";
 import { download } from "../../download.ts";
@@ -17,12 +17,13 @@ import {
 import type { TraceRow } from "../../queries/use-trace-list.ts";
 import { BulkBar } from "../../ui/BulkBar.tsx";
 import { Button } from "../../ui/Button.tsx";
+import { closeNotLoaded, lazyPart } from "../../ui/lazy-part.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { NotReevaluated } from "./NotReevaluated.tsx";
 
-const AddToTest = lazy(() => import("./AddToTest.tsx"));
+const AddToTest = lazyPart(() => import("./AddToTest.tsx"), closeNotLoaded);
 
 type BulkActionsProps = {
   params: { projectId: string; agentId: string };
@@ -78,11 +79,7 @@ export function BulkActions({ params, chosen, onDeleted, onClear }: BulkActionsP
           <FailureNotice failure={failure} />
         </BulkBar>
       )}
-      {open === "add" && (
-        <Suspense>
-          <AddToTest agentId={agentId} traceIds={ids} onClose={close} />
-        </Suspense>
-      )}
+      {open === "add" && <AddToTest agentId={agentId} traceIds={ids} onClose={close} />}
       {open === "delete" && <DeleteTraces agentId={agentId} ids={ids} onDone={onDeleted} onClose={close} />}
       {refused.length > 0 && (
         <NotReevaluated params={params} refused={refused} chosen={chosen} onClose={() => setRefused([])} />

@@ -1,17 +1,24 @@
 // The bar above the list of traces: tabs, text search and filters. All are kept in the URL.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { lazy, type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { testQuery } from "../../queries/tests.ts";
 import type { TraceSearch } from "../../queries/trace-search.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { lazyPart, toastNotLoaded } from "../../ui/lazy-part.tsx";
 import { Popover } from "../../ui/Popover.tsx";
 import { activeFilters, type Filter, filterGroups, testEnd, without, withTestOutcome } from "./filters.ts";
 import { SortMenu } from "./SortMenu.tsx";
 
 const load = () => import("./FilterEditor.tsx");
-const FilterEditor = lazy(async () => ({ default: (await load()).FilterEditor }));
+const FilterEditor = lazyPart(
+  async () => ({ default: (await load()).FilterEditor }),
+  ({ close }) => {
+    toastNotLoaded();
+    close();
+  },
+);
 
 const typingMs = 250;
 
@@ -78,11 +85,7 @@ export function FilterBar({ agentId, search, onChange, searchBox, children }: Fi
                 small
                 title={filter.label}
                 aria-label={`${filter.label}: ${text}${end}`}
-                panel={close => (
-                  <Suspense>
-                    <FilterEditor {...{ agentId, filter, search, onChange, close }} />
-                  </Suspense>
-                )}
+                panel={close => <FilterEditor {...{ agentId, filter, search, onChange, close }} />}
               >
                 <span className="chip-text">
                   <span className="quiet">{`${filter.label}: `}</span>
@@ -137,14 +140,8 @@ function AddFilter(props: AddFilterProps) {
 
 function AddFilterPanel({ close, ...props }: AddFilterProps & { close: () => void }) {
   const [filter, setFilter] = useState<Filter>();
-  useEffect(() => void load(), []);
-  if (filter) {
-    return (
-      <Suspense>
-        <FilterEditor {...props} filter={filter} close={close} />
-      </Suspense>
-    );
-  }
+  useEffect(() => void load().catch(() => {}), []);
+  if (filter) return <FilterEditor {...props} filter={filter} close={close} />;
   return (
     <div className="filter-groups">
       {filterGroups.map(({ label, filters }) => (

@@ -4,6 +4,7 @@ import { type ClipboardEvent, type KeyboardEvent, useId, useLayoutEffect, useRef
 import { numberText } from "../../../format.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Fault } from "../../../ui/Field.tsx";
+import { toastNotLoaded } from "../../../ui/lazy-part.tsx";
 import { toast } from "../../../ui/Toast.tsx";
 import { useEditorContext, useFaultOf } from "../editor-context.ts";
 import { inputsMax } from "./candidates.ts";
@@ -141,7 +142,7 @@ function pasteRows(event: ClipboardEvent, { rows, row, onRows, go }: Paste): voi
       label: "Paste as one input",
       run: () => onRows(withText(rows, row, text)),
     });
-  });
+  }, toastNotLoaded);
 }
 
 type InputRowProps = {

@@ -1,5 +1,5 @@
 // A text of a message. A truncated one can be loaded in full.
-import { lazy, Suspense, useContext, useEffect, useMemo, useRef, useState } from "react";
+import { useContext, useEffect, useMemo, useRef, useState } from "react";
 import type { Passage } from "../../../../src/model/conversation/view.ts";
 import { numberText } from "../../../format.ts";
 import { persistedChoice } from "../../../persisted-choice.ts";
@@ -7,6 +7,7 @@ import { findQuotation } from "../../../quotation.ts";
 import { rangeInMarked } from "../../../redaction-marks.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { LongText } from "../../../ui/LongText.tsx";
+import { lazyPart } from "../../../ui/lazy-part.tsx";
 import { FailureNotice } from "../../../ui/Notice.tsx";
 import { SpanValue } from "../span/SpanValue.tsx";
 import { type ReadPassage, usePassage } from "./passage.ts";
@@ -16,7 +17,11 @@ import { QuotedContext } from "./turns.ts";
 const shownMax = 3_000;
 
 const loadMarkdown = () => import("../../../ui/Markdown.tsx");
-const Markdown = lazy(loadMarkdown);
+const Markdown = lazyPart(
+  loadMarkdown,
+  () => {},
+  ({ plain }) => plain,
+);
 
 /** How messages are shown, in every trace. */
 export const textForm = persistedChoice<"markdown" | "raw">(
@@ -51,13 +56,7 @@ export function PassageText({ passage, label, markdown = false }: PassageTextPro
   const isMarkdown = markdown && form === "markdown" && mark === null;
   return (
     <>
-      {isMarkdown ? (
-        <Suspense fallback={plain}>
-          <Markdown text={text} plain={plain} />
-        </Suspense>
-      ) : (
-        plain
-      )}
+      {isMarkdown ? <Markdown text={text} plain={plain} /> : plain}
       {short ? (
         <ShowAllButton
           length={passage.length}
