@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AssertionType } from "../../src/model/test-case/assertion.ts";
 import { conditionText, criteriaText, sentenceOf } from "../../web/pages/test/check-sentence.ts";
-import { begin } from "../../web/pages/test/document.ts";
+import { assertionsOf, begin, edit, freeId } from "../../web/pages/test/document.ts";
 import { asksForMessage, withMessage } from "../../web/pages/test/message.ts";
 import { firstOpen, foldsOf } from "../../web/pages/test/sections.ts";
 
@@ -101,4 +101,28 @@ test("a message that nobody is asked for is the scenario, or the name; what is w
   for (const turns of [[{ input: "Hi" }], [{ input: 5 }], [5], "wrong", [{ input: "" }, { input: "" }]]) {
     assert.equal(inputOf({ name: "N", turns }), turns);
   }
+});
+
+test("a removed check that is restored gets another ID if a new check has taken its own", () => {
+  const [first, second] = [
+    { id: "a1", type: "response_time", max_ms: 1 },
+    { id: "a2", type: "response_time", max_ms: 2 },
+  ];
+  const removed = edit(begin({ assertions: [first, second] }), { kind: "remove", at: 0 });
+  const restored = edit(removed, { kind: "restore", at: 0, value: first });
+  assert.deepEqual(assertionsOf(restored.document), [first, second]);
+  const added = { id: freeId(removed.document), type: "http_status", expected_status: 200 };
+  const later = edit(edit(removed, { kind: "insert", at: 1, value: added }), {
+    kind: "restore",
+    at: 0,
+    value: first,
+  });
+  assert.deepEqual(assertionsOf(later.document), [{ ...first, id: "a3" }, second, added]);
+});
+
+test("a new check does not get the ID of a removed one that others depend on", () => {
+  const dependent = { id: "a2", type: "json_match", depends_on: "a1" };
+  assert.equal(freeId({ assertions: [dependent] }), "a3");
+  assert.equal(freeId({ assertions: [{ ...dependent, depends_on: ["a1", "a3"] }] }), "a4");
+  assert.equal(freeId({ assertions: [{ id: "a2" }, "no object"] }), "a1");
 });

@@ -37,7 +37,7 @@ export function Assertions({ projectId, editing }: AssertionsProps) {
       change({ kind: "remove", at });
       toast(`Check ${at + 1} removed`, {
         label: "Undo",
-        run: () => change({ kind: "insert", at, value }),
+        run: () => change({ kind: "restore", at, value }),
       });
     },
     [change],

@@ -36,6 +36,8 @@ export type Change =
   | { kind: "insert"; at: number; value: unknown; isFromTrace?: boolean }
   | { kind: "copy"; at: number }
   | { kind: "remove"; at: number }
+  /** Undoes a removal. */
+  | { kind: "restore"; at: number; value: unknown }
   | { kind: "move"; at: number; by: -1 | 1 };
 
 export function begin(document: Doc): Editing {
@@ -94,6 +96,12 @@ export function edit(state: Editing, change: Change): Editing {
         keys: keys.toSpliced(change.at, 1),
         focus: { key: keys[change.at + 1] ?? keys[change.at - 1], part: keys.length > 1 ? "first" : "add" },
       };
+    case "restore": {
+      const { at, value } = change;
+      // Another assertion may have got its id meanwhile.
+      const isTaken = isRecord(value) && idsOf(assertions).includes(value["id"]);
+      return edit(state, { kind: "insert", at, value: isTaken ? { ...value, id: freeId(document) } : value });
+    }
     case "move": {
       const to = change.at + change.by;
       if (to < 0 || to >= assertions.length) return state;
@@ -127,12 +135,18 @@ function withField(document: Doc, name: string, value: unknown): Doc {
   return Object.hasOwn(document, name) ? { ...document, [name]: value } : { ...rest, [name]: value };
 }
 
-/** An unused assertion id. */
+/** An assertion id that is unused, also by assertions that depend on one that was removed. */
 export function freeId(document: Doc): string {
-  const taken = assertionsOf(document).map(one => (isRecord(one) ? one["id"] : undefined));
+  const assertions = assertionsOf(document);
+  const dependencies = assertions.flatMap(one => (isRecord(one) ? [one["depends_on"]].flat() : []));
+  const taken = [...idsOf(assertions), ...dependencies];
   let number = 1;
   while (taken.includes(`a${number}`)) number += 1;
   return `a${number}`;
+}
+
+function idsOf(assertions: unknown[]): unknown[] {
+  return assertions.flatMap(one => (isRecord(one) && one["id"] !== undefined ? [one["id"]] : []));
 }
 
 /** What the JSON editor shows. A thousand inputs make a million characters, so it is not kept with every change. */
