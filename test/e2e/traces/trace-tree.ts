@@ -96,6 +96,22 @@ test("the column titles of a narrow tree do not overlap", async () => {
   });
 });
 
+test("a long duration does not cover what is before it in a narrow tree", async () => {
+  const agent = await newAgent();
+  const name = "a step with a name that fills its column, however wide that is";
+  const id = await storeSpans(agent, [span(name, null, [0, 13_530_000])]);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named(name)).getByText("3 h 45 min").waitFor();
+  const [end, start] = (await page.evaluate(`[
+    Math.max(...[...document.querySelectorAll(".tree-row > :is(.tree-name, .tree-tokens)")].map(
+      cell => cell.getBoundingClientRect().right,
+    )),
+    document.querySelector(".tree-row .tree-duration").getBoundingClientRect().left,
+  ]`)) as [number, number];
+  assert.ok(end <= start, `what is before the duration ends at ${end}, it starts at ${start}`);
+});
+
 test("[ and ] move between failed and checked spans, and ? lists these keys", async () => {
   const agent = await newAgent();
   await makeTest(browser.service.owner, agent.id, {
