@@ -439,7 +439,7 @@ test("a test of another agent, or an unknown one, is not found", async () => {
   const world = await openWorld(browser);
   const { page } = world;
   await page.goto(`${world.tests}/${crypto.randomUUID()}`);
-  await page.getByRole("alert").getByText("NOT_FOUND").waitFor();
+  await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
   await assertAccessible(page);
 });
 
