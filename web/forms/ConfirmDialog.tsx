@@ -46,7 +46,14 @@ export function ConfirmDialog({ title, about, name, send, action, onDone, onClos
   );
 }
 
-/** A field has one line: breaks and spaces in numbers count as one space. */
+/**
+ * A field has one line: breaks and spaces in numbers count as one space. Nobody types invisible characters, nor an accent
+ * as a character of its own.
+ */
 function typeable(name: string): string {
-  return name.trim().replace(/\s+/g, " ");
+  return name
+    .normalize("NFC")
+    .replace(/\p{Cf}/gu, "")
+    .trim()
+    .replace(/\s+/g, " ");
 }

@@ -5,7 +5,7 @@ import { parseTestCase } from "../../../src/model/test-case/test-case.ts";
 import { insertTestCase } from "../../../src/store/test-cases.ts";
 import { templates } from "../../../web/templates.ts";
 import { assertAccessible } from "../../support/accessible.ts";
-import { makeTest } from "../../support/app.ts";
+import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -245,4 +245,17 @@ test("a list that fails to load shows the error and can be retried", async () =>
   await page.unroute("**/api/agents/*/tests?*");
   await alert.getByRole("button", { name: "Retry" }).click();
   await rowOf(page, "Is well").waitFor();
+});
+
+test("a test is deleted by its name as people type it, however its accents are stored", async () => {
+  const owner = await browser.service.signUp();
+  const agent = await makeAgent(owner, { name: "Robot" });
+  const { id } = await makeTest(owner, agent.id, { name: "Cafe\u0301 \u200bmenu" });
+  const path = `/projects/${owner.projectId}/agents/${agent.id}/tests/${id}`;
+  const { page } = await browser.openAs(owner, { path });
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await page.getByLabel(/to confirm/).fill("Caf\u00e9 menu");
+  await page.getByRole("button", { name: "Delete test case" }).click();
+  await page.getByText("No test cases yet").waitFor();
 });
