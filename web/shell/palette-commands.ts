@@ -4,7 +4,8 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
 import type { Project } from "../../src/model/project.ts";
-import { switchTests } from "../forms/test-changes.ts";
+import { openTestStatus } from "../forms/open-test.ts";
+import { messageOf, switchTests } from "../forms/test-changes.ts";
 import { useAllPages } from "../pages/tests/all-pages.ts";
 import { agentsQuery } from "../queries/agents.ts";
 import { findTraceQuery } from "../queries/find-trace.ts";
@@ -125,8 +126,8 @@ function useTestCommands(project: Project | undefined): Command[] {
   if (agentId === undefined || !project) return [];
   const base = `/projects/${project.id}/agents/${agentId}/tests`;
   const switchStatus = async (test: ListedTest, status: ListedTest["status"], done: string) => {
-    const [problem] = await switchTests(agentId, [test], status);
-    toast(problem ? `“${test.name}” not ${done}: ${problem.message}` : `“${test.name}” ${done}`);
+    const problem = await statusProblem(agentId, test, status);
+    toast(problem ? `“${test.name}” not ${done}: ${problem}` : `“${test.name}” ${done}`);
     await queries.invalidateQueries({ queryKey: testsQuery(agentId).queryKey });
     await queries.invalidateQueries({ queryKey: testQuery(test.id).queryKey });
   };
@@ -151,6 +152,18 @@ function useTestCommands(project: Project | undefined): Command[] {
       ];
     }),
   ];
+}
+
+/** Changes the status of a test. Returns why it could not be changed. */
+async function statusProblem(
+  agentId: string,
+  test: ListedTest,
+  status: ListedTest["status"],
+): Promise<string | undefined> {
+  const setStatus = openTestStatus(test.id);
+  if (!setStatus) return (await switchTests(agentId, [test], status))[0]?.message;
+  const answer = await setStatus(status);
+  return answer.ok ? undefined : messageOf(answer.failure);
 }
 
 /** The trace whose id, or external id in the open agent, was typed or pasted. */

@@ -509,3 +509,32 @@ test("sections and checks are one line each, and those with an error open when s
   await becomesTrue(page, "document.activeElement.dataset.path === 'assertions[2].max_ms'");
   await assertAccessible(page);
 });
+
+test("a status changed in the palette shows in the editor, which keeps what was typed", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id, { name: "Greets back" });
+  await world.open(`/${id}`);
+  await openSection(page, "Name");
+  await page.getByLabel("Name", { exact: true }).fill("Greets politely");
+  const status = page.getByLabel("Status", { exact: true });
+  const choose = async (text: string, label: string) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Search pages and actions" }).fill(text);
+    await page.getByRole("option").first().getByText(label, { exact: true }).waitFor();
+    await page.keyboard.press("Enter");
+  };
+  await choose("disable greets", "Disable test: Greets back");
+  await page.getByText("“Greets back” disabled").waitFor();
+  await eventually(async () => assert.equal(await status.inputValue(), "disabled"));
+  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Greets politely");
+
+  await show(page, "JSON");
+  await jsonOf(page).fill("{");
+  await choose("activate greets", "Activate test: Greets back");
+  await page.getByText("“Greets back” activated").waitFor();
+  await eventually(async () => assert.equal(await status.inputValue(), "active"));
+  assert.equal(await jsonOf(page).inputValue(), "{");
+  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  assert.deepEqual([body.name, body.status], ["Greets back", "active"]);
+});

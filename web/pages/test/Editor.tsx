@@ -1,6 +1,7 @@
 // The test case editor: form, JSON and dry run of one document, with saving and shortcuts.
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "react";
+import { useOpenTest } from "../../forms/open-test.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
@@ -105,6 +106,7 @@ export function Editor({ origin, onCreated }: EditorProps) {
       });
     },
   });
+  useOpenTest(save.stored?.id, save.setStatus);
   /** Saves, unless the JSON or a field cannot be parsed: then focuses it. */
   const trySave = () => {
     const unread = editor.current?.querySelector<HTMLElement>("[data-unread]");

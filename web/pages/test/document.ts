@@ -26,6 +26,8 @@ export type Editing = {
 
 export type Change =
   | { kind: "field"; name: string; value: unknown }
+  /** Saved on its own; keeps JSON that does not parse. */
+  | { kind: "status"; status: string }
   | { kind: "text"; text: string }
   | { kind: "format" }
   | { kind: "replace"; document: Doc }
@@ -59,6 +61,10 @@ export function edit(state: Editing, change: Change): Editing {
   switch (change.kind) {
     case "field":
       return withDocument(state, withField(document, change.name, change.value));
+    case "status": {
+      const changed = withField(document, "status", change.status);
+      return state.fault ? { ...state, document: changed } : withDocument(state, changed);
+    }
     case "text":
       return readDocument(state, change.text);
     case "format":

@@ -95,7 +95,7 @@ export function useSave({
         // The other fields stay as last read, so that changes by others are still noticed.
         setStored(was => was && { ...was, status });
         setSaved(was => ({ ...was, status }));
-        change({ kind: "field", name: "status", value: status });
+        change({ kind: "status", status });
       }
       return answer;
     });
