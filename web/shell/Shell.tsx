@@ -8,12 +8,12 @@ import { arrival } from "./arrival.ts";
 import { BaseUrlBanner } from "./BaseUrlBanner.tsx";
 import { Logo } from "./Logo.tsx";
 import { Navigation } from "./Navigation.tsx";
+import { PaletteDialog } from "./PaletteDialog.tsx";
 import { useProject } from "./project.ts";
 import { useGo, useShortcut } from "./shortcuts.ts";
 import { VerificationBanner } from "./VerificationBanner.tsx";
 
 const Help = lazyPart(() => import("./Help.tsx"), closeNotLoaded);
-const Palette = lazyPart(() => import("./Palette.tsx"), closeNotLoaded);
 
 type Open = "help" | "palette" | "navigation" | undefined;
 
@@ -57,7 +57,9 @@ export function Shell() {
         </Dialog>
       )}
       {open === "help" && <Help onClose={close} />}
-      {open === "palette" && <Palette project={project} onClose={close} onHelp={() => setOpen("help")} />}
+      {open === "palette" && (
+        <PaletteDialog project={project} onClose={close} onHelp={() => setOpen("help")} />
+      )}
     </div>
   );
 }

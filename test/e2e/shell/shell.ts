@@ -43,6 +43,31 @@ test("the palette finds a page by a few letters, by keyboard alone", async () =>
   await page.getByRole("combobox").waitFor({ state: "detached" });
 });
 
+test("keys typed while the palette loads go into its search", async () => {
+  const { page } = await open();
+  let load = () => {};
+  const asked = new Promise<void>(resolve => {
+    load = resolve;
+  });
+  await page.route(/\/Palette-[^/]*\.js/, async route => {
+    await asked;
+    await route.continue();
+  });
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("g k ses");
+  const search = page.getByRole("combobox", { name: "Search pages and actions" });
+  const loading = page.getByRole("textbox", { name: "Search pages and actions" });
+  await eventually(async () => assert.equal(await loading.inputValue(), "g k ses"));
+  await shoot(page, "palette-loading");
+  await page.getByRole("heading", { level: 1, name: "Agents", includeHidden: true }).waitFor();
+  load();
+  await search.waitFor();
+  await page.keyboard.type("sions");
+  await eventually(async () => assert.equal(await search.inputValue(), "g k sessions"));
+});
+
 test("the palette opens tests and traces, disables a test, creates a key, and keeps the scroll position", async () => {
   const { page, owner } = await open();
   const agent = await makeAgent(owner, { name: "Robot" });
