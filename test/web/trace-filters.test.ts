@@ -6,12 +6,14 @@ import {
   activeFilters,
   filterGroups,
   isFiltered,
+  rangeFault,
   testEnd,
   withFilter,
   without,
   withTestOutcome,
 } from "../../web/pages/traces/filters.ts";
 import { knownFromText, orderedText, searchedText } from "../../web/pages/traces/list-notes.ts";
+import { localTime, timeOf } from "../../web/pages/traces/time-input.ts";
 import { type TraceSearch, traceSearch } from "../../web/queries/trace-search.ts";
 
 const filterOf = (label: string) =>
@@ -123,4 +125,30 @@ for (const [text, said] of [
   ],
 ] as [string | undefined, string | undefined][]) {
   test(`a list says: ${said ?? "nothing more"}`, () => assert.equal(text, said));
+}
+
+for (const at of ["2026-03-04T05:06:00.000Z", "2026-03-04T05:06:07.000Z", "2026-03-04T05:06:07.890Z"]) {
+  test(`the input of a time shows ${at} and leaves it as it is`, () => {
+    const shown = localTime(at)!;
+    assert.equal(new Date(shown).toISOString(), at);
+    assert.equal(timeOf(shown, at), at);
+    assert.equal(timeOf(shown, undefined), at);
+  });
+}
+
+test("a time that was not changed keeps its offset and its last digits", () => {
+  const at = "2026-03-04T05:06:07.123456+02:00";
+  assert.equal(timeOf(localTime(at), at), at);
+  assert.equal(timeOf("", at), undefined);
+});
+
+for (const [label, values, fault] of [
+  ["Duration", ["20", "3"], "Must not be less than the minimum."],
+  ["Duration", ["3", "20"], undefined],
+  ["Tokens", ["20", undefined], undefined],
+  ["Tokens", ["7", "7"], undefined],
+  ["Attribute", ["b", "a"], undefined],
+] as const) {
+  test(`${label} from ${values[0]} to ${values[1]} ${fault ? "is reversed" : "is accepted"}`, () =>
+    assert.equal(rangeFault(filterOf(label).inputs!, values), fault));
 }

@@ -9,6 +9,7 @@ import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts
 import { asked, conversation } from "../../support/conversation.ts";
 import { eventually } from "../../support/eventually.ts";
 import { jsonOf, send } from "../../support/send.ts";
+import { shoot } from "../../support/shoot.ts";
 import { keepResults, type StoredRun, storeTrace, storeTraces } from "../../support/stored-traces.ts";
 
 // No worker: it would finish the preparation of old traces.
@@ -222,5 +223,44 @@ test("a year of more than four digits is refused at its field", async () => {
   await button(page, "Apply").click();
   await page.waitForURL(/receivedTo=9999-12-3/);
   await link(page, /of today/).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("a range keeps its seconds, and a reversed one is refused at its field", async () => {
+  const owner = await browser.service.signUp();
+  const { id: agentId } = await makeAgent(owner);
+  await storeTrace(browser.service.db, agentId, { userInput: "of today" });
+  const base = `/projects/${owner.projectId}/agents/${agentId}/traces`;
+  const times = "receivedFrom=2026-03-04T05:06:07.000Z&receivedTo=9998-03-04T05:06:08.500Z";
+  const { page, complaints } = await browser.openAs(owner, { path: `${base}?${times}` });
+  const find = page.locator("form.panel-form");
+  const setTimes = () => {
+    const { searchParams } = new URL(page.url());
+    return [searchParams.get("receivedFrom"), searchParams.get("receivedTo")];
+  };
+  const open = async () => {
+    await button(page, "Add filter").click();
+    await button(page, "Received").click();
+    await find.waitFor();
+  };
+  await open();
+  await button(page, "Apply").click();
+  await find.waitFor({ state: "detached" });
+  assert.deepEqual(setTimes(), ["2026-03-04T05:06:07.000Z", "9998-03-04T05:06:08.500Z"]);
+
+  await open();
+  await page.getByLabel("Before").fill("2025-01-01T00:00:09");
+  await button(page, "Apply").click();
+  await find.getByText("Must not be earlier than “From”.").waitFor();
+  await becomesTrue(page, "document.activeElement?.name === 'receivedTo'");
+  await assertAccessible(page);
+  await shoot(page, "reversed-range");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await shoot(page, "reversed-range-narrow");
+  assert.deepEqual(setTimes(), ["2026-03-04T05:06:07.000Z", "9998-03-04T05:06:08.500Z"]);
+  await page.getByLabel("Before").fill("2026-03-04T23:06:09");
+  await find.getByText("Must not be").waitFor({ state: "detached" });
+  await button(page, "Apply").click();
+  await find.waitFor({ state: "detached" });
   assert.deepEqual(complaints, []);
 });

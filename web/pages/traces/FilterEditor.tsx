@@ -8,10 +8,12 @@ import { spansOfTime, type TraceSearch, type TraceSearchName } from "../../queri
 import { traceValuesQuery } from "../../queries/traces.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Combobox, type Completion } from "../../ui/Combobox.tsx";
+import { Fault } from "../../ui/Field.tsx";
 import { ChoiceList } from "./ChoiceList.tsx";
-import { type Filter, type FilterInput, withFilter } from "./filters.ts";
+import { type Filter, type FilterInput, rangeFault, withFilter } from "./filters.ts";
 import { isKeptSince } from "./list-notes.ts";
 import { TestFilter } from "./TestFilter.tsx";
+import { localTime, timeOf } from "./time-input.ts";
 
 type FilterEditorProps = {
   agentId: string;
@@ -70,16 +72,29 @@ type InputFormProps = {
 
 /** Empty inputs do not filter. */
 function InputForm({ agentId, search, inputs, onSet }: InputFormProps) {
+  const [fault, setFault] = useState<string>();
+  const faultId = useId();
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    onSet(Object.fromEntries(inputs.map(({ name }) => [name, String(fields.get(name)).trim() || undefined])));
+    const values = inputs.map(({ name }) => String(fields.get(name)).trim() || undefined);
+    const found = rangeFault(inputs, values);
+    setFault(found);
+    if (found === undefined)
+      return onSet(Object.fromEntries(inputs.map(({ name }, at) => [name, values[at]])));
+    const last = event.currentTarget.elements.namedItem(inputs.at(-1)!.name);
+    if (last instanceof HTMLElement) last.focus();
   };
   return (
-    <form className="panel-form" onSubmit={submit}>
-      {inputs.map(input => (
-        <FormInput key={input.name} {...{ agentId, search, input }} />
+    <form className="panel-form" onSubmit={submit} onInput={() => setFault(undefined)}>
+      {inputs.map((input, at) => (
+        <FormInput
+          key={input.name}
+          {...{ agentId, search, input }}
+          faultId={fault !== undefined && at === inputs.length - 1 ? faultId : undefined}
+        />
       ))}
+      <Fault id={faultId} fault={fault} />
       <Button type="submit" look="main">
         Apply
       </Button>
@@ -90,9 +105,20 @@ function InputForm({ agentId, search, inputs, onSet }: InputFormProps) {
 /** Later years have more than four digits, which is not ISO 8601. */
 const lastTime = "9999-12-31T00:00";
 
-type FormInputProps = { agentId: string; search: TraceSearch; input: FilterInput };
+type FormInputProps = {
+  agentId: string;
+  search: TraceSearch;
+  input: FilterInput;
+  /** Describes what is wrong with this input. */
+  faultId: string | undefined;
+};
 
-function FormInput({ agentId, search, input: { label, hint, suggested, ...input } }: FormInputProps) {
+function FormInput({
+  agentId,
+  search,
+  input: { label, hint, suggested, ...input },
+  faultId,
+}: FormInputProps) {
   const id = useId();
   const initial = search[input.name] ?? "";
   const [value, setValue] = useState(initial);
@@ -103,7 +129,8 @@ function FormInput({ agentId, search, input: { label, hint, suggested, ...input 
     min: input.type === "number" ? (input.min ?? 0) : undefined,
     max: input.type === "datetime-local" ? lastTime : undefined,
     maxLength: input.maxLength ?? 255,
-    "aria-describedby": hint && `${id}-hint`,
+    "aria-invalid": faultId ? true : undefined,
+    "aria-describedby": [faultId, hint && `${id}-hint`].filter(Boolean).join(" ") || undefined,
   };
   return (
     <div className="stack-tight">
@@ -147,14 +174,13 @@ function useCompletions(
 }
 
 const timeInputs: readonly FilterInput[] = [
-  { name: "receivedFrom", label: "From", type: "datetime-local" },
-  { name: "receivedTo", label: "Before", type: "datetime-local" },
+  { name: "receivedFrom", label: "From", type: "datetime-local", step: "any" },
+  { name: "receivedTo", label: "Before", type: "datetime-local", step: "any" },
 ];
 
 type TimeFormProps = Omit<InputFormProps, "inputs">;
 
 function TimeForm({ agentId, search, onSet }: TimeFormProps) {
-  const instant = (local: string | undefined) => local && new Date(local).toISOString();
   return (
     <>
       <ChoiceList
@@ -164,19 +190,15 @@ function TimeForm({ agentId, search, onSet }: TimeFormProps) {
       />
       <InputForm
         agentId={agentId}
-        search={{ receivedFrom: local(search.receivedFrom), receivedTo: local(search.receivedTo) }}
+        search={{ receivedFrom: localTime(search.receivedFrom), receivedTo: localTime(search.receivedTo) }}
         inputs={timeInputs}
         onSet={({ receivedFrom, receivedTo }) =>
-          onSet({ receivedFrom: instant(receivedFrom), receivedTo: instant(receivedTo) })
+          onSet({
+            receivedFrom: timeOf(receivedFrom, search.receivedFrom),
+            receivedTo: timeOf(receivedTo, search.receivedTo),
+          })
         }
       />
     </>
   );
-}
-
-/** ISO 8601 as the value of an input of type datetime-local. */
-function local(at: string | undefined): string | undefined {
-  if (at === undefined || !/^\d{4}-/.test(at) || Number.isNaN(Date.parse(at))) return undefined;
-  const date = new Date(at);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -221,6 +221,18 @@ function textOf({ names, by }: Filter, search: TraceSearch, testName: TestName):
   }
 }
 
+/** What is wrong with the values of two inputs that are a range: the first is above the second. */
+export function rangeFault(
+  inputs: readonly FilterInput[],
+  [from, to]: readonly (string | undefined)[],
+): string | undefined {
+  const [first, second] = inputs;
+  if (!from || !to || !first || second?.type !== first.type) return undefined;
+  if (first.type === "number" && Number(from) > Number(to)) return "Must not be less than the minimum.";
+  const isReversed = first.type === "datetime-local" && Date.parse(from) > Date.parse(to);
+  return isReversed ? "Must not be earlier than “From”." : undefined;
+}
+
 /** What follows the name of the test: " failed, version 3". */
 export function testEnd({ testOutcome, testVersion }: TraceSearch): string {
   const outcome = testOutcome ? ` ${outcomeText(testOutcome)}` : "";
