@@ -5,6 +5,7 @@ import { momentText } from "../../web/format.ts";
 import {
   activeFilters,
   filterGroups,
+  invalidText,
   isFiltered,
   rangeFault,
   testEnd,
@@ -151,4 +152,13 @@ for (const [label, values, fault] of [
 ] as const) {
   test(`${label} from ${values[0]} to ${values[1]} ${fault ? "is reversed" : "is accepted"}`, () =>
     assert.equal(rangeFault(filterOf(label).inputs!, values), fault));
+}
+
+for (const [search, path, text] of [
+  [{ verdict: "nonsense" }, "verdict", "Verdict: “nonsense” is not a known value."],
+  [{ tokensMin: "many" }, "tokensMin", "Tokens: Wrong."],
+  [{ order: "best" }, "order", "order: Wrong."],
+] as const) {
+  test(`the invalid URL parameter ${path} is named as on the page`, () =>
+    assert.equal(invalidText(search, { path, message: "Wrong." }), text));
 }

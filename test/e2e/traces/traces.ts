@@ -411,7 +411,7 @@ test("an empty result and an invalid filter in the URL both offer to clear the f
   await page.getByRole("button", { name: "Clear filters" }).click();
   await link(page, /the only one/).waitFor();
   await page.goto(`${path}?verdict=splendid`);
-  await page.getByText("verdict", { exact: true }).waitFor();
+  await page.getByText("Verdict: “splendid” is not a known value.", { exact: true }).waitFor();
   await assertAccessible(page);
   await page.getByRole("button", { name: "Clear filters" }).click();
   await link(page, /the only one/).waitFor();

@@ -5,7 +5,7 @@ import type { TraceSearch } from "../../queries/trace-search.ts";
 import type { ShownTraces, Traces } from "../../queries/use-trace-list.ts";
 import { Button } from "../../ui/Button.tsx";
 import { EmptyState, ErrorState, Skeleton } from "../../ui/State.tsx";
-import { isFiltered, without } from "./filters.ts";
+import { invalidText, isFiltered, without } from "./filters.ts";
 import { ListNotes, SearchFurther } from "./ListEnd.tsx";
 
 type NoTracesProps = {
@@ -28,10 +28,8 @@ export function NoTraces({ projectId, agentId, list, shown, search, isLive, onCh
     return (
       <EmptyState icon="warning" title="Invalid filter in the URL">
         <ul className="quiet break">
-          {issues.map(({ path, message }) => (
-            <li key={path}>
-              <code>{path}</code>: {message}
-            </li>
+          {issues.map(issue => (
+            <li key={issue.path}>{invalidText(search, issue)}</li>
           ))}
         </ul>
         <Button onClick={() => onChange({})}>Clear filters</Button>

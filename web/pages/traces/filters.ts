@@ -233,6 +233,19 @@ export function rangeFault(
   return isReversed ? "Must not be earlier than “From”." : undefined;
 }
 
+/** What is wrong with a filter of the URL that the API refused, by the filter's label. */
+export function invalidText(
+  search: TraceSearch,
+  { path, message }: { path: string; message: string },
+): string {
+  const name = path as TraceSearchName;
+  const filter = filters.find(({ names }) => names.includes(name));
+  if (!filter) return `${path}: ${message}`;
+  return filter.by.kind === "choice" && search[name]
+    ? `${filter.label}: “${search[name]}” is not a known value.`
+    : `${filter.label}: ${message}`;
+}
+
 /** What follows the name of the test: " failed, version 3". */
 export function testEnd({ testOutcome, testVersion }: TraceSearch): string {
   const outcome = testOutcome ? ` ${outcomeText(testOutcome)}` : "";
