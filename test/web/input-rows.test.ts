@@ -11,6 +11,8 @@ import {
   rowsOf,
   runsText,
   textOf,
+  withoutAdded,
+  withRemoved,
   withText,
 } from "../../web/pages/test/inputs/rows.ts";
 
@@ -146,4 +148,17 @@ describe("the inputs of chosen traces", () => {
     });
     assert.deepEqual(pickedFrom([item("1", "Hi")], 1, []), { inputs: ["Hi"], note: "" });
   });
+});
+
+describe("undoing", () => {
+  const rows = (...inputs: string[]) => inputs.map(input => ({ input }));
+  it("an addition keeps rows that were edited or added since", () =>
+    assert.deepEqual(
+      withoutAdded(rows("a", "b", "c, edited", "d", "new"), ["b", "c", "d"]),
+      rows("a", "c, edited", "new"),
+    ));
+  it("an addition removes the later of two equal rows", () =>
+    assert.deepEqual(withoutAdded(rows("a", "b", "a"), ["a"]), rows("a", "b")));
+  it("the removal of all rows keeps what was typed since", () =>
+    assert.deepEqual(withRemoved(rows("", "new"), rows("a", "b")), rows("a", "b", "new")));
 });

@@ -180,3 +180,16 @@ test("the inputs of live traces are picked whole", async () => {
   await dialog.getByRole("button", { name: "Add 2 inputs" }).click();
   await inputsAre(page, "Cancel my order", long);
 });
+
+test("undoing the removal of all inputs keeps what was typed since", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id, { inputs: [{ input: "First" }, { input: "Second" }] });
+  await world.open(`/${id}`);
+  await openSection(page, "The user says");
+  await page.getByRole("button", { name: "Remove all", exact: true }).click();
+  await page.getByRole("button", { name: "Add input" }).click();
+  await row(page, 1).fill("Typed since");
+  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await inputsAre(page, "First", "Second", "Typed since");
+});

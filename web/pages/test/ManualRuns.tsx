@@ -1,5 +1,5 @@
 // The part of the form for manual runs: repeats, and the inputs, each of which replaces the user message.
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { download } from "../../download.ts";
 import { numberText } from "../../format.ts";
 import { counted } from "../../labels.ts";
@@ -13,7 +13,7 @@ import { useEditorContext, useFaultOf } from "./editor-context.ts";
 import { NumberLine } from "./fields.tsx";
 import { inputsMax } from "./inputs/candidates.ts";
 import { InputsTable } from "./inputs/InputsTable.tsx";
-import { extended, type Rows, rowsOf, runsText, textOf } from "./inputs/rows.ts";
+import { extended, type Rows, rowsOf, runsText, textOf, withoutAdded, withRemoved } from "./inputs/rows.ts";
 import "../../styles/inputs.css";
 
 const ImportInputs = lazyPart(
@@ -80,11 +80,26 @@ function Inputs({ agentId, rows, onRows, turnCount, onFirstTurn }: InputsProps) 
   const { fault } = useFaultOf("inputs", {});
   const [open, setOpen] = useState<"import" | "pick">();
   const close = () => setOpen(undefined);
-  /** `note`: what was left out. */
-  const put = (next: unknown[], added: number, note = "") => {
+  const latest = useRef(rows);
+  useEffect(() => {
+    latest.current = rows;
+  });
+  /** `kept`: the rows before the inputs. `note`: what was left out. */
+  const put = (kept: Rows, inputs: readonly string[], note = "") => {
     close();
-    onRows(next);
-    toast(`Added ${counted(added, "input")}. ${note}`, { label: "Undo", run: () => onRows([...rows]) });
+    onRows(extended(kept, inputs));
+    const replaced = kept === rows ? [] : rows;
+    toast(`Added ${counted(inputs.length, "input")}. ${note}`, {
+      label: "Undo",
+      run: () => onRows(withRemoved(withoutAdded(latest.current, inputs), replaced)),
+    });
+  };
+  const removeAll = () => {
+    onRows([]);
+    toast(`Removed ${counted(rows.length, "input")}`, {
+      label: "Undo",
+      run: () => onRows(withRemoved(latest.current, rows)),
+    });
   };
   const texts = rows.map(textOf);
   if (rows.length === 0 && turnCount > 1) {
@@ -98,7 +113,7 @@ function Inputs({ agentId, rows, onRows, turnCount, onFirstTurn }: InputsProps) 
     <div className="stack-tight" data-path="inputs">
       <div className="line line-apart">
         <h3>Inputs{rows.length > 0 && <span className="quiet"> {numberText(rows.length)}</span>}</h3>
-        {rows.length > 0 && <RowsTools rows={rows} texts={texts} onRows={onRows} />}
+        {rows.length > 0 && <RowsTools texts={texts} onRemoveAll={removeAll} />}
       </div>
       {rows.length === 0 && (
         <p className="quiet small">
@@ -133,7 +148,7 @@ function Inputs({ agentId, rows, onRows, turnCount, onFirstTurn }: InputsProps) 
         <ImportInputs
           known={texts}
           onClose={close}
-          onImport={(inputs, replace) => put(extended(replace ? [] : rows, inputs), inputs.length)}
+          onImport={(inputs, replace) => put(replace ? [] : rows, inputs)}
         />
       )}
       {open === "pick" && (
@@ -141,16 +156,16 @@ function Inputs({ agentId, rows, onRows, turnCount, onFirstTurn }: InputsProps) 
           agentId={agentId}
           known={texts}
           onClose={close}
-          onPick={(inputs, note) => put(extended(rows, inputs), inputs.length, note)}
+          onPick={(inputs, note) => put(rows, inputs, note)}
         />
       )}
     </div>
   );
 }
 
-type RowsToolsProps = { rows: Rows; texts: readonly string[]; onRows: (rows: unknown[]) => void };
+type RowsToolsProps = { texts: readonly string[]; onRemoveAll: () => void };
 
-function RowsTools({ rows, texts, onRows }: RowsToolsProps) {
+function RowsTools({ texts, onRemoveAll }: RowsToolsProps) {
   return (
     <div className="line">
       <Button
@@ -166,15 +181,7 @@ function RowsTools({ rows, texts, onRows }: RowsToolsProps) {
       >
         Export CSV
       </Button>
-      <Button
-        small
-        look="plain"
-        icon="trash"
-        onClick={() => {
-          onRows([]);
-          toast(`Removed ${counted(rows.length, "input")}`, { label: "Undo", run: () => onRows([...rows]) });
-        }}
-      >
+      <Button small look="plain" icon="trash" onClick={onRemoveAll}>
         Remove all
       </Button>
     </div>

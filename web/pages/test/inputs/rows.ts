@@ -41,6 +41,24 @@ export function extended(rows: Rows, inputs: readonly string[]): unknown[] {
   return [...rows.filter(row => !isBlank(row)), ...inputs.map(input => ({ input }))];
 }
 
+/** Undoes an addition, wherever the rows are now: without one row for each of these inputs. Edited rows stay. */
+export function withoutAdded(rows: Rows, inputs: readonly string[]): unknown[] {
+  const added = inputs.toReversed();
+  return rows
+    .toReversed()
+    .filter(row => {
+      const at = added.indexOf(textOf(row));
+      if (at >= 0) added.splice(at, 1);
+      return at < 0;
+    })
+    .reverse();
+}
+
+/** Undoes a removal of all rows: those that were removed, and what was typed since. */
+export function withRemoved(rows: Rows, removed: Rows): unknown[] {
+  return [...removed, ...rows.filter(row => !isBlank(row))];
+}
+
 /** "120 inputs × 3 repeats = 360 test runs"; undefined if a manual run is one test run. */
 export function runsText(inputs: number, repeats: unknown): string | undefined {
   const times = typeof repeats === "number" && Number.isInteger(repeats) && repeats > 1 ? repeats : 1;
