@@ -1,5 +1,5 @@
 // The file of a backup: a compressed tar with a checksum of every member, which is complete or not there.
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { link, open, rm } from "node:fs/promises";
@@ -33,7 +33,8 @@ export type ArchiveWriter = {
  */
 export async function writeArchive(file: string, at: Date): Promise<ArchiveWriter> {
   await refuseExisting(file);
-  const draft = join(dirname(file), `.${basename(file)}.partial-${process.pid}`);
+  // Not the process ID: containers that share a folder may have the same one.
+  const draft = join(dirname(file), `.${basename(file)}.partial-${randomUUID()}`);
   const handle = await open(draft, "wx", 0o600).catch(error => {
     throw new ArchiveError(`The backup cannot be written: ${(error as Error).message}.`);
   });

@@ -29,3 +29,11 @@ test("many large members are written without a warning, and read as they were", 
   assert.deepEqual(warnings, []);
   assert.deepEqual(readdirSync(folder), ["many.backup"]);
 });
+
+test("two processes with the same ID write the same backup without disturbing each other", async () => {
+  const file = join(folder, "shared.backup");
+  const [first, second] = [await writeArchive(file, new Date()), await writeArchive(file, new Date())];
+  await second.discard();
+  await first.finish();
+  assert.ok(readdirSync(folder).includes("shared.backup"));
+});
