@@ -124,7 +124,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     allowPrivateTargets: env.SVC_ALLOW_PRIVATE_TARGETS ?? (databaseUrl === undefined ? ownMachine : []),
     trustedProxies: env.SVC_TRUSTED_PROXIES ?? [],
     smtpUrl: env.SVC_SMTP_URL,
-    mailFrom: env.SVC_MAIL_FROM ?? `Onlooker <onlooker@${new URL(baseUrl).hostname}>`,
+    mailFrom: env.SVC_MAIL_FROM ?? `Onlooker <onlooker@${mailDomainOf(baseUrl)}>`,
     judge: judgeOf(env),
     judgeTimeoutMs: env.SVC_JUDGE_TIMEOUT_MS,
     judgeDeadlineMs: env.SVC_JUDGE_DEADLINE_MS,
@@ -226,4 +226,9 @@ function deepFreeze<T>(value: T): T {
     Object.freeze(value);
   }
   return value;
+}
+
+/** An IPv6 address is written `[IPv6:…]` in mail (RFC 5321, 4.1.3). */
+function mailDomainOf(baseUrl: string): string {
+  return new URL(baseUrl).hostname.replace(/^\[/, "[IPv6:");
 }

@@ -284,3 +284,8 @@ for (const [variable, env] of wrong) {
     );
   });
 }
+
+test("the default sender at an IPv6 host is an address literal of mail", () => {
+  const { mailFrom } = readConfig({ SVC_BASE_URL: "http://[2001:db8::1]:4000" });
+  assert.equal(mailFrom, "Onlooker <onlooker@[IPv6:2001:db8::1]>");
+});
