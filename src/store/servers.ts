@@ -119,6 +119,8 @@ function noPrimary(answers: Answer[]): Error {
   // A wrong password or database stays wrong.
   const wrong = answers.find(({ error }) => /^(28|3D)/.test((error as { code?: string })?.code ?? ""));
   if (wrong) return wrong.error!;
+  const full = answers.filter(({ error }) => (error as { code?: string })?.code === "53300");
+  if (full.length > 0 && full.length === answers.length) return full[0]!.error!;
   // Nor does a certificate become right, and no server is left that may accept writes.
   if (answers.every(({ error }) => error && !mayPass(error))) return answers[0]!.error!;
   const states = answers.map(({ server: { host, port }, timeline, error }) => {

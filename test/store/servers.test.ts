@@ -125,6 +125,25 @@ it("while no server accepts writes, the error is transient and says why", async 
   line.close();
 });
 
+it("while all servers are full, the error says that they have no free connections", async () => {
+  const fields = "SFATAL\0C53300\0Msorry, too many clients already\0";
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(fields.length + 5);
+  const response = Buffer.concat([Buffer.from("E"), length, Buffer.from(`${fields}\0`)]);
+  const full = createServer(client => {
+    client.on("error", () => {});
+    client.once("data", () => client.end(response));
+  });
+  full.listen(0, "127.0.0.1");
+  await once(full, "listening");
+  lines.push(full);
+  const { port } = full.address() as AddressInfo;
+  const db = openDatabase(urlAt(port, port), 1);
+  await assert.rejects(db.pool.query("select"), { code: "53300" });
+  await db.close();
+  full.close();
+});
+
 it("a single server is asked too, where target_session_attrs wants it", async () => {
   const line = await startLine();
   const db = openDatabase(`${urlAt(line.port)}?target_session_attrs=read-write`, 1);
