@@ -122,10 +122,17 @@ export async function openAuth(deps: Deps, background: Background) {
       level: "error",
       log(level, message, ...details) {
         recordOutage(message, ...details);
+        if (details.some(isEmailTaken)) return;
         log[level]({ err: details.find(detail => detail instanceof Error) }, `accounts: ${message}`);
       },
     },
   });
+}
+
+/** Expected: the slower of two concurrent sign-ups with one email. accounts.ts answers it. */
+function isEmailTaken(error: unknown): boolean {
+  const { code, constraint } = (error ?? {}) as { code?: unknown; constraint?: unknown };
+  return code === "23505" && constraint === "accounts_email_key";
 }
 
 /** The origin of the requests that are forwarded to the library. */

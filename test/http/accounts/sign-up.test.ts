@@ -98,6 +98,10 @@ test("simultaneous sign-ups with one email are answered the same, and create one
     Array(3).fill([200, { user: null }]),
   );
   await signIn(email).expect(200);
+  assert.deepEqual(
+    service.logs.filter(line => JSON.parse(line).level >= 50),
+    [],
+  );
 });
 
 test("signing in is answered the same for a wrong password and an unknown email, after one hash", async () => {
