@@ -53,6 +53,18 @@ const table: [Fields, outcome: string, rule: string, found: string][] = [
   [discount, "passed", "Must be called: apply_discount.", "It was called once."],
   [{ ...discount, negate }, "failed", "Must not be called: apply_discount.", "It was called once."],
   [
+    { ...discount, expected_arguments: {} },
+    "passed",
+    "Must be called: apply_discount with any arguments.",
+    "It was called once.",
+  ],
+  [
+    { ...discount, expected_arguments: {}, arguments_mode: "exact", negate },
+    "passed",
+    "Must not be called: apply_discount with no arguments.",
+    "It was called, but with other arguments.",
+  ],
+  [
     { ...discount, expected_arguments: { percent: { $gt: 20 } }, negate },
     "failed",
     "Must not be called: apply_discount with percent > 20.",

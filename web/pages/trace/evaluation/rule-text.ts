@@ -1,4 +1,6 @@
 // The rule of a check in one sentence, for every type, negated or not: "Must not be called: apply_discount".
+
+import { isRecord } from "../../../../src/model/record.ts";
 import type { Assertion, AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { counted } from "../../../labels.ts";
@@ -27,7 +29,7 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
     { code: expected_name },
     ...(expected_arguments === undefined
       ? []
-      : [arguments_mode === "exact" ? " with exactly " : " with ", ...argumentPhrases(expected_arguments)]),
+      : withArguments(expected_arguments, arguments_mode === "exact")),
     ".",
   ],
   token_limit: assertion => {
@@ -134,6 +136,12 @@ const flagWords: Record<string, string> = {
 function flagsText(flags: string): string {
   const words = [...flags].flatMap(flag => flagWords[flag] ?? []);
   return words.length > 0 ? `, ${words.join(", ")}` : "";
+}
+
+function withArguments(expected: unknown, isExact: boolean): Phrase[] {
+  if (isRecord(expected) && Object.keys(expected).length === 0)
+    return [isExact ? " with no arguments" : " with any arguments"];
+  return [isExact ? " with exactly " : " with ", ...argumentPhrases(expected)];
 }
 
 function argumentPhrases(expected: unknown): Phrase[] {
