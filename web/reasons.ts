@@ -20,6 +20,7 @@ export function reasonText({ reason, reasonCode, reasonData = {} }: Reasoned): s
 export const storedSentences = [
   // Of checks.
   "no_http_status",
+  "unusable_http_status",
   "no_response",
   "no_token_usage",
   "no_duration",

@@ -59,6 +59,13 @@ const cases: [
     /input_tokens is missing, and gen_ai\.usage\.output_tokens is not a whole number/,
   ],
   [
+    "http_status with a status that is no status code",
+    { type: "http_status", expected_status: 200 },
+    [root({ "http.response.status_code": "OK" })],
+    "missing_instrumentation",
+    /no usable HTTP status: http\.response\.status_code is not a whole number from 100 to 999\.$/,
+  ],
+  [
     "http_status without a status",
     { type: "http_status", expected_status: 200 },
     [root(), silent],

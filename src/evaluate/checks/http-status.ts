@@ -16,8 +16,9 @@ export const httpStatus: CheckOf<"http_status"> = ({ expected_status: expected }
     return { ...redacted(places), expected, actual: null, evidence: view.placesOf(attribute) };
   }
   if (!status) {
-    const reason = { code: "no_http_status" } as const;
-    const evidence = view.rootWithout(attribute);
+    const sent = view.placesOf(attribute);
+    const reason = { code: sent.length > 0 ? "unusable_http_status" : "no_http_status" } as const;
+    const evidence = sent.length > 0 ? sent : view.rootWithout(attribute);
     return { kind: "absent", outcome: "missing_instrumentation", reason, expected, actual: null, evidence };
   }
   const { value: actual, spanId } = status;

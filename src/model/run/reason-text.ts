@@ -43,6 +43,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     })${saying(criteria ? criteriaText(criteria) : (comment ?? ""))}`,
 
   no_http_status: () => "The trace has no HTTP status: http.response.status_code is missing.",
+  unusable_http_status: () =>
+    "The trace has no usable HTTP status: http.response.status_code is not a whole number from 100 to 999.",
   no_response: () => "The agent sent no HTTP response.",
   no_token_usage: ({ attributes, unusable = [], turn }) => {
     const are = (some: string[], what: string) =>

@@ -80,10 +80,10 @@ export type Comparisons = {
 /** Reasons of checks whose subject is missing from the trace. */
 type AbsenceData = {
   no_http_status: null;
+  unusable_http_status: null;
   /** In a manual run: the call ended without a reply. */
   no_response: null;
-  /** `turn`: the only turn of the conversation that lacks it. */
-  /** `unusable`: attributes that are no whole number, or too large. */
+  /** `unusable`: attributes that are no whole number, or too large; `turn`: the only turn of the conversation that lacks it. */
   no_token_usage: { attributes: string[]; unusable?: string[]; turn?: number };
   no_duration: null;
   no_reply: null;

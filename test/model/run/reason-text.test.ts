@@ -111,6 +111,8 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
     ],
   ],
   no_http_status: "The trace has no HTTP status: http.response.status_code is missing.",
+  unusable_http_status:
+    "The trace has no usable HTTP status: http.response.status_code is not a whole number from 100 to 999.",
   no_token_usage: [
     [{ attributes: ["a"] }, "The trace has no token usage: a is missing."],
     [{ attributes: ["a", "b"] }, "The trace has no token usage: a and b are missing."],
