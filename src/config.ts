@@ -1,4 +1,5 @@
 // Reads the environment into one frozen Config, or says in one line which variable is wrong.
+import { isIPv4 } from "node:net";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import {
@@ -228,7 +229,8 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** An IPv6 address is written `[IPv6:…]` in mail (RFC 5321, 4.1.3). */
+/** In mail, IP addresses are written `[192.0.2.1]` and `[IPv6:2001:db8::1]` (RFC 5321, 4.1.3). */
 function mailDomainOf(baseUrl: string): string {
-  return new URL(baseUrl).hostname.replace(/^\[/, "[IPv6:");
+  const { hostname } = new URL(baseUrl);
+  return isIPv4(hostname) ? `[${hostname}]` : hostname.replace(/^\[/, "[IPv6:");
 }

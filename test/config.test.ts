@@ -285,7 +285,8 @@ for (const [variable, env] of wrong) {
   });
 }
 
-test("the default sender at an IPv6 host is an address literal of mail", () => {
-  const { mailFrom } = readConfig({ SVC_BASE_URL: "http://[2001:db8::1]:4000" });
-  assert.equal(mailFrom, "Onlooker <onlooker@[IPv6:2001:db8::1]>");
+test("the default sender at an IP address is an address literal of mail", () => {
+  const senderAt = (host: string) => readConfig({ SVC_BASE_URL: `http://${host}:4000` }).mailFrom;
+  assert.equal(senderAt("[2001:db8::1]"), "Onlooker <onlooker@[IPv6:2001:db8::1]>");
+  assert.equal(senderAt("192.0.2.1"), "Onlooker <onlooker@[192.0.2.1]>");
 });
