@@ -32,10 +32,20 @@ export function newIntake(given: IntakeChange): Settings & { key: string } {
   return changed({ ...everything, seconds: null }, given);
 }
 
+/** Throws as `changeIntake` does, and changes nothing. */
+export async function checkIntake(
+  client: pg.PoolClient,
+  agentId: string,
+  change: IntakeChange,
+): Promise<void> {
+  const { rows } = await client.query<Row>(`${selectRow} where id = $1`, [agentId]);
+  if (rows[0]) changed(settingsOf(rows[0]), change);
+}
+
 /**
- * Call it last in a transaction. Storing statements lock the agent's row (`for key share`), so this waits until they are
- * committed, and whatever is stored afterwards compares its settings with these. Throws VALIDATION_ERROR for a time without
- * `forget`, or the other way round.
+ * Call it in a transaction of its own. Storing statements lock the agent's row before any other (`for key share`), so this
+ * waits until they are committed, and whatever is stored afterwards compares its settings with these. Throws
+ * VALIDATION_ERROR for a time without `forget`, or the other way round.
  */
 export async function changeIntake(
   client: pg.PoolClient,

@@ -12,7 +12,7 @@ import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
 import { placeOf } from "../scale/places.ts";
 import { deleteTracesOf } from "../traces/read.ts";
-import { changeIntake, type IntakeChange, isIntakeChange, newIntake } from "./agent-intake.ts";
+import { changeIntake, checkIntake, type IntakeChange, isIntakeChange, newIntake } from "./agent-intake.ts";
 import { readByKey } from "./read-by-key.ts";
 
 /** The agents of a project, newest first. */
@@ -83,12 +83,7 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
   const isReadBy = change.conventions !== undefined || change.conventionRules !== undefined;
   const isIntake = isIntakeChange(change);
   const agent = await transaction(db, async client => {
-    // The second update of a row in a transaction locks what its foreign keys refer to. The project first, as changes of it do.
-    if (isReadBy || isIntake)
-      await client.query(
-        "select from projects where id = (select project_id from agents where id = $1) for key share",
-        [id],
-      );
+    if (isIntake) await checkIntake(client, id, change);
     if (isReadBy) await changeReadBy(client, id, change);
     const { rows } = await client.query<AgentRow>(
       `update agents set name = coalesce($2, name), type = coalesce($3, type),
@@ -96,21 +91,20 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
       where id = $1 returning ${listed}`,
       [id, name, type, otlpServiceName !== undefined, otlpServiceName],
     );
-    // What it waits for may wait for a trace that is locked here. PostgreSQL would end either of the two after 1 s; this one gives
-    // up before, and can be sent again.
-    if (isReadBy && isIntake) await client.query("set local lock_timeout = '500ms'");
-    if (isIntake) await changeIntake(client, id, change);
-    const changed = isIntake
-      ? await client.query<AgentRow>(`select ${listed} from agents where id = $1`, [id])
-      : { rows };
-    return changed.rows[0] && toAgent(changed.rows[0]);
+    return rows[0] && toAgent(rows[0]);
   }).catch(refuseTakenName);
+  if (isIntake) await transaction(db, client => changeIntake(client, id, change));
   if (otlpServiceName !== undefined || isReadBy || isIntake) await cachesExpired();
-  return agent;
+  return isIntake ? findAgent(db, id) : agent;
 }
 
 /** Marks the latest traces to be derived again, unless nothing changes. In the order in which merges lock traces. */
 async function changeReadBy(client: pg.PoolClient, id: string, change: AgentChange): Promise<void> {
+  // The second update of a row in a transaction locks what its foreign keys refer to. The project first, as changes of it do.
+  await client.query(
+    "select from projects where id = (select project_id from agents where id = $1) for key share",
+    [id],
+  );
   const { rows } = await client.query<AgentRow>(
     `select ${listed} from agents where id = $1 for no key update`,
     [id],

@@ -2,8 +2,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ConventionRule } from "../../../src/model/conventions/rules.ts";
-import { placeOf } from "../../../src/store/scale/places.ts";
-import { begun, waiting } from "../../store/locks.ts";
 import { makeAgent, makeTest, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
 
 let service: TestApp;
@@ -217,31 +215,4 @@ test("content can be forgotten after a minute to a year, and only then has a tim
   assert.deepEqual(await set({ content: "forget" }), ["forget", 31_536_000]);
   assert.deepEqual(await set({ content: "none" }), ["none", null]);
   assert.deepEqual(await set({ content: "keep", contentForgetAfterSeconds: null }), ["keep", null]);
-});
-
-test("a change of several fields is made as a whole, once what is being stored is committed", async () => {
-  const before = await makeAgent(shared);
-  const path = `/api/agents/${before.id}`;
-  const place = await placeOf(service.db, before.id);
-  const storing = await begun(place);
-  await storing.query("select from agents where id = $1 for key share", [before.id]);
-  const change = shared.client.patch(path, { name: "Renamed", content: "none" }).expect(200);
-  const answered = change.then(({ body }) => body);
-  await waiting(place, "from agents where id = $1 for update");
-  assert.deepEqual((await shared.client.get(path).expect(200)).body, before);
-  await storing.commit();
-  assert.deepEqual(await answered, { ...before, name: "Renamed", content: "none" });
-});
-
-test("a change of conventions and content gives up where it could deadlock, and changes nothing", async () => {
-  const before = await makeAgent(shared);
-  const path = `/api/agents/${before.id}`;
-  const storing = await begun(await placeOf(service.db, before.id));
-  await storing.query("select from agents where id = $1 for key share", [before.id]);
-  const change = { name: "Renamed", conventions: ["*"], content: "none" };
-  const { body } = await shared.client.patch(path, change).expect(503);
-  assert.equal(body.code, "UNAVAILABLE");
-  assert.deepEqual((await shared.client.get(path).expect(200)).body, before);
-  await storing.commit();
-  assert.deepEqual((await shared.client.patch(path, change).expect(200)).body, { ...before, ...change });
 });
