@@ -1,9 +1,9 @@
 // The rule of a check in one sentence, for every type, negated or not: "Must not be called: apply_discount".
 
-import { isRecord } from "../../../../src/model/record.ts";
 import type { Assertion, AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { counted } from "../../../labels.ts";
+import { isRecord } from "../../../record.ts";
 import { argumentLines } from "./arguments.ts";
 import { inline, times } from "./phrases.ts";
 
