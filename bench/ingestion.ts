@@ -31,7 +31,7 @@ export async function ingestion(stand: Stand, { seconds, rounds }: { seconds: nu
       const baselines: Figures[] = [];
       const services: Figures[] = [];
       const halves: Figures[] = [];
-      // Warm-up: a fresh database creates WAL files as it runs, while one in use recycles old ones.
+      // Warm-up.
       await send(toService);
       for (let round = 0; round < rounds; round++) {
         baselines.push(await send(toBaseline));

@@ -46,9 +46,9 @@ const settings = {
   max_connections: 100,
   shared_buffers: "256MB",
   max_wal_size: "2GB",
-  // Keeps WAL files for reuse, because creating one blocks commits for 40 ms. wal_init_zero stays on: without zeroed
-  // files, a commit of twelve traces took 2.5 ms instead of 1.6 ms.
-  min_wal_size: "512MB",
+  // Keeps all WAL files for reuse, because creating one blocks commits for 40 to 150 ms (docs/decisions/015). wal_init_zero
+  // stays on: without zeroed files, a commit of twelve traces took 2.5 ms instead of 1.6 ms.
+  min_wal_size: "2GB",
   checkpoint_timeout: "15min",
   timezone: "UTC",
   log_timezone: "UTC",
