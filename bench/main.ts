@@ -155,7 +155,7 @@ async function growth(): Promise<void> {
   const variants = ranges
     ? ranges.map(count => ({ traces: large, ranges: count }))
     : [10_000, large].map(traces => ({ traces, ranges: 9 }));
-  await growthTimes(stand.database, stand.databaseUrl, { variants, rounds: 41, print });
+  await growthTimes(stand, { variants, rounds: 41, print });
 }
 
 async function lists(): Promise<void> {
