@@ -1,11 +1,11 @@
-// The steps of an erasure: find, check the number, delete waiting log records, find traces that took one meanwhile, delete
-// the traces and identities, then edit what was chosen and the copies of it.
+// The steps of an erasure: find, check the number, delete waiting log records, find traces that took one in the meantime and
+// check the number again, delete the traces and identities, then edit what was chosen and the copies of it.
 
 import type { ErasurePart, ErasureSearch } from "../load/erasure.ts";
 import type { CopiesRequest } from "../load/erasure-copies.ts";
 import type { ErasureHolders } from "../load/erasure-holders.ts";
 import type { Recheck } from "../load/erasure-recheck.ts";
-import { type Criterion, type ErasureChoices, matchedMore } from "../model/erasure.ts";
+import { type Criterion, type ErasureChoices, erasedBefore, matchedMore } from "../model/erasure.ts";
 import type { Database } from "../store/db.ts";
 import {
   type CheckedMatch,
@@ -44,6 +44,9 @@ const settlePollMs = 500;
 
 /** Cursor of the step "waiting" once the number was checked. */
 const checkedCursor = "checked";
+
+/** Cursor of the step "joined" once all traces were searched, and the number is still to be checked. */
+const searchedCursor = "searched";
 
 export async function partOf(
   db: Database,
@@ -87,9 +90,11 @@ export async function partOf(
       await work.waiting({ projectId, criterion });
       return next("joined");
     case "joined": {
+      if (isMore(erasure)) return next("joined", { cursor });
+      if (cursor === searchedCursor) return next("traces");
       // A record may have left the waiting ones for a trace that had been read by then.
       const { matches, cursor: at } = await work.find(search, signal);
-      return next(at === null ? "traces" : "joined", { matches, cursor: at });
+      return next("joined", { matches, cursor: at ?? searchedCursor });
     }
     case "traces": {
       const matches = await listNextMatches(db, id);
@@ -130,7 +135,8 @@ export function endOf(
   erasure: OpenErasure,
   { isLast }: Part,
 ): { state: "done" | "failed"; error: string | null } | null {
-  if (erasure.step === "check" && isMore(erasure)) return { state: "failed", error: moreMatches(erasure) };
+  const isCounted = erasure.step === "check" || erasure.step === "joined";
+  if (isCounted && isMore(erasure)) return { state: "failed", error: moreMatches(erasure) };
   return isLast ? { state: "done", error: null } : null;
 }
 
@@ -138,6 +144,6 @@ function isMore({ confirmed, matched }: OpenErasure): boolean {
   return confirmed !== null && matched > confirmed;
 }
 
-function moreMatches({ matched, confirmed }: OpenErasure): string {
-  return `Nothing was erased: ${matchedMore(matched, confirmed ?? 0)}. Start another dry run.`;
+function moreMatches({ step, matched, confirmed }: OpenErasure): string {
+  return `${erasedBefore(step === "joined")}: ${matchedMore(matched, confirmed ?? 0)}. Start another dry run.`;
 }

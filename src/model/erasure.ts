@@ -57,6 +57,13 @@ export function matchedMore(matched: number, confirmed: number): string {
   return `${tracesOf(matched)} ${match} by now, and ${wasConfirmed(confirmed)}`;
 }
 
+/** What was erased before more traces matched than were confirmed, without a period. `records`: whether waiting log records were. */
+export function erasedBefore(records: boolean): string {
+  return records
+    ? "No trace was erased, at most log records that waited for their span"
+    : "Nothing was erased";
+}
+
 /** Of another number than a dry run found. */
 export function foundOther(found: number, confirmed: number): string {
   return `The dry run found ${tracesOf(found)}, and ${wasConfirmed(confirmed)}`;

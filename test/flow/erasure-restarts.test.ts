@@ -151,7 +151,8 @@ test("a user is found under the pseudonyms of the present key and of a former on
   await eraser.stop();
 });
 
-test("a trace that takes a waiting log record after it was read is found again, and erased", async () => {
+/** Of jane, whose last trace matches only once waiting log records were deleted. `missing`: how many fewer than all are confirmed. */
+async function endOfJoined({ missing }: { missing: number }): Promise<Erasure> {
   const find = eraserWith(work.find);
   const dryRun = await ended(await insertDryRun(db, vault, wanted("userId", "jane")));
   await find.stop();
@@ -160,7 +161,7 @@ test("a trace that takes a waiting log record after it was read is found again, 
     [dryRun.id],
   );
   const late = rows[0]!.trace_id;
-  const confirmed = dryRun.matched;
+  const confirmed = dryRun.matched - missing;
   const id = await insertErasure(db, vault, wanted("userId", "jane"), { dryRun, confirmed });
   await db.pool.query("delete from erasure_matches where erasure_id = $1 and trace_id = $2", [id, late]);
   let hasJoined = false;
@@ -177,9 +178,38 @@ test("a trace that takes a waiting log record after it was read is found again, 
     },
   };
   const eraser = new Eraser({ db, vault, log, work: all });
-  const { state, matched, erased } = await ended(id);
+  const erasure = await ended(id);
   await eraser.stop();
-  assert.deepEqual([state, matched, erased], ["done", confirmed, confirmed]);
+  return erasure;
+}
+
+test("a trace that takes a waiting log record after it was read counts against the number that was confirmed", async () => {
+  const { state, matched, erased, error } = await endOfJoined({ missing: 1 });
+  assert.deepEqual([state, matched, erased], ["failed", 3, 0]);
+  assert.equal(
+    error,
+    "No trace was erased, at most log records that waited for their span: 3 traces match by now, and 2 were confirmed. Start another dry run.",
+  );
+});
+
+test("a trace that takes a waiting log record after it was read is found again, and erased", async () => {
+  const { state, matched, erased } = await endOfJoined({ missing: 0 });
+  assert.deepEqual([state, matched, erased], ["done", 3, 3]);
+});
+
+test("an erasure at a step of a newer version is left to others", async () => {
+  const id = await insertDryRun(db, vault, wanted("text", text));
+  await db.pool.query("update erasures set step = 'of a newer version' where id = $1", [id]);
+  const later = await insertDryRun(db, vault, wanted("text", text));
+  const older = eraserWith(work.find);
+  assert.equal((await ended(later)).state, "done");
+  await older.stop();
+  const { state, attempts } = await rowOf(id);
+  assert.deepEqual([state, attempts], ["running", 0]);
+  await db.pool.query("update erasures set step = 'find' where id = $1", [id]);
+  const newer = eraserWith(work.find);
+  assert.equal((await ended(id)).state, "done");
+  await newer.stop();
 });
 
 test("dry runs that begin at the same time do not exceed the limit together", async () => {

@@ -6,6 +6,7 @@ import {
   type Criterion,
   choicesMax,
   criterionKinds,
+  erasedBefore,
   foundOther,
   idMax,
   matchedMore,
@@ -132,8 +133,10 @@ export function registerErasures(app: App, deps: ErasureDeps): void {
       erasures.wake();
       const row = await awaited(deps, id, confirm === undefined ? isOpen : isFinding);
       if (confirm !== undefined && row.state === "failed" && row.matched > confirm) {
-        await deleteErasure(db, id);
-        throw notConfirmed(matchedMore(row.matched, confirm));
+        // The record stays where waiting log records may have been erased.
+        const erasedRecords = row.step === "joined";
+        if (!erasedRecords) await deleteErasure(db, id);
+        throw notConfirmed(matchedMore(row.matched, confirm), erasedRecords);
       }
       return reply.code(202).send(await detailOf(deps, row));
     },
@@ -207,18 +210,18 @@ async function awaited(
 }
 
 /** Its issue tells it from other conflicts. `why`: a sentence without its period. */
-function notConfirmed(why: string): Refusal {
+function notConfirmed(why: string, erasedRecords = false): Refusal {
   const message =
     "The number does not match. Start another dry run, look at what it finds, then confirm its number.";
   return new Refusal("CONFLICT", {
-    message: `${why}. Nothing was erased.`,
+    message: `${why}. ${erasedBefore(erasedRecords)}.`,
     issues: [{ path: "confirm", message }],
   });
 }
 
 function stepOf({ step }: ErasureRow): Erasure["step"] {
-  if (["waiting", "find", "turns", "check"].includes(step)) return "find";
-  return ["joined", "traces", "identities"].includes(step) ? "erase" : "edit";
+  if (["waiting", "find", "turns", "check", "joined"].includes(step)) return "find";
+  return ["traces", "identities"].includes(step) ? "erase" : "edit";
 }
 
 function viewOf(row: ErasureRow, createdBy: string | null): Erasure {

@@ -2,7 +2,7 @@
 import type pg from "pg";
 import type { CriterionKind, ErasurePlace } from "../../model/erasure.ts";
 import { type Database, transaction } from "../db.ts";
-import { countMatches, dryRunMs, type ErasureStep, sealedFor } from "../erasures.ts";
+import { countMatches, dryRunMs, type ErasureStep, erasureSteps, sealedFor } from "../erasures.ts";
 import { partsOf, partsOfRows } from "../scale/places.ts";
 import type { Vault } from "../secrets/vault.ts";
 
@@ -21,7 +21,7 @@ export type ClaimedErasure = {
   createdAt: Date;
 };
 
-/** The oldest one that nobody works on. */
+/** The oldest one that nobody works on. One at a step of a newer version is left to its processes, as during an upgrade. */
 export async function claimErasure(
   db: Database,
   { lease, leaseMs }: { lease: string; leaseMs: number },
@@ -30,11 +30,12 @@ export async function claimErasure(
     name: "claim_erasure",
     text: `update erasures set lease = $1, lease_until = now() + $2::float8 * interval '1 ms' where id = (
         select id from erasures where state = 'running' and (lease_until is null or lease_until <= now())
+          and step = any ($3::text[])
         order by id limit 1 for update skip locked
       )
       returning id, project_id as "projectId", criterion, dry_run as "dryRun", sealed, confirmed, since, step, cursor,
         matched, attempts, created_at as "createdAt"`,
-    values: [lease, leaseMs],
+    values: [lease, leaseMs, erasureSteps],
   });
   return rows[0];
 }
