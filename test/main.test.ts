@@ -5,6 +5,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import pg from "pg";
+import { lockId } from "../src/store/migrate.ts";
 import { childrenOf } from "./flow/processes.ts";
 import { newClient } from "./support/app.ts";
 import { eventually } from "./support/eventually.ts";
@@ -75,6 +77,25 @@ test("Ctrl-C while the service waits for its database stops it immediately, with
   assert.equal(await ended, 0, output());
   assert.match(output(), /Stopped while starting$/m);
   assert.doesNotMatch(output(), /cannot start|cannot be reached|\bat .*\.(?:ts|js):/);
+});
+
+test("Ctrl-C while the service waits for another's migration stops it immediately, without an error", async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query("select pg_advisory_lock($1)", [lockId]);
+  try {
+    const { output, type, ended } = start();
+    const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
+    await eventually(async () => assert.equal((await client.query(waiting)).rowCount, 1));
+    const begun = performance.now();
+    type(ctrlC);
+    assert.equal(await ended, 0, output());
+    assert.ok(performance.now() - begun < 10_000);
+    assert.match(output(), /Stopped while starting$/m);
+    assert.doesNotMatch(output(), /cannot start|Could not stop|\bat .*\.(?:ts|js):/);
+  } finally {
+    await client.end();
+  }
 });
 
 test("a terminal shows why the service does not start, and what to do", async () => {

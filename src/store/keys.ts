@@ -29,17 +29,25 @@ const keysLock = 4_826_170_393;
 
 /**
  * Gives small tables their keys; call it at the start, before anything is read. One process does it, the others wait for it.
- * What was done stays done when it is interrupted.
+ * What was done stays done when it is interrupted, as by `signal`: then it throws.
  */
-export async function settleSmallKeys(url: string, log: Pick<Logger, "info">): Promise<void> {
+export async function settleSmallKeys(
+  url: string,
+  log: Pick<Logger, "info">,
+  signal?: AbortSignal,
+): Promise<void> {
   const client = newClient(url, { connectionTimeoutMillis: 5_000, options: noTimeouts });
+  const leave = () => void client.end();
   await client.connect();
   try {
+    signal?.addEventListener("abort", leave);
+    signal?.throwIfAborted();
     // Without the lock, which whoever builds the keys of large tables has for as long as that takes, maybe hours.
     if ((await listPending(client, true)).length === 0) return;
     await takeTurn(client);
     for (const pending of await listPending(client, true)) await settleKey(client, pending, log);
   } finally {
+    signal?.removeEventListener("abort", leave);
     await client.end();
   }
 }

@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { CompiledQuery, Kysely, PostgresDialect, sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import type pg from "pg";
+import { cancellable } from "./cancellable.ts";
 import { noTimeouts, openPool } from "./connect.ts";
 import { applyToCluster } from "./scale/migrating.ts";
 import { isDistributed, type Session } from "./scale/nodes.ts";
@@ -24,45 +25,56 @@ type Tables = { migrations: { name: string } };
 
 /**
  * Applies the missing migrations in order, all or none, and returns their names. Several processes may call it at the
- * same time, and again after being killed. Throws UnfitDatabaseError if the server is older than PostgreSQL 15, the
- * encoding is not UTF8, or the schema is newer than this version.
+ * same time, and again after being killed. Once aborted, its statement is cancelled, nothing is applied, and it throws. Throws
+ * UnfitDatabaseError if the server is older than PostgreSQL 15, the encoding is not UTF8, or the schema is newer than this version.
  */
-export async function migrate(url: string, folder = migrations): Promise<string[]> {
+export async function migrate(url: string, folder = migrations, signal?: AbortSignal): Promise<string[]> {
   const pool = openPool(url, { max: 1, connectionTimeoutMillis: 5_000, options });
   try {
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
     return await db.connection().execute(async connection => {
       const { rows } = await sql.raw<Server>(serverQuery).execute(connection);
       requireServer(rows[0]!);
-      await sql`select pg_advisory_lock(${lockId})`.execute(connection);
-      const files = await filesIn(folder);
-      await prepareTable(connection, files);
-      const runFile = (await isDistributed(sessionOf(connection))) ? applyToCluster : applyToServer;
-      const migrator = new Migrator({
-        db: connection,
-        migrationTableName: "migrations",
-        migrationLockTableName: "migrations_lock",
-        provider: {
-          async getMigrations() {
-            const texts = await Promise.all(files.map(name => readFile(new URL(name, folder), "utf8")));
-            return Object.fromEntries(
-              files.map((name, at) => [name, { up: db => runFile(sessionOf(db), texts[at]!) }]),
-            );
-          },
-        },
-      });
-      const { error, results = [] } = await migrator.migrateToLatest();
-      if (error) throw error;
-      return results.map(({ migrationName }) => migrationName);
+      signal?.throwIfAborted();
+      return await cancellable(applyMissing(connection, folder, signal), { url, pid: rows[0]!.pid, signal });
     });
   } finally {
     await pool.end();
   }
 }
 
-type Server = { version: number; name: string; encoding: string };
+async function applyMissing(
+  connection: Kysely<Tables>,
+  folder: URL,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  await sql`select pg_advisory_lock(${lockId})`.execute(connection);
+  const files = await filesIn(folder);
+  await prepareTable(connection, files);
+  const runFile = (await isDistributed(sessionOf(connection))) ? applyToCluster : applyToServer;
+  const migrator = new Migrator({
+    db: connection,
+    migrationTableName: "migrations",
+    migrationLockTableName: "migrations_lock",
+    provider: {
+      async getMigrations() {
+        const texts = await Promise.all(files.map(name => readFile(new URL(name, folder), "utf8")));
+        const up = (text: string) => async (db: Kysely<unknown>) => {
+          signal?.throwIfAborted();
+          await runFile(sessionOf(db), text);
+        };
+        return Object.fromEntries(files.map((name, at) => [name, { up: up(texts[at]!) }]));
+      },
+    },
+  });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error) throw error;
+  return results.map(({ migrationName }) => migrationName);
+}
 
-const serverQuery = `select current_setting('server_version_num')::int as version,
+type Server = { version: number; name: string; encoding: string; pid: number };
+
+const serverQuery = `select pg_backend_pid() as pid, current_setting('server_version_num')::int as version,
   current_setting('server_version') as name, current_setting('server_encoding') as encoding`;
 
 const tableQueries = [

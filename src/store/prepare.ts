@@ -18,8 +18,8 @@ const tooManyConnections = "53300";
 
 /**
  * Returns the addresses, with whether the database is distributed. Throws UnfitDatabaseError if the database cannot be used, or
- * cannot be reached for 30 s, and the database's own error if it has no free connection as long. Once `signal` is aborted it no
- * longer waits, and throws what the database failed with.
+ * cannot be reached for 30 s, and the database's own error if it has no free connection as long. Once `signal` is aborted it cancels
+ * a migration, which is rolled back, no longer waits, and throws what the database failed with.
  */
 export async function prepareDatabase(
   addresses: Addresses,
@@ -36,9 +36,9 @@ export async function prepareDatabase(
     try {
       await checkSessions(addresses, log);
       const distributed = await readDistributed(addresses);
-      const applied = await migrate(addresses.directUrl);
+      const applied = await migrate(addresses.directUrl, undefined, signal);
       if (applied.length > 0) log.info({ migrations: applied }, "Database migrated");
-      await settleSmallKeys(addresses.directUrl, log);
+      await settleSmallKeys(addresses.directUrl, log, signal);
       await dropPassedCheck(addresses.directUrl);
       if (distributed) await prepareWorkers(addresses, log);
       return { ...addresses, distributed };

@@ -222,6 +222,24 @@ test("a database with another encoding than UTF8 is refused before anything is c
   await drop();
 });
 
+test("a migration that is aborted ends its statement, leaves nothing behind, and is applied the next time", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  await migrate(url);
+  const files = { "999_slow.sql": "create table slow (id int); select pg_sleep(3600)" };
+  const stopping = new AbortController();
+  const migrating = migrate(url, folderWith("slow", files), stopping.signal);
+  const sleeping = "select from pg_stat_activity where query like '%pg_sleep%' and wait_event = 'PgSleep'";
+  while ((await client.query(sleeping)).rowCount === 0);
+  stopping.abort();
+  await assert.rejects(migrating, { code: "57014" });
+  assert.equal((await client.query(sleeping)).rowCount, 0);
+  assert.deepEqual(await appliedIn(client), names);
+  const folder = folderWith("quick", { "999_slow.sql": "create table slow (id int)" });
+  assert.deepEqual(await migrate(url, folder), ["999_slow.sql"]);
+  await assert.rejects(migrate(url, folder, AbortSignal.abort()));
+  await drop();
+});
+
 test("a process waits for the lock of another process that is migrating", async () => {
   const { url, client, drop } = await emptyDatabase();
   await client.query("select pg_advisory_lock(4826170391)");
