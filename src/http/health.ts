@@ -104,16 +104,38 @@ export function ownMetrics(): Promise<Measured> {
 /** Without them, each scrape would read the index entries of all runs that were claimed since the last vacuum. */
 const starts = new QueueStarts();
 
+/** Runs that wait for the judge, and for how long the first due one has waited; undefined: unavailable. */
+type Queue = { waiting: number | undefined; overdueMs: number | undefined };
+
+async function readQueue(db: Database): Promise<Queue> {
+  const unavailable = () => undefined;
+  const waiting = await countWaiting(db).catch(unavailable);
+  const overdueMs = await nextDueMs(db, { starts }).then((ms = 0) => Math.max(0, -ms), unavailable);
+  return { waiting, overdueMs };
+}
+
+/** A cluster asks all its shards for it, one server a few entries of indexes. */
+const clusterQueueMs = 5_000;
+const queues = new WeakMap<Database, { until: number; queue: Promise<Queue> }>();
+
+/** On a cluster, all scrapes within a few seconds share one answer. */
+function queueOf(db: Database): Promise<Queue> {
+  if (!db.places) return readQueue(db);
+  const now = performance.now();
+  const known = queues.get(db);
+  if (known && now < known.until) return known.queue;
+  const queue = readQueue(db);
+  queues.set(db, { until: now + clusterQueueMs, queue });
+  return queue;
+}
+
 /** For the process that answers for the whole database. */
 export async function measureDatabase(db: Database): Promise<void> {
-  await countWaiting(db).then(
-    count => metrics.runsWaiting.set(count),
-    () => metrics.runsWaiting.remove(),
-  );
-  await nextDueMs(db, { starts }).then(
-    (ms = 0) => metrics.runsOverdueSeconds.set(Math.max(0, -ms) / 1000),
-    () => metrics.runsOverdueSeconds.remove(),
-  );
+  const { waiting, overdueMs } = await queueOf(db);
+  if (waiting === undefined) metrics.runsWaiting.remove();
+  else metrics.runsWaiting.set(waiting);
+  if (overdueMs === undefined) metrics.runsOverdueSeconds.remove();
+  else metrics.runsOverdueSeconds.set(overdueMs / 1000);
   metrics.workersUnavailable.reset();
   const unavailable = await db.places?.findUnavailable().catch(() => undefined);
   for (const worker of unavailable?.workers ?? []) metrics.workersUnavailable.set({ worker }, 1);

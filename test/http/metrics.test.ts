@@ -2,7 +2,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
+import type pg from "pg";
+import { measureDatabase } from "../../src/http/health.ts";
+import type { Database } from "../../src/store/db.ts";
 import { claimRuns, extendLeases } from "../../src/store/runs/claims.ts";
+import type { Places } from "../../src/store/scale/places.ts";
 import { makeSender, storeDueRun } from "../store/traces/make-write.ts";
 import { startTestApp } from "../support/app.ts";
 
@@ -32,4 +36,18 @@ test("where no worker runs, a metric says for how long the first due run has wai
   await extendLeases(service.db, { lease, leaseMs: 0, runIds });
   const expired = await overdueSeconds();
   assert.ok(expired > 0 && expired < 60, String(expired));
+});
+
+test("on a cluster, scrapes within a few seconds ask the shards once", async () => {
+  const asked: string[] = [];
+  const { pool } = service.db;
+  const query = (statement: pg.QueryConfig) => {
+    asked.push(statement.name!);
+    return pool.query(statement);
+  };
+  const places = { findUnavailable: async () => ({ workers: [], of: 1 }) } as unknown as Places;
+  const cluster: Database = { ...service.db, pool: Object.assign(Object.create(pool), { query }), places };
+  await Promise.all([measureDatabase(cluster), measureDatabase(cluster)]);
+  await measureDatabase(cluster);
+  assert.deepEqual(asked, ["count_waiting", "queue_starts", "next_due"]);
 });
