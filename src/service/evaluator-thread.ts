@@ -70,7 +70,7 @@ port.on("message", (message: "wake" | "stop" | PermitGrant) => {
   else if (message === "wake") {
     worker.wake();
     launcher?.wake();
-  } else semaphores.granted(message.id);
+  } else semaphores.granted(message.id, message.pause);
 });
 
 async function stop(): Promise<void> {

@@ -78,9 +78,8 @@ export class Evaluators {
     });
     this.#threads.add(thread);
     thread.on("message", (message: EvaluatorMessage) => {
-      if (message.type === "acquire" || message.type === "release") {
-        void this.#semaphores.receive(thread, message);
-      } else onEvent?.(message);
+      if (message.type === "run" || message.type === "judge") onEvent?.(message);
+      else void this.#semaphores.receive(thread, message);
     });
     thread.on("error", error => log.error({ err: error }, "an evaluation thread died"));
     thread.on("exit", () => {

@@ -4,7 +4,7 @@ import type { JudgeCall, JudgeConnection } from "../../model/judge/call.ts";
 import { cancelled, type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
 import type { JudgeReason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
-import type { SemaphoreLike } from "../../threads/shared-semaphore.ts";
+import type { Pause, SemaphoreLike } from "../../threads/shared-semaphore.ts";
 import type { Clock } from "../clock.ts";
 
 export const judgeLimits = {
@@ -65,6 +65,7 @@ export function createBounds(
       const before = refusals;
       const release = await semaphore.acquire({ signal });
       if (!release) return cancelled;
+      if (semaphore.pause) breaker.pause(semaphore.pause);
       // Calls that waited while another was refused would be refused as well.
       const denied = refusals > before ? refusal : await reserve(estimate, signal);
       const end = denied ?? breaker.begin();
@@ -84,6 +85,8 @@ export function createBounds(
             refusal = unanswered("refused", reply.detail);
           }
           end(reply);
+          if (reply?.code === "later" && reply.retryAt !== null)
+            semaphore.sharePause?.({ until: reply.retryAt, because: reply.detail });
           release();
         },
       };
@@ -151,6 +154,13 @@ class CircuitBreaker {
       if (isProbe) this.#probing = false;
       if (outcome) this.#learn(outcome, isProbe);
     };
+  }
+
+  /** Of another thread. */
+  pause({ until, because }: Pause): void {
+    if (until <= this.#until) return;
+    this.#until = until;
+    this.#because = because;
   }
 
   #isOpen(): boolean {

@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
 import type { JudgeConnection, RouteAsk } from "../../../src/model/judge/call.ts";
+import { reasonText } from "../../../src/model/run/reason-text.ts";
 import { judgeLimits } from "../../../src/remote/judge/bounds.ts";
+import {
+  type PermitGrant,
+  SharedSemaphores,
+  shareSemaphores,
+} from "../../../src/threads/shared-semaphore.ts";
 import { openClient } from "../../support/judge-clients.ts";
 import {
   completion,
@@ -287,6 +293,35 @@ describe("after a row of failures", () => {
     const reply = await ask();
     const waitMs = reply.code === "later" && reply.retryAt! - clock.now();
     assert.deepEqual([waitMs, server.requests.length], [600_000, 2]);
+  });
+
+  it("what one thread was asked to wait is waited for by all of the process, also by calls that waited for a permit", async () => {
+    const gate = Promise.withResolvers<Reply>();
+    server.script = () => gate.promise;
+    const { clock, pass } = standingClock();
+    const main = new SharedSemaphores();
+    const [one, two] = [1, 2].map(() => {
+      const port = { postMessage: ({ id, pause }: PermitGrant) => own.granted(id, pause) };
+      const own = shareSemaphores(request => void main.receive(port, request));
+      return openClient(server.connection({ concurrency: 1 }), {
+        clock,
+        semaphore: own.semaphore("judge", 1),
+      });
+    });
+    const first = one!.route(question);
+    await server.arrived(1);
+    const queued = two!.route(question);
+    gate.resolve(refusal(429, {}, { "retry-after": "600" }));
+    assert.equal((await first).code, "later");
+    for (const reply of [await queued, await two!.route(question)]) {
+      assert.ok(reply.code === "later" && reply.call === null);
+      assert.equal(reply.retryAt! - clock.now(), 600_000);
+      assert.match(reasonText(reply.detail), /suspended for a while\. .*429/);
+    }
+    assert.equal(server.requests.length, 1);
+    pass(600_000);
+    server.script = obliging();
+    assert.equal((await two!.route(question)).code, "ok");
   });
 
   it("another failure doubles the rest, up to a bound", async () => {
