@@ -1,7 +1,8 @@
 // Writes the results of a launch as a JUnit file, which CI systems read.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import XMLBuilder from "fast-xml-builder";
+import { makeFolders } from "../embedded/make-folders.ts";
 import { CliError } from "./client.ts";
 import {
   isOpen,
@@ -99,7 +100,7 @@ function writable(text: string): string {
 /** Not asynchronous: a signal that ends the process finds no half-written file. */
 export function writeJunit(file: string, text: string): void {
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolders(dirname(file));
     writeFileSync(file, text);
   } catch (error) {
     throw new CliError(`Cannot write ${file}: ${(error as Error).message}`);

@@ -24,6 +24,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedError, errorsIn } from "./error.ts";
+import { faultOf } from "./make-folders.ts";
 import { asUser, blockedAt, createFolder, nameOf, type ServerUser, serverUser, statIfAny } from "./user.ts";
 
 /** The superuser of an embedded server, and the database of the service in it. */
@@ -61,7 +62,7 @@ export function openFolder(dataDir: string): ServerUser {
   const { home, cluster } = folderIn(dataDir);
   try {
     createFolder(dataDir);
-    if (!existsSync(home)) accessSync(dataDir, constants.W_OK);
+    if (!existsSync(home)) requireWritable(dataDir);
   } catch (error) {
     throw new EmbeddedError(
       `The data folder ${dataDir} cannot be created or written: ${(error as Error).message}.`,
@@ -82,6 +83,14 @@ export function openFolder(dataDir: string): ServerUser {
     );
   }
   return user;
+}
+
+function requireWritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new Error(faultOf(error, folder), { cause: error });
+  }
 }
 
 /** Throws EmbeddedError if the database belongs to another user and this process is not root. */

@@ -1,7 +1,8 @@
 // Chooses the user that PostgreSQL runs as (it refuses to run as root), and checks which folders that user may enter.
-import { chmodSync, mkdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { chmodSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { EmbeddedError } from "./error.ts";
+import { makeFolders } from "./make-folders.ts";
 
 /** `switched`: not the user of this process, so the server's processes and files must be given to that user. */
 export type ServerUser = { name: string; uid: number; gid: number; switched: boolean };
@@ -95,7 +96,7 @@ export function statIfAny(path: string): Stats | undefined {
 
 /** Creates a folder and its parents. Those that root creates can be entered by the server's user, whatever the umask. */
 export function createFolder(path: string): void {
-  const first = mkdirSync(path, { recursive: true });
+  const first = makeFolders(path);
   if (first === undefined || process.getuid!() !== 0) return;
   let at = first;
   chmodSync(at, 0o755);

@@ -1,9 +1,10 @@
 // Sends email by SMTP; without a mail server, writes it to the outbox and logs its link.
 import { hash, randomBytes } from "node:crypto";
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import type { Logger } from "pino";
+import { makeFolders } from "../../embedded/make-folders.ts";
 import { Refusal } from "../../model/refusal.ts";
 
 export type Mail = {
@@ -84,7 +85,7 @@ function toOutbox(from: string, dir: string, log: Pick<Logger, "info">): Mailer 
       const { message: eml } = await transport.sendMail(message(from, mail));
       written += 1;
       const file = join(dir, outboxName(new Date(), written, mail.to));
-      await mkdir(dir, { recursive: true, mode: 0o700 });
+      makeFolders(dir, 0o700);
       // Renamed into place, so that a program that watches the folder never reads half an email.
       await writeFile(`${file}.part`, eml, { mode: 0o600, flag: "wx" });
       await rename(`${file}.part`, file);

@@ -1,8 +1,9 @@
 // Reads the key that encrypts stored secrets: SVC_SECRET_KEY, or a file in the data folder, created once.
 import { randomBytes } from "node:crypto";
-import { type FileHandle, link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
+import { type FileHandle, link, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Config } from "../../config.ts";
+import { makeFolders } from "../../embedded/make-folders.ts";
 import { masterKeyBytes } from "./vault.ts";
 
 /** The key file is unusable. The message is one line for the operator and never shows the key. */
@@ -25,7 +26,7 @@ export async function masterKeyOf({
   } catch (error) {
     if (error instanceof MasterKeyError) throw error;
     throw new MasterKeyError(
-      `The key file of the stored secrets, ${path}, cannot be read or created: ${(error as Error).message}. Fix that, or set SVC_SECRET_KEY.`,
+      `The key file of the stored secrets, ${path}, cannot be read or created: ${(error as Error).message}. Fix that, set SVC_DATA_DIR to a folder that this user owns, or set SVC_SECRET_KEY.`,
       { cause: error },
     );
   }
@@ -60,7 +61,7 @@ async function readKey(path: string): Promise<Buffer | undefined> {
 
 /** Written to a draft and then linked, which is atomic: a second process finds the first one's key. */
 async function createKey(path: string, key: Buffer = randomBytes(masterKeyBytes)): Promise<Buffer> {
-  await mkdir(dirname(path), { recursive: true });
+  makeFolders(dirname(path));
   const draft = `${path}.${process.pid}-${randomBytes(6).toString("hex")}`;
   try {
     const file = await open(draft, "wx", 0o600);

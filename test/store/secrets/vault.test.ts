@@ -84,10 +84,14 @@ test("a file without a key stops the start and is left unchanged", async () => {
   assert.equal(readFileSync(path, "utf8"), "not a key");
 });
 
-test("a data folder that cannot be created is reported in one line", async () => {
+test("a data folder that cannot be created is reported in one line, with what to do", async () => {
   writeFileSync(join(home, "file"), "");
-  await assert.rejects(
-    masterKeyOf({ secretKey: undefined, dataDir: join(home, "file", "data") }),
-    MasterKeyError,
-  );
+  const dataDirs = [join(home, "file", "data"), ...(process.platform === "linux" ? ["/proc/onlooker"] : [])];
+  for (const dataDir of dataDirs) {
+    await assert.rejects(masterKeyOf({ secretKey: undefined, dataDir }), (error: Error) => {
+      assert.ok(error instanceof MasterKeyError);
+      assert.match(error.message, /^[^\n]+ Fix that, set SVC_DATA_DIR to a folder that this user owns, or /);
+      return true;
+    });
+  }
 });
