@@ -49,25 +49,35 @@ export type BackupOptions = {
   key: Buffer | undefined;
   /** Whether the key goes into the file. */
   withKey: boolean;
+  /** Whether the database may have secrets of another key: then the file has neither the key nor its sum. */
+  mayBeOther: boolean;
   onProgress(progress: Progress): void;
 };
 
-export type Done = { takenAt: Date; rows: number; bytes: number; others: string[] };
+/** `isOtherKey`: whether the secrets were last encrypted with another key. */
+export type Done = { takenAt: Date; rows: number; bytes: number; others: string[]; isOtherKey: boolean };
 
 /** Throws ArchiveError or UnfitDatabaseError; no file is left then. */
 export async function backUp(options: BackupOptions): Promise<Done> {
   const snapshot = await openSnapshot(options.url);
   try {
+    const isOtherKey = options.key !== undefined && (await snapshot.isOtherKey(options.key));
+    if (isOtherKey && !options.mayBeOther) {
+      throw new ArchiveError(
+        "The secrets in this database were last encrypted with another key than that of SVC_SECRET_KEY or secret.key. Back up with the key of the service, or leave it out with --without-key.",
+      );
+    }
+    const key = isOtherKey ? undefined : options.key;
     const archive = await writeArchive(options.file, snapshot.takenAt);
     try {
       const { takenAt, server, migrations, tables, others, rowCount } = snapshot;
       const manifest: Manifest = {
         ...{ format, onlooker: options.version, takenAt: takenAt.toISOString(), server, migrations, tables },
-        keySum: options.key ? keySum(options.key) : null,
+        keySum: key ? keySum(key) : null,
       };
       await archive.add({ name: names.manifest, content: json(manifest) });
-      if (options.key && options.withKey) {
-        await archive.add({ name: names.key, content: Buffer.from(`${options.key.toString("hex")}\n`) });
+      if (key && options.withKey) {
+        await archive.add({ name: names.key, content: Buffer.from(`${key.toString("hex")}\n`) });
       }
       const counts: Record<string, number> = {};
       let rows = 0;
@@ -87,7 +97,7 @@ export async function backUp(options: BackupOptions): Promise<Done> {
       }
       await archive.add({ name: names.counts, content: json(counts) });
       await archive.finish();
-      return { takenAt, rows, bytes: archive.bytes(), others };
+      return { takenAt, rows, bytes: archive.bytes(), others, isOtherKey };
     } catch (error) {
       await archive.discard();
       throw error;

@@ -50,14 +50,22 @@ async function backup(file: string, withKey: boolean): Promise<void> {
   requireDatabase(config);
   const key = await findMasterKey(config);
   const hasKey = withKey && config.secretKey === undefined && key !== undefined;
-  const { takenAt, rows, bytes, others } = await withDatabase(config, log, url =>
-    backUp({ url, file, version: readVersion(), key, withKey: hasKey, onProgress: reporter("Backing up") }),
+  const { takenAt, rows, bytes, others, isOtherKey } = await withDatabase(config, log, url =>
+    backUp({
+      ...{ url, file, version: readVersion(), key, withKey: hasKey, mayBeOther: !withKey },
+      onProgress: reporter("Backing up"),
+    }),
   );
   if (others.length > 0) say(`Left out, because these tables are not Onlooker's: ${others.join(", ")}.`);
   process.stdout.write(
     `Backed up ${rows} rows, as of ${takenAt.toISOString()}, to ${file} (${megabytes(bytes)}), and checked them.\n`,
   );
-  if (hasKey) say("The file contains secret.key: keep it as safe as a password.");
+  if (isOtherKey) {
+    const place = config.secretKey === undefined ? `secret.key in ${config.dataDir}` : "SVC_SECRET_KEY";
+    say(
+      `The secrets in it were last encrypted with another key than ${place}: keep a copy of the service's key.`,
+    );
+  } else if (hasKey) say("The file contains secret.key: keep it as safe as a password.");
   else if (key !== undefined)
     say("The file does not contain the key of stored secrets: keep a copy of the key, too.");
   else

@@ -1,8 +1,12 @@
-// `svc backup` where there is nothing to back up: it says so and leaves nothing behind.
+// `svc backup` where there is nothing to back up, or with another key than the service's: it says so and leaves nothing behind.
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { checkBackup } from "../../src/backup.ts";
+import { isOtherMasterKey } from "../../src/store/secrets/key-check.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
+import { freshDatabase, openFresh } from "../support/postgres.ts";
 import { makeScratch } from "../support/scratch.ts";
 import { svc } from "../wide/support/svc.ts";
 
@@ -21,4 +25,30 @@ test("a data folder without a database is refused in one line that names it, and
   }
   assert.deepEqual(readdirSync(scratch), ["empty"]);
   assert.deepEqual(readdirSync(empty), []);
+});
+
+test("another key than the service's is refused, or left out on request, and the service is not told of it", async () => {
+  const database = await freshDatabase();
+  const db = openFresh(database.url);
+  try {
+    const own = openVault(Buffer.alloc(32, 1));
+    await isOtherMasterKey(db, own);
+    const file = join(scratch, "other.backup");
+    const env = { DATABASE_URL: database.url, SVC_DATA_DIR: scratch, SVC_SECRET_KEY: "02".repeat(32) };
+    const { code, stderr } = await svc(["backup", file], env);
+    assert.deepEqual([code, existsSync(file)], [2, false]);
+    assert.match(
+      stderr,
+      /^The secrets in this database were last encrypted with another key than [^\n]*--without-key\.\n$/,
+    );
+    const without = await svc(["backup", "--without-key", file], env);
+    assert.equal(without.code, 0, without.stderr);
+    assert.match(without.stderr, /another key than SVC_SECRET_KEY: keep a copy of the service's key/);
+    const { manifest, hasKey } = await checkBackup(file);
+    assert.deepEqual([manifest.keySum, hasKey], [null, false]);
+    assert.equal(await isOtherMasterKey(db, own), false);
+  } finally {
+    await db.close();
+    await database.drop();
+  }
 });

@@ -3,6 +3,8 @@ import type pg from "pg";
 import { newClient, noTimeouts } from "../connect.ts";
 import { knownMigrations } from "../migrate.ts";
 import { requireOneServer } from "../scale/nodes.ts";
+import { wasOtherMasterKey } from "../secrets/key-check.ts";
+import { openVault } from "../secrets/vault.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
 import { columnList, quoted, readTables, type Table } from "./catalog.ts";
 import { copyOut } from "./copy.ts";
@@ -19,6 +21,8 @@ export type Snapshot = {
   others: string[];
   /** An estimate. */
   rowCount: number;
+  /** Whether the service last started with another key than this one. */
+  isOtherKey(key: Buffer): Promise<boolean>;
   /** Passes the rows of a table on, in COPY's text format, and returns their number. */
   read(table: Table, take: (rows: Buffer) => Promise<void>): Promise<number>;
   close(): Promise<void>;
@@ -54,6 +58,8 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
     const { at: takenAt, server, count: rowCount } = rows[0]!;
     return {
       ...{ takenAt, server, migrations, tables, others, rowCount },
+      isOtherKey: async key =>
+        tables.some(({ name }) => name === "secrets") && wasOtherMasterKey(client, openVault(key)),
       read: (table, take) => copyOut(client, copyStatement(table), take),
       close: () => client.end(),
     };

@@ -1,4 +1,5 @@
 // Tells whether the secrets in the database were last encrypted with another master key.
+import type pg from "pg";
 import type { Database } from "../db.ts";
 import type { Vault } from "./vault.ts";
 
@@ -10,14 +11,28 @@ const sealedText = "onlooker";
  * start, so two nodes with different keys are both told at each start, and a node whose key was replaced once.
  */
 export async function isOtherMasterKey(db: Database, vault: Vault): Promise<boolean> {
-  const { rows } = await db.pool.query<{ value: string }>("select value from secrets where name = $1", [
-    name,
-  ]);
-  const [known] = rows;
-  if (known && vault.open(Buffer.from(known.value, "base64"), name) === sealedText) return false;
+  const mark = await readMark(db.pool);
+  if (mark !== undefined && isOf(vault, mark)) return false;
   await db.pool.query(
     "insert into secrets (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value",
     [name, vault.seal(sealedText, name).toString("base64")],
   );
-  return known !== undefined;
+  return mark !== undefined;
+}
+
+/** Whether the latest start was with another key. Leaves the mark as it is. */
+export async function wasOtherMasterKey(client: Client, vault: Vault): Promise<boolean> {
+  const mark = await readMark(client);
+  return mark !== undefined && !isOf(vault, mark);
+}
+
+type Client = Pick<pg.ClientBase, "query">;
+
+async function readMark(client: Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ value: string }>("select value from secrets where name = $1", [name]);
+  return rows[0]?.value;
+}
+
+function isOf(vault: Vault, mark: string): boolean {
+  return vault.open(Buffer.from(mark, "base64"), name) === sealedText;
 }
