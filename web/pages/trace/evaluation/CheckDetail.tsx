@@ -4,6 +4,7 @@ import type { Check, Result } from "../../../../src/model/run/run.ts";
 import type { AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { isRecord } from "../../../record.ts";
 import { RedactedText } from "../../../ui/RedactedText.tsx";
+import { searchedOf, validatedOf } from "./actual.ts";
 import { ArgumentDiffs } from "./ArgumentDiff.tsx";
 import { Meter } from "./Meter.tsx";
 import { nearNames } from "./near.ts";
@@ -27,7 +28,7 @@ export const details: { [T in AssertionType]: DetailOf<T> } = {
     typeof actual === "number" && <Meter value={actual} limit={max_ms} good={outcome === "passed"} />,
   response_regex: ResponseRegex,
   semantic: SemanticDetail,
-  json_match: ({ check: { actual } }) => <Searched actual={actual} />,
+  json_match: ({ check }) => <Searched check={check} />,
   json_schema: JsonSchema,
 };
 
@@ -73,7 +74,8 @@ function TokenLimit({ check, assertion }: Parameters<DetailOf<"token_limit">>[0]
   });
 }
 
-function ResponseRegex({ check: { actual, match } }: Parameters<DetailOf<"response_regex">>[0]) {
+function ResponseRegex({ check }: Parameters<DetailOf<"response_regex">>[0]) {
+  const { actual, match } = check;
   return (
     <>
       {match ? (
@@ -91,17 +93,16 @@ function ResponseRegex({ check: { actual, match } }: Parameters<DetailOf<"respon
           </blockquote>
         )
       )}
-      <Searched actual={actual} />
+      <Searched check={check} />
     </>
   );
 }
 
-function JsonSchema({ check: { actual }, assertion: { schema } }: Parameters<DetailOf<"json_schema">>[0]) {
-  const { faults } = fieldsOf<{ faults?: string[]; value?: unknown }>(actual);
-  const value = Array.isArray(faults) ? fieldsOf<{ value?: unknown }>(actual).value : actual;
+function JsonSchema({ check, assertion: { schema, negate } }: Parameters<DetailOf<"json_schema">>[0]) {
+  const { value, faults } = validatedOf(check, negate);
   return (
     <>
-      {faults && (
+      {faults.length > 0 && (
         <ul className="faults" aria-label="Errors">
           {faults.map(fault => (
             <Fault key={fault} fault={fault} />
@@ -110,11 +111,11 @@ function JsonSchema({ check: { actual }, assertion: { schema } }: Parameters<Det
       )}
       <Facts
         facts={[
-          ["Value", value !== null && !searchedOf(actual) && <Value value={value} />],
+          ["Value", value !== null && !searchedOf(check) && <Value value={value} />],
           ["Schema", <Value key="schema" value={schema} />],
         ]}
       />
-      <Searched actual={actual} />
+      <Searched check={check} />
     </>
   );
 }
@@ -131,14 +132,9 @@ function Fault({ fault }: { fault: string }) {
 }
 
 /** The names of all spans, if none matched. */
-function Searched({ actual }: { actual: unknown }) {
-  const searched = searchedOf(actual);
+function Searched({ check }: { check: Check }) {
+  const searched = searchedOf(check);
   return searched && <Facts facts={[["Spans searched", <Names key="searched" names={searched} />]]} />;
-}
-
-function searchedOf(actual: unknown): string[] | null {
-  const { searched } = fieldsOf<{ searched?: string[] }>(actual);
-  return Array.isArray(searched) ? searched : null;
 }
 
 function fieldsOf<T extends object>(value: unknown): Partial<T> {

@@ -15,6 +15,7 @@ import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { quoteName } from "../quoted.ts";
+import { searchedOf } from "./actual.ts";
 import { useTrace } from "./context.ts";
 import { EvidenceChip } from "./Evidence.tsx";
 import { Flag, JudgedBy } from "./Flag.tsx";
@@ -210,9 +211,4 @@ function spentText({ ms, inputTokens, outputTokens, estimated }: Spent): string 
 /** If the check was not judged, this may be null or the names of the spans. */
 function actualOf({ actual }: Check): Partial<SemanticActual> {
   return isRecord(actual) ? (actual as Partial<SemanticActual>) : {};
-}
-
-function searchedOf({ actual }: Check): string[] | null {
-  const { searched } = (actual ?? {}) as { searched?: unknown };
-  return Array.isArray(searched) ? searched : null;
 }
