@@ -84,7 +84,7 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
         count: matched.length,
         called,
         ...(nearMisses.length > 0 ? { nearMisses } : {}),
-        ...(holds || others.length === 0
+        ...((holds && matched.length > 0) || others.length === 0
           ? {}
           : {
               differences: others.slice(0, 3).map(call => ({

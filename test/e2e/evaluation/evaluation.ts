@@ -172,6 +172,34 @@ test("a failed test shows the difference, and each check links to the span it lo
   assert.deepEqual(place.complaints, []);
 });
 
+test("a call without arguments is shown as such, and a value with a list “searched” as a value", async () => {
+  const place = await newPlace();
+  const root = { span_id: "1", name: "chat" };
+  const order = { searched: ["a shop"], faults: ["scratched"] };
+  const spans = [
+    { ...root, attributes: { order } },
+    { span_id: "2", parent_span_id: "1", name: "call refund", attributes: { "gen_ai.tool.name": "refund" } },
+  ];
+  const field = { target_node: "chat", field: "order" };
+  await makeTest(place.owner, place.agent.id, {
+    assertions: [
+      { type: "tool_call", expected_name: "refund", expected_arguments: { amount: 5 } },
+      { type: "json_match", ...field, expected_value: 1 },
+      { type: "json_schema", ...field, schema: { type: "object" } },
+    ],
+  });
+  const { region } = await judged(place, spans);
+  await region.getByRole("button", { name: "Expand all" }).click();
+  const call = checkOf(region, "Tool call", "refund");
+  await shows(call.getByRole("row").filter({ hasText: "amount" }), "no arguments recorded", "Missing");
+  await shows(checkOf(region, "JSON match", "order"), "In “chat” it is", /scratched/);
+  await shows(checkOf(region, "JSON schema", "order"), "A value matches.", /scratched/);
+  assert.equal(await region.getByText("Spans searched").count(), 0);
+  assert.equal(await region.getByRole("list", { name: "Errors" }).count(), 0);
+  await assertAccessible(place.page);
+  assert.deepEqual(place.complaints, []);
+});
+
 test("failures come first, and n and p move between failed checks", async () => {
   const place = await newPlace();
   const { page, owner, agent } = place;

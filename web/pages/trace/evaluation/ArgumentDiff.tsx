@@ -1,5 +1,6 @@
 // Tables that compare the expected and actual arguments of tool calls.
 import type { Check } from "../../../../src/model/run/run.ts";
+import { isRecord } from "../../../record.ts";
 import { Icon } from "../../../ui/Icon.tsx";
 import type { IconName } from "../../../ui/icons.ts";
 import { type ArgumentState, type ComparedCall, comparedCalls } from "./arguments.ts";
@@ -11,24 +12,41 @@ const argumentStates: Record<ArgumentState, { text: string; icon: IconName }> = 
   different: { text: "Different", icon: "cross" },
   missing: { text: "Missing", icon: "missing" },
   unexpected: { text: "Not expected", icon: "plus" },
+  unrecorded: { text: "Missing", icon: "missing" },
   equal: { text: "Equal", icon: "check" },
 };
 
-/** `negated`: the check fails if all arguments match, so no match has a check mark. */
+const neutralTexts: Record<ArgumentState, string> = {
+  different: "Does not match",
+  missing: "Does not match",
+  unexpected: "Does not match",
+  unrecorded: "Not compared",
+  equal: "Matches",
+};
+
 type ArgumentDiffsProps = { expected: unknown; check: Check; negated: boolean };
 
 export function ArgumentDiffs({ expected, check, negated }: ArgumentDiffsProps) {
-  const actual = typeof check.actual === "object" ? check.actual : null;
-  const calls = comparedCalls(expected, actual, check.evidence);
-  return calls.map(call => <ArgumentDiff key={call.spanId} call={call} negated={negated} />);
+  const { actual, evidence, outcome } = check;
+  const calls = comparedCalls(expected, isRecord(actual) ? actual : null, evidence);
+  const isFine = outcome === "passed" && isRecord(actual) && actual["count"] === 0;
+  return calls.map(call => (
+    <ArgumentDiff key={call.spanId} call={call} negated={negated} isNeutral={negated || isFine} />
+  ));
 }
 
-function ArgumentDiff({ call, negated }: { call: ComparedCall; negated: boolean }) {
+/**
+ * `negated`: the check fails if all arguments match. `isNeutral`: a match has no check mark and a difference no cross, as in a
+ * check that passed because no call matches.
+ */
+type ArgumentDiffProps = { call: ComparedCall; negated: boolean; isNeutral: boolean };
+
+function ArgumentDiff({ call, negated, isNeutral }: ArgumentDiffProps) {
   const { spanId, lines, complete } = call;
   const { spanNames } = useTrace();
   const expectedTitle = negated ? "Not all of" : "Expected";
   return (
-    <table className="diff" data-negated={negated || undefined}>
+    <table className="diff" data-neutral={isNeutral || undefined}>
       <caption>
         Arguments of <bdi>{spanNames.get(spanId) ?? spanId}</bdi>
         {!complete && ", first 10 differences"}
@@ -55,12 +73,8 @@ function ArgumentDiff({ call, negated }: { call: ComparedCall; negated: boolean 
             </td>
             <td>
               <span className="diff-state">
-                {negated ? (
-                  line.state === "equal" ? (
-                    "Matches"
-                  ) : (
-                    "Does not match"
-                  )
+                {isNeutral ? (
+                  neutralTexts[line.state]
                 ) : (
                   <>
                     <Icon name={argumentStates[line.state].icon} />
@@ -83,7 +97,12 @@ function Expected({ line: { state, expected } }: { line: Line }) {
   return isOperators(expected) ? expectationText(expected) : <Value value={expected} />;
 }
 
+const noActual: Partial<Record<ArgumentState, string>> = {
+  missing: "nothing",
+  unrecorded: "no arguments recorded",
+};
+
 function Actual({ line }: { line: Line }) {
   if ("actual" in line) return <Value value={line.actual} />;
-  return <span className="quiet">{line.state === "missing" ? "nothing" : "matches"}</span>;
+  return <span className="quiet">{noActual[line.state] ?? "matches"}</span>;
 }

@@ -4,8 +4,8 @@ import type { Check, Result } from "../../../../src/model/run/run.ts";
 import type { AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { isRecord } from "../../../record.ts";
 import { RedactedText } from "../../../ui/RedactedText.tsx";
-import { searchedOf, validatedOf } from "./actual.ts";
 import { ArgumentDiffs } from "./ArgumentDiff.tsx";
+import { searchedOf, validatedOf } from "./actual.ts";
 import { Meter } from "./Meter.tsx";
 import { nearNames } from "./near.ts";
 import { tokenLimits } from "./rule-text.ts";
@@ -45,9 +45,8 @@ function ToolCall({ check, assertion }: Parameters<DetailOf<"tool_call">>[0]) {
   const { called = [] } = fieldsOf<Counted>(check.actual);
   if (called.includes(expected_name)) {
     return (
-      expected_arguments !== undefined && (
-        <ArgumentDiffs expected={expected_arguments} check={check} negated={negate} />
-      )
+      expected_arguments !== undefined &&
+      !check.forgotten && <ArgumentDiffs expected={expected_arguments} check={check} negated={negate} />
     );
   }
   return (

@@ -1,7 +1,8 @@
 // Compares the expected arguments of a tool call with the actual ones, leaf by leaf, for display.
 import type { Evidence } from "../../../../src/model/run/run.ts";
 
-export type ArgumentState = "equal" | "different" | "missing" | "unexpected";
+/** `unrecorded`: the trace has no arguments of the call. */
+export type ArgumentState = "equal" | "different" | "missing" | "unexpected" | "unrecorded";
 /** `actual` is left out if there is nothing at the path or it is not known. */
 export type ArgumentLine = { path: string; state: ArgumentState; expected?: unknown; actual?: unknown };
 
@@ -11,7 +12,7 @@ export type Difference = { path: string; expected: unknown; actual?: unknown };
 /** One call, compared. */
 export type ComparedCall = { spanId: string; lines: ArgumentLine[]; complete: boolean };
 
-const worstFirst: ArgumentState[] = ["different", "missing", "unexpected", "equal"];
+const worstFirst: ArgumentState[] = ["different", "missing", "unexpected", "unrecorded", "equal"];
 
 /** The evaluation stores at most this many differences per call. */
 const differencesMax = 10;
@@ -19,10 +20,14 @@ const callsMax = 3;
 const linesMax = 30;
 
 type ToolCallActual = {
+  count?: number | null;
   differences?: { spanId: string; differences: Difference[] }[];
 };
 
-/** The calls with the name: those that differ with their differences, else those that match. */
+/**
+ * The calls with the name: those that differ with their differences, else those that match. None if no call matches and
+ * differences were not stored.
+ */
 export function comparedCalls(
   expected: unknown,
   actual: ToolCallActual | null,
@@ -34,14 +39,23 @@ export function comparedCalls(
       .map(({ spanId, value }) => [spanId, value]),
   );
   const noted = actual?.differences ?? [];
+  if (noted.length === 0 && actual?.count === 0) return [];
   const differing = new Map(noted.map(({ spanId, differences }) => [spanId, differences]));
   // If differences were stored, calls without any are those that match.
   const calls = new Set([...differing.keys(), ...argumentsOf.keys()]);
   return [...calls].slice(0, callsMax).map(spanId => {
     const differences = differing.get(spanId) ?? [];
+    if (isUnrecorded(differences)) {
+      return { spanId, lines: [{ path: "", state: "unrecorded", expected }], complete: true };
+    }
     const lines = argumentLines(expected, differences, argumentsOf.get(spanId));
     return { spanId, lines: lines.slice(0, linesMax), complete: differences.length < differencesMax };
   });
+}
+
+/** Arguments that are not in the trace differ as a whole, as null. */
+function isUnrecorded([first]: Difference[]): boolean {
+  return first?.path === "" && first.actual === null;
 }
 
 /** The leaves of the expected value, those that differ first. Paths are in the notation of the evaluation. */
