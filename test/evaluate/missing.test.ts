@@ -21,7 +21,7 @@ const cases: [
     { type: "token_limit", max_total: 5 },
     [root()],
     "missing_instrumentation",
-    /input_tokens and gen_ai.usage.output_tokens/,
+    /^The trace has no token usage: gen_ai\.usage\.input_tokens and gen_ai\.usage\.output_tokens are missing\.$/,
   ],
   [
     "token_limit with one side of the total absent",
@@ -40,16 +40,16 @@ const cases: [
   [
     "token_limit without reasoning tokens",
     { type: "token_limit", max_reasoning: 10 },
-    [root({ "gen_ai.usage.output_tokens": 5 })],
+    [root({ "gen_ai.usage.input_tokens": 9, "gen_ai.usage.output_tokens": 5 })],
     "missing_instrumentation",
-    /reasoning/,
+    /^The trace has no count of reasoning tokens: gen_ai\.usage\.reasoning\.output_tokens is missing\.$/,
   ],
   [
     "token_limit with usage beyond 2^53−1",
     { type: "token_limit", max_input: 10 },
     [root({ "gen_ai.usage.input_tokens": "9007199254740992" })],
     "missing_instrumentation",
-    /no usable token usage: gen_ai\.usage\.input_tokens is not a whole number up to 2\^53−1\.$/,
+    /no usable count of input tokens: gen_ai\.usage\.input_tokens is not a whole number up to 2\^53−1\.$/,
   ],
   [
     "token_limit with usage that is no whole number on one side",

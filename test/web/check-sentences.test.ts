@@ -369,6 +369,32 @@ suite("the sentences of a check", () => {
     assert.deepEqual(foundOf(check, assertion), { text: "No span has “draft” in its name." });
   });
 
+  test("a shortened value ends the sentence with its ellipsis alone", () => {
+    const long = "a".repeat(100);
+    const shortened = `"${"a".repeat(78)}…`;
+    for (const [fields, rule] of [
+      [
+        { ...discount, expected_arguments: { code: long } },
+        `Must be called: apply_discount with code = ${shortened}`,
+      ],
+      [
+        { ...refund, expected_value: long },
+        `output of a span with classify in its name must be ${shortened}`,
+      ],
+      [
+        { type: "semantic", criteria: "Is warm.", threshold: long },
+        `The judge must score the reply at least ${shortened}`,
+      ],
+      [
+        { ...discount, expected_arguments: { code: long, percent: 1 } },
+        `Must be called: apply_discount with code = ${shortened} and percent = 1.`,
+      ],
+    ] as [Fields, string][]) {
+      const assertion = { id: "a", negate: false, min: 1, depends_on: [], ...fields } as unknown as Assertion;
+      assert.equal(plain(ruleOf(assertion, 0.7)), rule);
+    }
+  });
+
   test("every type of assertion has its sentences in the tables above", () => {
     const shown = new Set([...table.map(([{ type }]) => type), "json_schema", "semantic"]);
     assert.deepEqual(shown, new Set(assertionTypes));

@@ -52,6 +52,19 @@ export function stepsText({ name, count, steps }: Comparisons["step_count"], exp
   }.`;
 }
 
+const usageKinds: Record<string, string> = {
+  "gen_ai.usage.input_tokens": "input",
+  "gen_ai.usage.output_tokens": "output",
+  "gen_ai.usage.reasoning.output_tokens": "reasoning",
+};
+
+/** "token usage", or where the trace may have other usage, "count of reasoning tokens". */
+export function usageText(missing: string[]): string {
+  const kinds = missing.flatMap(attribute => usageKinds[attribute] ?? []);
+  if (kinds.length === 0 || (kinds.includes("input") && kinds.includes("output"))) return "token usage";
+  return `count of ${kinds.join(" and ")} tokens`;
+}
+
 /** What ends a sentence: a text that says more, or, where it was dropped with the content of the trace, a full stop. */
 export function saying(text: string): string {
   return text === "" ? "." : `: ${text}`;

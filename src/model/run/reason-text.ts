@@ -1,7 +1,16 @@
 // Makes a sentence of a reason: an English text from its code and data.
 import { negatedSentences } from "./negated-reason-text.ts";
 import type { Comparisons, Range, Reason, ReasonCode, ReasonData } from "./reason.ts";
-import { callsText, criteriaText, listText, quote, saying, stepsText, textOf } from "./reason-phrases.ts";
+import {
+  callsText,
+  criteriaText,
+  listText,
+  quote,
+  saying,
+  stepsText,
+  textOf,
+  usageText,
+} from "./reason-phrases.ts";
 import type { Counts, Outcome } from "./run.ts";
 
 /** The reason in one or two complete sentences. */
@@ -53,8 +62,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
       ...are(attributes, "missing"),
       ...are(unusable, `${unusable.length === 1 ? "not a whole number" : "not whole numbers"} up to 2^53−1`),
     ];
-    const usage = unusable.length > 0 ? "usable token usage" : "token usage";
-    return `${turn === undefined ? "The trace" : `Turn ${turn}`} has no ${usage}: ${faults.join(", and ")}.`;
+    const usage = usageText([...attributes, ...unusable]);
+    return `${turn === undefined ? "The trace" : `Turn ${turn}`} has no ${unusable.length > 0 ? "usable " : ""}${usage}: ${faults.join(", and ")}.`;
   },
   no_duration: () => "The trace has no duration: its spans have no usable start and end time.",
   no_reply: () =>

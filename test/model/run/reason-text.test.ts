@@ -117,6 +117,10 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
     [{ attributes: ["a"] }, "The trace has no token usage: a is missing."],
     [{ attributes: ["a", "b"] }, "The trace has no token usage: a and b are missing."],
     [
+      { attributes: ["gen_ai.usage.output_tokens", "gen_ai.usage.reasoning.output_tokens"] },
+      "The trace has no count of output and reasoning tokens: gen_ai.usage.output_tokens and gen_ai.usage.reasoning.output_tokens are missing.",
+    ],
+    [
       { attributes: [], unusable: ["a", "b"] },
       "The trace has no usable token usage: a and b are not whole numbers up to 2^53−1.",
     ],

@@ -1,5 +1,4 @@
 // The rule of a check in one sentence, for every type, negated or not: "Must not be called: apply_discount".
-
 import type { Assertion, AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { counted } from "../../../labels.ts";
@@ -15,7 +14,20 @@ const phrasesMax = 4;
 
 /** `threshold`: the test's, for checks without one. */
 export function ruleOf(assertion: Assertion, threshold: unknown): Phrase[] {
-  return (rules[assertion.type] as RuleOf<AssertionType>)(assertion, threshold);
+  return withoutStop((rules[assertion.type] as RuleOf<AssertionType>)(assertion, threshold));
+}
+
+/** Without the full stop after a shortened value: its ellipsis ends the sentence. */
+function withoutStop(phrases: Phrase[]): Phrase[] {
+  const last = phrases.at(-1);
+  const before = phrases.at(-2);
+  if (last === ".") {
+    const text = typeof before === "object" ? before.code : before;
+    return text?.endsWith("…") ? phrases.slice(0, -1) : phrases;
+  }
+  return typeof last === "string" && last.endsWith("….")
+    ? [...phrases.slice(0, -1), last.slice(0, -1)]
+    : phrases;
 }
 
 const rules: { [T in AssertionType]: RuleOf<T> } = {
