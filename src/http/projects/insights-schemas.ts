@@ -55,7 +55,7 @@ export const AgentDay = z
     lastTraceAt: Time.nullable(),
     runs: z
       .number()
-      .describe("Runs of the last 24 hours, from a full hour on. The counts cover the same time."),
+      .describe("Runs of the last 24 hours, the current one included. The counts cover the same time."),
     routingUnavailable: z.number(),
     ...tally,
   })

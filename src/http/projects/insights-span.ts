@@ -22,6 +22,11 @@ export function floorTo(timeMs: number, lengthMs: number): Date {
   return new Date(Math.floor(timeMs / lengthMs) * lengthMs);
 }
 
+/** The last 24 hours: the hour that contains `now` is the last one. */
+export function lastDay(now: Date): Span {
+  return spanOf({ interval: "hour" }, now);
+}
+
 /** Extends the time range to whole intervals. Throws VALIDATION_ERROR if it is empty, negative or too long. */
 export function spanOf({ from, to, interval }: z.output<typeof SpanQuery>, now: Date): Span {
   const length = lengths[interval];

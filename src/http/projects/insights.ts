@@ -21,7 +21,7 @@ import { AgentDay, Insights, type Series, stripDays, TestInsights } from "./insi
 import {
   dayMs,
   floorTo,
-  hourMs,
+  lastDay,
   lengths,
   pointsMax,
   SpanQuery,
@@ -79,7 +79,7 @@ export function registerInsights(app: App, { db }: Deps): void {
       },
     },
     async ({ params: { id }, query }) => {
-      const from = floorTo(Date.now() - dayMs, hourMs);
+      const { from } = lastDay(new Date());
       const cards = await listAgentCards(db, id, from, listingOf(query));
       const views = cards.map(({ lastTraceAt, runs, routingUnavailable, id, ...counts }) => ({
         id,

@@ -4,7 +4,7 @@ import { type Counts, scoreOf } from "../../model/run/run.ts";
 import { placesWithin, readTextRedactions } from "../../model/trace/text-redactions.ts";
 import { listFailing } from "../../store/alerts/test-states.ts";
 import type { Database } from "../../store/db.ts";
-import { hourMs, newest } from "../../store/listing.ts";
+import { newest } from "../../store/listing.ts";
 import { listAgentHours } from "../../store/runs/insights.ts";
 import {
   countNotEvaluated,
@@ -20,9 +20,9 @@ import { namesOfTests } from "../../store/test-cases.ts";
 import { listTraces } from "../../store/traces/list.ts";
 import { failingView } from "../alerts/view.ts";
 import type { App, Deps } from "../deps.ts";
+import { dayMs, lastDay } from "./insights-span.ts";
 import { Overview, type Results, type TraceBrief } from "./overview-schemas.ts";
 
-const dayMs = 24 * hourMs;
 const weekMs = 7 * dayMs;
 const rowsMax = 5;
 const inputMax = 200;
@@ -35,7 +35,7 @@ export function registerOverview(app: App, { db }: Deps): void {
         tags: ["insights"],
         summary: "Get an agent's last 24 hours, compared with a week before",
         description:
-          "From a full hour on. Each number equals the length of the list that its filters give; see docs/api.md.",
+          "24 hours of UTC, the current one included. Each number equals the length of the list that its filters give; see docs/api.md.",
         params: z.object({ id: z.string() }),
         response: { 200: Overview },
       },
@@ -44,12 +44,13 @@ export function registerOverview(app: App, { db }: Deps): void {
   );
 }
 
-/** Work is bounded by the rows of 25 hours and the limits of `store/runs/overview.ts`, whatever the agent's traffic. */
+/** Work is bounded by the rows of 24 hours and the limits of `store/runs/overview.ts`, whatever the agent's traffic. */
 export async function readOverview(db: Database, agentId: string, nowMs: number): Promise<Overview> {
-  const now = { from: floorToHour(nowMs - dayMs), to: new Date(nowMs) };
+  const { from, to } = lastDay(new Date(nowMs));
+  const now = { from, to: new Date(nowMs) };
   const before = { from: weekEarlier(now.from), to: weekEarlier(now.to) };
   // Rollups have whole hours.
-  const hours = { from: now.from, to: new Date(floorToHour(nowMs).getTime() + hourMs) };
+  const hours = { from, to };
   const [facts, traffic, trafficBefore, results, resultsBefore] = await Promise.all([
     readAgentFacts(db, agentId),
     countTraffic(db, agentId, now),
@@ -156,10 +157,6 @@ function briefView({ id, name, userInput, textRedactions, receivedAt, durationMs
 
 function withinView({ from, to }: Within): { from: string; to: string } {
   return { from: from.toISOString(), to: to.toISOString() };
-}
-
-function floorToHour(timeMs: number): Date {
-  return new Date(Math.floor(timeMs / hourMs) * hourMs);
 }
 
 function weekEarlier(time: Date): Date {

@@ -14,7 +14,9 @@ export function faultText({ keyword, keywordLocation, instanceLocation }: Output
   const limit = keyword === "false" ? undefined : keywordAt(keywordLocation, of);
   const found = stepsOf(instanceLocation).reduce(memberOf, of.value);
   const where = stepsOf(instanceLocation).join("/") || "value";
-  return shortened(`${where}: ${sentenceOf(keyword, limit, found)}`, sentenceMax);
+  // A shortened list ends in an ellipsis, and the sentence with it.
+  const sentence = sentenceOf(keyword, limit, found).replace(/…\.$/, "…");
+  return shortened(`${where}: ${sentence}`, sentenceMax);
 }
 
 function sentenceOf(keyword: string, limit: unknown, found: unknown): string {

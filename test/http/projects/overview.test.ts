@@ -6,8 +6,10 @@ import type { Outcome, Routing } from "../../../src/model/run/run.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { countNotEvaluated, countTraffic } from "../../../src/store/runs/overview.ts";
 import { type ListName, numbersOf, resultsIn, tracesOf } from "../../../web/pages/overview/lists.ts";
+import { insightsSpan } from "../../../web/queries/insights-span.ts";
 import { traceQuery } from "../../../web/queries/trace-search.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
+import { countRuns, hourWithRoom } from "../../support/counts.ts";
 import { resultOf, semanticCheck, storeJudgedRun } from "../../support/judged-runs.ts";
 import { openFresh } from "../../support/postgres.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
@@ -97,7 +99,7 @@ test("each number of the overview is as long as its list", async () => {
   await storeTrace(db, agent.id, { kind: "test_run" });
   await evaluated(agent.id, testId, "failed", ago(weekMs + hourMs));
   await evaluated(agent.id, testId, "passed", ago(weekMs + 2 * hourMs));
-  await evaluated(agent.id, testId, "passed", ago(weekMs + 23 * hourMs));
+  await evaluated(agent.id, testId, "passed", ago(weekMs + 22 * hourMs));
 
   const numbers = await numbersAndLists(agent.id);
   assert.deepEqual(numbers, {
@@ -119,6 +121,30 @@ test("each number of the overview is as long as its list", async () => {
   await storeJudgedRun(db, { agentId: agent.id, traceId: failed }, { results });
   const again = await numbersAndLists(agent.id);
   assert.deepEqual([again.traffic, again.passed, again.failed], [9, 3, 0]);
+});
+
+test("the last 24 hours are those of Insights and of the agent's card", async () => {
+  const agent = await makeAgent(service.owner);
+  await storeTrace(db, agent.id);
+  await hourWithRoom();
+  const hour = Math.floor(Date.now() / hourMs) * hourMs;
+  await countRuns(db, agent.id, hour, [
+    { ago: 0, passed: 1 },
+    { ago: 23, passed: 2 },
+    { ago: 24, passed: 4 },
+  ]);
+  const { results, traffic } = await overviewOf(agent.id);
+  const { from, to } = insightsSpan({ interval: "hour", span: { hours: 24 } });
+  const query = new URLSearchParams({ interval: "hour", from: from!, ...(to && { to }) });
+  const { body: insights } = await service.client
+    .get(`/api/agents/${agent.id}/insights?${query}`)
+    .expect(200);
+  const { body: cards } = await service.client.get(
+    `/api/projects/${service.owner.projectId}/insights/agents?limit=200`,
+  );
+  const card = cards.items.find(({ id }: { id: string }) => id === agent.id);
+  assert.deepEqual([results.now.counts.passed, insights.total.counts.passed, card.counts.passed], [3, 3, 3]);
+  assert.deepEqual([results.now.from, traffic.now.from], [insights.from, insights.from]);
 });
 
 test("tests that began to fail last come first, with their failures", async () => {

@@ -2,7 +2,7 @@
 import { scaleLinear } from "@visx/scale";
 import { LinePath } from "@visx/shape";
 import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
-import type { Interval } from "../../queries/insights.ts";
+import type { Interval } from "../../queries/insights-span.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { labelMiddle, leftGutter } from "./axis-labels.ts";
 import { PlotHover } from "./PlotHover.tsx";

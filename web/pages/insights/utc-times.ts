@@ -1,6 +1,6 @@
 // Dates and times of the insights, in UTC: the server counts by hour and day of UTC.
 import { utcDate as date, dayText, utcHour as hour, utcMoment as moment } from "../../format.ts";
-import type { Interval } from "../../queries/insights.ts";
+import type { Interval } from "../../queries/insights-span.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

@@ -1,7 +1,7 @@
 // The insights' view as read from the URL: grouping, time range, interval and form.
 import type { Insights } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
-import type { By, InsightsAsk, Interval } from "../../queries/insights.ts";
+import type { By, InsightsAsk, Interval } from "../../queries/insights-span.ts";
 
 type Name = "by" | "range" | "from" | "to" | "interval" | "testId" | "form";
 /** The query string; its names are those of the route. */

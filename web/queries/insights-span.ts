@@ -1,0 +1,31 @@
+// What Insights ask the API for, and over which time.
+
+export type Interval = "hour" | "day";
+export type By = "agent" | "model" | "test" | "check" | "redaction";
+
+export type InsightsAsk = {
+  by: By;
+  interval: Interval;
+  testId: string | undefined;
+  /** The last hours, or from one ISO 8601 time to another; if absent, the API's defaults. */
+  span: { hours: number } | { from: string | undefined; to: string | undefined };
+};
+
+const hourMs = 3_600_000;
+const lengths = { hour: hourMs, day: 24 * hourMs };
+
+/** The time range as parameters of the API. */
+export function insightsSpan({
+  interval,
+  span,
+}: Pick<InsightsAsk, "interval" | "span">): Record<string, string | undefined> {
+  if (!("hours" in span)) return { interval, ...span };
+  return { interval, from: beginOf(span.hours, interval) };
+}
+
+/** The start, so that the span consists of whole intervals, the current one last. */
+function beginOf(hours: number, interval: Interval): string {
+  const length = lengths[interval];
+  const end = Math.ceil(Date.now() / length) * length;
+  return new Date(end - hours * hourMs).toISOString();
+}
