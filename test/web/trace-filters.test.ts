@@ -4,11 +4,13 @@ import { test } from "node:test";
 import { momentText } from "../../web/format.ts";
 import {
   activeFilters,
+  emptyRanges,
   filterGroups,
   invalidText,
   isFiltered,
   rangeFault,
   testEnd,
+  timeInputs,
   withFilter,
   without,
   withTestOutcome,
@@ -153,6 +155,25 @@ for (const [label, values, fault] of [
   test(`${label} from ${values[0]} to ${values[1]} ${fault ? "is reversed" : "is accepted"}`, () =>
     assert.equal(rangeFault(filterOf(label).inputs!, values), fault));
 }
+
+for (const [first, second, fault] of [
+  ["2026-11-21T12:00", "2026-11-21T12:00", "Must be later than “From”."],
+  ["2026-11-21T12:00", "2026-11-21T11:59", "Must be later than “From”."],
+  ["2026-11-21T12:00", "2026-11-21T12:01", undefined],
+  ["2026-11-21T12:00", undefined, undefined],
+] as const) {
+  test(`Received from ${first} to before ${second} is ${fault ? "empty" : "accepted"}`, () =>
+    assert.equal(rangeFault(timeInputs, [first, second]), fault));
+}
+
+test("empty ranges in the URL are named", () => {
+  const [from, to] = ["2026-11-21T12:00:00Z", "2026-11-20T12:00:00Z"];
+  assert.deepEqual(emptyRanges({ receivedFrom: from, receivedTo: to, tokensMin: "9", tokensMax: "1" }), [
+    "Received: Must be later than “From”.",
+    "Tokens: Must not be less than the minimum.",
+  ]);
+  assert.deepEqual(emptyRanges({ receivedFrom: to, receivedTo: from, durationMinMs: "9", tool: "x" }), []);
+});
 
 for (const [search, path, text] of [
   [{ verdict: "nonsense" }, "verdict", "Verdict: “nonsense” is not a known value."],

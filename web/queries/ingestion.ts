@@ -4,12 +4,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { IngestionMinute, IngestionSummary, LastRejection } from "../../src/http/ingestion/schemas.ts";
 import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
-
-export type IngestionFilters = {
-  code?: string | undefined;
-  keyId?: string | undefined;
-  serviceName?: string | undefined;
-};
+import type { IngestionFilters } from "./ingestion-filters.ts";
 
 /** Hours before now; undefined: all seven days. */
 export type Hours = number | undefined;

@@ -83,6 +83,12 @@ test("filters are kept in the URL, Back restores them, and an empty result offer
   await send({ body: { resourceSpans: [] }, key: other.key });
   await open(3);
   await eventually(async () => assert.equal(await rows(page).count(), 3));
+  const { href } = new URL(page.url());
+  await page.goto(`${href}?time=year`);
+  await page.getByText("Time: “year” is not a known value.", { exact: true }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Clear filters" }).first().click();
+  await page.getByText("Invalid filter in the URL").waitFor({ state: "detached" });
   await page.getByLabel("Code", { exact: true }).selectOption("OTLP_NO_SPANS");
   await page.waitForURL(/code=OTLP_NO_SPANS/);
   await rows(page).getByText("staging").waitFor();

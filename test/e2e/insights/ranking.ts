@@ -125,4 +125,9 @@ test("time range, interval and custom range are kept in the URL, and Back restor
   await page.getByText("Choose at most 366 days.").waitFor();
   await page.goto(`${base}/insights?range=eon&by=all&interval=era&form=song&from=never`);
   await outcomesOf(page).waitFor();
+  await page.getByText("Group by: “all” is not a known value.", { exact: true }).waitFor();
+  await page.getByText("From: “never” is not a time.", { exact: true }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await page.getByText("Invalid filter in the URL").waitFor({ state: "detached" });
 });

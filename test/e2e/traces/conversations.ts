@@ -104,6 +104,12 @@ test("without conversations the list says which attributes to send, and a long o
   const path = `/projects/${agent.projectId}/agents/${agent.id}/traces`;
   await page.goto(`${path}/conversations`);
   await page.getByRole("heading", { name: "No conversations yet" }).waitFor();
+  await page.goto(`${path}/conversations?kind=spoken`);
+  await page.getByText("Kind: “spoken” is not a known value.", { exact: true }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await page.getByText("Invalid filter in the URL").waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: "No conversations yet" }).waitFor();
   await page.getByText("gen_ai.conversation.id").waitFor();
   await shoot(page, "conversations-4-empty");
   await assertAccessible(page);

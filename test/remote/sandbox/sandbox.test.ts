@@ -143,6 +143,7 @@ suite("schemas", () => {
     [{ not: {} }, "2", "value: Must not match the schema in not."],
     [{ maximum: "9007199254740993" }, "1e17", "value: Must be at most 9007199254740993."],
     [{ const: "9007199254740993" }, "2", 'value: Must be one of "9007199254740993".'],
+    [{ const: "a".repeat(300) }, "2", `value: Must be "${"a".repeat(198)}…`],
     [{ uniqueItems: true }, "[1,1]", "value: Has the same item twice."],
   ] as const) {
     test(`${value} by ${JSON.stringify(schema)}: ${fault}`, async () => {

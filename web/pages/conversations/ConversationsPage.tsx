@@ -11,10 +11,12 @@ import { plainId } from "../../redaction-marks.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { useRowKeys } from "../../shell/row-keys.ts";
 import { Badge } from "../../ui/Badge.tsx";
+import { InvalidFilters } from "../../ui/InvalidFilters.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { IdText, MarkedText } from "../../ui/RedactedText.tsx";
 import { EmptyState, Loaded, MorePages, Skeleton } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
+import { unknownValueText } from "../../unknown-value.ts";
 import { TracesOrConversations } from "./TracesOrConversations.tsx";
 import { turnCount, verdictsText } from "./words.ts";
 import "../../styles/traces.css";
@@ -30,7 +32,8 @@ const kinds = [
 
 export function ConversationsPage() {
   const params = route.useParams();
-  const { kind } = route.useSearch();
+  const search = route.useSearch();
+  const kind = kinds.find(one => one.kind === search.kind)?.kind;
   const queries = useQueryClient();
   const options = conversationsQuery(params.agentId, kind);
   const query = useInfiniteQuery(options);
@@ -49,6 +52,7 @@ export function ConversationsPage() {
   return (
     <Page title="Traces" beside={<TracesOrConversations params={params} shown="conversations" />}>
       <div className="stack">
+        {search.kind && !kind && <InvalidFilters faults={[unknownValueText("Kind", search.kind)]} />}
         <div className="line">
           <nav className="segments" aria-label="Kind of conversations">
             {kinds.map(({ kind: one, text }) => (

@@ -5,12 +5,13 @@ import { useLive } from "../../live.ts";
 import { ingestionKey, ingestionQuery, ingestionSummaryQuery, logDelayMs } from "../../queries/ingestion.ts";
 import { useRefresh } from "../../refreshing.ts";
 import "../../styles/ingestion.css";
+import { InvalidFilters } from "../../ui/InvalidFilters.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
 import { Filters } from "./Filters.tsx";
 import { Minutes } from "./Minutes.tsx";
 import { Codes, Services } from "./Summary.tsx";
-import { filtersOf, hoursOf } from "./search.ts";
+import { faultsOf, filtersOf, hoursOf } from "./search.ts";
 
 const route = getRouteApi("/member/projects/$projectId/ingestion");
 
@@ -47,6 +48,7 @@ function Log({ projectId }: { projectId: string }) {
       about="Requests sent with a valid key in the last 7 days, counted by result. Payloads are not kept. Requests without a valid key are answered 401 and not listed."
     >
       <div className="stack">
+        <InvalidFilters faults={faultsOf(search)} />
         <Loaded query={summary}>
           {sums =>
             sums.codes.length === 0 && !isFiltered ? (

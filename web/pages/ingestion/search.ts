@@ -1,6 +1,7 @@
-// The ingestion log's filters as read from the URL. Unknown values are ignored.
-import type { IngestionFilters } from "../../queries/ingestion.ts";
+// The ingestion log's filters as read from the URL. Unknown values are named, and ignored.
+import type { IngestionFilters } from "../../queries/ingestion-filters.ts";
 import { explained } from "../../refusals.ts";
+import { unknownValueText } from "../../unknown-value.ts";
 
 export type LogSearch = {
   code?: string | undefined;
@@ -23,6 +24,17 @@ export function filtersOf({ code, key, service }: LogSearch): IngestionFilters {
     keyId: key !== undefined && uuid.test(key) ? key : undefined,
     serviceName: service,
   };
+}
+
+/** What is wrong with the URL: values that the log does not know. */
+export function faultsOf(search: LogSearch): string[] {
+  const { code, key, time } = search;
+  const filters = filtersOf(search);
+  return [
+    ...(code && filters.code === undefined ? [unknownValueText("Code", code)] : []),
+    ...(key && filters.keyId === undefined ? [unknownValueText("Key", key)] : []),
+    ...(time && hoursOf(time) === undefined ? [unknownValueText("Time", time)] : []),
+  ];
 }
 
 export function hoursOf(time: string | undefined): number | undefined {

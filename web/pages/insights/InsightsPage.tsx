@@ -7,6 +7,7 @@ import { lastTraceQuery } from "../../queries/agents.ts";
 import { insightsQuery } from "../../queries/insights.ts";
 import { sumOf } from "../../queries/test-insights.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
+import { InvalidFilters } from "../../ui/InvalidFilters.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, Skeleton } from "../../ui/State.tsx";
 import { Charts } from "./Charts.tsx";
@@ -18,7 +19,7 @@ import { RedactionResults } from "./RedactionResults.tsx";
 import { Patterns } from "./Swatch.tsx";
 import { Totals } from "./Totals.tsx";
 import { rangeText } from "./utc-times.ts";
-import { askOf, countedUrl, rangeFault, type Search, type View, viewOf } from "./view.ts";
+import { askOf, countedUrl, faultsOf, rangeFault, type Search, type View, viewOf } from "./view.ts";
 import "../../styles/insights.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/insights");
@@ -43,6 +44,7 @@ export function InsightsPage() {
       }
     >
       <div className="insights stack" aria-busy={insights.isPlaceholderData}>
+        <InvalidFilters faults={faultsOf(search)} />
         <Controls view={view} search={search} params={params} insights={insights.data} />
         {view.range === "custom" && (
           <CustomRange

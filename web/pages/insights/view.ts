@@ -2,6 +2,7 @@
 import type { Insights } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import type { By, InsightsAsk, Interval } from "../../queries/insights-span.ts";
+import { unknownValueText } from "../../unknown-value.ts";
 
 type Name = "by" | "range" | "from" | "to" | "interval" | "testId" | "form";
 /** The query string; its names are those of the route. */
@@ -41,6 +42,29 @@ const hourMs = 3_600_000;
 /** The API's limits for one request. */
 const hoursMax = 31 * 24;
 const daysMax = 366;
+
+const choices = {
+  by: ["Group by", bys],
+  range: ["Time range", ranges],
+  interval: ["Interval", intervals],
+  form: ["View", forms],
+} as const;
+
+/** What is wrong with the URL: values that the page does not know. */
+export function faultsOf(search: Search): string[] {
+  const unknown = (["by", "range", "interval", "form"] as const).flatMap(name => {
+    const [label, known] = choices[name];
+    const value = search[name];
+    return !value || Object.hasOwn(known, value) ? [] : [unknownValueText(label, value)];
+  });
+  const noTimes = (["from", "to"] as const).flatMap(name => {
+    const value = search[name];
+    return !value || instantOf(value)
+      ? []
+      : [`${name === "from" ? "From" : "To"}: “${value}” is not a time.`];
+  });
+  return [...unknown, ...noTimes];
+}
 
 /** Unknown values count as absent. */
 export function viewOf(search: Search): View {

@@ -10,7 +10,7 @@ import { Button } from "../../ui/Button.tsx";
 import { Combobox, type Completion } from "../../ui/Combobox.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { ChoiceList } from "./ChoiceList.tsx";
-import { type Filter, type FilterInput, rangeFault, withFilter } from "./filters.ts";
+import { type Filter, type FilterInput, rangeFault, timeInputs, withFilter } from "./filters.ts";
 import { isKeptSince } from "./list-notes.ts";
 import { TestFilter } from "./TestFilter.tsx";
 import { localTime, timeOf } from "./time-input.ts";
@@ -172,11 +172,6 @@ function useCompletions(
       return attributeKeys(vocabulary, spanName);
   }
 }
-
-const timeInputs: readonly FilterInput[] = [
-  { name: "receivedFrom", label: "From", type: "datetime-local", step: "any" },
-  { name: "receivedTo", label: "Before", type: "datetime-local", step: "any" },
-];
 
 type TimeFormProps = Omit<InputFormProps, "inputs">;
 

@@ -5,7 +5,7 @@ import type { TraceSearch } from "../../queries/trace-search.ts";
 import type { ShownTraces, Traces } from "../../queries/use-trace-list.ts";
 import { Button } from "../../ui/Button.tsx";
 import { EmptyState, ErrorState, Skeleton } from "../../ui/State.tsx";
-import { invalidText, isFiltered, without } from "./filters.ts";
+import { emptyRanges, invalidText, isFiltered, without } from "./filters.ts";
 import { ListNotes, SearchFurther } from "./ListEnd.tsx";
 
 type NoTracesProps = {
@@ -25,17 +25,10 @@ export function NoTraces({ projectId, agentId, list, shown, search, isLive, onCh
     if (code !== "VALIDATION_ERROR" || !isInvalid(search)) {
       return <ErrorState failure={failureOf(failure)} onRetry={() => list.retry()} />;
     }
-    return (
-      <EmptyState icon="warning" title="Invalid filter in the URL">
-        <ul className="quiet break">
-          {issues.map(issue => (
-            <li key={issue.path}>{invalidText(search, issue)}</li>
-          ))}
-        </ul>
-        <Button onClick={() => onChange({})}>Clear filters</Button>
-      </EmptyState>
-    );
+    return <Invalid faults={issues.map(issue => invalidText(search, issue))} onClear={() => onChange({})} />;
   }
+  const faults = emptyRanges(search);
+  if (faults.length > 0) return <Invalid faults={faults} onClear={() => onChange(without(search))} />;
   if (nextCursor === "") return <Skeleton lines={12} />;
   if (nextCursor !== null) {
     return (
@@ -72,6 +65,19 @@ export function NoTraces({ projectId, agentId, list, shown, search, isLive, onCh
       >
         Get started
       </Link>
+    </EmptyState>
+  );
+}
+
+function Invalid({ faults, onClear }: { faults: string[]; onClear: () => void }) {
+  return (
+    <EmptyState icon="warning" title="Invalid filter in the URL">
+      <ul className="quiet break">
+        {faults.map(fault => (
+          <li key={fault}>{fault}</li>
+        ))}
+      </ul>
+      <Button onClick={onClear}>Clear filters</Button>
     </EmptyState>
   );
 }

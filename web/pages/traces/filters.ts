@@ -8,6 +8,7 @@ import {
   type TraceSearch,
   type TraceSearchName,
 } from "../../queries/trace-search.ts";
+import { unknownValueText } from "../../unknown-value.ts";
 
 type Choice = { value: string; label: string };
 
@@ -66,6 +67,11 @@ const range = (
     { name: max, label: `At most (${unit})`, type: "number", step },
   ],
 });
+
+export const timeInputs: readonly FilterInput[] = [
+  { name: "receivedFrom", label: "From", type: "datetime-local", step: "any" },
+  { name: "receivedTo", label: "Before", type: "datetime-local", step: "any" },
+];
 
 /** The longest name, key and value that the API takes. */
 const nameMax = 500;
@@ -229,8 +235,20 @@ export function rangeFault(
   const [first, second] = inputs;
   if (!from || !to || !first || second?.type !== first.type) return undefined;
   if (first.type === "number" && Number(from) > Number(to)) return "Must not be less than the minimum.";
-  const isReversed = first.type === "datetime-local" && Date.parse(from) > Date.parse(to);
-  return isReversed ? "Must not be earlier than “From”." : undefined;
+  // The time of the second is not part of the range.
+  const isEmpty = first.type === "datetime-local" && Date.parse(from) >= Date.parse(to);
+  return isEmpty ? "Must be later than “From”." : undefined;
+}
+
+/** Why no trace can match: the ranges that are empty, by their filters' labels. */
+export function emptyRanges(search: TraceSearch): string[] {
+  return filters.flatMap(({ label, by, inputs = by.kind === "time" ? timeInputs : [] }) => {
+    const fault = rangeFault(
+      inputs,
+      inputs.map(({ name }) => search[name]),
+    );
+    return fault === undefined ? [] : [`${label}: ${fault}`];
+  });
 }
 
 /** What is wrong with a filter of the URL that the API refused, by the filter's label. */
@@ -242,7 +260,7 @@ export function invalidText(
   const filter = filters.find(({ names }) => names.includes(name));
   if (!filter) return `${path}: ${message}`;
   return filter.by.kind === "choice" && search[name]
-    ? `${filter.label}: “${search[name]}” is not a known value.`
+    ? unknownValueText(filter.label, search[name])
     : `${filter.label}: ${message}`;
 }
 
