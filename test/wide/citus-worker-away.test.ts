@@ -5,8 +5,11 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { openLog } from "../../src/log.ts";
+import { isOwn } from "../../src/store/accounts/ownership.ts";
+import { createFirstProject } from "../../src/store/accounts/projects.ts";
 import { nextAlertMs } from "../../src/store/alerts/deliveries.ts";
 import { closeDigest } from "../../src/store/alerts/digests.ts";
+import { findFailing } from "../../src/store/alerts/test-states.ts";
 import { claimDue, nextDueMs } from "../../src/store/content/deadlines.ts";
 import { type Database, isTransient } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";
@@ -20,6 +23,7 @@ import {
 import { distribute } from "../../src/store/scale/distribute.ts";
 import { prepareWorkers } from "../../src/store/scale/nodes.ts";
 import { openStore } from "../../src/store/scale/open.ts";
+import { findTraceSizes } from "../../src/store/traces/read.ts";
 import { expireTraces, listAgentsToExpire, saveRetention } from "../../src/store/traces/retention.ts";
 import { listOverdue } from "../../src/store/traces/waiting-records.ts";
 import { addInTurn } from "../store/alerts/make-results.ts";
@@ -200,6 +204,34 @@ describe("while a worker of a Citus cluster is unavailable", { skip }, () => {
       assert.deepEqual(stopped, at === 0 ? new Set() : undefined);
       assert.ok((await leftS()) > leaseMs / 1_000 - 100);
     }
+    await line!.mend();
+  });
+
+  it("what the dashboard reads of the others is answered", async () => {
+    const agents = await Promise.all(
+      [here!, away!].map(async sender => {
+        const traceId = await storeTrace(db, sender.agentId);
+        const test = await makeTestCase(db, sender.agentId);
+        await addInTurn(db, { agentId: sender.agentId, testId: test.id }, "FFF");
+        const { rows } = await db.pool.query("select account_id as id from projects where id = $1", [
+          sender.projectId,
+        ]);
+        const accountId: string = rows[0].id;
+        const launch = { agentId: sender.agentId, createdBy: "nobody", source: "api" } as const;
+        const { id: launchId } = await insertLaunch(db, { ...launch, tests: runnable([test]) });
+        await createFirstProject(db, accountId);
+        return { accountId, traceId, testId: test.id, launchId };
+      }),
+    );
+    const [ofHere, ofAway] = [agents[0]!, agents[1]!];
+    await line!.cut();
+    await createFirstProject(db, ofHere.accountId);
+    assert.equal(await isOwn(db, ofHere.accountId, "traces", ofHere.traceId), true);
+    assert.equal(await isOwn(db, ofHere.accountId, "launches", ofHere.launchId), true);
+    assert.equal(await isOwn(db, ofAway.accountId, "traces", ofHere.traceId), false);
+    await assert.rejects(isOwn(db, ofAway.accountId, "traces", ofAway.traceId), isTransient);
+    assert.deepEqual([...(await findFailing(db, [ofHere.testId])).keys()], [ofHere.testId]);
+    assert.deepEqual([...(await findTraceSizes(db, [ofHere.traceId])).keys()], [ofHere.traceId]);
     await line!.mend();
   });
 

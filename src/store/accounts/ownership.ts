@@ -1,5 +1,6 @@
 // Authorization: the one place that decides what an account may access.
-import type { Database } from "../db.ts";
+import { type Database, isTransient } from "../db.ts";
+import { placeOfRow } from "../scale/places.ts";
 
 const owners = {
   projects: "select 1 from projects p where p.id = $1 and p.account_id = $2",
@@ -54,13 +55,20 @@ export function isUuid(text: string): boolean {
   return uuid.test(text);
 }
 
+const storedWithAgent = ["traces", "runs", "launches", "backtests", "labels"] as const;
+
+function isStoredWithAgent(noun: OwnedNoun): noun is (typeof storedWithAgent)[number] {
+  return storedWithAgent.some(stored => stored === noun);
+}
+
 /** Whether it exists and belongs to the account. A malformed id belongs to nobody. */
 export async function isOwn(db: Database, accountId: string, noun: OwnedNoun, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
-  const { rowCount } = await db.pool.query({
-    name: `own-${noun}`,
-    text: owners[noun],
-    values: [id, accountId],
+  const query = { name: `own-${noun}`, text: owners[noun], values: [id, accountId] };
+  const { rowCount } = await db.pool.query(query).catch(async error => {
+    // A worker of a cluster is unavailable; the row may be at another.
+    if (!db.places || !isStoredWithAgent(noun) || !isTransient(error)) throw error;
+    return (await placeOfRow(db, noun, id)).pool.query(query);
   });
   return rowCount === 1;
 }

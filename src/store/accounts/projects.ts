@@ -15,6 +15,13 @@ export async function createFirstProject(
   accountId: string,
   name = firstProjectName,
 ): Promise<void> {
+  // Reads first: accounts are on every node of a cluster, and no change of them succeeds while a worker is unavailable.
+  const due = await db.pool.query({
+    name: "first_project_due",
+    text: "select from accounts where id = $1 and not first_project_made",
+    values: [accountId],
+  });
+  if (due.rowCount === 0) return;
   await db.pool.query(
     `with due as (
        update accounts set first_project_made = true where id = $1 and not first_project_made returning id

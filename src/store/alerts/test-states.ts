@@ -5,7 +5,7 @@ import type { Outcome, Result } from "../../model/run/run.ts";
 import { binaryArray } from "../binary-array.ts";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
-import { placeOf } from "../scale/places.ts";
+import { partsOfRows, placeOf } from "../scale/places.ts";
 
 /** A run that traffic caused and that was just completed. */
 export type TrafficRun = {
@@ -136,15 +136,19 @@ export type Failing = { since: Date; traceId: string | null };
 
 /** The failing tests among these. */
 export async function findFailing(db: Database, testIds: string[]): Promise<Map<string, Failing>> {
-  const { rows } = await db.pool.query<Failing & { id: string }>({
-    name: "find_failing",
-    text: `select s.test_id as id, s.since, t.id as "traceId" from test_cases c
-      join test_states s on s.agent_id = c.agent_id and s.test_id = c.id
-      left join traces t on t.agent_id = s.agent_id and t.id = s.first_trace_id
-      where c.id = any ($1::uuid[]) and s.state = $2`,
-    values: [testIds, "failing" satisfies TestState],
-  });
-  return new Map(rows.map(({ id, ...failing }) => [id, failing]));
+  const found = new Map<string, Failing>();
+  for (const [place, ids] of await partsOfRows(db, "test_cases", testIds)) {
+    const { rows } = await place.pool.query<Failing & { id: string }>({
+      name: "find_failing",
+      text: `select s.test_id as id, s.since, t.id as "traceId" from test_cases c
+        join test_states s on s.agent_id = c.agent_id and s.test_id = c.id
+        left join traces t on t.agent_id = s.agent_id and t.id = s.first_trace_id
+        where c.id = any ($1::uuid[]) and s.state = $2`,
+      values: [ids, "failing" satisfies TestState],
+    });
+    for (const { id, ...failing } of rows) found.set(id, failing);
+  }
+  return found;
 }
 
 /** A failing test, and how often it failed in the hours asked for. */

@@ -87,7 +87,7 @@ export async function partsOf<T extends { agentId: string }>(db: Database, items
 }
 
 /** Tables whose rows are looked for by their ids alone. */
-type Table = "traces" | "runs" | "launches" | "backtests" | "test_cases";
+type Table = "traces" | "runs" | "launches" | "backtests" | "labels" | "test_cases";
 
 /** The ids of rows in the databases of their agents, which a cluster is asked for once. Others are left out there. */
 export async function partsOfRows(db: Database, table: Table, ids: string[]): Promise<Part<string>[]> {

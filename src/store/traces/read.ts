@@ -3,7 +3,7 @@ import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
 import { deleteLeftBatchesOf } from "../erasures/gone-identities.ts";
-import { allPlaces, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
+import { allPlaces, partsOfRows, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
 export type TraceRow = Omit<
   TraceColumns,
@@ -64,12 +64,16 @@ export async function findTraceSize(db: Database, id: string): Promise<TraceSize
 
 /** The size of each trace's batches before compression. */
 export async function findTraceSizes(db: Database, ids: string[]): Promise<Map<string, number>> {
-  const { rows } = await db.pool.query<{ id: string; bytes: number }>({
-    name: "find_trace_sizes",
-    text: "select id, batch_bytes as bytes from traces where id = any ($1::uuid[])",
-    values: [ids],
-  });
-  return new Map(rows.map(({ id, bytes }) => [id, bytes]));
+  const sizes = new Map<string, number>();
+  for (const [place, part] of await partsOfRows(db, "traces", ids)) {
+    const { rows } = await place.pool.query<{ id: string; bytes: number }>({
+      name: "find_trace_sizes",
+      text: "select id, batch_bytes as bytes from traces where id = any ($1::uuid[])",
+      values: [part],
+    });
+    for (const { id, bytes } of rows) sizes.set(id, bytes);
+  }
+  return sizes;
 }
 
 type Unfilled = { id: string; revision: number; filled: boolean };
