@@ -126,14 +126,16 @@ function databaseOf(nodes: Server[], name: string): CitusDatabase & { name: stri
 
 const objectInUse = "55006";
 
-/** Once more where a session outlasts the 5 s that PostgreSQL waits for it, as one that Citus begins anew when it is ended. */
+const dropsMax = 20;
+
+/** Again where a session outlasts the 5 s that PostgreSQL waits for it, as one that Citus begins anew when it is ended. */
 async function dropAt(admin: string, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       await run(admin, `drop database if exists ${name} with (force)`);
       return;
     } catch (error) {
-      if (tries === 5 || (error as pg.DatabaseError).code !== objectInUse) throw error;
+      if (tries === dropsMax || (error as pg.DatabaseError).code !== objectInUse) throw error;
     }
   }
 }
