@@ -169,8 +169,8 @@ for (const [first, second, fault] of [
 test("empty ranges in the URL are named", () => {
   const [from, to] = ["2026-11-21T12:00:00Z", "2026-11-20T12:00:00Z"];
   assert.deepEqual(emptyRanges({ receivedFrom: from, receivedTo: to, tokensMin: "9", tokensMax: "1" }), [
-    "Received: Must be later than “From”.",
-    "Tokens: Must not be less than the minimum.",
+    "Received: “Before” must be later than “From”.",
+    "Tokens: The maximum is less than the minimum.",
   ]);
   assert.deepEqual(emptyRanges({ receivedFrom: to, receivedTo: from, durationMinMs: "9", tool: "x" }), []);
 });

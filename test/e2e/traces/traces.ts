@@ -416,7 +416,7 @@ test("an empty result and an invalid filter in the URL both offer to clear the f
   await page.getByRole("button", { name: "Clear filters" }).click();
   await link(page, /the only one/).waitFor();
   await page.goto(`${path}?receivedFrom=2026-03-04T00:00:00Z&receivedTo=2026-03-03T00:00:00Z`);
-  await page.getByText("Received: Must be later than “From”.", { exact: true }).waitFor();
+  await page.getByText("Received: “Before” must be later than “From”.", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await link(page, /the only one/).waitFor();
   await page.getByRole("link", { name: "Test runs" }).click();

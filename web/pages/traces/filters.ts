@@ -247,7 +247,10 @@ export function emptyRanges(search: TraceSearch): string[] {
       inputs,
       inputs.map(({ name }) => search[name]),
     );
-    return fault === undefined ? [] : [`${label}: ${fault}`];
+    if (fault === undefined) return [];
+    const why =
+      by.kind === "time" ? "“Before” must be later than “From”." : "The maximum is less than the minimum.";
+    return [`${label}: ${why}`];
   });
 }
 
