@@ -15,6 +15,8 @@ import { makeAccount, makeAgentRow, makeProject } from "../test/support/rows.ts"
 export const agentCount = 100;
 const days = 90;
 export const dayMs = 86_400_000;
+/** The newest traces, to which batches come. */
+const recent = 1_000;
 
 /** How many traces a database has, in how many ranges of batches; 0: in an undivided table. */
 export type Variant = { traces: number; ranges: number };
@@ -117,6 +119,15 @@ export async function fill(admin: pg.Client, url: string, { traces, ranges }: Va
   await client.query("checkpoint");
   await client.end();
   return { url: target.href, db, senders, apiKey, accessToken, trace, traces };
+}
+
+export function newTrace(into: Filled) {
+  return into.trace(into.traces - 1 - Math.floor(Math.random() * recent));
+}
+
+export function anyTrace(into: Filled) {
+  // The first one's ID is all zeros, which OTLP refuses.
+  return into.trace(1 + Math.floor(Math.random() * (into.traces - 1)));
 }
 
 async function makeSenders(db: Database): Promise<Pick<Filled, "senders" | "apiKey" | "accessToken">> {

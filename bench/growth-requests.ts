@@ -1,7 +1,7 @@
 // How long requests take whose service has many or few traces in its database: one after the other, in turns.
 import { Agent, request } from "node:http";
 import { median } from "./figures.ts";
-import { agentCount, type Filled } from "./growth-fill.ts";
+import { agentCount, anyTrace, type Filled, newTrace } from "./growth-fill.ts";
 import { spansPerTrace } from "./shapes.ts";
 import type { Stand } from "./stand.ts";
 import { contentTypes, encode, newTraceId, spanMaker } from "./traces.ts";
@@ -12,7 +12,7 @@ type Sent = { path: string; body?: Buffer };
 const requests: Record<string, (into: Filled, round: number) => Sent> = {
   "POST a new trace": ({ senders }, round) => post(senders[round % 8]!.serviceName, newTraceId()),
   "POST a batch of a new trace": into => {
-    const { sender, externalId } = into.trace(into.traces - 1 - Math.floor(Math.random() * recent));
+    const { sender, externalId } = newTrace(into);
     return post(sender.serviceName, externalId, spansOfBatch);
   },
   "POST a batch of a trace of any age": into => {
@@ -30,8 +30,6 @@ const requests: Record<string, (into: Filled, round: number) => Sent> = {
   "GET its outline and runs": into => ({ path: `/api/traces/${anyTrace(into).id}/outline` }),
 };
 
-/** The newest traces, to which batches come. */
-const recent = 1_000;
 const spansOfBatch = 2;
 const warmUpRounds = 40;
 
@@ -61,11 +59,6 @@ export async function* requestTimes(
 
 function post(serviceName: string, traceId: string, spans: number = spansPerTrace): Sent {
   return { path: "/public/traces", body: encode("protobuf", spanMaker(serviceName)(traceId, 0, spans)) };
-}
-
-function anyTrace(into: Filled) {
-  // The first one's ID is all zeros, which OTLP refuses.
-  return into.trace(1 + Math.floor(Math.random() * (into.traces - 1)));
 }
 
 /** Resolves once the answer has been read. Throws unless it is 200. */

@@ -13,14 +13,12 @@ import { expireTraces } from "../src/store/traces/retention.ts";
 import { updateTraces } from "../src/store/traces/update.ts";
 import { limits, otlpWrite } from "../test/store/traces/make-write.ts";
 import { median } from "./figures.ts";
-import { agentCount, dayMs, type Filled, fill, type Variant } from "./growth-fill.ts";
+import { agentCount, anyTrace, dayMs, type Filled, fill, newTrace, type Variant } from "./growth-fill.ts";
 import { requestTimes } from "./growth-requests.ts";
 import type { Stand } from "./stand.ts";
 
 /** Traces in a flush, a merge and a deletion. */
 const atOnce = { insert: 64, merge: 16, claim: 16, expire: 16 };
-/** The newest traces, to which batches come. */
-const recent = 1_000;
 
 /** In a database for each variant. What each takes is compared with the first one. */
 export async function growthTimes(
@@ -77,7 +75,7 @@ const works: Record<string, (into: Filled, round: number) => Promise<() => Promi
     return () => insertTraces(db, writes, 0);
   },
   async "merge into 16 new traces"(into) {
-    const writes = mergesInto(() => into.trace(into.traces - 1 - Math.floor(Math.random() * recent)));
+    const writes = mergesInto(() => newTrace(into));
     return () => updateTraces(into.db, writes, limits);
   },
   async "merge into 16 of any age"(into) {
@@ -119,10 +117,6 @@ function mergesInto(pick: () => ReturnType<Filled["trace"]>) {
     const { sender, externalId } = pick();
     return otlpWrite(sender, { externalId, spans: ["c"] });
   });
-}
-
-function anyTrace(into: Filled) {
-  return into.trace(Math.floor(Math.random() * into.traces));
 }
 
 /** Returns what reads how much CPU time the one session of the pool used, in µs. */
