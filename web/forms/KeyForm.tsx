@@ -85,11 +85,7 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
         risk="Anyone who has this key can send traces"
       />
       {expiry === "date" && <ExpiryDate fault={faults["expiresAt"]} />}
-      <RateLimitField
-        saved={null}
-        hint="If empty, the key has no limit."
-        fault={faults["requestsPerMinute"]}
-      />
+      <RateLimitField hint="If empty, the key has no limit." fault={faults["requestsPerMinute"]} />
       <SubmitRow failure={failure} busy={busy}>
         Create key
       </SubmitRow>

@@ -24,7 +24,7 @@ export function KeyLimitForm({ projectId, limited, onDone }: KeyLimitFormProps) 
         <code>{limited.masked}</code> {limited.name}
       </p>
       <RateLimitField
-        saved={limited.requestsPerMinute}
+        defaultValue={limited.requestsPerMinute ?? ""}
         hint="More are rejected with 429, and exporters may drop what they hold. If empty, the key has no limit."
         fault={faults["requestsPerMinute"]}
       />

@@ -1,12 +1,12 @@
 // Field for a limit of requests per minute; empty: no limit.
-import { Field } from "../ui/Field.tsx";
+import { Field, type FieldProps } from "../ui/Field.tsx";
 import { textOf } from "./submit.ts";
 
 const requestsPerMinuteMax = 1_000_000;
 
-type RateLimitFieldProps = { saved: number | null; hint: string; fault: string | undefined };
+type RateLimitFieldProps = Pick<FieldProps, "defaultValue" | "value" | "onChange" | "hint" | "fault">;
 
-export function RateLimitField({ saved, hint, fault }: RateLimitFieldProps) {
+export function RateLimitField(field: RateLimitFieldProps) {
   return (
     <Field
       label="Requests per minute (optional)"
@@ -15,9 +15,7 @@ export function RateLimitField({ saved, hint, fault }: RateLimitFieldProps) {
       min={1}
       max={requestsPerMinuteMax}
       step={1}
-      defaultValue={saved ?? ""}
-      hint={hint}
-      fault={fault}
+      {...field}
     />
   );
 }

@@ -4,6 +4,15 @@ import { isSameJson } from "../same-json.ts";
 /** How settings become the texts in fields, and these become what is sent. Drafts that send the same are the same. */
 export type Drafting<S, D> = { toDraft: (saved: S) => D; fromDraft: (draft: D) => unknown };
 
+/** Of a single text. */
+export const textDrafting = { toDraft: (text: string) => text, fromDraft: (draft: string) => draft };
+
+/** Of a number that may be absent. */
+export const numberDrafting = {
+  toDraft: (number: number | null) => String(number ?? ""),
+  fromDraft: (draft: string) => (draft.trim() === "" ? null : Number(draft)),
+};
+
 export type DraftState<S, D> = {
   draft: D;
   /** The settings that the draft began with. */

@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { toast } from "../ui/Toast.tsx";
 import { beginDraft, type Drafting, followSaved, isChanged, overwritesUnseen, settleDraft } from "./draft.ts";
+import { useUnsavedChanges } from "./unsaved.ts";
 
 /** What the end of a form needs of its draft. */
 export type Drafted = {
@@ -19,8 +20,10 @@ export function useDraft<S, D>(saved: S, drafting: Drafting<S, D>, read: () => P
   const [state, setState] = useState(() => beginDraft(saved, drafting));
   const now = followSaved(state, saved, drafting);
   if (now !== state) setState(now);
+  const hasChanges = now.isOutdated || isChanged(now, drafting);
+  const markSaved = useUnsavedChanges(hasChanges);
   const drafted: Drafted = {
-    isChanged: now.isOutdated || isChanged(now, drafting),
+    isChanged: hasChanges,
     isOutdated: now.isOutdated,
     discard: () => setState(beginDraft(saved, drafting)),
     async isCurrent() {
@@ -37,6 +40,9 @@ export function useDraft<S, D>(saved: S, drafting: Drafting<S, D>, read: () => P
     /** Some of its fields. */
     change: (fields: Partial<D>) => setState(was => ({ ...was, draft: { ...was.draft, ...fields } })),
     replace: (draft: D) => setState(was => ({ ...was, draft })),
-    settle: (sent: D, answer: S) => setState(was => settleDraft(was, sent, answer, drafting)),
+    settle(sent: D, answer: S) {
+      markSaved();
+      setState(was => settleDraft(was, sent, answer, drafting));
+    },
   };
 }

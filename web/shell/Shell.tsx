@@ -6,6 +6,7 @@ import { Dialog } from "../ui/Dialog.tsx";
 import { closeNotLoaded, lazyPart } from "../ui/lazy-part.tsx";
 import { arrival } from "./arrival.ts";
 import { BaseUrlBanner } from "./BaseUrlBanner.tsx";
+import { LeaveGuard } from "./LeaveGuard.tsx";
 import { Logo } from "./Logo.tsx";
 import { Navigation } from "./Navigation.tsx";
 import { PaletteDialog } from "./PaletteDialog.tsx";
@@ -51,6 +52,7 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
+      <LeaveGuard />
       {open === "navigation" && (
         <Dialog title="Navigation" drawer onClose={close}>
           {navigation}

@@ -8,3 +8,4 @@ import "./start-snippets.ts";
 import "./ingestion.ts";
 import "./privacy.ts";
 import "./saved-elsewhere.ts";
+import "./unsaved-settings.ts";

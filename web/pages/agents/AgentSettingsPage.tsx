@@ -60,7 +60,11 @@ export function AgentSettingsPage() {
           send={() => deleteAgent(agent.id)}
           lost="Also deletes its test cases, traces and results. Keys limited to this agent stop working."
           onDone={async () => {
-            await navigate({ to: "/projects/$projectId/agents", params: { projectId } });
+            await navigate({
+              to: "/projects/$projectId/agents",
+              params: { projectId },
+              ignoreBlocker: true,
+            });
             queries.removeQueries({ queryKey: agentQuery(agent.id).queryKey });
             await queries.invalidateQueries({ queryKey: agentsQuery(projectId).queryKey });
             await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { SavedWebhook, Webhook } from "../../../src/http/alerts/schemas.ts";
 import type { Agent } from "../../../src/http/projects/schemas.ts";
+import { textDrafting } from "../../forms/draft.ts";
 import { ShownOnce } from "../../forms/ShownOnce.tsx";
 import { SubmitRow } from "../../forms/SubmitRow.tsx";
 import { useSubmit } from "../../forms/submit.ts";
@@ -96,8 +97,6 @@ function EmailState() {
   );
 }
 
-const drafting = { toDraft: (url: string) => url, fromDraft: (url: string) => url };
-
 type WebhookFormProps = {
   agentId: string;
   webhook: Webhook | null;
@@ -106,7 +105,7 @@ type WebhookFormProps = {
 
 function WebhookForm({ agentId, webhook, onSaved }: WebhookFormProps) {
   const queries = useQueryClient();
-  const { draft: url, ...drafted } = useDraft(webhook?.url ?? "", drafting, async () => {
+  const { draft: url, ...drafted } = useDraft(webhook?.url ?? "", textDrafting, async () => {
     const latest = await readNow(queries, webhookQuery(agentId));
     return latest.webhook?.url ?? "";
   });

@@ -1,10 +1,13 @@
 // How many requests a minute the keys of a project may send together.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { RateLimit } from "../../../src/http/projects/schemas.ts";
-import { RateLimitField, rateLimitIn } from "../../forms/RateLimitField.tsx";
+import { numberDrafting } from "../../forms/draft.ts";
+import { RateLimitField } from "../../forms/RateLimitField.tsx";
 import { SubmitRow } from "../../forms/SubmitRow.tsx";
 import { useSubmit } from "../../forms/submit.ts";
+import { useDraft } from "../../forms/use-draft.ts";
 import { saveRateLimit } from "../../mutations/projects.ts";
+import { readNow } from "../../queries/client.ts";
 import { rateLimitQuery } from "../../queries/rate-limit.ts";
 import { Loaded } from "../../ui/State.tsx";
 import { toast } from "../../ui/Toast.tsx";
@@ -21,23 +24,30 @@ export function RateLimitSection({ projectId }: { projectId: string }) {
 
 function RateLimitForm({ projectId, saved }: { projectId: string; saved: RateLimit }) {
   const queries = useQueryClient();
-  const { form, busy, faults, failure } = useSubmit<RateLimit>({
-    send: fields => saveRateLimit(projectId, rateLimitIn(fields)),
+  const query = rateLimitQuery(projectId);
+  const { draft, ...drafted } = useDraft(
+    saved.requestsPerMinute,
+    numberDrafting,
+    async () => (await readNow(queries, query)).requestsPerMinute,
+  );
+  const { form, faults, ...row } = useSubmit<RateLimit>({
+    draft: drafted,
+    send: () => saveRateLimit(projectId, numberDrafting.fromDraft(draft)),
     done(limit) {
-      queries.setQueryData(rateLimitQuery(projectId).queryKey, limit);
+      drafted.settle(draft, limit.requestsPerMinute);
+      queries.setQueryData(query.queryKey, limit);
       toast("Rate limit saved");
     },
   });
   return (
     <form {...form} className="stack">
       <RateLimitField
-        saved={saved.requestsPerMinute}
+        value={draft}
+        onChange={({ target }) => drafted.replace(target.value)}
         hint="Of all API keys together. More are rejected with 429, and exporters may drop what they hold. If empty, there is no limit. A single key can have its own, under API keys."
         fault={faults["requestsPerMinute"]}
       />
-      <SubmitRow failure={failure} busy={busy}>
-        Save rate limit
-      </SubmitRow>
+      <SubmitRow {...row}>Save rate limit</SubmitRow>
     </form>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { Retention } from "../../../src/http/projects/retention-schemas.ts";
 import type { Project } from "../../../src/model/project.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
+import { numberDrafting } from "../../forms/draft.ts";
 import { SubmitRow } from "../../forms/SubmitRow.tsx";
 import { useSubmit } from "../../forms/submit.ts";
 import { useDraft } from "../../forms/use-draft.ts";
@@ -16,12 +17,6 @@ import { Loaded } from "../../ui/State.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
 const daysMax = 3650;
-
-/** Days as typed; empty: none. */
-const drafting = {
-  toDraft: (days: number | null) => String(days ?? ""),
-  fromDraft: (text: string) => (text.trim() === "" ? null : Number(text)),
-};
 
 export function RetentionSection({ project }: { project: Project }) {
   const query = useQuery(retentionQuery(project.id));
@@ -39,7 +34,7 @@ function RetentionForm({ project, saved }: { project: Project; saved: Retention 
   const query = retentionQuery(project.id);
   const { draft, ...drafted } = useDraft(
     saved.days,
-    drafting,
+    numberDrafting,
     async () => (await readNow(queries, query)).days,
   );
   const { serverDays } = saved;
@@ -51,7 +46,7 @@ function RetentionForm({ project, saved }: { project: Project; saved: Retention 
   const { form, faults, ...row } = useSubmit<Retention | null>({
     draft: drafted,
     async send() {
-      const days = drafting.fromDraft(draft);
+      const days = numberDrafting.fromDraft(draft);
       // As just read, not as shown.
       const latest = queries.getQueryData(query.queryKey) ?? saved;
       const present = Math.min(latest.days ?? Infinity, serverDays ?? Infinity);

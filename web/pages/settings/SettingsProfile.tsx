@@ -2,13 +2,16 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { textDrafting } from "../../forms/draft.ts";
 import { PasswordField } from "../../forms/PasswordField.tsx";
 import { RevokeTokensField, revokesTokens, tokensLeftText } from "../../forms/RevokeTokensField.tsx";
 import { SubmitRow } from "../../forms/SubmitRow.tsx";
 import { textOf, useSubmit } from "../../forms/submit.ts";
+import { useDraft } from "../../forms/use-draft.ts";
 import { changePassword, deleteAccount, renameAccount } from "../../mutations/account.ts";
 import { accessTokensQuery } from "../../queries/access-tokens.ts";
 import { sessionQuery, sessionsQuery, verificationQuery } from "../../queries/account.ts";
+import { readNow } from "../../queries/client.ts";
 import { pageSession } from "../../session.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -37,9 +40,16 @@ export function SettingsProfile() {
 function NameForm({ name }: { name: string }) {
   const queries = useQueryClient();
   const { data: verification } = useQuery(verificationQuery);
-  const { form, busy, faults, failure } = useSubmit({
-    send: fields => renameAccount(textOf(fields, "name")),
+  const { draft, ...drafted } = useDraft(
+    name,
+    textDrafting,
+    async () => (await readNow(queries, sessionQuery))?.user.name ?? "",
+  );
+  const { form, faults, ...row } = useSubmit({
+    draft: drafted,
+    send: () => renameAccount(draft),
     done: async () => {
+      drafted.settle(draft, draft);
       await queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
       toast("Name saved");
     },
@@ -66,13 +76,12 @@ function NameForm({ name }: { name: string }) {
         name="name"
         required
         maxLength={200}
-        defaultValue={name}
+        value={draft}
+        onChange={({ target }) => drafted.replace(target.value)}
         autoComplete="name"
         fault={faults["name"]}
       />
-      <SubmitRow failure={failure} busy={busy}>
-        Save
-      </SubmitRow>
+      <SubmitRow {...row}>Save</SubmitRow>
     </form>
   );
 }
@@ -117,7 +126,7 @@ function DeleteAccount() {
       pageSession.signedOut();
       queries.setQueryData(sessionQuery.queryKey, null);
       toast("Account deleted");
-      await navigate({ to: "/sign-up" });
+      await navigate({ to: "/sign-up", ignoreBlocker: true });
     },
   });
   return (

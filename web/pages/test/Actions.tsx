@@ -92,10 +92,9 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
           test={stored}
           onClose={() => setDeleting(false)}
           onDone={async () => {
-            save.leaving.current = true;
             toast(`“${stored.name}” deleted`);
             await refresh();
-            await navigate({ href: tests });
+            await navigate({ href: tests, ignoreBlocker: true });
           }}
         />
       )}

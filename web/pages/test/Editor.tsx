@@ -2,6 +2,7 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "react";
 import { useOpenTest } from "../../forms/open-test.ts";
+import { useUnsavedChanges } from "../../forms/unsaved.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
@@ -19,7 +20,6 @@ import { useFindings } from "./findings.ts";
 import { useFolds } from "./folds.ts";
 import { IssueList } from "./IssueList.tsx";
 import { JsonPane, selectPlace } from "./JsonPane.tsx";
-import { LeaveGuard } from "./LeaveGuard.tsx";
 import { asksForMessage, withMessage } from "./message.ts";
 import { nextTraceText } from "./next-trace.ts";
 import { useIssuesRevealed, useRequestedFocus } from "./reveal.ts";
@@ -103,9 +103,11 @@ export function Editor({ origin, onCreated }: EditorProps) {
         search: { trace: traceId, ...keptOf(search) },
         replace: true,
         resetScroll: false,
+        ignoreBlocker: true,
       });
     },
   });
+  useUnsavedChanges(save.isDirty);
   useOpenTest(save.stored?.id, save.setStatus);
   /** Saves, unless the JSON or a field cannot be parsed: then focuses it. */
   const trySave = () => {
@@ -198,7 +200,6 @@ export function Editor({ origin, onCreated }: EditorProps) {
         </div>
       </Page>
       <ConflictDialog save={save} />
-      <LeaveGuard isDirty={save.isDirty} leaving={save.leaving} />
     </div>
   );
 }

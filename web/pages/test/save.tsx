@@ -1,6 +1,6 @@
 // Saves the test case. If someone else changed or deleted it in the meantime, asks before overwriting.
 import { useQueryClient } from "@tanstack/react-query";
-import { type RefObject, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { type Answer, ask, type Failure } from "../../api.ts";
 import { documentOf } from "../../forms/test-changes.ts";
@@ -39,7 +39,6 @@ export type Save = {
   failure: Failure | undefined;
   /** The version that someone else saved in the meantime; null: deleted. */
   conflict: ListedTest | null | undefined;
-  leaving: RefObject<boolean>;
   send: (how?: "overwrite" | "as_new") => Promise<void>;
   /** Replaces the draft with the saved version. */
   load: (test: ListedTest) => void;
@@ -66,7 +65,6 @@ export function useSave({
   const [failure, setFailure] = useState<Failure>();
   const [conflict, setConflict] = useState<ListedTest | null>();
   const sending = useRef<Promise<unknown>>(undefined);
-  const leaving = useRef(false);
 
   async function send(how?: "overwrite" | "as_new"): Promise<void> {
     if (sending.current !== undefined) return;
@@ -126,11 +124,7 @@ export function useSave({
     settle(answer.value, typed);
     toast(`Saved. ${effectText(answer.value, hasJudge)}`);
     await queries.invalidateQueries({ queryKey: testsQuery(agentId).queryKey });
-    if (isNew) {
-      leaving.current = true;
-      await onSaved(answer.value.id);
-      leaving.current = false;
-    }
+    if (isNew) await onSaved(answer.value.id);
   }
 
   function settle(test: ListedTest, typed: Doc): void {
@@ -149,7 +143,6 @@ export function useSave({
     tried,
     failure,
     conflict,
-    leaving,
     send,
     load(test) {
       setConflict(undefined);
