@@ -469,6 +469,8 @@ test("deleted traces and tests are marked, and the rest of the run stays", async
   await assertAccessible(page);
   await page.getByRole("button", { name: "Delete run" }).click();
   await page.getByText("Run deleted").waitFor();
+  await page.goBack();
+  await heading(page, "Run of 1 test").waitFor();
   await client.get(`/api/launches/${launch.id}`).expect(404);
   for (const gone of [randomUUID(), `${randomUUID()}/${randomUUID()}`]) {
     await page.goto(path.replace(/tests$/, `runs/${gone}`));

@@ -9,6 +9,7 @@ import "./lost-code.ts";
 import "./erase-data.ts";
 import "./rate-limits.ts";
 import "./retention.ts";
+import "./back-after-deleting.ts";
 import "./keyboard.ts";
 import "./deep-links.ts";
 import "./accessibility.ts";

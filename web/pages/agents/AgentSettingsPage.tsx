@@ -63,6 +63,7 @@ export function AgentSettingsPage() {
             await navigate({
               to: "/projects/$projectId/agents",
               params: { projectId },
+              replace: true,
               ignoreBlocker: true,
             });
             queries.removeQueries({ queryKey: agentQuery(agent.id).queryKey });

@@ -57,7 +57,7 @@ function ProjectSettings({ project }: { project: Project }) {
         lost="Also deletes its agents, keys, test cases, traces and results."
         onDone={async () => {
           await queries.resetQueries({ queryKey: projectsQuery.queryKey, exact: true });
-          await navigate({ to: "/", ignoreBlocker: true });
+          await navigate({ to: "/", replace: true, ignoreBlocker: true });
         }}
       />
     </ProjectFrame>

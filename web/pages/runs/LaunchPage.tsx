@@ -214,7 +214,7 @@ function DeleteRun({
       action="Delete run"
       onClose={onClose}
       onDone={async () => {
-        await navigate({ to: "/projects/$projectId/agents/$agentId/runs", params });
+        await navigate({ to: "/projects/$projectId/agents/$agentId/runs", params, replace: true });
         toast("Run deleted");
         queries.removeQueries({ queryKey: launchQuery(launchId).queryKey });
         await queries.invalidateQueries({ queryKey: ["agents", launch.agentId] });

@@ -126,7 +126,7 @@ function DeleteAccount() {
       pageSession.signedOut();
       queries.setQueryData(sessionQuery.queryKey, null);
       toast("Account deleted");
-      await navigate({ to: "/sign-up", ignoreBlocker: true });
+      await navigate({ to: "/sign-up", replace: true, ignoreBlocker: true });
     },
   });
   return (

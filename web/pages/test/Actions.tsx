@@ -94,7 +94,7 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
           onDone={async () => {
             toast(`“${stored.name}” deleted`);
             await refresh();
-            await navigate({ href: tests, ignoreBlocker: true });
+            await navigate({ href: tests, replace: true, ignoreBlocker: true });
           }}
         />
       )}

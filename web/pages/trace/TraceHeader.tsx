@@ -179,7 +179,12 @@ function DeleteTrace({ trace, onClose }: { trace: TraceOutline; onClose: () => v
       onDone={async () => {
         removeFromLists(queries, trace.agentId, [trace.id]);
         const search = lastFiltersByAgent.get(params.agentId) ?? {};
-        await navigate({ to: "/projects/$projectId/agents/$agentId/traces", params, search });
+        await navigate({
+          to: "/projects/$projectId/agents/$agentId/traces",
+          params,
+          search,
+          replace: true,
+        });
         toast("Trace deleted");
         queries.removeQueries({ queryKey: outlineQuery(trace.id).queryKey.slice(0, 2) });
         await queries.invalidateQueries({ queryKey: ["agents", trace.agentId] });
