@@ -5,6 +5,7 @@ import { inputsMax } from "../../web/pages/test/inputs/candidates.ts";
 import { pickedFrom } from "../../web/pages/test/inputs/picked.ts";
 import { type KeyAction, keyAction } from "../../web/pages/test/inputs/row-keys.ts";
 import {
+  asOneInput,
   extended,
   isBlank,
   pasted,
@@ -159,6 +160,14 @@ describe("undoing", () => {
     ));
   it("an addition removes the later of two equal rows", () =>
     assert.deepEqual(withoutAdded(rows("a", "b", "a"), ["a"]), rows("a", "b")));
+  it("a paste puts its text in the place of its rows, and keeps rows that were edited, moved or added since", () => {
+    assert.deepEqual(asOneInput(rows("1", "a", "b", "2"), ["a", "b"], "a\nb"), rows("1", "a\nb", "2"));
+    assert.deepEqual(
+      asOneInput(rows("1, edited", "new", "a", "b, edited", "c"), ["a", "b", "c"], "a\nb\nc"),
+      rows("1, edited", "new", "a\nb\nc", "b, edited"),
+    );
+    assert.deepEqual(asOneInput(rows("1"), ["a"], "a\n"), rows("1", "a\n"));
+  });
   it("the removal of all rows keeps what was typed since", () =>
     assert.deepEqual(withRemoved(rows("", "new"), rows("a", "b")), rows("a", "b", "new")));
 });

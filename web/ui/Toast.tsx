@@ -12,11 +12,16 @@ let items: Item[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-/** Shows a message for a few seconds, optionally with a button such as "Undo". */
-export function toast(text: string, action?: Action): void {
+/** Shows a message for a few seconds, optionally with a button such as "Undo". Returns what hides it before that. */
+export function showToast(text: string, action?: Action): () => void {
   const id = ++lastId;
   change([...items.filter(item => item.text !== text), { id, text, action }]);
   setTimeout(() => dismiss(id), action ? actionShownMs : shownMs);
+  return () => dismiss(id);
+}
+
+export function toast(text: string, action?: Action): void {
+  showToast(text, action);
 }
 
 function dismiss(id: number): void {

@@ -93,6 +93,31 @@ test("a criterion of several sentences shows a warning, can be split, and Undo r
   });
 });
 
+test("Undo of a split keeps criteria written since, and is withdrawn when a part of it changes", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const whole = "Names the day. Says who brings it.";
+  const { id } = await makeTest(owner, agent.id, { assertions: [{ type: "semantic", criteria: whole }] });
+  await world.open(`/${id}`);
+  await openCard(page, 1);
+  const split = card(page, 1).getByRole("button", { name: "Split into 2 criteria" });
+  const undo = page.getByRole("button", { name: "Undo" });
+  const criteriaIn = async () => (await documentIn(page)).assertions[0].criteria;
+  await split.click();
+  await card(page, 1).getByRole("button", { name: "Add criterion" }).click();
+  await card(page, 1).getByLabel("Criterion 3", { exact: true }).fill("Is kind.");
+  await undo.click();
+  await eventually(async () => assert.deepEqual(await criteriaIn(), [whole, "Is kind."]));
+
+  await split.click();
+  await undo.waitFor();
+  await card(page, 1).getByLabel("Criterion 2", { exact: true }).fill("Says who brings it, and when.");
+  await undo.waitFor({ state: "detached" });
+  await eventually(async () =>
+    assert.deepEqual(await criteriaIn(), ["Names the day.", "Says who brings it, and when.", "Is kind."]),
+  );
+});
+
 test("what criteria are shown by keeps to its criterion when criteria are moved or removed", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;

@@ -76,6 +76,24 @@ test("inputs are written like cells of a spreadsheet, and a second turn asks whi
   assert.deepEqual(complaints, []);
 });
 
+test("pasted inputs become one again without losing what was typed since", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id, { inputs: [{ input: "First" }] });
+  await world.open(`/${id}`);
+  await openSection(page, "The user says");
+  await row(page, 1).press("Enter");
+  await becomesFocused(row(page, 2));
+  await paste(page, "Cancel it\nand tell me when\n");
+  await inputsAre(page, "First", "Cancel it", "and tell me when");
+  await row(page, 1).fill("First, edited");
+  await row(page, 3).press("Enter");
+  await becomesFocused(row(page, 4));
+  await row(page, 4).fill("Last");
+  await page.getByRole("button", { name: "Paste as one input" }).click();
+  await inputsAre(page, "First, edited", "Cancel it\nand tell me when\n", "Last");
+});
+
 test("a file is shown before it is imported, with what is left out, and an export comes back as it was", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from "react";
 import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { toast } from "../../ui/Toast.tsx";
+import { showToast } from "../../ui/Toast.tsx";
 import { criteriaMax, splitCriteria } from "./criteria-text.ts";
 import type { Doc } from "./document.ts";
 import { useEditorContext, useFaultOf } from "./editor-context.ts";
@@ -32,6 +32,7 @@ export function Criteria({ path, value, onValue, restsOn }: Bound & { restsOn: B
       restsOn: Array.isArray(restsOn.value) ? restsOn.value[at] : null,
     }),
   );
+  const offerUndo = useUndo(rows, write);
   const move = (at: number, by: -1 | 1) => {
     const to = at + by;
     if (to < 0 || to >= list.length) return;
@@ -41,13 +42,7 @@ export function Criteria({ path, value, onValue, restsOn }: Bound & { restsOn: B
   const split = (at: number, parts: string[]) => {
     write(rows.toSpliced(at, 1, ...parts.map(criterion => ({ criterion, restsOn: null }))));
     goTo(at, "text");
-    toast(`Split into ${parts.length} criteria`, {
-      label: "Undo",
-      run() {
-        onValue(value);
-        if (Array.isArray(restsOn.value)) restsOn.onValue(restsOn.value);
-      },
-    });
+    offerUndo(parts, rows[at]!);
   };
   return (
     <fieldset className="criteria-fields" ref={group} aria-describedby={`${id}-hint`}>
@@ -117,6 +112,35 @@ export function Criteria({ path, value, onValue, restsOn }: Bound & { restsOn: B
 }
 
 type Row = { criterion: unknown; restsOn: unknown };
+
+/** A function that offers to rejoin the parts of a criterion that was split, as long as none of them has changed. */
+function useUndo(rows: Row[], write: (rows: Row[]) => void) {
+  const latest = useRef({ rows, write });
+  const offer = useRef<{ parts: string[]; withdraw: () => void }>(undefined);
+  useEffect(() => {
+    latest.current = { rows, write };
+    if (offer.current && placeOf(offer.current.parts, rows) < 0) offer.current.withdraw();
+  });
+  useEffect(() => () => offer.current?.withdraw(), []);
+  return (parts: string[], whole: Row) => {
+    offer.current?.withdraw();
+    const withdraw = showToast(`Split into ${parts.length} criteria`, {
+      label: "Undo",
+      run() {
+        const { rows, write } = latest.current;
+        write(rows.toSpliced(placeOf(parts, rows), parts.length, whole));
+      },
+    });
+    offer.current = { parts, withdraw };
+  };
+}
+
+/** Where the parts of a split criterion follow each other unchanged; -1: nowhere. */
+function placeOf(parts: string[], rows: Row[]): number {
+  return rows.findIndex((_, first) =>
+    parts.every((part, at) => rows[first + at]?.criterion === part && rows[first + at]?.restsOn === null),
+  );
+}
 
 type Part = "text" | "up" | "down";
 

@@ -1,6 +1,15 @@
 // Virtual list of a test's inputs, one text field per row; edited like a spreadsheet with the keyboard and by pasting.
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { type ClipboardEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from "react";
+import {
+  type ClipboardEvent,
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { numberText } from "../../../format.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Fault } from "../../../ui/Field.tsx";
@@ -9,7 +18,7 @@ import { toast } from "../../../ui/Toast.tsx";
 import { useEditorContext, useFaultOf } from "../editor-context.ts";
 import { inputsMax } from "./candidates.ts";
 import { keyAction } from "./row-keys.ts";
-import { isBlank, pasted, type Rows, textOf, withText } from "./rows.ts";
+import { asOneInput, isBlank, pasted, type Rows, textOf, withText } from "./rows.ts";
 
 /** Mounted also without rows, so that it knows which row was focused last. */
 type InputsTableProps = { rows: Rows; onRows: (rows: unknown[]) => void };
@@ -38,6 +47,10 @@ export function InputsTable({ rows, onRows }: InputsTableProps) {
         (a, b) => a - b,
       ),
   });
+  const latest = useRef(rows);
+  useEffect(() => {
+    latest.current = rows;
+  });
   const go = useRowFocus(scroller, row => virtual.scrollToIndex(row));
   const remove = (row: number, next: number) => {
     onRows(rows.toSpliced(row, 1));
@@ -56,7 +69,7 @@ export function InputsTable({ rows, onRows }: InputsTableProps) {
     go(rows.length);
   };
   const paste = (row: number, event: ClipboardEvent<HTMLTextAreaElement>) =>
-    pasteRows(event, { rows, row, onRows, go });
+    pasteRows(event, { latest, row, onRows, go });
   if (rows.length === 0) return null;
   return (
     <>
@@ -121,18 +134,18 @@ function useRowFocus(scroller: { current: HTMLElement | null }, show: (row: numb
   return go;
 }
 
-type Paste = { rows: Rows; row: number; onRows: (rows: unknown[]) => void; go: Go };
+type Paste = { latest: RefObject<Rows>; row: number; onRows: (rows: unknown[]) => void; go: Go };
 
 /** Several lines or cells in an empty row become rows. In a row that has a text, line ends belong to the text. */
-function pasteRows(event: ClipboardEvent, { rows, row, onRows, go }: Paste): void {
+function pasteRows(event: ClipboardEvent, { latest, row, onRows, go }: Paste): void {
   const text = event.clipboardData.getData("text/plain");
-  if (!isBlank(rows[row]) || !/[\r\n\t]/.test(text.trim())) return;
+  if (!isBlank(latest.current[row]) || !/[\r\n\t]/.test(text.trim())) return;
   event.preventDefault();
   const html = event.clipboardData.getData("text/html");
   void import("./pasted.ts").then(({ readPasted }) => {
     const { inputs, columns } = readPasted(text, html);
     if (inputs.length === 0) return;
-    const { rows: next, left } = pasted(rows, row, inputs);
+    const { rows: next, left } = pasted(latest.current, row, inputs);
     const added = inputs.length - left;
     onRows(next);
     go(row + added - 1);
@@ -140,7 +153,7 @@ function pasteRows(event: ClipboardEvent, { rows, row, onRows, go }: Paste): voi
     const more = left > 0 ? ` ${numberText(left)} more exceed the limit of ${numberText(inputsMax)}.` : "";
     toast(`Pasted ${numberText(added)} inputs${from}.${more}`, {
       label: "Paste as one input",
-      run: () => onRows(withText(rows, row, text)),
+      run: () => onRows(asOneInput(latest.current, inputs.slice(0, added), text)),
     });
   }, toastNotLoaded);
 }

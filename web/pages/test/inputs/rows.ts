@@ -54,6 +54,15 @@ export function withoutAdded(rows: Rows, inputs: readonly string[]): unknown[] {
     .reverse();
 }
 
+/**
+ * Makes pasted inputs a single one, wherever the rows are now: the text, in place of the first of them. Edited rows stay.
+ */
+export function asOneInput(rows: Rows, inputs: readonly string[], text: string): unknown[] {
+  const others = withoutAdded(rows, inputs);
+  const first = rows.findIndex((row, at) => row !== others[at]);
+  return others.toSpliced(first < 0 ? others.length : first, 0, { input: text });
+}
+
 /** Undoes a removal of all rows: those that were removed, and what was typed since. */
 export function withRemoved(rows: Rows, removed: Rows): unknown[] {
   return [...removed, ...rows.filter(row => !isBlank(row))];
