@@ -108,6 +108,26 @@ test("errors of a pattern and a schema appear at their fields and link to the JS
   await eventually(async () => assert.equal(await page.evaluate(selected), '"(?=order)"'));
 });
 
+for (const isCallable of [true, false]) {
+  const what = isCallable ? "with a connection" : "without a connection";
+  test(`opening a new test of an agent ${what} sends no request that fails`, async () => {
+    const world = await openWorld(browser, { isCallable });
+    const { page } = world;
+    const failed: string[] = [];
+    page.on("response", response => {
+      if (response.status() >= 400) failed.push(`${response.status()} ${new URL(response.url()).pathname}`);
+    });
+    await world.open("/new");
+    await page.getByText("Cannot be saved yet: fields are empty or invalid.").waitFor();
+    await page.waitForLoadState("networkidle");
+    assert.deepEqual(failed, []);
+    const validated = page.waitForResponse("**/tests/validate");
+    await openSection(page, "Name");
+    await page.getByLabel("Name", { exact: true }).fill("Answers");
+    await validated;
+  });
+}
+
 test("saving an invalid test lists every error and focuses the first field", async () => {
   const world = await openWorld(browser);
   const { page } = world;

@@ -13,7 +13,7 @@ import { Actions } from "./Actions.tsx";
 import { BacktestPanel } from "./BacktestPanel.tsx";
 import { DryRunPanel } from "./DryRunPanel.tsx";
 import { useSame } from "./debounced.ts";
-import { assertionsOf, begin, edit, freeId, textOf } from "./document.ts";
+import { assertionsOf, begin, blank, edit, freeId, textOf } from "./document.ts";
 import { EditorContext, type EditorFacts, fieldOf } from "./editor-context.ts";
 import { Form } from "./Form.tsx";
 import { useFindings } from "./findings.ts";
@@ -64,7 +64,6 @@ export function Editor({ origin, onCreated }: EditorProps) {
     [asks, editing.document],
   );
   const sent = useMemo(() => ({ ...editing, document }), [editing, document]);
-  const { validated, issues, warnings, restsOn, vocabulary } = useFindings(agentId, document);
   useDraftParametersDropped(search);
   useRequestedFocus(editor, editing.focus, folds);
 
@@ -121,6 +120,8 @@ export function Editor({ origin, onCreated }: EditorProps) {
   });
 
   const { tried } = save;
+  const isUntouched = editing.document === blank && !tried && visited.size === 0;
+  const { validated, issues, warnings, restsOn, vocabulary } = useFindings(agentId, document, isUntouched);
   useIssuesRevealed({ issues, isDue: tried || origin.draftedFrom !== undefined, view, editing, folds });
   const threshold = useSame(editing.document["threshold"] ?? 0.7);
   const context: EditorFacts = useMemo(
