@@ -1,7 +1,14 @@
 // A draft of settings that are saved elsewhere meanwhile: nothing typed is lost, and nothing is overwritten unseen.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { beginDraft, followSaved, isChanged, overwritesUnseen, settleDraft } from "../../web/forms/draft.ts";
+import {
+  beginDraft,
+  changedFields,
+  followSaved,
+  isChanged,
+  overwritesUnseen,
+  settleDraft,
+} from "../../web/forms/draft.ts";
 
 type Saved = { rules: string[] };
 const drafting = {
@@ -65,4 +72,10 @@ test("saving overwrites unseen what was saved elsewhere since the form last read
 test("the same settings as another object are no news", () => {
   const state = followSaved(typed("mine"), theirs!, drafting);
   assert.equal(followSaved(state, { rules: ["theirs"] }, drafting), state);
+});
+
+test("a PATCH has only the fields that differ", () => {
+  const before = { name: "a", type: "x", rules: ["r"], other: null };
+  assert.deepEqual(changedFields(before, { ...before, rules: ["r"], name: "b" }), { name: "b" });
+  assert.deepEqual(changedFields(before, { ...before }), {});
 });

@@ -8,6 +8,7 @@ import { agentQuery, agentsQuery, recentMax, recentOtlpQuery } from "../queries/
 import { readNow } from "../queries/client.ts";
 import { Choices, Field } from "../ui/Field.tsx";
 import { Notice } from "../ui/Notice.tsx";
+import { changedFields } from "./draft.ts";
 import { NameField } from "./NameField.tsx";
 import { SubmitRow } from "./SubmitRow.tsx";
 import { useSubmit } from "./submit.ts";
@@ -29,7 +30,7 @@ type AgentFormProps = { projectId: string; agent?: Agent; onDone: (agent: Agent)
 
 export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
   const queries = useQueryClient();
-  const { draft, change, ...drafted } = useDraft(agent ? fieldsOf(agent) : blank, drafting, async () =>
+  const { draft, base, change, ...drafted } = useDraft(agent ? fieldsOf(agent) : blank, drafting, async () =>
     agent ? fieldsOf(await readNow(queries, agentQuery(agent.id))) : blank,
   );
   const { type, otlpServiceName: serviceName } = draft;
@@ -39,7 +40,7 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
     check: (): Record<string, string> => (taken ? { otlpServiceName: taken } : {}),
     send: () => {
       const body = drafting.fromDraft(draft);
-      return agent ? updateAgent(agent.id, body) : createAgent(projectId, body);
+      return agent ? updateAgent(agent.id, changedFields(base, body)) : createAgent(projectId, body);
     },
     fieldOf: ({ code }) => (code === "CONFLICT" ? "otlpServiceName" : undefined),
     done: async saved => {

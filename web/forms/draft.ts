@@ -59,6 +59,12 @@ export function settleDraft<S, D>(
   return { ...state, draft, base: saved, isOutdated: false };
 }
 
+/** The fields that differ from what they were, for a PATCH. */
+export function changedFields<T extends object>(before: T, fields: T): Partial<T> {
+  const names = (Object.keys(fields) as (keyof T)[]).filter(name => !isSameJson(fields[name], before[name]));
+  return Object.fromEntries(names.map(name => [name, fields[name]])) as Partial<T>;
+}
+
 export function isChanged<S, D>(
   { draft, base }: Pick<DraftState<S, D>, "draft" | "base">,
   { toDraft, fromDraft }: Drafting<S, D>,

@@ -238,6 +238,22 @@ test("what is typed stays while another section is saved, also if the same setti
   assert.equal(await card.getByLabel("Amount").inputValue(), "45");
 });
 
+test("fields of an agent that only one of two tabs changed are both kept", async () => {
+  const form = forms["an agent"]!;
+  const { page, owner, agentPath } = await open(form);
+  const card = form.card(page);
+  await card.getByLabel("Name", { exact: true }).fill("Mine");
+  await owner.client.patch(agentPath, { otlpServiceName: "theirs" }).expect(200);
+  const submit = card.getByRole("button", { name: "Save", exact: true });
+  await submit.click();
+  await card.getByText("These settings were saved elsewhere since you opened them.").waitFor();
+  await submit.click();
+  await page.getByText("Agent saved").waitFor();
+  const { body } = await owner.client.get(agentPath).expect(200);
+  assert.deepEqual([body.name, body.otlpServiceName], ["Mine", "theirs"]);
+  assert.equal(await card.getByLabel(/^OTLP service name/).inputValue(), "theirs");
+});
+
 test("Save without changes loads what was saved elsewhere", async () => {
   const webhook = forms["a webhook"]!;
   const { page, save, assertStored } = await open(webhook);
@@ -261,5 +277,6 @@ async function open(form: Form) {
     assert.equal(form.stored((await owner.client.get(url).expect(200)).body), value);
   await save(form.values[0]);
   const path = `${project}/${form.page ?? `agents/${agent.id}/settings`}`;
-  return { ...(await browser.openAs(owner, { path })), save, assertStored };
+  const window = await browser.openAs(owner, { path });
+  return { ...window, save, assertStored, owner, agentPath: `/api/agents/${agent.id}` };
 }
