@@ -18,31 +18,35 @@ export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure }
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The one place where requests are sent. They wait while the user signs in again after the session has ended. */
-function send(path: string, init: RequestInit): Promise<Response> {
+/**
+ * The one place where requests are sent. They wait while the user signs in again after the session has ended.
+ * `isBackground`: sent by the page itself, not because of something that the user asked for.
+ */
+function send(path: string, init: RequestInit, isBackground = init.method === "GET"): Promise<Response> {
   const attempt = () => fetch(path, init);
   // Signing in and out, and asking who is signed in, need no session.
   if (/^\/api\/auth\/(sign-|get-session)/.test(path)) return attempt();
-  return pageSession.send(attempt, { changes: init.method !== "GET", signal: init.signal ?? undefined });
+  return pageSession.send(attempt, { isBackground, signal: init.signal ?? undefined });
 }
 
-/** Throws only if the signal is aborted. */
+/** Throws only if the signal is aborted. By default, a GET is a background request (see `send`), and others are not. */
 export async function ask<T>(
   method: Method,
   path: string,
-  { body, signal }: { body?: unknown; signal?: AbortSignal } = {},
+  { body, signal, isBackground }: { body?: unknown; signal?: AbortSignal; isBackground?: boolean } = {},
 ): Promise<Answer<T>> {
+  const init = {
+    method,
+    headers: {
+      accept: "application/json",
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  };
   let response: Response;
   try {
-    response = await send(path, {
-      method,
-      headers: {
-        accept: "application/json",
-        ...(body !== undefined && { "content-type": "application/json" }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
-    });
+    response = await send(path, init, isBackground);
   } catch (error) {
     if (signal?.aborted) throw error;
     return { ok: false, failure: offline };

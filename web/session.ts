@@ -96,30 +96,30 @@ export class PageSession {
 
   /**
    * Sends a request, and once more after signing in again if it was answered 401. `attempt` must be repeatable. Rejects if
-   * the signal is aborted.
+   * the signal is aborted. `isBackground`: sent by the page itself.
    */
   async send(
     attempt: () => Promise<Response>,
-    { changes, signal }: { changes: boolean; signal?: AbortSignal | undefined },
+    { isBackground, signal }: { isBackground: boolean; signal?: AbortSignal | undefined },
   ): Promise<Response> {
     for (;;) {
       // With the cookie of another account, a change could be made in that account.
-      if (this.#state.kind === "other" && !(await this.#wait(changes, signal))) return signedOutAnswer();
+      if (this.#state.kind === "other" && !(await this.#wait(isBackground, signal))) return signedOutAnswer();
       const round = this.#round;
       const response = await attempt();
       if (response.status !== 401 || !this.#member) return response;
       // Sent before the user signed in again, and answered after.
       if (round !== this.#round) continue;
       if (this.#state.kind === "active") this.#end();
-      if (!(await this.#wait(changes, signal))) return response;
+      if (!(await this.#wait(isBackground, signal))) return response;
     }
   }
 
-  /** Whether the session is active again. Background reads do not ask a user who has just dismissed the question. */
-  #wait(changes: boolean, signal: AbortSignal | undefined): Promise<boolean> {
+  /** Whether the session is active again. Background requests do not ask a user who has just dismissed the question. */
+  #wait(isBackground: boolean, signal: AbortSignal | undefined): Promise<boolean> {
     const state = this.#state;
     if (state.kind === "active") return Promise.resolve(true);
-    if (!state.isAsking && !changes) return Promise.resolve(false);
+    if (!state.isAsking && isBackground) return Promise.resolve(false);
     if (!state.isAsking) this.#set({ ...state, isAsking: true });
     return new Promise((resolve, reject) => {
       const done = (isActive: boolean) => {

@@ -43,7 +43,7 @@ test("a change that was answered 401 waits, and is sent again after signing in",
   const [page] = twoTabs();
   page.saw(ada);
   const played = server();
-  const answer = page.send(played.attempt, { changes: true });
+  const answer = page.send(played.attempt, { isBackground: false });
   await nextTurn();
   assert.deepEqual(page.state, { kind: "ended", isAsking: true });
   played.admits = true;
@@ -58,7 +58,7 @@ test("signing in in one tab revives the other, and signing out ends it", async (
   one.saw(ada);
   other.saw(ada);
   const played = server();
-  const answer = other.send(played.attempt, { changes: true });
+  const answer = other.send(played.attempt, { isBackground: false });
   await nextTurn();
   played.admits = true;
   one.signedIn(ada);
@@ -75,9 +75,9 @@ test("a page that stays open after signing out asks for the password to save, an
   page.signingOut();
   assert.deepEqual(other.state, { kind: "ended", isAsking: true });
   const played = server();
-  assert.equal((await page.send(played.attempt, { changes: false })).status, 401);
+  assert.equal((await page.send(played.attempt, { isBackground: true })).status, 401);
   assert.deepEqual(page.state, { kind: "ended", isAsking: false });
-  const save = page.send(played.attempt, { changes: true });
+  const save = page.send(played.attempt, { isBackground: false });
   await nextTurn();
   assert.deepEqual(page.state, { kind: "ended", isAsking: true });
   played.admits = true;
@@ -104,7 +104,7 @@ test("a page sends nothing with the session of another account, until its own ac
   assert.deepEqual(other.state, { kind: "other", email: bob.email, isAsking: true });
   const played = server();
   played.admits = true;
-  const answer = other.send(played.attempt, { changes: true });
+  const answer = other.send(played.attempt, { isBackground: false });
   await nextTurn();
   assert.equal(played.requests, 0);
   other.signedIn(ada);
@@ -116,13 +116,13 @@ test("after the question is dismissed, reads fail quietly and the next change as
   const [page] = twoTabs();
   page.saw(ada);
   const played = server();
-  const first = page.send(played.attempt, { changes: false });
+  const first = page.send(played.attempt, { isBackground: true });
   await nextTurn();
   page.dismiss();
   assert.equal((await first).status, 401);
-  assert.equal((await page.send(played.attempt, { changes: false })).status, 401);
+  assert.equal((await page.send(played.attempt, { isBackground: true })).status, 401);
   assert.deepEqual(page.state, { kind: "ended", isAsking: false });
-  const save = page.send(played.attempt, { changes: true });
+  const save = page.send(played.attempt, { isBackground: false });
   await nextTurn();
   assert.deepEqual(page.state, { kind: "ended", isAsking: true });
   page.dismiss();
@@ -134,7 +134,7 @@ test("a request that was answered 401 after the user signed in again is repeated
   page.saw(ada);
   const late = Promise.withResolvers<Response>();
   const answers = [late.promise, Promise.resolve(new Response(null, { status: 204 }))];
-  const slow = page.send(() => answers.shift()!, { changes: false });
+  const slow = page.send(() => answers.shift()!, { isBackground: true });
   page.saw(null);
   page.signedIn(ada);
   late.resolve(new Response(null, { status: 401 }));
@@ -146,10 +146,10 @@ test("an aborted request stops waiting, and without an account a 401 is an answe
   const [page, guest] = twoTabs();
   page.saw(ada);
   const aborting = new AbortController();
-  const waiting = page.send(server().attempt, { changes: false, signal: aborting.signal });
+  const waiting = page.send(server().attempt, { isBackground: true, signal: aborting.signal });
   await nextTurn();
   aborting.abort();
   await assert.rejects(waiting, { name: "AbortError" });
-  assert.equal((await guest.send(server().attempt, { changes: true })).status, 401);
+  assert.equal((await guest.send(server().attempt, { isBackground: false })).status, 401);
   assert.deepEqual(guest.state, { kind: "active" });
 });

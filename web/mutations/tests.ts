@@ -32,9 +32,8 @@ export const deleteTest = (id: string) => remove(`/api/tests/${id}`);
 export const validateTest = (
   agentId: string,
   body: unknown,
-  signal?: AbortSignal,
-): Promise<Answer<ValidatedTest>> =>
-  ask("POST", `/api/agents/${agentId}/tests/validate`, { body, ...(signal && { signal }) });
+  how?: { signal: AbortSignal; isBackground: true },
+): Promise<Answer<ValidatedTest>> => ask("POST", `/api/agents/${agentId}/tests/validate`, { body, ...how });
 
 /** What the judge found earlier that criteria rest on; asks nothing. */
 export const findRestsOn = (
@@ -42,7 +41,7 @@ export const findRestsOn = (
   criteria: string[],
   signal: AbortSignal,
 ): Promise<Answer<KnownClasses>> =>
-  ask("POST", `/api/agents/${agentId}/tests/rests-on`, { body: { criteria }, signal });
+  ask("POST", `/api/agents/${agentId}/tests/rests-on`, { body: { criteria }, signal, isBackground: true });
 
 /** Throws when aborted. */
 export const dryRun = (agentId: string, body: object, signal: AbortSignal): Promise<Answer<DryRun>> =>

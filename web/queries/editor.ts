@@ -28,7 +28,7 @@ export const validateQuery = (agentId: string, document: object) =>
   queryOptions({
     queryKey: ["agents", agentId, "validate", numberOf(document)],
     queryFn: async ({ signal }): Promise<Validated> => {
-      const answer = await validateTest(agentId, document, signal);
+      const answer = await validateTest(agentId, document, { signal, isBackground: true });
       if (answer.ok) return { of: document, ...answer.value };
       if (answer.failure.code !== "VALIDATION_ERROR") throw new Failed(answer.failure);
       return {

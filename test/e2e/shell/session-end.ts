@@ -108,11 +108,17 @@ test("whoever signs out with unsaved changes can stay, and save them after signi
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   const guard = page.getByRole("alertdialog", { name: "Leave without saving?" });
   await guard.getByRole("button", { name: "Stay" }).click();
-  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const validation = page.waitForResponse("**/tests/validate");
+  await page.getByLabel("Name", { exact: true }).fill("Answers in the morning");
+  assert.equal((await validation).status(), 401);
+  // Time for a dialog to open.
+  await page.evaluate("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame))");
   const dialog = dialogOf(page);
+  assert.equal(await dialog.count(), 0, "the editor's validation must not ask to sign in");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await dialog.getByLabel("Password", { exact: true }).fill(owner.password);
   await dialog.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { level: 1, name: "Answers at night" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Answers in the morning" }).waitFor();
 });
 
 /** Presses Escape where the focus is, this many frames after another dialog was added to the page. */
