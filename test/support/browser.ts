@@ -196,7 +196,16 @@ export async function becomesFocused(element: Locator): Promise<void> {
   await element.and(element.page().locator(":focus")).waitFor();
 }
 
+/** Waits for two frames: enough for what is about to be shown or focused. */
+export async function framesPass(page: Page): Promise<void> {
+  await page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+}
+
 /** Waits until the expression is true in the page. Polled from outside: the page's policy forbids eval. */
 export async function becomesTrue(page: Page, expression: string): Promise<void> {
-  await eventually(async () => assert.ok(await page.evaluate(expression), expression));
+  await eventually(async () => {
+    if (await page.evaluate(expression)) return;
+    const focused = await page.evaluate<string>("document.activeElement?.outerHTML.slice(0, 200)");
+    assert.fail(`${expression}\n  at ${page.url()}\n  with the focus on ${focused}`);
+  });
 }

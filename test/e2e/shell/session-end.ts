@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeAgent, newClient, type Owner } from "../../support/app.ts";
-import { assertReflows, becomesFocused, signIn, useBrowser } from "../../support/browser.ts";
+import { assertReflows, becomesFocused, framesPass, signIn, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const browser = useBrowser();
@@ -112,7 +112,7 @@ test("whoever signs out with unsaved changes can stay, and save them after signi
   await page.getByLabel("Name", { exact: true }).fill("Answers in the morning");
   assert.equal((await validation).status(), 401);
   // Time for a dialog to open.
-  await page.evaluate("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame))");
+  await framesPass(page);
   const dialog = dialogOf(page);
   assert.equal(await dialog.count(), 0, "the editor's validation must not ask to sign in");
   await page.getByRole("button", { name: "Save", exact: true }).click();

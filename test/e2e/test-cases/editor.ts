@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
-import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
+import { assertReflows, becomesTrue, framesPass, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
   addAssertion,
@@ -158,8 +158,8 @@ test("leaving an empty field by a click on a button shows its error after the cl
   await add.scrollIntoViewIfNeeded();
   await add.hover();
   await page.mouse.down();
-  // One frame, in which the error would be shown, and the button would move down from under the pointer.
-  await page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  // Frames in which the error would be shown, and the button would move down from under the pointer.
+  await framesPass(page);
   await page.mouse.up();
   await page.getByRole("button", { name: /^JSON schema/ }).click();
   await card(page, 2).getByLabel("JSON schema", { exact: true }).waitFor();
