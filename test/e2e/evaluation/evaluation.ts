@@ -6,7 +6,13 @@ import type { Agent } from "../../../src/model/agent/agent.ts";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeAgent, makeKey, makeTest, type Owner } from "../../support/app.ts";
 import { exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
-import { assertReflows, becomesTrue, type TestBrowser, useBrowser } from "../../support/browser.ts";
+import {
+  assertReflows,
+  becomesTrue,
+  framesPass,
+  type TestBrowser,
+  useBrowser,
+} from "../../support/browser.ts";
 import { asked, conversation, failing, holding } from "../../support/conversation.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type JudgeServer, obliging, type Reply, startJudgeServer } from "../../support/judge-server.ts";
@@ -251,6 +257,18 @@ test("failures come first, and n and p move between failed checks", async () => 
   await page.keyboard.press("p");
   await focused("FailedToken limit");
   await eventually(() => assert.equal(new URL(page.url()).searchParams.get("test"), failsId));
+
+  // As if the user moved on at once: the focus does not come back.
+  const before = page.url();
+  await page.evaluate(
+    `addEventListener("focusin", () => document.querySelector("#main").focus(), { once: true })`,
+  );
+  await page.keyboard.press("n");
+  await eventually(() => assert.notEqual(page.url(), before));
+  await framesPass(page);
+  await becomesTrue(page, "document.activeElement.id === 'main'");
+  await page.keyboard.press("p");
+  await focused("FailedToken limit");
 
   await region.getByRole("button", { name: "Collapse all" }).click();
   await checks.waitFor({ state: "detached" });

@@ -158,7 +158,8 @@ function useFailedSteps(
     const at = failed.findIndex(one => one.testId === testId && one.checkId === check);
     const next = failed.at(at < 0 ? (step > 0 ? 0 : -1) : (at + step) % failed.length);
     if (!next) return;
-    show(next.testId, next.checkId);
+    // Shown once: again after navigating, it would take back the focus from what the next key moved it to.
+    if (next === failed[at]) return show(next.testId, next.checkId);
     void navigate({
       search: now => ({ ...now, test: next.testId, check: next.checkId }),
       replace: true,
