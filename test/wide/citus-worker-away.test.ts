@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { openLog } from "../../src/log.ts";
+import type { LabelQuestion } from "../../src/model/judge/label.ts";
 import { isOwn } from "../../src/store/accounts/ownership.ts";
 import { createFirstProject } from "../../src/store/accounts/projects.ts";
 import { nextAlertMs } from "../../src/store/alerts/deliveries.ts";
@@ -12,6 +13,8 @@ import { closeDigest } from "../../src/store/alerts/digests.ts";
 import { findFailing } from "../../src/store/alerts/test-states.ts";
 import { claimDue, nextDueMs } from "../../src/store/content/deadlines.ts";
 import { type Database, isTransient } from "../../src/store/db.ts";
+import { countLabels, listLabels, readQuestions, saveLabel } from "../../src/store/judge/labels.ts";
+import { newest } from "../../src/store/listing.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { extendLeases } from "../../src/store/runs/claims.ts";
 import { insertLaunch } from "../../src/store/runs/launches.ts";
@@ -31,6 +34,7 @@ import { makeSender, makeTestCase, runnable, type Sender } from "../store/traces
 import { type CitusDatabase, freshCitusDatabase } from "../support/citus.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Line, openLine } from "../support/line.ts";
+import { makeAgentRow } from "../support/rows.ts";
 import { storeTrace } from "../support/stored-traces.ts";
 import { leftOut } from "./support/needs.ts";
 
@@ -89,7 +93,7 @@ describe("while a worker of a Citus cluster is unavailable", { skip }, () => {
     for (const one of [line, other, standby]) await one?.cut();
   });
 
-  async function workerOf({ agentId }: Sender): Promise<number> {
+  async function workerOf({ agentId }: Pick<Sender, "agentId">): Promise<number> {
     const { rows } = await coordinator.query(
       `select nodeport as port from citus_shards
        where shardid = get_shard_id_for_distribution_column('traces', $1::uuid)`,
@@ -232,6 +236,55 @@ describe("while a worker of a Citus cluster is unavailable", { skip }, () => {
     await assert.rejects(isOwn(db, ofAway.accountId, "traces", ofAway.traceId), isTransient);
     assert.deepEqual([...(await findFailing(db, [ofHere.testId])).keys()], [ofHere.testId]);
     assert.deepEqual([...(await findTraceSizes(db, [ofHere.traceId])).keys()], [ofHere.traceId]);
+    await line!.mend();
+  });
+
+  it("labels are read whole or not at all: by agents, tests and projects that it does not have", async () => {
+    const { projectId } = here!;
+    let beside = "";
+    do beside = await makeAgentRow(db, { projectId });
+    while ((await workerOf({ agentId: beside })) !== portOf(line!));
+    const question: LabelQuestion = { kind: "scenario", scenario: "Orders", userInput: "Where is it?" };
+    const label = async (agentId: string) => {
+      const { id: testId } = await makeTestCase(db, agentId);
+      const traceId = await storeTrace(db, agentId, { run: { state: "completed", verdict: "passed" } });
+      const { rows } = await db.pool.query("select id from runs where agent_id = $1 and trace_id = $2", [
+        ...[agentId, traceId],
+      ]);
+      const saved = await saveLabel(db, {
+        ...{ agentId, testId, traceId, runId: rows[0].id, checkId: null, judged: "match", answer: "match" },
+        ...{ agrees: true, note: "", question, createdBy: "me" },
+        ...{ testVersion: 1, provider: null, model: "m", promptVersion: "1" },
+      });
+      return { id: saved!.id, testId };
+    };
+    const ofHere = [await label(here!.agentId), await label(here!.agentId)];
+    const ofAway = await label(beside);
+    const latest = ofHere.map(({ id }) => id).reverse();
+    const page = { before: newest, rowsMax: 10 };
+    const ids = async (filters: object) =>
+      (await listLabels(db, { projectId, ...filters }, page)).map(({ id }) => id);
+    assert.deepEqual(await ids({}), [ofAway.id, ...latest]);
+    await line!.cut();
+    const { agentId } = here!;
+    assert.deepEqual(await ids({ agentId }), latest);
+    assert.deepEqual(await ids({ testId: ofHere[0]!.testId }), [ofHere[0]!.id]);
+    assert.deepEqual(
+      (await listLabels(db, { projectId, agentId }, { ...page, rowsMax: 1 })).map(({ id }) => id),
+      latest.slice(0, 1),
+    );
+    assert.deepEqual(
+      (await countLabels(db, { projectId, agentId })).map(({ testId, count }) => [testId, count]),
+      ofHere.map(({ testId }) => [testId, 1]).reverse(),
+    );
+    const read = [];
+    for await (const one of readQuestions(db, { projectId, agentId }, page)) read.push(one.question);
+    assert.deepEqual(read, [question, question]);
+    const unavailable = { code: "UNAVAILABLE", message: "The agent “Agent” is unavailable." };
+    for (const filters of [{}, { agentId: beside }, { testId: ofAway.testId }]) {
+      await assert.rejects(ids(filters), unavailable);
+      await assert.rejects(countLabels(db, { projectId, ...filters }), unavailable);
+    }
     await line!.mend();
   });
 

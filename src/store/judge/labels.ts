@@ -13,6 +13,7 @@ import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { newId } from "../new-id.ts";
 import { placeOf } from "../scale/places.ts";
+import { rowsOfAgents } from "../scale/rows-of-agents.ts";
 
 export type LabelRow = {
   id: string;
@@ -121,6 +122,16 @@ function valuesOf({ projectId, agentId, testId, agrees, repeatable }: LabelFilte
   return [projectId, agentId ?? null, testId ?? null, agrees ?? null, repeatable ?? null];
 }
 
+/** The agents whose labels these filters may find. */
+function agentsOf({ projectId, agentId, testId }: LabelFilters) {
+  return {
+    name: "agents-of-labels",
+    text: `select id as "agentId", name from agents where project_id = $1 and ($2::uuid is null or id = $2)
+      and ($3::uuid is null or id = (select agent_id from test_cases where id = $3))`,
+    values: [projectId, agentId ?? null, testId ?? null],
+  };
+}
+
 const inputMax = 500;
 
 /** Newest first. */
@@ -130,7 +141,7 @@ export async function listLabels(
   { before, rowsMax }: Listing,
 ): Promise<ListedLabel[]> {
   type Row = Omit<ListedLabel, "userInputRedactions"> & { textRedactions: string | null };
-  const { rows } = await db.pool.query<Row>({
+  const rows = await rowsOfAgents<Row>(db, agentsOf(filters), {
     name: "labels",
     text: `select ${columns}, c.name as "testName", left(t.user_input, ${inputMax}) as "userInput",
         t.text_redactions as "textRedactions"
@@ -139,7 +150,8 @@ export async function listLabels(
       where ${filtered} and l.id < $6 order by l.id desc limit $7`,
     values: [...valuesOf(filters), before, rowsMax],
   });
-  return rows.map(({ textRedactions, ...label }) => ({
+  rows.sort((one, other) => (one.id < other.id ? 1 : -1));
+  return rows.slice(0, rowsMax).map(({ textRedactions, ...label }) => ({
     ...label,
     userInputRedactions: placesWithin(readTextRedactions(textRedactions).userInputRedactions, inputMax),
   }));
@@ -169,21 +181,21 @@ export async function* readQuestions(
   }
 }
 
-/** Of each test and judge. */
+/** Of each test and judge, the latest first. */
 export type CountedLabels = LabelCount & LabelJudge & { agentId: string; testId: string; testName: string };
 
 export async function countLabels(db: Database, filters: LabelFilters): Promise<CountedLabels[]> {
-  const { rows } = await db.pool.query<CountedLabels>({
+  const rows = await rowsOfAgents<CountedLabels & { latestAt: Date }>(db, agentsOf(filters), {
     name: "count-labels",
     text: `select l.agent_id as "agentId", l.test_id as "testId", c.name as "testName", l.provider, l.model,
-        l.prompt_version as "promptVersion", l.judged, l.answer, count(*)::int as count
+        l.prompt_version as "promptVersion", l.judged, l.answer, count(*)::int as count, max(l.created_at) as "latestAt"
       from labels l join agents a on a.id = l.agent_id join test_cases c on c.id = l.test_id
       where ${filtered}
       group by l.agent_id, l.test_id, c.name, l.provider, l.model, l.prompt_version, l.judged, l.answer
-      order by max(l.created_at) desc`,
+      order by "latestAt" desc`,
     values: valuesOf(filters),
   });
-  return rows;
+  return rows.sort((one, other) => other.latestAt.getTime() - one.latestAt.getTime());
 }
 
 /** The judge of the run's calls, as far as results do not say it: those of undecided checks, and older ones. */
