@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Issue, Refusal } from "../model/refusal.ts";
 import { asUnavailable, isCommitFault, violatedConstraint } from "../store/db.ts";
+import { isOutage, logOutage } from "./outage-log.ts";
 
 const issuesMax = 20;
 
@@ -15,10 +16,11 @@ export type RefusalBody = {
   requestId: string;
 };
 
-/** Sends the Refusal for `error`. Errors of the service are logged and sent without details. */
+/** Sends the Refusal for `error`. Errors of the service are logged and sent without details; an outage is a warning. */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = error === request.raw.errored ? disconnected(request.raw) : asRefusal(error);
-  if (refusal.status >= 500) {
+  if (isOutage(refusal)) logOutage(request, refusal, "request failed");
+  else if (refusal.status >= 500) {
     request.log.error({ err: refusal.cause ?? refusal, req: request, code: refusal.code }, "request failed");
   }
   if (refusal.retryAfterSeconds !== undefined) reply.header("retry-after", refusal.retryAfterSeconds);

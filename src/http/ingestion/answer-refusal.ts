@@ -5,6 +5,7 @@ import type { Refusal } from "../../model/refusal.ts";
 import type { MediaType } from "../../wire/media-type.ts";
 import { encodeStatus } from "../../wire/otlp-reply.ts";
 import { metrics } from "../health.ts";
+import { isOutage, logOutage } from "../outage-log.ts";
 import { asRefusal, refusalBody } from "../refuse.ts";
 import { wrongPaths } from "./wrong-paths.ts";
 
@@ -43,6 +44,7 @@ export function senderOf({
 export function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   const refusal = asRefusal(error);
   if (refusal.code === "INTERNAL") request.log.error({ err: error }, "ingestion failed");
+  else if (isOutage(refusal)) logOutage(request, refusal, refusal.message);
   else if (refusal.code === "UNAVAILABLE") request.log.warn({ err: refusal.cause }, refusal.message);
   metrics.ingestRequests.inc({ code: refusal.code });
   if (refusal.retryAfterSeconds !== undefined) reply.header("retry-after", refusal.retryAfterSeconds);
