@@ -1,6 +1,7 @@
 // The loop that claims runs: polls again immediately if more may be due, else after a pause that `wake` ends early.
 import type { Logger } from "pino";
-import { isTransient } from "./store/db.ts";
+import { leftOutBefore } from "./log/repeats.ts";
+import { type Database, isTransient } from "./store/db.ts";
 
 const faultPauseMs = 1_000;
 
@@ -61,9 +62,26 @@ export class ClaimLoop {
   }
 }
 
-/** Logs an unavailable database as a warning of one line, since it is not a bug. */
+/** Logs an unavailable database as a warning of one line, since it is not a bug; the same again once a minute. */
 export function logFault(log: Logger, error: unknown, what: string, about: object = {}): void {
-  if (isTransient(error))
-    log.warn({ ...about, err: (error as Error).message }, `${what}: database unavailable`);
+  if (isTransient(error)) warn(log, error as Error, `${what}: database unavailable`, about);
   else log.error({ ...about, err: error }, what);
+}
+
+/** The same for work on all agents, which goes on for the others while a worker of a cluster is unavailable. */
+export async function logFaultOfAgents(
+  { log, db }: { log: Logger; db: Database },
+  error: unknown,
+  what: string,
+): Promise<void> {
+  const asked = isTransient(error) ? db.places?.findUnavailable() : undefined;
+  const { workers, of } = (await asked?.catch(() => undefined)) ?? { workers: [], of: 0 };
+  if (workers.length === 0 || workers.length === of) return logFault(log, error, what);
+  warn(log, error as Error, `${what} for some agents: worker of the cluster unavailable`, { workers });
+}
+
+function warn(log: Logger, { message }: Error, text: string, about: object): void {
+  const more = leftOutBefore(log, `${text} ${message} ${JSON.stringify(about)}`);
+  const line = { ...about, err: message, ...(more && { more }) };
+  log[more === undefined ? "debug" : "warn"](line, text);
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { ClaimLoop, logFault } from "./claiming.ts";
+import { ClaimLoop, logFault, logFaultOfAgents } from "./claiming.ts";
 import type { Caller, RunBounds } from "./launcher/caller.ts";
 import { LaunchDeadlines } from "./launcher/deadlines.ts";
 import { executeManualRun, type ManualRunDeps } from "./launcher/manual-run.ts";
@@ -86,7 +86,7 @@ export class Launcher {
       claim: () => this.#claim(),
       onFault: error => {
         this.#leasesCountAt = this.#clock.now() + deps.leaseMs;
-        logFault(deps.log, error, "manual runs cannot be claimed");
+        void logFaultOfAgents(deps, error, "manual runs cannot be claimed");
       },
     });
   }

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { ClaimLoop, logFault } from "./claiming.ts";
+import { ClaimLoop, logFault, logFaultOfAgents } from "./claiming.ts";
 import { backfillBatchAgents, backfillTraces } from "./load/backfill.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { refreshStale } from "./load/stale.ts";
@@ -80,7 +80,7 @@ export class RunWorker {
     this.#heartbeat = setInterval(() => void this.#extend(), deps.leaseMs / 3);
     this.#claimLoop = new ClaimLoop({
       claim: () => this.#claim(),
-      onFault: error => logFault(this.#deps.log, error, "runs cannot be claimed"),
+      onFault: error => void logFaultOfAgents(this.#deps, error, "runs cannot be claimed"),
     });
   }
 
