@@ -31,6 +31,10 @@ export type WorkerDeps = RunDeps & {
   events: EventPublisher;
   log: Logger;
   leaseMs: number;
+  /** For how long it may ask for no due runs while it knows of none; `wake` ends that. Default: 500 ms. */
+  idleMaxMs?: number;
+  /** Called when it has claimed as many runs as it takes at a time, or can take no more: others may be due. */
+  onBacklog?: () => void;
   /** Called for every run that ended. */
   onEnd?: (state: RunState, verdict: string | null) => void;
 };
@@ -43,7 +47,7 @@ const inHandMax = 128;
 const evaluatedMax = 4 * claimMax;
 // Runs that may wait for the judge: a whole claim of others always fits beside them.
 const askingMax = inHandMax - claimMax;
-const idleMaxMs = 500;
+const idleMaxMsDefault = 500;
 // A trace row that lags behind its spans is updated after this long without new batches.
 const staleQuietMs = 10_000;
 const staleMax = 20;
@@ -64,8 +68,10 @@ export class RunWorker {
   readonly #heartbeat: NodeJS.Timeout;
   readonly #results: ResultWriter;
   readonly #claimLoop: ClaimLoop;
+  readonly #idleMaxMs: number;
 
   constructor(deps: WorkerDeps) {
+    this.#idleMaxMs = deps.idleMaxMs ?? idleMaxMsDefault;
     this.#deps = { ...deps, heap: deps.heap ?? new HeapSemaphore(), admission: judgePermits(askingMax) };
     this.#results = new ResultWriter({
       ...deps,
@@ -130,7 +136,8 @@ export class RunWorker {
     const runsMax = Math.min(claimMax, this.#free(), evaluatedMax - this.#evaluated.size);
     if (runsMax <= 0) {
       this.#setClaiming(false);
-      return idleMaxMs;
+      this.#deps.onBacklog?.();
+      return idleMaxMsDefault;
     }
     const { db, events, leaseMs, admission } = this.#deps;
     const inHand = [...this.#inHand.keys()];
@@ -140,6 +147,7 @@ export class RunWorker {
     const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, ...places });
     for (const run of ended) this.#publishError(run);
     this.#setClaiming(runs.length > 0);
+    if (runs.length === runsMax) this.#deps.onBacklog?.();
     if (runs.length === 0) return this.#idleMs();
     for (const run of runs) {
       this.#inHand.set(run.id, run);
@@ -237,12 +245,12 @@ export class RunWorker {
     const begun = performance.now();
     // At most a quarter of the thread's time, and of its database's.
     if ((await backfillTraces(db, heap, signal)) || (await backfillBatchAgents(db)))
-      return Math.min(idleMaxMs, 3 * (performance.now() - begun));
+      return Math.min(idleMaxMsDefault, 3 * (performance.now() - begun));
     const inHand = [...this.#inHand.keys()];
     const skipped = { inHand, fullAgents: await this.#fullAgents(), starts: this.#starts };
     const places = { ...skipped, resumes: admission.free > 0 };
     const dueMs = await nextDueMs(db, places);
-    return Math.max(1, Math.min(dueMs ?? idleMaxMs, idleMaxMs));
+    return Math.max(1, Math.min(dueMs ?? this.#idleMaxMs, this.#idleMaxMs));
   }
 
   async #extend(): Promise<void> {

@@ -239,6 +239,21 @@ describe("a worker", () => {
     assert.deepEqual([silent.ended, other.ended], [[], ["passed"]]);
   });
 
+  it("says that more may be due only when it has claimed as many as it takes", async () => {
+    let backlogs = 0;
+    const idle = { idleMaxMs: 60_000, onBacklog: () => void backlogs++ };
+    for (let count = 0; count < 40; count++) await storeDueRun(db, plain);
+    const worker = startWorker(idle);
+    await eventually(() => assert.equal(worker.ended.length, 40));
+    await worker.stop(10_000);
+    assert.equal(backlogs, 1);
+    await storeDueRun(db, plain);
+    const other = startWorker(idle);
+    await eventually(() => assert.equal(other.ended.length, 1));
+    await other.stop(10_000);
+    assert.equal(backlogs, 1);
+  });
+
   it("continues after its database connections broke", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();

@@ -18,7 +18,7 @@ import { type PermitGrant, shareSemaphores } from "../threads/shared-semaphore.t
 import { RunWorker } from "../worker.ts";
 import { type EvaluatorMessage, type EvaluatorThreadData, graceMs } from "./evaluators.ts";
 
-const { config, addresses, runsLaunches } = workerData as EvaluatorThreadData;
+const { config, addresses, leads } = workerData as EvaluatorThreadData;
 const port = parentPort!;
 const send = (message: EvaluatorMessage) => port.postMessage(message);
 
@@ -54,9 +54,13 @@ const deps = {
   heap: new HeapSemaphore(traceLimits(config.bounds.traceBytesMax)),
   onEnd: (state: RunState, verdict: string | null) => send({ type: "run", state, verdict }),
 };
-const worker = new RunWorker(deps);
+const worker = new RunWorker({
+  ...deps,
+  // Each time, a cluster asks every group of shards five times: one thread does so often, and tells the others of a backlog.
+  ...(db.places && (leads ? { onBacklog: () => send({ type: "backlog" }) } : { idleMaxMs: 2_000 })),
+});
 // Only one thread executes manual runs.
-const launcher = runsLaunches
+const launcher = leads
   ? new Launcher({
       ...deps,
       ...openCaller(db, vault, outbound),

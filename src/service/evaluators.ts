@@ -10,18 +10,22 @@ import { type PermitRequest, SharedSemaphores } from "../threads/shared-semaphor
 export type EvaluatorThreadData = {
   config: Config;
   addresses: Addresses;
-  /** Whether the thread executes manual runs. One is enough: they spend nearly all their time waiting for agents. */
-  runsLaunches: boolean;
+  /**
+   * Whether the thread executes manual runs, and asks a cluster for due runs as often as one server. One is enough: manual runs spend
+   * nearly all their time waiting for agents.
+   */
+  leads: boolean;
 };
 
-export type EvaluatorMessage = PermitRequest | EvaluatorEvent;
+/** `backlog`: more runs may be due than this thread has claimed. */
+export type EvaluatorMessage = PermitRequest | EvaluatorEvent | { type: "backlog" };
 
 /** Counted in the metrics. */
 export type EvaluatorEvent =
   | { type: "run"; state: string; verdict: string | null }
   | { type: "judge"; call: CountedCall };
 
-export type EvaluatorsOptions = Omit<EvaluatorThreadData, "runsLaunches"> & {
+export type EvaluatorsOptions = Omit<EvaluatorThreadData, "leads"> & {
   log: Logger;
   onEvent?: (event: EvaluatorEvent) => void;
 };
@@ -53,6 +57,10 @@ export class Evaluators {
     });
   }
 
+  #wakeOthers(busy: Worker): void {
+    for (const thread of this.#threads) if (thread !== busy) thread.postMessage("wake");
+  }
+
   /** Lets runs finish for `graceMs` and releases the others. Further calls return when the first one does. */
   async stop(): Promise<void> {
     for (const timer of this.#restarts) clearTimeout(timer);
@@ -68,9 +76,9 @@ export class Evaluators {
     await this.#stopping;
   }
 
-  #start(runsLaunches: boolean): void {
+  #start(leads: boolean): void {
     const { config, addresses, log, onEvent } = this.#options;
-    const workerData: EvaluatorThreadData = { config, addresses, runsLaunches };
+    const workerData: EvaluatorThreadData = { config, addresses, leads };
     const maxOldGenerationSizeMb = readingHeapMb(traceLimits(config.bounds.traceBytesMax));
     const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), {
       workerData,
@@ -79,6 +87,7 @@ export class Evaluators {
     this.#threads.add(thread);
     thread.on("message", (message: EvaluatorMessage) => {
       if (message.type === "run" || message.type === "judge") onEvent?.(message);
+      else if (message.type === "backlog") this.#wakeOthers(thread);
       else void this.#semaphores.receive(thread, message);
     });
     thread.on("error", error => log.error({ err: error }, "an evaluation thread died"));
@@ -88,7 +97,7 @@ export class Evaluators {
       if (this.#stopping !== undefined) return;
       const timer = setTimeout(() => {
         this.#restarts.delete(timer);
-        this.#start(runsLaunches);
+        this.#start(leads);
       }, restartMs);
       this.#restarts.add(timer);
     });

@@ -17,6 +17,8 @@ export type WorkerOptions = {
   heap?: HeapSemaphore;
   clock?: Clock;
   sandbox?: Pick<Sandbox, "answer">;
+  idleMaxMs?: number;
+  onBacklog?: () => void;
 };
 
 export type TestWorker = {
@@ -31,7 +33,7 @@ export type TestWorker = {
 
 export function startRunWorker(
   url: string,
-  { judge, leaseMs = 30_000, judgeDeadlineMs = 900_000, heap, clock, sandbox: given }: WorkerOptions,
+  { judge, leaseMs = 30_000, judgeDeadlineMs = 900_000, heap, clock, sandbox: given, ...idle }: WorkerOptions,
 ): TestWorker {
   const db = openFresh(url, 4);
   const sandbox = new Sandbox({ budgetMs: 5_000 });
@@ -50,6 +52,7 @@ export function startRunWorker(
     judgeOf: typeof judge === "function" ? judge : () => judge,
     leaseMs,
     judgeDeadlineMs,
+    ...idle,
     ...(clock && { clock }),
     ...(heap && { heap }),
     log: pino({ level: "silent" }),
