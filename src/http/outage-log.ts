@@ -3,15 +3,19 @@ import type { FastifyRequest } from "fastify";
 import { leftOutBefore } from "../log/repeats.ts";
 import type { Refusal } from "../model/refusal.ts";
 import { isTransient } from "../store/db.ts";
+import { causeText } from "../threads/refusal-message.ts";
 
-/** Whether the service, its database or a worker of a cluster was unavailable, and not what a bug broke. */
+/**
+ * Whether the service, its database or a worker of a cluster was unavailable, and not what a bug broke. A thread sends the text of a
+ * cause alone: it refuses with UNAVAILABLE only for an outage.
+ */
 export function isOutage({ code, cause }: Refusal): boolean {
-  return code === "UNAVAILABLE" && (cause === undefined || isTransient(cause));
+  return code === "UNAVAILABLE" && (cause === undefined || typeof cause === "string" || isTransient(cause));
 }
 
 /** A warning, with how many were left out before (`more`); these are logged at the level debug. */
 export function logOutage(request: FastifyRequest, refusal: Refusal, message: string): void {
-  const reason = refusal.cause === undefined ? refusal.message : textOf(refusal.cause as Error);
+  const reason = refusal.cause === undefined ? refusal.message : causeText(refusal.cause);
   const kind = `${request.method} ${request.routeOptions.url} ${reason}`;
   const more = leftOutBefore(request.server.server, kind);
   const line = {
@@ -20,9 +24,4 @@ export function logOutage(request: FastifyRequest, refusal: Refusal, message: st
     ...(more && { more }),
   };
   request.log[more === undefined ? "debug" : "warn"](line, message);
-}
-
-/** Of several addresses that refused a connection, the error has no message. */
-function textOf({ message, code }: Error & { code?: unknown }): string {
-  return message || String(code);
 }

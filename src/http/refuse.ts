@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Issue, Refusal } from "../model/refusal.ts";
-import { asUnavailable, isCommitFault, violatedConstraint } from "../store/db.ts";
+import { asUnavailable, asUnreadable, isCommitFault, violatedConstraint } from "../store/db.ts";
 import { isOutage, logOutage } from "./outage-log.ts";
 
 const issuesMax = 20;
@@ -18,7 +18,8 @@ export type RefusalBody = {
 
 /** Sends the Refusal for `error`. Errors of the service are logged and sent without details; an outage is a warning. */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = error === request.raw.errored ? disconnected(request.raw) : asRefusal(error);
+  const refusal =
+    error === request.raw.errored ? disconnected(request.raw) : asRefusal(error, request.method);
   if (isOutage(refusal)) logOutage(request, refusal, "request failed");
   else if (refusal.status >= 500) {
     request.log.error({ err: refusal.cause ?? refusal, req: request, code: refusal.code }, "request failed");
@@ -57,8 +58,8 @@ export function disconnected(request?: IncomingMessage): Refusal {
   return timeout ?? new Refusal("VALIDATION_ERROR", { message: "The connection ended before the body did." });
 }
 
-/** The Refusal for an error: itself, a mapped framework or database error, else INTERNAL. */
-export function asRefusal(error: unknown): Refusal {
+/** The Refusal for an error of a request: itself, a mapped framework or database error, else INTERNAL. */
+export function asRefusal(error: unknown, method: string): Refusal {
   if (isCommitFault(error)) {
     return new Refusal("UNAVAILABLE", {
       message: "The database connection was lost; this may or may not have been saved.",
@@ -66,7 +67,7 @@ export function asRefusal(error: unknown): Refusal {
       cause: error,
     });
   }
-  const known = asUnavailable(error);
+  const known = method === "GET" || method === "HEAD" ? asUnreadable(error) : asUnavailable(error);
   if (known instanceof Refusal) return known;
   const { code = "", statusCode } = error as { code?: string; statusCode?: number };
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {

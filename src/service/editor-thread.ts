@@ -8,7 +8,7 @@ import { logStream, openLog } from "../log.ts";
 import type { CountedCall } from "../model/judge/call.ts";
 import { openOutbound } from "../remote/outbound.ts";
 import { Sandbox } from "../remote/sandbox/sandbox.ts";
-import { asUnavailable } from "../store/db.ts";
+import { asUnreadable } from "../store/db.ts";
 import { openStore } from "../store/scale/open.ts";
 import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
@@ -43,7 +43,7 @@ const judges = new Judges({
 const heap = new HeapSemaphore(traceLimits(config.bounds.traceBytesMax));
 
 serveThread(openEditor({ db, judgeOf: judges.judgeOf, judgeWith: judges.judgeWith, sandbox, heap }), {
-  toRefusal: asUnavailable,
+  toRefusal: asUnreadable,
   async stop() {
     await judges.close();
     await outbound.close();

@@ -3,7 +3,7 @@ import { workerData } from "node:worker_threads";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
 import { type SpanSearch, type SpansFound, searchSpans } from "../load/search.ts";
 import type { Preview } from "../model/conventions/report.ts";
-import { asUnavailable } from "../store/db.ts";
+import { asUnreadable } from "../store/db.ts";
 import { openStore } from "../store/scale/open.ts";
 import type { Derivation } from "../store/traces/stale.ts";
 import { serveThread } from "../threads/serve.ts";
@@ -28,7 +28,7 @@ const handlers = {
 
 serveThread(handlers, {
   stop: () => db.close(),
-  toRefusal: asUnavailable,
+  toRefusal: asUnreadable,
   bytesIn(
     result: OutlinePart | WholePart | Uint8Array | SpansFound | Preview | TurnPart | Derivation | undefined,
   ) {

@@ -144,12 +144,17 @@ export function violatedConstraint(error: unknown): string | undefined {
   return name?.replace(/_\d+$/, "");
 }
 
-/** UNAVAILABLE for a transient database error; any other error is returned as it is. */
+/** UNAVAILABLE for a transient database error of something that writes; any other error is returned as it is. */
 export function asUnavailable(error: unknown): unknown {
+  return unavailable(error, "The database is unavailable; this may not have been saved.");
+}
+
+/** The same of something that only reads. */
+export function asUnreadable(error: unknown): unknown {
+  return unavailable(error, "The database is unavailable.");
+}
+
+function unavailable(error: unknown, message: string): unknown {
   if (!isTransient(error)) return error;
-  return new Refusal("UNAVAILABLE", {
-    message: "The database is unavailable; this may not have been saved.",
-    hint: "Retry in a second.",
-    cause: error,
-  });
+  return new Refusal("UNAVAILABLE", { message, hint: "Retry in a second.", cause: error });
 }

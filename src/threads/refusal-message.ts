@@ -3,7 +3,7 @@ import { Refusal, type RefusalCode, type RefusalDetail } from "../model/refusal.
 
 export type RefusalMessage = { code: RefusalCode; detail: RefusalDetail };
 
-/** Omits the cause, which the thread that threw the Refusal logs. */
+/** Of the cause, which is for the log, only the text. */
 export function messageOf({
   code,
   message,
@@ -11,6 +11,7 @@ export function messageOf({
   issues,
   retryAfterSeconds,
   agentId,
+  cause,
 }: Refusal): RefusalMessage {
   const detail = {
     message,
@@ -18,8 +19,16 @@ export function messageOf({
     ...(issues && { issues }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(agentId !== undefined && { agentId }),
+    ...(cause !== undefined && { cause: causeText(cause) }),
   };
   return { code, detail };
+}
+
+/** Of several addresses that refused a connection, the error has no message. */
+export function causeText(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const { message, code } = cause as Error & { code?: unknown };
+  return message || String(code ?? cause.name);
 }
 
 export function refusalOf({ code, detail }: RefusalMessage): Refusal {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Refusal } from "../../src/model/refusal.ts";
+import { messageOf, refusalOf } from "../../src/threads/refusal-message.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 let service: TestApp;
@@ -15,12 +16,18 @@ before(async () => {
           throw outage();
         });
       }
+      app.post("/outage", async () => {
+        throw outage();
+      });
       app.get("/addresses", async () => {
         const { code } = outage();
         throw Object.assign(new AggregateError([outage(), outage()]), { code });
       });
       app.get("/thread", async () => {
         throw new Refusal("UNAVAILABLE", { message: "The thread ended." });
+      });
+      app.get("/in-a-thread", async () => {
+        throw refusalOf(messageOf(new Refusal("UNAVAILABLE", { cause: outage() })));
       });
       app.get("/bug", async () => {
         throw new Refusal("UNAVAILABLE", { cause: new TypeError("undefined is not a function") });
@@ -52,6 +59,21 @@ test("an outage is a warning of one line for each route, without a stack; each r
     assert.deepEqual(more, []);
     assert.equal(linesOf(path, 20).length, 3);
   }
+});
+
+test("what only reads is not said to be unsaved", async () => {
+  const { body: read } = await service.client().get("/outage").expect(503);
+  assert.equal(read.message, "The database is unavailable.");
+  const { body: written } = await service.client().post("/outage").expect(503);
+  assert.equal(written.message, "The database is unavailable; this may not have been saved.");
+});
+
+test("an outage that a thread met is logged as one", async () => {
+  await ask("/in-a-thread", 2);
+  assert.deepEqual(
+    linesOf("/in-a-thread").map(({ level, err }) => [level, err]),
+    [[40, "connect ECONNREFUSED 10.0.0.5:5432"]],
+  );
 });
 
 test("a minute later, the next line says how many more there were", async t => {

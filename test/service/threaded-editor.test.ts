@@ -44,7 +44,11 @@ test("a thread that does not answer in time is ended", async () => {
 
 test("a database that is away is UNAVAILABLE, not a bug", async () => {
   const host = open({ addresses: addressesOf("postgresql://nobody@127.0.0.1:1/none") });
-  await assert.rejects(host.vocabulary({ agentId }, signal), { code: "UNAVAILABLE" });
+  await assert.rejects(host.vocabulary({ agentId }, signal), {
+    code: "UNAVAILABLE",
+    message: "The database is unavailable.",
+    cause: "connect ECONNREFUSED 127.0.0.1:1",
+  });
 });
 
 test("once closed nothing is asked any more, and what was open is refused", async () => {

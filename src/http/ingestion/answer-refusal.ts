@@ -42,7 +42,7 @@ export function senderOf({
 
 /** Sent as bytes: for text, Fastify adds a charset to the content type, which some clients compare exactly. */
 export function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
-  const refusal = asRefusal(error);
+  const refusal = asRefusal(error, request.method);
   if (refusal.code === "INTERNAL") request.log.error({ err: error }, "ingestion failed");
   else if (isOutage(refusal)) logOutage(request, refusal, refusal.message);
   else if (refusal.code === "UNAVAILABLE") request.log.warn({ err: refusal.cause }, refusal.message);
