@@ -2,18 +2,28 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { Key } from "../../src/http/projects/schemas.ts";
 import { limitKey } from "../mutations/keys.ts";
-import { keysQuery } from "../queries/keys.ts";
-import { RateLimitField, rateLimitIn } from "./RateLimitField.tsx";
+import { keysQuery, readKeysNow } from "../queries/keys.ts";
+import { numberDrafting } from "./draft.ts";
+import { RateLimitField } from "./RateLimitField.tsx";
 import { SubmitRow } from "./SubmitRow.tsx";
 import { useSubmit } from "./submit.ts";
+import { useDraft } from "./use-draft.ts";
 
 type KeyLimitFormProps = { projectId: string; limited: Key; onDone: (key: Key) => void };
 
 export function KeyLimitForm({ projectId, limited, onDone }: KeyLimitFormProps) {
   const queries = useQueryClient();
-  const { form, busy, faults, failure } = useSubmit<Key>({
-    send: fields => limitKey(limited.id, rateLimitIn(fields)),
+  const saved = limited.requestsPerMinute;
+  const { draft, ...drafted } = useDraft(saved, numberDrafting, async () => {
+    const keys = await readKeysNow(queries, projectId);
+    const now = keys.find(({ id }) => id === limited.id) ?? limited;
+    return now.requestsPerMinute;
+  });
+  const { form, faults, ...row } = useSubmit<Key>({
+    draft: drafted,
+    send: () => limitKey(limited.id, numberDrafting.fromDraft(draft)),
     done: async key => {
+      drafted.settle(draft, key.requestsPerMinute);
       await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
       onDone(key);
     },
@@ -24,13 +34,12 @@ export function KeyLimitForm({ projectId, limited, onDone }: KeyLimitFormProps) 
         <code>{limited.masked}</code> {limited.name}
       </p>
       <RateLimitField
-        defaultValue={limited.requestsPerMinute ?? ""}
+        value={draft}
+        onChange={({ target }) => drafted.replace(target.value)}
         hint="More are rejected with 429, and exporters may drop what they hold. If empty, the key has no limit."
         fault={faults["requestsPerMinute"]}
       />
-      <SubmitRow failure={failure} busy={busy}>
-        Save limit
-      </SubmitRow>
+      <SubmitRow {...row}>Save limit</SubmitRow>
     </form>
   );
 }

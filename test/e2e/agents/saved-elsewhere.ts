@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { assertAccessible } from "../../support/accessible.ts";
-import { makeAgent } from "../../support/app.ts";
+import { makeAgent, makeKey } from "../../support/app.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { shoot } from "../../support/shoot.ts";
@@ -179,6 +179,8 @@ const forms: Record<string, Form> = {
   },
 };
 
+const elsewhere = "These settings were saved elsewhere since you opened them.";
+
 for (const [name, form] of Object.entries(forms)) {
   test(`${name} saved elsewhere: the form says so, and the user loads or overwrites what was saved`, async () => {
     const { page, save, assertStored, complaints } = await open(form);
@@ -187,7 +189,7 @@ for (const [name, form] of Object.entries(forms)) {
     const field = form.label === undefined ? undefined : card.getByLabel(form.label, { exact: true });
     const enter = () => field?.fill(mine) ?? card.locator(`input[value="${mine}"]`).check();
     const shown = () => (field ?? card.locator("input:checked").first()).inputValue();
-    const notice = card.getByText("These settings were saved elsewhere since you opened them.");
+    const notice = card.getByText(elsewhere);
     const submit = card.getByRole("button", { name: form.button, exact: true });
     const discard = card.getByRole("button", { name: "Discard changes" });
 
@@ -234,7 +236,7 @@ test("what is typed stays while another section is saved, also if the same setti
   await attributes.card(page).getByLabel("Keys to drop").fill("app.a");
   await attributes.card(page).getByRole("button", { name: attributes.button }).click();
   await page.getByText("Attribute settings saved").waitFor();
-  await card.getByText("These settings were saved elsewhere since you opened them.").waitFor();
+  await card.getByText(elsewhere).waitFor();
   assert.equal(await card.getByLabel("Amount").inputValue(), "45");
 });
 
@@ -246,12 +248,102 @@ test("fields of an agent that only one of two tabs changed are both kept", async
   await owner.client.patch(agentPath, { otlpServiceName: "theirs" }).expect(200);
   const submit = card.getByRole("button", { name: "Save", exact: true });
   await submit.click();
-  await card.getByText("These settings were saved elsewhere since you opened them.").waitFor();
+  await card.getByText(elsewhere).waitFor();
   await submit.click();
   await page.getByText("Agent saved").waitFor();
   const { body } = await owner.client.get(agentPath).expect(200);
   assert.deepEqual([body.name, body.otlpServiceName], ["Mine", "theirs"]);
   assert.equal(await card.getByLabel(/^OTLP service name/).inputValue(), "theirs");
+});
+
+test("a key's rate limit saved elsewhere: its dialog says so, and the user loads or overwrites it", async () => {
+  const owner = await browser.service.signUp();
+  const { id } = await makeKey(owner, { name: "exporter", requestsPerMinute: 30 });
+  const path = `/projects/${owner.projectId}/keys`;
+  const { page, complaints } = await browser.openAs(owner, { path });
+  const save = (requestsPerMinute: number) =>
+    owner.client.patch(`/api/keys/${id}`, { requestsPerMinute }).expect(200);
+  const stored = async () =>
+    (await owner.client.get(`/api/keys/${id}`).expect(200)).body.requestsPerMinute as number;
+  await page.getByRole("button", { name: "Rate limit of exporter" }).click();
+  const dialog = page.getByRole("dialog", { name: "Rate limit" });
+  const field = dialog.getByLabel(/^Requests per minute/);
+  const notice = dialog.getByText(elsewhere);
+  const submit = dialog.getByRole("button", { name: "Save limit" });
+
+  await field.fill("60");
+  await save(40);
+  await submit.click();
+  await notice.waitFor();
+  assert.equal(await stored(), 40);
+  await assertAccessible(page);
+  await shoot(page, "saved-elsewhere-key-limit");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await assertReflows(page);
+  await shoot(page, "saved-elsewhere-key-limit-390");
+  await dialog.getByRole("button", { name: "Discard changes" }).click();
+  await notice.waitFor({ state: "detached" });
+  assert.equal(await field.inputValue(), "40");
+
+  await field.fill("60");
+  await save(30);
+  await submit.click();
+  await notice.waitFor();
+  await submit.click();
+  await dialog.waitFor({ state: "detached" });
+  assert.equal(await stored(), 60);
+  assert.deepEqual(complaints, []);
+});
+
+test("a service name saved elsewhere: Get started says so, and the user loads or overwrites it", async () => {
+  const owner = await browser.service.signUp();
+  const agent = await makeAgent(owner, { name: "Shop assistant" });
+  const path = `/projects/${owner.projectId}/agents/${agent.id}/start`;
+  const { page, complaints } = await browser.openAs(owner, { path });
+  const save = (otlpServiceName: string | null) =>
+    owner.client.patch(`/api/agents/${agent.id}`, { otlpServiceName }).expect(200);
+  const stored = async () =>
+    (await owner.client.get(`/api/agents/${agent.id}`).expect(200)).body.otlpServiceName;
+  const card = page.getByRole("region", { name: "1. Agent" });
+  const field = card.getByLabel("OTLP service name");
+  const notice = card.getByText(elsewhere);
+  const submit = card.getByRole("button", { name: "Save service name" });
+
+  assert.equal(await field.inputValue(), "shop-assistant");
+  await field.fill("mine");
+  await save("theirs");
+  await submit.click();
+  await notice.waitFor();
+  assert.equal(await stored(), "theirs");
+  await assertAccessible(page);
+  await shoot(page, "saved-elsewhere-service-name");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await assertReflows(page);
+  await shoot(page, "saved-elsewhere-service-name-390");
+  await card.getByRole("button", { name: "Discard changes" }).click();
+  await field.waitFor({ state: "detached" });
+  await card.getByText("theirs", { exact: true }).waitFor();
+
+  await save(null);
+  await page.reload();
+  await field.waitFor();
+  await save("theirs");
+  await submit.click();
+  await page.getByText("Loaded settings that were saved elsewhere").waitFor();
+  await field.waitFor({ state: "detached" });
+  assert.equal(await stored(), "theirs");
+
+  await save(null);
+  await page.reload();
+  await field.fill("mine");
+  await save("theirs");
+  await submit.click();
+  await notice.waitFor();
+  await submit.click();
+  await field.waitFor({ state: "detached" });
+  await card.getByText("mine", { exact: true }).waitFor();
+  assert.equal(await stored(), "mine");
+  assert.deepEqual(complaints, []);
 });
 
 test("Save without changes loads what was saved elsewhere", async () => {

@@ -46,6 +46,8 @@ export function KeysPage() {
     refetchInterval: pollMs,
   });
   const [open, setOpen] = useState<Open>();
+  /** As it is now: it may have changed since its dialog was opened. */
+  const current = (key: Key) => keys.data?.find(({ id }) => id === key.id) ?? key;
   const show = (next: Open) => {
     setOpen(next);
     if (create !== undefined) void navigate({ search: {}, replace: true });
@@ -103,7 +105,7 @@ export function KeysPage() {
         <Dialog title="Rate limit" onClose={close}>
           <KeyLimitForm
             projectId={projectId}
-            limited={open.key}
+            limited={current(open.key)}
             onDone={key => {
               close();
               toast(`Rate limit of “${key.name}” saved`);
@@ -114,7 +116,7 @@ export function KeysPage() {
       {open?.what === "revoke" && (
         <ConfirmDialog
           title="Revoke key"
-          about={<RevokeAbout revoked={keys.data?.find(({ id }) => id === open.key.id) ?? open.key} />}
+          about={<RevokeAbout revoked={current(open.key)} />}
           name={open.key.name}
           send={() => revokeKey(open.key.id)}
           action="Revoke key"

@@ -86,7 +86,7 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
                 </>
               )}
             </dl>
-            {agent.otlpServiceName === null && <ServiceNameForm agent={agent} />}
+            <ServiceNameForm agent={agent} />
           </section>
           <section className="card stack" aria-labelledby="start-key">
             <h2 id="start-key">2. API key</h2>
