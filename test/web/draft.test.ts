@@ -4,6 +4,7 @@ import { test } from "node:test";
 import {
   beginDraft,
   changedFields,
+  fieldsDrafting,
   followSaved,
   isChanged,
   overwritesUnseen,
@@ -78,4 +79,33 @@ test("a PATCH has only the fields that differ", () => {
   const before = { name: "a", type: "x", rules: ["r"], other: null };
   assert.deepEqual(changedFields(before, { ...before, rules: ["r"], name: "b" }), { name: "b" });
   assert.deepEqual(changedFields(before, { ...before }), {});
+});
+
+type Fields = { name: string; service: string | null };
+const byField = fieldsDrafting<Fields, Record<keyof Fields, string>>(
+  ({ name, service }) => ({ name, service: service ?? "" }),
+  ({ name, service }) => ({ name, service: service || null }),
+);
+const renamed = (name: string) => {
+  const state = beginDraft<Fields, Record<keyof Fields, string>>({ name: "a", service: null }, byField);
+  return { ...state, draft: { ...state.draft, name } };
+};
+
+test("fields that only others changed are taken over, and overwrite nothing unseen", () => {
+  const saved = { name: "a", service: "theirs" };
+  const state = followSaved(renamed("mine"), saved, byField);
+  assert.deepEqual([state.draft, state.isOutdated], [{ name: "mine", service: "theirs" }, false]);
+  assert.deepEqual(changedFields(saved, byField.fromDraft(state.draft)), { name: "mine" });
+  assert.equal(overwritesUnseen(renamed("mine"), saved, byField), false);
+  assert.equal(overwritesUnseen(renamed("a"), saved, byField), true, "a draft without changes follows");
+});
+
+test("a field that both changed is a conflict until it is as before, or the same", () => {
+  const state = followSaved(renamed("mine"), { name: "theirs", service: "new" }, byField);
+  assert.deepEqual([state.draft, state.isOutdated], [{ name: "mine", service: "new" }, true]);
+  assert.equal(overwritesUnseen(renamed("mine"), { name: "theirs", service: null }, byField), true);
+  const undone = followSaved(state, { name: "a", service: "newer" }, byField);
+  assert.deepEqual([undone.draft, undone.isOutdated], [{ name: "mine", service: "newer" }, false]);
+  const same = followSaved(state, { name: "mine", service: "new" }, byField);
+  assert.deepEqual([same.isOutdated, isChanged(same, byField)], [false, false]);
 });

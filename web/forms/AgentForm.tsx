@@ -8,7 +8,7 @@ import { agentQuery, agentsQuery, recentMax, recentOtlpQuery } from "../queries/
 import { readNow } from "../queries/client.ts";
 import { Choices, Field } from "../ui/Field.tsx";
 import { Notice } from "../ui/Notice.tsx";
-import { changedFields } from "./draft.ts";
+import { changedFields, fieldsDrafting } from "./draft.ts";
 import { NameField } from "./NameField.tsx";
 import { SubmitRow } from "./SubmitRow.tsx";
 import { useSubmit } from "./submit.ts";
@@ -21,16 +21,17 @@ type Draft = Record<keyof Fields, string> & { type: AgentType };
 
 const blank: Fields = { name: "", type: "http_api", otlpServiceName: null };
 const fieldsOf = ({ name, type, otlpServiceName }: Fields): Fields => ({ name, type, otlpServiceName });
-const drafting = {
-  toDraft: (fields: Fields): Draft => ({ ...fields, otlpServiceName: fields.otlpServiceName ?? "" }),
-  fromDraft: (draft: Draft): Fields => ({ ...draft, otlpServiceName: draft.otlpServiceName || null }),
-};
+const drafting = fieldsDrafting<Fields, Draft>(
+  fields => ({ ...fields, otlpServiceName: fields.otlpServiceName ?? "" }),
+  draft => ({ ...draft, otlpServiceName: draft.otlpServiceName || null }),
+);
 
 type AgentFormProps = { projectId: string; agent?: Agent; onDone: (agent: Agent) => void };
 
 export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
   const queries = useQueryClient();
-  const { draft, base, change, ...drafted } = useDraft(agent ? fieldsOf(agent) : blank, drafting, async () =>
+  const saved = agent ? fieldsOf(agent) : blank;
+  const { draft, change, ...drafted } = useDraft(saved, drafting, async () =>
     agent ? fieldsOf(await readNow(queries, agentQuery(agent.id))) : blank,
   );
   const { type, otlpServiceName: serviceName } = draft;
@@ -40,14 +41,14 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
     check: (): Record<string, string> => (taken ? { otlpServiceName: taken } : {}),
     send: () => {
       const body = drafting.fromDraft(draft);
-      return agent ? updateAgent(agent.id, changedFields(base, body)) : createAgent(projectId, body);
+      return agent ? updateAgent(agent.id, changedFields(saved, body)) : createAgent(projectId, body);
     },
     fieldOf: ({ code }) => (code === "CONFLICT" ? "otlpServiceName" : undefined),
-    done: async saved => {
-      drafted.settle(draft, fieldsOf(saved));
-      queries.setQueryData(agentQuery(saved.id).queryKey, saved);
+    done: async answer => {
+      drafted.settle(draft, fieldsOf(answer));
+      queries.setQueryData(agentQuery(answer.id).queryKey, answer);
       await queries.invalidateQueries({ queryKey: agentsQuery(projectId).queryKey });
-      onDone(saved);
+      onDone(answer);
     },
   });
   return (

@@ -37,8 +37,6 @@ export function useDraft<S, D>(saved: S, drafting: Drafting<S, D>, read: () => P
   return {
     ...drafted,
     draft: now.draft,
-    /** The settings that the draft began with. */
-    base: now.base,
     /** Some of its fields. */
     change: (fields: Partial<D>) => setState(was => ({ ...was, draft: { ...was.draft, ...fields } })),
     replace: (draft: D) => setState(was => ({ ...was, draft })),

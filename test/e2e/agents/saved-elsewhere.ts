@@ -240,20 +240,37 @@ test("what is typed stays while another section is saved, also if the same setti
   assert.equal(await card.getByLabel("Amount").inputValue(), "45");
 });
 
-test("fields of an agent that only one of two tabs changed are both kept", async () => {
+test("fields of an agent that only one of two tabs changed are both kept, without a warning", async () => {
   const form = forms["an agent"]!;
   const { page, owner, agentPath } = await open(form);
   const card = form.card(page);
-  await card.getByLabel("Name", { exact: true }).fill("Mine");
-  await owner.client.patch(agentPath, { otlpServiceName: "theirs" }).expect(200);
+  const [name, serviceName] = [
+    card.getByLabel("Name", { exact: true }),
+    card.getByLabel(/^OTLP service name/),
+  ];
+  const notice = card.getByText(elsewhere);
   const submit = card.getByRole("button", { name: "Save", exact: true });
-  await submit.click();
-  await card.getByText(elsewhere).waitFor();
+  const stored = async () => {
+    const { body } = await owner.client.get(agentPath).expect(200);
+    return [body.name, body.otlpServiceName];
+  };
+  await name.fill("Mine");
+  await owner.client.patch(agentPath, { otlpServiceName: "theirs" }).expect(200);
   await submit.click();
   await page.getByText("Agent saved").waitFor();
-  const { body } = await owner.client.get(agentPath).expect(200);
-  assert.deepEqual([body.name, body.otlpServiceName], ["Mine", "theirs"]);
-  assert.equal(await card.getByLabel(/^OTLP service name/).inputValue(), "theirs");
+  assert.deepEqual(await stored(), ["Mine", "theirs"]);
+  await eventually(async () => assert.equal(await serviceName.inputValue(), "theirs"));
+  assert.equal(await notice.count(), 0);
+
+  await name.fill("Mine again");
+  await owner.client.patch(agentPath, { name: "Theirs", otlpServiceName: "new" }).expect(200);
+  await submit.click();
+  await notice.waitFor();
+  assert.deepEqual(await stored(), ["Theirs", "new"]);
+  assert.deepEqual([await name.inputValue(), await serviceName.inputValue()], ["Mine again", "new"]);
+  await submit.click();
+  await notice.waitFor({ state: "detached" });
+  await eventually(async () => assert.deepEqual(await stored(), ["Mine again", "new"]));
 });
 
 test("a key's rate limit saved elsewhere: its dialog says so, and the user loads or overwrites it", async () => {
