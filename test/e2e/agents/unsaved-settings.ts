@@ -128,6 +128,7 @@ for (const [name, path, label, typed, saved] of [
   ["a project’s rate limit", "settings", /^Requests per minute/, "70", ""],
   ["a project’s retention", "settings", /^Delete traces after/, "70", ""],
   ["privacy settings", "settings/privacy", "Attributes to pseudonymize", "user.id", ""],
+  ["a search for data to erase", "settings/erasures", "User ID", "typed", ""],
   ["an account", "/settings/profile", /^Name$/, "Half written", undefined],
 ] as const) {
   test(`leaving ${name} with unsaved changes asks`, async () => {

@@ -158,8 +158,35 @@ test("a judge is tried on the labels before it is switched, and the labels can b
   ]);
   const set = JSON.parse(await readFile(await file.path(), "utf8"));
   assert.deepEqual([set.kind, set.labels.length, file.suggestedFilename()], ["labels", 2, "labels.json"]);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole("link", { name: "Ingestion log" }).click();
+  await page.waitForURL(/\/ingestion$/);
   assert.deepEqual(complaints, []);
   await server.close();
+});
+
+test("leaving a judge that was entered and not tried asks", async () => {
+  const owner = await browser.service.signUp();
+  const { testId, runId } = await evaluated(owner);
+  const label = { testId, checkId: "reply", answer: "fail" };
+  await owner.client.put(`/api/runs/${runId}/labels`, label).expect(200);
+  const path = `/projects/${owner.projectId}/settings/labels`;
+  const { page } = await browser.openAs(owner, { path });
+  const form = page.getByRole("region", { name: "Try a judge" });
+  const guard = page.getByRole("alertdialog", { name: "Leave without saving?" });
+  const leave = () => page.getByRole("link", { name: "Ingestion log" }).click();
+  await form.getByLabel("Model").fill("candidate");
+  await leave();
+  await guard.getByRole("button", { name: "Stay" }).click();
+  assert.equal(await form.getByLabel("Model").inputValue(), "candidate");
+  await form.getByLabel("Model").fill("");
+  await form.getByRole("button", { name: "Add header" }).click();
+  await form.getByLabel("Name of header 1").fill("x-portkey-provider");
+  await leave();
+  await guard.getByRole("button", { name: "Stay" }).click();
+  await form.getByRole("button", { name: "Remove x-portkey-provider" }).click();
+  await leave();
+  await page.waitForURL(/\/ingestion$/);
 });
 
 test("when asking the judge fails, the labels tried before stay listed", async () => {

@@ -99,5 +99,7 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
   assert.deepEqual((await client.get(`/api/tests/${other.id}`).expect(200)).body.turns, [
     { input: "I am [erased]" },
   ]);
+  await page.getByRole("link", { name: "Ingestion log" }).click();
+  await page.waitForURL(/\/ingestion$/);
   assert.deepEqual(complaints, ["Failed to load resource: net::ERR_FAILED"]);
 });

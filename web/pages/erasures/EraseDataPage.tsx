@@ -5,6 +5,7 @@ import { useId, useRef, useState } from "react";
 import type { ErasureDetail } from "../../../src/http/projects/erasure-schemas.ts";
 import { SubmitRow } from "../../forms/SubmitRow.tsx";
 import { textOf, useSubmit } from "../../forms/submit.ts";
+import { useUnsavedChanges } from "../../forms/unsaved.ts";
 import { startDryRun, type WantedCriterion } from "../../mutations/erasures.ts";
 import { erasureQuery, erasuresQuery } from "../../queries/erasures.ts";
 import { Field } from "../../ui/Field.tsx";
@@ -78,6 +79,8 @@ type CriterionFormProps = {
 function CriterionForm({ projectId, onSearch, onFound }: CriterionFormProps) {
   const id = useId();
   const [kind, setKind] = useState<WantedCriterion["kind"]>("userId");
+  const [isTyped, setTyped] = useState(false);
+  useUnsavedChanges(isTyped);
   const wanted = useRef<WantedCriterion>(null);
   const { form, busy, faults, failure } = useSubmit<ErasureDetail>({
     send: fields => {
@@ -85,7 +88,10 @@ function CriterionForm({ projectId, onSearch, onFound }: CriterionFormProps) {
       wanted.current = { kind, value: textOf(fields, kind) };
       return startDryRun(projectId, wanted.current);
     },
-    done: dryRun => onFound(dryRun, wanted.current!),
+    done: dryRun => {
+      setTyped(false);
+      onFound(dryRun, wanted.current!);
+    },
   });
   const { field, hint } = criteria[kind];
   return (
@@ -96,7 +102,10 @@ function CriterionForm({ projectId, onSearch, onFound }: CriterionFormProps) {
           id={id}
           className="input"
           value={kind}
-          onChange={({ target }) => setKind(target.value as WantedCriterion["kind"])}
+          onChange={({ target }) => {
+            setKind(target.value as WantedCriterion["kind"]);
+            setTyped(false);
+          }}
         >
           {Object.entries(criteria).map(([value, { label }]) => (
             <option key={value} value={value}>
@@ -111,6 +120,7 @@ function CriterionForm({ projectId, onSearch, onFound }: CriterionFormProps) {
         name={kind}
         hint={hint}
         required
+        onChange={({ target }) => setTyped(target.value !== "")}
         fault={faults[kind]}
         autoComplete="off"
         spellCheck={false}

@@ -7,10 +7,12 @@ import type { JudgeProvider } from "../../../src/model/judge/call.ts";
 import { HeaderFields } from "../../forms/HeaderFields.tsx";
 import { sentHeaders, storedHeaders } from "../../forms/judge-headers.ts";
 import { type Faults, textOf } from "../../forms/submit.ts";
+import { useUnsavedChanges } from "../../forms/unsaved.ts";
 import { counted } from "../../labels.ts";
 import { estimateText } from "../../money.ts";
 import type { LabelScope } from "../../queries/labels.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
+import { isSameJson } from "../../same-json.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Choices, Field } from "../../ui/Field.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
@@ -40,11 +42,15 @@ type TryFormProps = { judge: ProjectJudge; scope: LabelScope; labels: number };
 function TryForm({ judge, scope, labels }: TryFormProps) {
   const own = judge.source === "project";
   const [provider, setProvider] = useState<JudgeProvider>((own && judge.provider) || "openai");
-  const [headers, setHeaders] = useState(() => storedHeaders(own ? judge.headers : []));
+  const [stored] = useState(() => storedHeaders(own ? judge.headers : []));
+  const [headers, setHeaders] = useState(stored);
+  const [isTyped, setTyped] = useState(false);
   const trial = useLabelTrial(scope);
   const { state } = trial;
   const compatible = provider === "openai_compatible";
   const isBusy = state.step === "estimating" || state.step === "asking";
+  // Once all labels were tried, the connection has served its purpose.
+  useUnsavedChanges((isTyped || !isSameJson(headers, stored)) && !(state.step === "asked" && state.isDone));
 
   const estimate = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -66,7 +72,14 @@ function TryForm({ judge, scope, labels }: TryFormProps) {
   );
 
   return (
-    <form className="stack" onSubmit={estimate} onChange={outdate}>
+    <form
+      className="stack"
+      onSubmit={estimate}
+      onChange={({ currentTarget }) => {
+        setTyped(connectionFields.some(name => isChanged(currentTarget.elements.namedItem(name))));
+        outdate();
+      }}
+    >
       <Choices
         label="Provider"
         name="provider"
@@ -141,6 +154,12 @@ function TryForm({ judge, scope, labels }: TryFormProps) {
       <Outcome state={state} labels={labels} projectId={scope.projectId} />
     </form>
   );
+}
+
+const connectionFields = ["url", "model", "apiKey"];
+
+function isChanged(field: Element | RadioNodeList | null): boolean {
+  return field instanceof HTMLInputElement && field.value !== field.defaultValue;
 }
 
 type EstimatedProps = {
