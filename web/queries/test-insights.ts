@@ -5,6 +5,7 @@ import type { Day, TestInsights } from "../../src/http/projects/insights-schemas
 import type { RunDetail } from "../../src/http/traces/run-schemas.ts";
 import type { Counts, Outcome } from "../../src/model/run/run.ts";
 import { read } from "../api.ts";
+import type { Within } from "../instant.ts";
 import { pagesOf } from "./pages.ts";
 import { testQuery, testsQuery } from "./tests.ts";
 
@@ -47,9 +48,6 @@ export const testRunsQuery = (testId: string, outcome: Outcome | undefined, with
     50,
   );
 };
-
-/** A time span in ISO 8601: `from` is inclusive, `to` is exclusive. */
-export type Within = { from: string; to: string };
 
 export function sumOf(points: readonly { counts: Counts }[]): Counts {
   const sum = { ...nothing };

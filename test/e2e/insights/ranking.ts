@@ -7,6 +7,7 @@ import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { countResults, countRuns, hourMs } from "../../support/counts.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openInsights, outcomesOf, searchOf } from "../../support/insights-page.ts";
+import { shoot } from "../../support/shoot.ts";
 
 const browser = useBrowser();
 
@@ -130,4 +131,11 @@ test("time range, interval and custom range are kept in the URL, and Back restor
   await assertAccessible(page);
   await page.getByRole("link", { name: "Clear filters" }).click();
   await page.getByText("Invalid filter in the URL").waitFor({ state: "detached" });
+  await page.goto(`${base}/insights?from=${day}T00:00Z&to=${day}T23:00Z`);
+  await page.getByText(/12:00\sAM – 11:00\sPM UTC, hourly/).waitFor();
+  const custom = page.getByRole("link", { name: "Custom", exact: true });
+  await eventually(async () => assert.equal(await custom.getAttribute("aria-current"), "true"));
+  await page.goto(`${base}/insights?range=7d&from=${day}T00:00Z`);
+  await page.getByText("From: used only with the time range “Custom”.", { exact: true }).waitFor();
+  await shoot(page, "insights-invalid");
 });

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
+import { shoot } from "../../support/shoot.ts";
 import { broken, chooseAction, judge, ok, openTests, rowOf, statusCheck } from "../../support/tests-page.ts";
 
 const browser = useBrowser();
@@ -72,6 +73,22 @@ test("the results of a test case are listed by outcome, each with a link to its 
   await page.getByRole("heading", { level: 2, name: "No “Skipped” results" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("main").getByRole("link", { name: "All results" }).last().click();
+  await assertTraces(...traces.toReversed());
+
+  const invalid = page.getByText("Invalid filter in the URL");
+  await page.goto(`${path}/${test}/results?outcome=lost&from=never&to=2020-01-01T00:00Z`);
+  await page.getByText("Outcome: “lost” is not a known value.", { exact: true }).waitFor();
+  await page.getByText("From: “never” is not a time.", { exact: true }).waitFor();
+  await page.getByText(/^Scheduled before Jan 1, 2020, 12:00\sAM \(UTC\)$/).waitFor();
+  await page.getByRole("heading", { level: 2, name: "No evaluations in this period" }).waitFor();
+  await assertAccessible(page);
+  await shoot(page, "results-invalid");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await assertReflows(page);
+  await shoot(page, "results-invalid-390");
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await invalid.waitFor({ state: "detached" });
   await assertTraces(...traces.toReversed());
   await opened.owner.client.patch(`/api/tests/${test}`, {
     assertions: [{ ...statusCheck, expected_status: 200 }],

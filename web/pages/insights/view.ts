@@ -1,8 +1,9 @@
 // The insights' view as read from the URL: grouping, time range, interval and form.
 import type { Insights } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
+import { instantOf } from "../../instant.ts";
 import type { By, InsightsAsk, Interval } from "../../queries/insights-span.ts";
-import { unknownValueText } from "../../unknown-value.ts";
+import { noTimeText, unknownValueText } from "../../unknown-value.ts";
 
 type Name = "by" | "range" | "from" | "to" | "interval" | "testId" | "form";
 /** The query string; its names are those of the route. */
@@ -50,27 +51,28 @@ const choices = {
   form: ["View", forms],
 } as const;
 
-/** What is wrong with the URL: values that the page does not know. */
+/** What is wrong with the URL: values that the page does not know, or does not use. */
 export function faultsOf(search: Search): string[] {
   const unknown = (["by", "range", "interval", "form"] as const).flatMap(name => {
     const [label, known] = choices[name];
     const value = search[name];
     return !value || Object.hasOwn(known, value) ? [] : [unknownValueText(label, value)];
   });
-  const noTimes = (["from", "to"] as const).flatMap(name => {
-    const value = search[name];
-    return !value || instantOf(value)
-      ? []
-      : [`${name === "from" ? "From" : "To"}: “${value}” is not a time.`];
+  const isCustom = viewOf(search).range === "custom";
+  const times = (["from", "to"] as const).flatMap(name => {
+    const [label, value] = [name === "from" ? "From" : "To", search[name]];
+    if (!value) return [];
+    if (!instantOf(value)) return [noTimeText(label, value)];
+    return isCustom ? [] : [`${label}: used only with the time range “Custom”.`];
   });
-  return [...unknown, ...noTimes];
+  return [...unknown, ...times];
 }
 
-/** Unknown values count as absent. */
+/** Unknown values count as absent. Without a range, times are those of a custom one. */
 export function viewOf(search: Search): View {
   const by = oneOf(bys, search.by) ?? "agent";
-  const range = oneOf(ranges, search.range) ?? "24h";
   const [from, to] = [instantOf(search.from), instantOf(search.to)];
+  const range = oneOf(ranges, search.range) ?? (from || to ? "custom" : "24h");
   const asked = oneOf(intervals, search.interval);
   const testId = isWholeAgent(by) ? undefined : search.testId;
   const view = { by, range, testId, form: oneOf(forms, search.form) ?? "chart", from, to };
@@ -104,11 +106,6 @@ export function rangeFault(from: string | undefined, to: string | undefined): st
 function hoursOf(from: string | undefined, to: string | undefined): number {
   if (from === undefined) return 24;
   return ((to === undefined ? Date.now() : Date.parse(to)) - Date.parse(from)) / hourMs;
-}
-
-function instantOf(text: string | undefined): string | undefined {
-  const time = Date.parse(text ?? "");
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
 function oneOf<T extends string>(known: Record<T, unknown>, text: string | undefined): T | undefined {

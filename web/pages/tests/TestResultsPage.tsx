@@ -11,20 +11,23 @@ import { useEffect } from "react";
 import type { Day } from "../../../src/http/projects/insights-schemas.ts";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
-import { dayText, numberText, rateText } from "../../format.ts";
+import { dayText, numberText, rateText, utcMoment } from "../../format.ts";
+import type { Within } from "../../instant.ts";
 import { eligibilities, ineligibilities, outcomes } from "../../labels.ts";
 import { useLive } from "../../live.ts";
-import { sumOf, testDaysQuery, testRunsQuery, type Within } from "../../queries/test-insights.ts";
+import { sumOf, testDaysQuery, testRunsQuery } from "../../queries/test-insights.ts";
 import { testQuery } from "../../queries/tests.ts";
 import { useRefresh } from "../../refreshing.ts";
+import { InvalidFilters } from "../../ui/InvalidFilters.tsx";
 import { evaluatedText, isEvaluated, OutcomeLegend, OutcomeStrip } from "../../ui/OutcomeStrip.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
 import { rangeText } from "../insights/utc-times.ts";
 import { FailingNotice } from "./Failing.tsx";
 import { ManualResults } from "./ManualResults.tsx";
-import { OutcomeTabs, outcomeOf } from "./OutcomeTabs.tsx";
+import { OutcomeTabs } from "./OutcomeTabs.tsx";
 import { ResultTable } from "./ResultTable.tsx";
+import { faultsOf, filtersOf } from "./results-search.ts";
 import { Versions } from "./Versions.tsx";
 import "../../styles/tests.css";
 
@@ -36,9 +39,7 @@ export function TestResultsPage() {
   const params = route.useParams();
   const { agentId, testId } = params;
   const search = route.useSearch();
-  const isManual = search.kind === "manual";
-  const outcome = outcomeOf(search.outcome);
-  const period = periodOf(search);
+  const { isManual, outcome, period } = filtersOf(search);
   const queries = useQueryClient();
   const { data: test } = useSuspenseQuery(testQuery(testId));
   const days = useQuery(testDaysQuery(agentId, testId));
@@ -72,6 +73,7 @@ export function TestResultsPage() {
       }
     >
       <div className="stack">
+        <InvalidFilters faults={faultsOf(search)} />
         <FailingNotice params={params} />
         <div className="tests-days-place">
           <Loaded query={days}>{found => <Days days={found} />}</Loaded>
@@ -89,7 +91,7 @@ export function TestResultsPage() {
                   <ResultTable runs={items} test={test} params={params} />
                 ) : (
                   !isSearching && (
-                    <NoResult test={test} outcome={outcome} isComplete={!runs.hasNextPage} params={params} />
+                    <NoResult {...{ test, outcome, period, params }} isComplete={!runs.hasNextPage} />
                   )
                 )
               }
@@ -127,23 +129,16 @@ function useTestRuns(
   return { runs, isSearching };
 }
 
-/** Undefined unless both ends are valid dates. */
-function periodOf({ from, to }: { from?: string | undefined; to?: string | undefined }): Within | undefined {
-  const [first, end] = [Date.parse(from ?? ""), Date.parse(to ?? "")];
-  if (Number.isNaN(first) || Number.isNaN(end)) return undefined;
-  return { from: new Date(first).toISOString(), to: new Date(end).toISOString() };
-}
-
 type PeriodLineProps = {
   period: Within;
   outcome: Outcome | undefined;
   params: { projectId: string; agentId: string; testId: string };
 };
 
-function PeriodLine({ period: { from, to }, outcome, params }: PeriodLineProps) {
+function PeriodLine({ period, outcome, params }: PeriodLineProps) {
   return (
     <p className="line">
-      <span>Scheduled {rangeText(Date.parse(from), Date.parse(to), "hour")} (UTC)</span>
+      <span>Scheduled {periodText(period)} (UTC)</span>
       <Link
         to="/projects/$projectId/agents/$agentId/tests/$testId/results"
         params={params}
@@ -154,6 +149,11 @@ function PeriodLine({ period: { from, to }, outcome, params }: PeriodLineProps) 
       </Link>
     </p>
   );
+}
+
+function periodText({ from, to }: Within): string {
+  if (from && to) return rangeText(Date.parse(from), Date.parse(to), "hour");
+  return from ? `since ${utcMoment.format(Date.parse(from))}` : `before ${utcMoment.format(Date.parse(to!))}`;
 }
 
 function pageCount({ pages }: { pages: unknown[] }): number {
@@ -220,17 +220,21 @@ function Days({ days }: { days: Day[] }) {
 type NoResultProps = {
   test: ListedTest;
   outcome: Outcome | undefined;
+  period: Within | undefined;
   /** Every page was read. */
   isComplete: boolean;
   params: { projectId: string; agentId: string; testId: string };
 };
 
-function NoResult({ test, outcome, isComplete, params }: NoResultProps) {
-  const word = outcome && outcomes[outcome].text;
+function NoResult({ test, outcome, period, isComplete, params }: NoResultProps) {
   if (!isComplete) return <p className="quiet">No matches in the evaluations searched so far</p>;
-  if (word) {
+  if (outcome || period) {
+    const nothing = outcome ? `No “${outcomes[outcome].text}” results` : "No evaluations";
     return (
-      <EmptyState icon={outcomes[outcome].icon} title={`No “${word}” results`}>
+      <EmptyState
+        icon={outcome ? outcomes[outcome].icon : "clock"}
+        title={period ? `${nothing} in this period` : nothing}
+      >
         <Link
           to="/projects/$projectId/agents/$agentId/tests/$testId/results"
           params={params}
