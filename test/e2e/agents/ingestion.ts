@@ -8,6 +8,7 @@ import { canonicalBody, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Sent, send } from "../../support/send.ts";
+import { shoot } from "../../support/shoot.ts";
 import { resourceSpans } from "../../wire/make-body.ts";
 
 const browser = useBrowser();
@@ -84,10 +85,14 @@ test("filters are kept in the URL, Back restores them, and an empty result offer
   await open(3);
   await eventually(async () => assert.equal(await rows(page).count(), 3));
   const { href } = new URL(page.url());
-  await page.goto(`${href}?time=year`);
+  await page.goto(`${href}?time=year&service=nobody`);
   await page.getByText("Time: “year” is not a known value.", { exact: true }).waitFor();
+  await page.getByRole("heading", { name: "No matching requests" }).waitFor();
   await assertAccessible(page);
-  await page.getByRole("link", { name: "Clear filters" }).first().click();
+  const clear = page.getByRole("link", { name: "Clear filters" });
+  assert.equal(await clear.count(), 1);
+  await shoot(page, "ingestion-invalid");
+  await clear.click();
   await page.getByText("Invalid filter in the URL").waitFor({ state: "detached" });
   await page.getByLabel("Code", { exact: true }).selectOption("OTLP_NO_SPANS");
   await page.waitForURL(/code=OTLP_NO_SPANS/);

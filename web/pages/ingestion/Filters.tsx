@@ -10,7 +10,9 @@ const route = getRouteApi("/member/projects/$projectId/ingestion");
 
 type Option = { value: string; label: string };
 
-export function Filters({ projectId, sums }: { projectId: string; sums: IngestionSummary }) {
+type FiltersProps = { projectId: string; sums: IngestionSummary; isClearable: boolean };
+
+export function Filters({ projectId, sums, isClearable }: FiltersProps) {
   const search = route.useSearch();
   const navigate = useNavigate();
   const { data: keys = [] } = useInfiniteQuery(keysQuery(projectId));
@@ -50,7 +52,7 @@ export function Filters({ projectId, sums }: { projectId: string; sums: Ingestio
         "Any key",
         keys.map(({ id, name, masked }) => ({ value: id, label: `${name} (${masked})` })),
       )}
-      {Object.values(search).some(value => value !== undefined) && (
+      {isClearable && (
         <Link to="/projects/$projectId/ingestion" params={{ projectId }} search={{}} className="button">
           Clear filters
         </Link>

@@ -42,13 +42,16 @@ function Log({ projectId }: { projectId: string }) {
   });
   useRejections(projectId);
   const isFiltered = Object.values(search).some(value => value !== undefined);
+  const faults = faultsOf(search);
+  // What is wrong with the URL is said along with the link that clears it.
+  const isClearable = isFiltered && faults.length === 0;
   return (
     <Page
       title="Ingestion log"
       about="Requests sent with a valid key in the last 7 days, counted by result. Payloads are not kept. Requests without a valid key are answered 401 and not listed."
     >
       <div className="stack">
-        <InvalidFilters faults={faultsOf(search)} />
+        <InvalidFilters faults={faults} />
         <Loaded query={summary}>
           {sums =>
             sums.codes.length === 0 && !isFiltered ? (
@@ -68,7 +71,7 @@ function Log({ projectId }: { projectId: string }) {
               </EmptyState>
             ) : (
               <>
-                <Filters projectId={projectId} sums={sums} />
+                <Filters projectId={projectId} sums={sums} isClearable={isClearable} />
                 <div className="ingestion-sums">
                   <Codes sums={sums} />
                   <Services projectId={projectId} sums={sums} />
@@ -78,7 +81,7 @@ function Log({ projectId }: { projectId: string }) {
                   <Loaded query={minutes}>
                     {items => (
                       <>
-                        <Minutes projectId={projectId} items={items} isFiltered={isFiltered} />
+                        <Minutes projectId={projectId} items={items} isClearable={isClearable} />
                         <MorePages query={minutes} />
                       </>
                     )}

@@ -23,14 +23,14 @@ function rejectedNoun({ spans, records, dropped }: Pick<IngestionMinute, "spans"
   return spans === 0 ? "log record" : "item";
 }
 
-type MinutesProps = { projectId: string; items: IngestionMinute[]; isFiltered: boolean };
+type MinutesProps = { projectId: string; items: IngestionMinute[]; isClearable: boolean };
 
-export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
+export function Minutes({ projectId, items, isClearable }: MinutesProps) {
   const { data: agents = [] } = useInfiniteQuery(agentsQuery(projectId));
   if (items.length === 0) {
     return (
       <EmptyState icon="search" title="No matching requests">
-        {isFiltered && (
+        {isClearable && (
           <Link to="/projects/$projectId/ingestion" params={{ projectId }} search={{}} className="button">
             Clear filters
           </Link>
