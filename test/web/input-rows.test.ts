@@ -106,10 +106,27 @@ describe("the rows of a document", () => {
     assert.deepEqual(pasted(rows, 1, ["b", "c"]), {
       rows: [{ input: "a" }, { input: "b" }, { input: "c" }, { input: "z" }],
       left: 0,
+      last: 2,
     });
     const many = Array.from({ length: inputsMax }, (_, at) => `input ${at}`);
     const { rows: full, left } = pasted(rows, 1, many);
     assert.deepEqual([full.length, full.at(-1), left], [inputsMax, { input: "z" }, 2]);
+  });
+
+  it("keep what was typed into the row, or removed, before pasted inputs come", () => {
+    const rows = [{ input: "a" }, { input: "typed" }, { input: "z" }];
+    assert.deepEqual(pasted(rows, 1, ["b", "c"]), {
+      rows: [{ input: "a" }, { input: "b" }, { input: "c" }, { input: "typed" }, { input: "z" }],
+      left: 0,
+      last: 3,
+    });
+    assert.deepEqual(pasted([{ input: "a" }], 1, ["b", "c"]), {
+      rows: [{ input: "a" }, { input: "b" }, { input: "c" }],
+      left: 0,
+      last: 2,
+    });
+    const full = Array.from({ length: inputsMax }, (_, at) => ({ input: `input ${at}` }));
+    assert.deepEqual(pasted(full, 1, ["b"]), { rows: full, left: 1, last: 1 });
   });
 
   it("are extended without the blank ones", () => {

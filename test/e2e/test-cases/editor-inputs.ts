@@ -94,6 +94,34 @@ test("pasted inputs become one again without losing what was typed since", async
   await inputsAre(page, "First, edited", "Cancel it\nand tell me when\n", "Last");
 });
 
+test("what is typed while a paste still loads is kept, and typed on after the pasted inputs", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id, { inputs: [{ input: "First" }] });
+  await world.open(`/${id}`);
+  await openSection(page, "The user says");
+  await row(page, 1).press("Enter");
+  await becomesFocused(row(page, 2));
+  let release = () => {};
+  const typed = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  let isHeld = false;
+  await page.route("**/pasted-*.js", async route => {
+    isHeld = true;
+    await typed;
+    await route.continue();
+  });
+  await paste(page, "Cancel it\nTell me when\n");
+  await page.keyboard.type("Typed");
+  await eventually(() => assert.ok(isHeld));
+  release();
+  await inputsAre(page, "First", "Cancel it", "Tell me when", "Typed");
+  await becomesFocused(row(page, 4));
+  await page.keyboard.type(" on");
+  await inputsAre(page, "First", "Cancel it", "Tell me when", "Typed on");
+});
+
 test("a file is shown before it is imported, with what is left out, and an export comes back as it was", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;

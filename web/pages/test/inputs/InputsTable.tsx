@@ -145,10 +145,11 @@ function pasteRows(event: ClipboardEvent, { latest, row, onRows, go }: Paste): v
   void import("./pasted.ts").then(({ readPasted }) => {
     const { inputs, columns } = readPasted(text, html);
     if (inputs.length === 0) return;
-    const { rows: next, left } = pasted(latest.current, row, inputs);
+    // Something may have been typed while the code loaded.
+    const { rows: next, left, last } = pasted(latest.current, row, inputs);
     const added = inputs.length - left;
     onRows(next);
-    go(row + added - 1);
+    go(last);
     const from = columns > 1 ? ` from the first of ${columns} columns` : "";
     const more = left > 0 ? ` ${numberText(left)} more exceed the limit of ${numberText(inputsMax)}.` : "";
     toast(`Pasted ${numberText(added)} inputs${from}.${more}`, {

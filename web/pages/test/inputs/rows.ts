@@ -26,13 +26,18 @@ export function withText(rows: Rows, at: number, input: string): unknown[] {
   return rows.with(at, { ...(isRecord(row) && row), input });
 }
 
-/** The row with the first of the inputs, and new ones below with the rest; `left` do not fit. */
-export function pasted(rows: Rows, at: number, inputs: readonly string[]): { rows: unknown[]; left: number } {
-  const room = inputsMax - (rows.length - 1);
-  const fitting = inputs.slice(0, room);
+/**
+ * The inputs in place of the row, or before it if it has a text by now; `left` do not fit. The caret belongs in the
+ * row `last`: the last of the inputs, or the one with the text.
+ */
+export function pasted(rows: Rows, at: number, inputs: readonly string[]) {
+  const replaced = at < rows.length && isBlank(rows[at]) ? 1 : 0;
+  const fitting = inputs.slice(0, Math.max(0, inputsMax - (rows.length - replaced)));
+  const next = rows.toSpliced(at, replaced, ...fitting.map(input => ({ input })));
   return {
-    rows: rows.toSpliced(at, 1, ...fitting.map(input => ({ input }))),
+    rows: next,
     left: inputs.length - fitting.length,
+    last: Math.min(at + fitting.length - replaced, next.length - 1),
   };
 }
 
