@@ -41,6 +41,15 @@ export const Time = z.iso.datetime();
 /** A time in a query, in any zone. */
 export const Instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
 
+/** For `superRefine`: rejects a time range that ends before it begins. An empty one is accepted, and has nothing in it. */
+export function notReversed<From extends string, To extends string>(from: From, to: To) {
+  return (query: { [Name in From | To]?: Date | undefined }, context: z.RefinementCtx): void => {
+    const [begin, end] = [query[from], query[to]];
+    if (begin === undefined || end === undefined || begin <= end) return;
+    context.addIssue({ code: "custom", path: [from], message: `Must not be after \`${to}\`.` });
+  };
+}
+
 // Number fields of browsers also send `.5`.
 const decimal = /^-?(\d+(\.\d+)?|\.\d+)(e[+-]?\d+)?$/i;
 

@@ -179,6 +179,12 @@ for (const [search, path, text] of [
   [{ verdict: "nonsense" }, "verdict", "Verdict: “nonsense” is not a known value."],
   [{ tokensMin: "many" }, "tokensMin", "Tokens: Wrong."],
   [{ order: "best" }, "order", "order: Wrong."],
+  [
+    { receivedFrom: "2026-11-21T12:00:00Z", receivedTo: "2026-11-20T12:00:00Z" },
+    "receivedFrom",
+    "Received: “Before” must be later than “From”.",
+  ],
+  [{ receivedFrom: "yesterday", receivedTo: "2026-11-20T12:00:00Z" }, "receivedFrom", "Received: Wrong."],
 ] as const) {
   test(`the invalid URL parameter ${path} is named as on the page`, () =>
     assert.equal(invalidText(search, { path, message: "Wrong." }), text));

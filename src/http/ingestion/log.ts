@@ -4,7 +4,7 @@ import { dropReasons } from "../../model/ingestion.ts";
 import { findLastRejection, listIngestion, summarizeIngestion } from "../../store/ingestion/minutes.ts";
 import type { App, Deps } from "../deps.ts";
 import { listingOf, PageQuery, pageOf } from "../page.ts";
-import { Id, Instant, pageSchema, searchText } from "../schemas.ts";
+import { Id, Instant, notReversed, pageSchema, searchText } from "../schemas.ts";
 import { Code, IngestionMinute, IngestionSummary, LastRejection } from "./schemas.ts";
 
 const Range = {
@@ -17,7 +17,7 @@ const IngestionQuery = PageQuery.extend({
   code: Code.optional(),
   keyId: Id.optional(),
   serviceName: searchText(500).optional(),
-});
+}).superRefine(notReversed("from", "to"));
 
 export function registerIngestionLog(app: App, { db }: Deps): void {
   const tags = ["ingestion"];
@@ -75,7 +75,7 @@ export function registerIngestionLog(app: App, { db }: Deps): void {
         tags,
         summary: "Get totals of the ingestion log by code and service name",
         params,
-        querystring: z.object(Range),
+        querystring: z.object(Range).superRefine(notReversed("from", "to")),
         response: { 200: IngestionSummary },
       },
     },

@@ -7,7 +7,7 @@ import { boundedId } from "../../model/trace/identity.ts";
 import type { SpanFilter } from "../../model/trace/span-filter.ts";
 import type { TraceFilters } from "../../store/traces/list.ts";
 import { PageQuery } from "../page.ts";
-import { Flag, Id, Instant, queryNumber, searchText } from "../schemas.ts";
+import { Flag, Id, Instant, notReversed, queryNumber, searchText } from "../schemas.ts";
 
 const number = queryNumber(z.number().nonnegative());
 const count = queryNumber(z.number().nonnegative().int());
@@ -102,7 +102,7 @@ export const TraceQuery = PageQuery.extend({
   attributeValue: searchText(500).optional().describe("The whole value of `attribute`, as text."),
   metadata: searchText(500).optional().describe(`Key in the metadata, or a path such as a.b. ${scanned}`),
   metadataValue: searchText(500).optional().describe("The whole value of `metadata`, as text."),
-});
+}).superRefine(notReversed("receivedFrom", "receivedTo"));
 
 export type TraceQuery = z.output<typeof TraceQuery>;
 

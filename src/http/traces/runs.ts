@@ -7,7 +7,7 @@ import { listTurns } from "../../store/runs/turns.ts";
 import { findTestCase } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
-import { Id, Instant, pageSchema } from "../schemas.ts";
+import { Id, Instant, notReversed, pageSchema } from "../schemas.ts";
 import { AnyRunDetail } from "../test-cases/launch-schemas.ts";
 import { manualRunView } from "../test-cases/launch-view.ts";
 import { Outcome } from "./result-schemas.ts";
@@ -48,7 +48,7 @@ export function registerRuns(app: App, { db }: Deps): void {
           like: Id.optional().describe(
             "manual: only runs with the same input as this manual run, from other launches.",
           ),
-        }),
+        }).superRefine(notReversed("from", "to")),
         response: { 200: pageSchema(AnyRunDetail) },
       },
     },

@@ -303,6 +303,13 @@ describe("the ingestion log", { concurrency: true }, () => {
       const { status } = await owner.client.get(`/api/projects/${owner.projectId}/ingestion${query}`);
       assert.equal(status, 400, query);
     }
+    for (const path of ["ingestion", "ingestion/summary"]) {
+      const query = "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z";
+      const { body } = await owner.client
+        .get(`/api/projects/${owner.projectId}/${path}?${query}`)
+        .expect(400);
+      assert.deepEqual(body.issues, [{ path: "from", message: "Must not be after `to`." }], path);
+    }
     await owner.client.delete(`/api/keys/${second.id}`).expect(204);
     const [revoked] = await read(owner, "?code=OK");
     assert.deepEqual([revoked.keyId, revoked.keyName], [second.id, null]);

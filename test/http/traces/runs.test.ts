@@ -182,6 +182,9 @@ test("the runs of a test are listed by that test's outcome, not by the verdict o
   );
   assert.deepEqual(await within({ to: first }), []);
   await service.client.get(`/api/tests/${id}/runs?from=yesterday`).expect(400);
+  const reversed = new URLSearchParams({ from: second, to: first });
+  const { body: refused } = await service.client.get(`/api/tests/${id}/runs?${reversed}`).expect(400);
+  assert.deepEqual(refused.issues, [{ path: "from", message: "Must not be after `to`." }]);
   await service.client.get(`/api/tests/${id}/runs?outcome=excellent`).expect(400);
 });
 

@@ -509,6 +509,7 @@ test("each filter finds its matches and nothing else", async () => {
     [{ text: "0%_\\ o" }, [plain]],
     [{ receivedFrom: between }, all.slice(0, 5)],
     [{ receivedTo: between }, [rich, plain]],
+    [{ receivedFrom: between, receivedTo: between }, []],
     [{ receivedFrom: "2001-01-01T00:00:00+02:00", receivedTo: "2001-02-01T00:00:00Z" }, []],
   ];
   for (const [query, expected] of cases) {
@@ -545,6 +546,7 @@ for (const query of [
   "checkType=vibes",
   "receivedFrom=yesterday",
   "receivedTo=2026-01-01",
+  "receivedFrom=2026-01-02T00:00:00Z&receivedTo=2026-01-02T00:59:59%2B01:00",
   "durationMinMs=-1",
   "durationMaxMs=1e999",
   "tokensMin=1.5",

@@ -242,16 +242,21 @@ export function rangeFault(
 
 /** Why no trace can match: the ranges that are empty, by their filters' labels. */
 export function emptyRanges(search: TraceSearch): string[] {
-  return filters.flatMap(({ label, by, inputs = by.kind === "time" ? timeInputs : [] }) => {
-    const fault = rangeFault(
-      inputs,
-      inputs.map(({ name }) => search[name]),
-    );
-    if (fault === undefined) return [];
-    const why =
-      by.kind === "time" ? "“Before” must be later than “From”." : "The maximum is less than the minimum.";
-    return [`${label}: ${why}`];
-  });
+  return filters.flatMap(filter => emptyRange(filter, search) ?? []);
+}
+
+function emptyRange(
+  { label, by, inputs = by.kind === "time" ? timeInputs : [] }: Filter,
+  search: TraceSearch,
+): string | undefined {
+  const fault = rangeFault(
+    inputs,
+    inputs.map(({ name }) => search[name]),
+  );
+  if (fault === undefined) return undefined;
+  const why =
+    by.kind === "time" ? "“Before” must be later than “From”." : "The maximum is less than the minimum.";
+  return `${label}: ${why}`;
 }
 
 /** What is wrong with a filter of the URL that the API refused, by the filter's label. */
@@ -262,6 +267,8 @@ export function invalidText(
   const name = path as TraceSearchName;
   const filter = filters.find(({ names }) => names.includes(name));
   if (!filter) return `${path}: ${message}`;
+  const reversed = filter.by.kind === "time" ? emptyRange(filter, search) : undefined;
+  if (reversed !== undefined) return reversed;
   return filter.by.kind === "choice" && search[name]
     ? unknownValueText(filter.label, search[name])
     : `${filter.label}: ${message}`;
