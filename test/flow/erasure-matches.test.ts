@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { placeOf } from "../../src/store/scale/places.ts";
 import { begun, waiting } from "../store/locks.ts";
-import { makeTest } from "../support/app.ts";
+import { makeAgent, makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eraseAll, startErasure } from "../support/erasing.ts";
-import { callSpan } from "../support/log-records.ts";
+import { callSpan, logsOf, questionRecord } from "../support/log-records.ts";
 import { jsonOf, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { resourceSpans } from "../wire/make-body.ts";
@@ -128,4 +128,56 @@ test("a test is disabled if a check has what is erased, and stays active if only
     assert.equal(body.status, id === active.id ? "active" : "disabled", JSON.stringify(body.assertions));
     assert.equal(JSON.stringify(body).includes(text), false);
   }
+});
+
+test("a log record that joins its trace while waiting ones are deleted is a 409 that says what may be gone, and its erasure stays", async () => {
+  const text = "asked during the erasure";
+  const agent = await makeAgent(service.owner, { otlpServiceName: "joining" });
+  await service.client.patch(`/api/agents/${agent.id}`, { conventions: ["*"] }).expect(200);
+  const assertions = [{ type: "response_time", max_ms: 1000 }];
+  await makeTest(service.owner, agent.id, { passiveBehavior: "always_run", assertions });
+  const ids = { traceId: newTraceId(), spanId: newSpanId() };
+  for (const span of [
+    callSpan({ traceId: newTraceId(), spanId: newSpanId() }, { note: text }),
+    callSpan(ids),
+  ]) {
+    const body = { resourceSpans: [resourceSpans("joining", [span])] };
+    assert.equal((await send(service, { body })).status, 200);
+  }
+  assert.equal((await startErasure(erasing(), { text, dryRun: true })).matched, 1);
+
+  // Joining locks the record before the pending run of its trace.
+  const place = await placeOf(service.db, agent.id);
+  const run = await begun(place);
+  const { rowCount } = await run.query(
+    `select from runs r join traces t on t.agent_id = r.agent_id and t.id = r.trace_id
+     where t.external_id = $1 and r.state = 'pending' for update of r`,
+    [ids.traceId],
+  );
+  assert.equal(rowCount, 1);
+  const body = logsOf([questionRecord(ids, text)], "joining");
+  const joined = send(service, { path: "/public/logs", body });
+  await waiting(place, "update runs set due_at");
+  const path = `/api/projects/${service.projectId}/erasures`;
+  const confirmed = service.client.post(path, { text, confirm: 1 }).expect(409);
+  const [refused] = await Promise.all([
+    confirmed,
+    waiting(place, "delete from waiting_records w").then(() => run.commit()),
+  ]);
+  assert.equal((await joined).status, 200);
+
+  assert.equal(refused.body.code, "CONFLICT");
+  assert.equal(
+    refused.body.message,
+    "2 traces match by now, and 1 was confirmed. No trace was erased, at most log records that waited for their span.",
+  );
+  assert.deepEqual(
+    refused.body.issues.map((issue: { path: string }) => issue.path),
+    ["confirm"],
+  );
+  const { items } = (await service.client.get(path).expect(200)).body;
+  const { state, matched, erased, error } = items[0];
+  assert.deepEqual([state, matched, erased], ["failed", 2, 0]);
+  assert.match(error, /^No trace was erased, at most log records/);
+  assert.equal((await eraseAll(erasing(), { text })).erasure.erased, 2);
 });
