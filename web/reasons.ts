@@ -146,7 +146,7 @@ const sentences: { [C in Rendered]: (data: NonNullable<ReasonData[C]>) => string
   no_steps: ({ name }) =>
     `The trace has no steps besides its root, so it is unknown whether ${quote(name)} ran.`,
   no_call_arguments: ({ name, calls }) =>
-    `The trace has no arguments for ${calls === 1 ? "a call" : `${numberText(calls)} calls`} of ${quote(name)}: gen_ai.tool.call.arguments is missing.`,
+    `The trace has no arguments for ${calls === 1 ? "a call" : `${numberText(calls)} calls`} of ${quote(name)}: gen_ai.tool.call.arguments is missing or null.`,
   dependency_not_passed: ({ id }) => `Depends on ${quote(id)}, which did not pass.`,
   dependency_waiting: ({ id }) => `Depends on ${quote(id)}, which is waiting for the judge.`,
   too_many_values: ({ values, max }) =>

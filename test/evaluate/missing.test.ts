@@ -249,7 +249,7 @@ suite("missing", () => {
       { negate: true },
       [undefined],
       "missing_instrumentation",
-      /no arguments for a call of "refund": gen_ai.tool.call.arguments is missing/,
+      /no arguments for a call of "refund": gen_ai.tool.call.arguments is missing or null/,
     ],
     [
       "nor does one beside calls with others",

@@ -78,7 +78,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   no_steps: ({ name }) =>
     `The trace has no steps besides its root, so whether ${quote(name)} ran is unknown.`,
   no_call_arguments: ({ name, calls }) =>
-    `The trace has no arguments for ${calls === 1 ? "a call" : `${calls} calls`} of ${quote(name)}: gen_ai.tool.call.arguments is missing.`,
+    `The trace has no arguments for ${calls === 1 ? "a call" : `${calls} calls`} of ${quote(name)}: gen_ai.tool.call.arguments is missing or null.`,
   turn_not_reached: ({ turn, turns }) => `Turn ${turn} did not take place: the run ended in turn ${turns}.`,
   content_not_stored: () => "The content of the trace was not stored, or has been forgotten.",
   turn_not_in_trace: ({ turn }) => `This trace is a single turn; turn ${turn} is not in it.`,

@@ -149,11 +149,11 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   no_call_arguments: [
     [
       { name: "x", calls: 1 },
-      'The trace has no arguments for a call of "x": gen_ai.tool.call.arguments is missing.',
+      'The trace has no arguments for a call of "x": gen_ai.tool.call.arguments is missing or null.',
     ],
     [
       { name: "x", calls: 2 },
-      'The trace has no arguments for 2 calls of "x": gen_ai.tool.call.arguments is missing.',
+      'The trace has no arguments for 2 calls of "x": gen_ai.tool.call.arguments is missing or null.',
     ],
   ],
   turn_not_reached: [[{ turn: 3, turns: 2 }, "Turn 3 did not take place: the run ended in turn 2."]],
