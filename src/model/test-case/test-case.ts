@@ -1,13 +1,14 @@
 // Test cases: the document with its assertions and scenario, its validation, and readiness for activation.
 import { z } from "zod";
-import { isWithin, pathText } from "../path.ts";
+import { isWithin } from "../path.ts";
 import type { Issue } from "../refusal.ts";
 import { Refusal } from "../refusal.ts";
 import type { Assertion } from "./assertion.ts";
-import { assertionInputSchema, assertionSchema } from "./assertion.ts";
+import { assertionInputSchema } from "./assertion.ts";
 import { assertionIssues } from "./assertion-issues.ts";
 import { inputIssues, inputsMax, repeatsMax, withoutDefaults } from "./inputs.ts";
 import { costIssues } from "./pattern-cost.ts";
+import { sentenceOf, shapeIssues } from "./shape-issues.ts";
 import { soundParts } from "./sound-parts.ts";
 
 export type PassiveBehavior = "always_run" | "run_when_relevant" | "manual_only";
@@ -92,11 +93,11 @@ function readDocument(
     refuse([{ path: "", message: `Nested more than ${levelsMax} levels deep.` }]);
   const costly = areChecked ? [] : costIssues((input as { assertions?: unknown } | null)?.assertions);
   if (costly.length > 0) refuse(costly);
-  const read = testCaseInputSchema.safeParse(input, { error: issue => sentence(issue) });
+  const read = testCaseInputSchema.safeParse(input, { error: issue => sentenceOf(issue) });
   if (!read.success) {
     const sound = soundParts(input, testCaseInputSchema.shape, listsMax);
     refuse([
-      ...read.error.issues.flatMap(issue => issuesOf(issue)),
+      ...read.error.issues.flatMap(issue => shapeIssues(issue)),
       ...(sound ? issuesBeyondShape(completed(sound), more, areChecked) : []),
     ]);
   }
@@ -257,54 +258,6 @@ function refuse(issues: Issue[]): never {
     message: `Invalid test case. ${where}${first?.message ?? ""}`,
     issues: listed,
   });
-}
-
-function issuesOf(issue: z.core.$ZodIssue): Issue[] {
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map(key => ({
-      path: pathText([...issue.path, key]),
-      message: `Unknown field "${key}".`,
-    }));
-  }
-  if (issue.code === "invalid_union") {
-    // Reports the issues of the union member that the client meant.
-    const meant = issue.errors.find(
-      branch => branch.length > 0 && branch.every(({ path }) => path.length > 0),
-    );
-    if (meant) return meant.flatMap(within => issuesOf({ ...within, path: [...issue.path, ...within.path] }));
-  }
-  return [{ path: pathText(issue.path), message: issue.message }];
-}
-
-const expectations: Record<string, string> = {
-  object: "an object",
-  array: "a list",
-  string: "a text",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-};
-
-function sentence(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.input === undefined && issue.code === "invalid_type") return "This field is required.";
-  if (issue.code === "invalid_type") return `Expected ${expectations[issue.expected] ?? issue.expected}.`;
-  if (issue.code === "invalid_union" && issue.discriminator !== undefined) {
-    return `Expected one of ${assertionSchema.options.map(({ def }) => def.shape.type.value).join(", ")}.`;
-  }
-  if (issue.code === "invalid_value") {
-    return `Expected one of ${issue.values.map(value => JSON.stringify(value)).join(", ")}.`;
-  }
-  if (issue.code === "too_small" && issue.origin === "string") return "Must not be empty.";
-  if (issue.code === "too_small") return `${boundOf(issue)} at least ${issue.minimum}.`;
-  if (issue.code === "too_big" && issue.origin === "string") {
-    return `Must have at most ${issue.maximum} characters.`;
-  }
-  if (issue.code === "too_big") return `${boundOf(issue)} at most ${issue.maximum}.`;
-  return undefined;
-}
-
-function boundOf({ origin }: { origin: string }): string {
-  return origin === "array" ? "The number of entries must be" : "Must be";
 }
 
 function isStorable(text: string): boolean {
