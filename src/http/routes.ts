@@ -41,6 +41,7 @@ import { registerBacktests } from "./test-cases/backtests.ts";
 import { registerEditor } from "./test-cases/editor.ts";
 import { registerLaunches } from "./test-cases/launches.ts";
 import { registerTestCases } from "./test-cases/test-cases.ts";
+import { registerVersions } from "./test-cases/versions.ts";
 import { registerConversations } from "./traces/conversations.ts";
 import { registerTraceExport } from "./traces/export.ts";
 import { registerTraceParts } from "./traces/parts.ts";
@@ -85,6 +86,7 @@ export const resources = [
   registerEvents,
   registerEditor,
   registerBacktests,
+  registerVersions,
   registerJudge,
   registerJudgeConnections,
   registerJudgePrices,

@@ -5,7 +5,6 @@ import type { Editor } from "../../editor.ts";
 import { ifThen } from "../../model/if-then.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { backtestTracesMax } from "../../model/run/backtest.ts";
-import { scoreOf } from "../../model/run/run.ts";
 import { evaluatedDocumentOf, type TestCaseDocument } from "../../model/test-case/test-case.ts";
 import { readTextRedactions } from "../../model/trace/text-redactions.ts";
 import type { Database } from "../../store/db.ts";
@@ -21,7 +20,6 @@ import {
   listBacktests,
   type Backtest as StoredBacktest,
 } from "../../store/runs/backtests.ts";
-import { listTestVersions } from "../../store/runs/insights.ts";
 import { findTestCase } from "../../store/test-cases.ts";
 import { listLatestLive } from "../../store/traces/read.ts";
 import type { App, Deps } from "../deps.ts";
@@ -37,13 +35,11 @@ import {
   BacktestDetail,
   BacktestEstimate,
   BacktestResult,
-  TestVersion,
 } from "./backtest-schemas.ts";
 import { type TestParser, testParserOf } from "./parse.ts";
 import { testBytesMax } from "./schemas.ts";
 import { triedTestBody } from "./test-cases.ts";
 
-const versionsMax = 100;
 const params = z.object({ id: z.string() });
 const tags = ["backtests"];
 const estimatesPerMinute = 30;
@@ -67,7 +63,6 @@ export function registerBacktests(app: App, deps: Deps & { editor: Editor }): vo
   registerStart(app, deps, loop);
   registerReads(app, deps);
   registerEnds(app, deps, loop);
-  registerVersions(app, deps);
 }
 
 function registerStart(app: App, deps: Deps & { editor: Editor }, loop: BacktestLoop): void {
@@ -221,32 +216,6 @@ function registerEnds(app: App, { db }: Deps, loop: BacktestLoop): void {
       await deleteBacktest(db, id);
       loop.abort(id.toLowerCase());
       return reply.code(204).send();
-    },
-  );
-}
-
-function registerVersions(app: App, { db }: Deps): void {
-  app.get(
-    "/api/tests/:id/versions",
-    {
-      schema: {
-        tags: ["tests"],
-        summary: "Count the results of a test on live traffic by its version, newest first",
-        params,
-        response: { 200: z.object({ items: z.array(TestVersion) }) },
-      },
-    },
-    async ({ params: { id } }) => {
-      const versions = await listTestVersions(db, id, versionsMax);
-      return {
-        items: versions.map(({ version, firstRunAt, lastRunAt, ...counts }) => ({
-          version,
-          counts,
-          passRate: scoreOf(counts),
-          firstRunAt: firstRunAt.toISOString(),
-          lastRunAt: lastRunAt.toISOString(),
-        })),
-      };
     },
   );
 }

@@ -1,0 +1,34 @@
+// /api/tests/:id/versions: results of a test on live traffic by its version.
+import { z } from "zod";
+import { scoreOf } from "../../model/run/run.ts";
+import { listTestVersions } from "../../store/runs/insights.ts";
+import type { App, Deps } from "../deps.ts";
+import { TestVersion } from "./backtest-schemas.ts";
+
+const versionsMax = 100;
+
+export function registerVersions(app: App, { db }: Deps): void {
+  app.get(
+    "/api/tests/:id/versions",
+    {
+      schema: {
+        tags: ["tests"],
+        summary: "Count the results of a test on live traffic by its version, newest first",
+        params: z.object({ id: z.string() }),
+        response: { 200: z.object({ items: z.array(TestVersion) }) },
+      },
+    },
+    async ({ params: { id } }) => {
+      const versions = await listTestVersions(db, id, versionsMax);
+      return {
+        items: versions.map(({ version, firstRunAt, lastRunAt, ...counts }) => ({
+          version,
+          counts,
+          passRate: scoreOf(counts),
+          firstRunAt: firstRunAt.toISOString(),
+          lastRunAt: lastRunAt.toISOString(),
+        })),
+      };
+    },
+  );
+}
