@@ -10,8 +10,9 @@ import { bearerAt, cloudKeyAt, jwtAt, KeySearch } from "./known-keys.ts";
 import { NumberSearch } from "./numbers.ts";
 import { type BuiltInRule, type Ranks, ranksOf } from "./rules.ts";
 import { blankMark, jointMark, lastLetterMark, leadMark, markOf } from "./secret-marks.ts";
-import { isPartOfValue, SecretSearch, secretIn, urlPasswordAt } from "./secrets.ts";
+import { isPartOfValue, SecretSearch, secretIn } from "./secrets.ts";
 import { codeAt, type Text } from "./units.ts";
+import { urlPasswordAt } from "./url-password.ts";
 
 /** What a character may begin. */
 const [digit, atSign, colon, equals, hyphen, underscore, keyLetter, jwtLetter, bearerLetter, wordLetter] = [
