@@ -5,7 +5,7 @@ import type { Database } from "../db.ts";
 import { placeOfRow } from "../scale/places.ts";
 import { inputPreview, previewColumn } from "./launch-inputs.ts";
 import { listTestsOfLaunch } from "./launch-tests.ts";
-import { type CountRow, countColumns, toSummary } from "./launches.ts";
+import { type CountRow, countColumns, toSummary } from "./result-counts.ts";
 
 /** `after`: the id of the last item of the previous page. `changed`: only items whose change is not "same". */
 export type ComparisonPage = {

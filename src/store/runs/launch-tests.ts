@@ -3,7 +3,7 @@ import type { LaunchTest } from "../../model/run/launch.ts";
 import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
 import type { Database } from "../db.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
-import { type CountRow, countColumns, toSummary } from "./launches.ts";
+import { type CountRow, countColumns, toSummary } from "./result-counts.ts";
 
 /** The tests of a launch, or some of them, in its order; without those whose runs were all deleted. */
 export async function listTestsOfLaunch(

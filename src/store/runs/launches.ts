@@ -2,8 +2,7 @@
 import { hash } from "node:crypto";
 import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
-import type { Launch, LaunchCounts, LaunchSource, RunSummary } from "../../model/run/launch.ts";
-import { passRateOf } from "../../model/run/pass-rate.ts";
+import type { Launch, LaunchSource } from "../../model/run/launch.ts";
 import { runCountOf } from "../../model/test-case/inputs.ts";
 import { evaluatedDocumentOf } from "../../model/test-case/test-case.ts";
 import { clockIsOff, lateAt } from "../clock.ts";
@@ -14,6 +13,7 @@ import { newId } from "../new-id.ts";
 import { openLimit } from "../open-limit.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
 import type { RunnableTest } from "../test-cases.ts";
+import { type CountRow, countColumns, toSummary } from "./result-counts.ts";
 
 /** `repeats`: in place of the tests' own. */
 export type NewLaunch = {
@@ -235,29 +235,6 @@ export async function settleLaunches(client: pg.PoolClient, ids: string[]): Prom
       where own.id = any ($1::uuid[]) and l.id = own.id and l.state in ('queued', 'running')`,
     [ids],
   );
-}
-
-/** Counts of `runs r` by result, as SQL. `decided` and `succeeded` make the pass rate. */
-export const countColumns = `count(*)::int as runs,
-    count(*) filter (where r.verdict = 'passed')::int as passed,
-    count(*) filter (where r.verdict = 'failed')::int as failed,
-    count(*) filter (where r.verdict = 'skipped')::int as skipped,
-    count(*) filter (where r.verdict = 'missing_instrumentation')::int as missing_instrumentation,
-    count(*) filter (where r.state = 'error')::int as error,
-    count(*) filter (where r.state = 'cancelled')::int as cancelled,
-    count(*) filter (where r.state in ('pending', 'running') and r.verdict is null)::int as open,
-    count(*) filter (where r.verdict = 'passed' and not r.outage_open)::int as succeeded,
-    count(*) filter (where r.verdict = 'failed' or r.verdict = 'passed' and not r.outage_open)::int as decided`;
-
-export type CountRow = LaunchCounts & { runs: number; succeeded: number; decided: number };
-
-export function toSummary(row: CountRow): RunSummary {
-  const { runs, passed, failed, skipped, missing_instrumentation, error, cancelled, open } = row;
-  return {
-    runs,
-    counts: { passed, failed, skipped, missing_instrumentation, error, cancelled, open },
-    passRate: passRateOf(row.succeeded, row.decided),
-  };
 }
 
 const selectLaunch = `select l.id, l.agent_id, l.created_at, l.source, l.state, l.test_count,
