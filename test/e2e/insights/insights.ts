@@ -118,6 +118,13 @@ test("a bar of one test links to exactly the results it counts, whatever the ver
   }
   await page.getByRole("link", { name: "Any time" }).click();
   await page.waitForURL(url => url.searchParams.get("from") === null);
+  const { origin, pathname } = new URL(page.url());
+  await page.goto(`${origin}${pathname}?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z`);
+  const rows = page
+    .getByRole("table")
+    .getByRole("row")
+    .filter({ has: page.getByRole("link") });
+  await eventually(async () => assert.equal(await rows.count(), 6, "a reversed time range is ignored"));
 });
 
 test("a bar's number equals the number of rows in Traces that it links to", async () => {
