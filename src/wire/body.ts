@@ -8,6 +8,7 @@ import type { MediaType } from "./media-type.ts";
 import type { OtlpGroup } from "./otlp-groups.ts";
 import { readOtlpJson } from "./otlp-json.ts";
 import { readOtlpProtobuf } from "./otlp-protobuf.ts";
+import { refuseGzip } from "./still-gzip.ts";
 import { shapeRefusal, unknownShape } from "./unknown-shape.ts";
 
 export type { DecodeLimits, PlatformHint };
@@ -21,6 +22,7 @@ export type DecodedBody =
  * OTLP_PROTOBUF_INVALID, PAYLOAD_TOO_LARGE. OTLP groups may be refused one by one.
  */
 export function decodeBody(bytes: Buffer, mediaType: MediaType, limits: DecodeLimits): DecodedBody {
+  refuseGzip(bytes, mediaType);
   if (mediaType === "protobuf") return { path: "otlp", groups: readOtlpProtobuf(bytes, limits) };
   const { value: body, exact } = parseJson(bytes, limits);
   if (!isRecord(body)) throw unknownShape(body);

@@ -40,6 +40,12 @@ function parseOrRefuse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
+    if (/^\s*$/.test(text)) {
+      throw new Refusal("VALIDATION_ERROR", {
+        message: "The body is empty, which is not valid JSON.",
+        hint: "Check that the request has a body, and that no proxy drops it.",
+      });
+    }
     // The parser's own message quotes the body.
     throw new Refusal("VALIDATION_ERROR", { message: "The body is not valid JSON." });
   }

@@ -10,6 +10,7 @@ import { type DecodeLimits, tooManyRecords, tooManyServices } from "./limits.ts"
 import type { MediaType } from "./media-type.ts";
 import { readLogsJson } from "./otlp-logs-json.ts";
 import { readLogsProtobuf } from "./otlp-logs-protobuf.ts";
+import { refuseGzip } from "./still-gzip.ts";
 
 /** The log records of one service. */
 export type ServiceRecords = {
@@ -41,6 +42,7 @@ export function decodeLogs(
   limits: DecodeLimits,
   isRead: (serviceName: string) => boolean,
 ): ServiceRecords[] {
+  refuseGzip(bytes, mediaType);
   const collecting = new RecordCollecting(limits, isRead);
   if (mediaType === "protobuf") readLogsProtobuf(bytes, limits, collecting);
   else {

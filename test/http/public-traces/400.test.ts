@@ -289,9 +289,23 @@ test("a large truncated gzip body is 400, as a small one is", async () => {
   await refusal("VALIDATION_ERROR", { headers, body: Buffer.concat([large, Buffer.from([0])]) });
 });
 
-test("gzip without a Content-Encoding is not decompressed", async () => {
-  await refusal("VALIDATION_ERROR", { body: gzipSync(text) });
-  await refusal("OTLP_PROTOBUF_INVALID", { type: proto, body: gzipSync(text) });
+test("gzip without a Content-Encoding is not decompressed, and the answer says what to send", async () => {
+  const twice = { body: gzipSync(gzipSync(text)), headers: { "content-encoding": "gzip" } };
+  for (const request of [{ body: gzipSync(text) }, twice]) {
+    for (const path of ["/public/traces", "/public/logs"]) {
+      const { message, hint } = await refusal("VALIDATION_ERROR", { path, ...request });
+      assert.match(message, /compressed with gzip more often/);
+      assert.match(hint!, /Content-Encoding: gzip/);
+      const { message: ofProtobuf } = await refusal("OTLP_PROTOBUF_INVALID", { path, type: proto, ...request });
+      assert.match(ofProtobuf, /compressed with gzip more often/);
+    }
+  }
+});
+
+test("an empty body of JSON says so", async () => {
+  const { message, hint } = await refusal("VALIDATION_ERROR", { body: Buffer.alloc(0) });
+  assert.equal(message, "The body is empty, which is not valid JSON.");
+  assert.match(hint!, /has a body/);
 });
 
 type Access = "full" | "one" | "two" | "none";
