@@ -23,7 +23,7 @@ SVC_DATA_DIR: see docs/configuration.md in ${root}
 const [command = "start", ...args] = process.argv.slice(2);
 if (command === "--version" || command === "-V") {
   process.stdout.write(`${JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version}\n`);
-} else if (["--help", "-h", "help"].includes(command)) {
+} else if (["--help", "-h", "help"].includes(command === "start" ? args[0] : command)) {
   process.stdout.write(usage);
 } else if (!Object.hasOwn(commands, command) || (command === "start" && args.length > 0)) {
   process.stderr.write(`error: unknown command: ${[command, ...args].join(" ")}\n\n${usage}`);

@@ -18,6 +18,7 @@ const serving = ["src/main.ts", "demo/main.ts"];
 
 const [script, ...args] = process.argv.slice(2);
 if (script === undefined) fail("usage: node scripts/launch.mjs <script.ts> [arguments]");
+if (serving.includes(script)) refuseArguments();
 await installPackages(script);
 const node = findNode();
 if (serving.includes(script)) {
@@ -25,6 +26,15 @@ if (serving.includes(script)) {
   await supervise(node, [join(root, script), ...args]);
 } else {
   await replaceProcess(node, [join(root, script), ...args]);
+}
+
+/** They would be ignored: the service is configured by variables. npm keeps `--port` of `npm start --port 5000` to itself. */
+function refuseArguments() {
+  const unknown = args.filter(arg => arg !== "--verbose");
+  if (unknown.length === 0) return;
+  fail(
+    `unknown argument ${unknown.join(" ")}: variables configure the service, as in PORT=5000 npm start; see docs/configuration.md`,
+  );
 }
 
 /**

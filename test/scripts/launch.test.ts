@@ -65,8 +65,13 @@ type Launched = {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
-function launch(root: string, script: string, env: Record<string, string> = {}): Launched {
-  const child = spawn(process.execPath, [join(root, "scripts/launch.mjs"), script, "one", "two three"], {
+function launch(
+  root: string,
+  script: string,
+  env: Record<string, string> = {},
+  args = script === "src/main.ts" ? [] : ["one", "two three"],
+): Launched {
+  const child = spawn(process.execPath, [join(root, "scripts/launch.mjs"), script, ...args], {
     cwd: scratch,
     env: { PATH: process.env["PATH"], HOME: scratch, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -110,6 +115,13 @@ suite("a script that is no service", () => {
     assert.deepEqual(await ended, { code: 7, signal: null });
     assert.equal(output(), '["one","two three"]\n');
   });
+});
+
+test("the service is not started with an argument, which it would not read", async () => {
+  const root = project({ files: { "src/main.ts": service } });
+  const { output, ended } = launch(root, "src/main.ts", {}, ["--port", "5000"]);
+  assert.deepEqual(await ended, { code: 1, signal: null });
+  assert.match(output(), /^onlooker: unknown argument --port 5000: [^\n]*PORT=5000 npm start[^\n]*\n$/);
 });
 
 suite("a service that dies", () => {
