@@ -7,6 +7,7 @@ import { knownProblem } from "./command/known-problem.ts";
 import { commandName } from "./config/package.ts";
 import { readConfig } from "./config.ts";
 import { openAuth } from "./http/accounts/auth.ts";
+import { NewPassword, passwordLengthMax, passwordLengthMin } from "./http/accounts/schemas.ts";
 import { openBackground } from "./http/background.ts";
 import { ExactName, Name } from "./http/schemas.ts";
 import type { Account } from "./model/account.ts";
@@ -155,6 +156,10 @@ async function bootstrap(db: Database, options: Options): Promise<Created> {
 
 /** Signs up without sending the verification email or keeping a session. */
 async function createAccount(db: Database, { email, password }: Options): Promise<Account> {
+  // The library says that it is too short, and not how long it must be.
+  if (!NewPassword.safeParse(password).success) {
+    throw new UsageError(`--password must have ${passwordLengthMin} to ${passwordLengthMax} characters.`);
+  }
   const mailer = { send: async () => {}, forget: async () => {} };
   const config = { baseUrl: "http://localhost" };
   const auth = await openAuth({ db, mailer, log, config, limitAccounts: false }, openBackground(log));
@@ -165,7 +170,7 @@ async function createAccount(db: Database, { email, password }: Options): Promis
   } catch (error) {
     const { statusCode, message } = error as { statusCode?: number; message: string };
     if (statusCode === undefined || statusCode >= 500) throw error;
-    throw new UsageError(`Cannot create the account: ${message}.`);
+    throw new UsageError(`Cannot create the account: ${message.replace(/^\[body\.\w+\] /, "")}.`);
   }
 }
 

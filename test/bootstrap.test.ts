@@ -96,7 +96,12 @@ describe("bootstrap", () => {
     const wrong: [string[], Record<string, string>, RegExp][] = [
       [needed.slice(2), env, /^error: required option '--email <email>' not specified\n/],
       [[...needed, "--frobnicate"], env, /--frobnicate/],
-      [["--email", "new@example.com", "--password", "short", ...needed.slice(4)], env, /password/i],
+      [
+        ["--email", "new@example.com", "--password", "short", ...needed.slice(4)],
+        env,
+        /^--password must have 8 to 128/,
+      ],
+      [["--email", "nobody", ...needed.slice(2)], env, /^Cannot create the account: Invalid email/],
       [[...needed, "--project", "x".repeat(201)], env, /^error: option '--project <name>' .*200/],
       [[...needed, "--agent", " "], env, /^error: option '--agent <name>' .*empty/],
       [[...needed, "--service-name", "x".repeat(256)], env, /^error: option '--service-name <name>' .*255/],

@@ -537,11 +537,19 @@ test("wrong usage and rejected requests exit with 2 and a line that says why, an
       undefined,
       /option '--url <url>' argument 'nowhere' is invalid/,
     ],
-    [["--agent", agentId, "--url", "http://127.0.0.1:1"], undefined, /cannot be reached/],
+    [["--agent", agentId, "--url", "http://127.0.0.1:1"], undefined, /cannot be reached .* and --url\.$/m],
+    [["--agent", agentId, "--url", "http://127.0.0.1:99999"], undefined, /It must be a URL, such as https:/],
+    [["--agent", agentId, "--url", `${elsewhere.url}/?a=b`], undefined, /no query or fragment/],
+    [
+      ["--agent", agentId, "--url", "http://u:hidden@127.0.0.1:1"],
+      undefined,
+      /--url must not contain a user/,
+    ],
+    [["--agent", agentId], { SVC_TOKEN: "svcp_a b" }, /invalid access token: it contains a space/],
   ] as [string[], object | undefined, RegExp][]) {
     const { code, out, err } = await svc(args, environment);
     assert.deepEqual([code, out], [2, ""], err);
     assert.match(err, why);
-    assert.equal(err.includes(token) || err.includes(unknown), false);
+    for (const secret of [token, unknown, "hidden"]) assert.equal(err.includes(secret), false);
   }
 });

@@ -36,6 +36,8 @@ export async function writeArchive(file: string, at: Date): Promise<ArchiveWrite
   // Not the process ID: containers that share a folder may have the same one.
   const draft = join(dirname(file), `.${basename(file)}.partial-${randomUUID()}`);
   const handle = await open(draft, "wx", 0o600).catch(error => {
+    if (error.code === "ENOENT")
+      throw new ArchiveError(`The folder ${dirname(file)} does not exist. Create it, or choose another.`);
     throw new ArchiveError(`The backup cannot be written: ${(error as Error).message}.`);
   });
   const output = handle.createWriteStream();
@@ -133,6 +135,9 @@ export async function* readArchive(file: string): AsyncGenerator<Member> {
       yield member;
     }
   } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new ArchiveError(`${file} does not exist. Check the path.`);
+    if (code === "EISDIR") throw new ArchiveError(`${file} is a folder. Pass the file of a backup.`);
     throw new ArchiveError(`${file} is no whole backup: ${(error as Error).message}.`);
   }
   if (sums !== read.join(""))

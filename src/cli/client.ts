@@ -62,7 +62,7 @@ async function ask(
   } catch (error) {
     const { cause } = error as { cause?: { code?: string; message?: string } };
     return new UnavailableError(
-      `${url} cannot be reached (${cause?.code || cause?.message || "no answer"}).`,
+      `${url} cannot be reached (${cause?.code || cause?.message || "no answer"}). Check that the service is running, and --url.`,
     );
   }
   const { status } = response;
@@ -75,7 +75,7 @@ async function ask(
   }
   if (status === 404 && answer !== undefined) return new NotFoundError(`${url}${path} was not found.`);
   const {
-    message = `${url} answered ${status}; is it an Onlooker service?`,
+    message = `${url} answered ${status}; is it an Onlooker service? Check --url.`,
     code,
     hint,
     issues,

@@ -1,6 +1,7 @@
 // Reads the values of the command's options; an invalid value is an error that says what is valid.
 import { type Command, InvalidArgumentError } from "commander";
 import { repeatsMax } from "../model/test-case/inputs.ts";
+import { CliError } from "./client.ts";
 import { type FailureKind, failureKinds } from "./report.ts";
 
 export function nonEmpty(text: string): string {
@@ -11,7 +12,10 @@ export function nonEmpty(text: string): string {
 /** Not in an option parser, because its error would print the token. */
 export function requireToken(command: Command, token: string | undefined): string {
   if (!token) return command.error("error: no access token: set SVC_TOKEN or pass --token");
-  if (!/^[\x21-\x7e]+$/.test(token)) return command.error("error: invalid access token");
+  if (!/^[\x21-\x7e]+$/.test(token))
+    return command.error(
+      "error: invalid access token: it contains a space or another character that tokens do not have",
+    );
   return token;
 }
 
@@ -28,9 +32,18 @@ export function readFailOn(text: string): FailureKind[] {
   });
 }
 
+/** Its path, if there is one, is that of a proxy. */
 export function serviceUrl(text: string): string {
-  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text.replace(/\/+$/, "");
-  throw new InvalidArgumentError("It must start with http:// or https://.");
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new InvalidArgumentError("It must be a URL, such as https://onlooker.example.com.");
+  }
+  // The parser's own error would print the password.
+  if (url.username + url.password !== "") throw new CliError("--url must not contain a user or password.");
+  if (url.search + url.hash !== "") {
+    throw new InvalidArgumentError("It must have no query or fragment, as in https://onlooker.example.com.");
+  }
+  return text.replace(/\/+$/, "");
 }
 
 /** "0.9" or "90%", as a share from 0 to 1. */

@@ -25,6 +25,13 @@ export function knownProblem(error: unknown): string | undefined {
       return `the database user lacks a privilege (${message}). Make it the owner of the database and of Onlooker's tables; in an empty database this suffices: grant create on schema public to …`;
     case "53300":
       return `the database has no free connection (${message}). Close connections of other programs, or raise its limit: max_connections in postgresql.conf, or that of the user or database in the message.`;
+    case "ECONNREFUSED":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+    case "ETIMEDOUT":
+    case "EHOSTUNREACH":
+    case "ENETUNREACH":
+      return `the database cannot be reached (${message || code}). Start it, or fix DATABASE_URL.`;
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
     case "SELF_SIGNED_CERT_IN_CHAIN":
     case "UNABLE_TO_GET_ISSUER_CERT":

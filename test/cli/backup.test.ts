@@ -27,6 +27,34 @@ test("a data folder without a database is refused in one line that names it, and
   assert.deepEqual(readdirSync(empty), []);
 });
 
+test("a missing folder or file, and a folder as a file, are refused with what to do", async () => {
+  const missing = join(scratch, "missing");
+  const database = await freshDatabase();
+  const env = { DATABASE_URL: database.url, SVC_DATA_DIR: scratch };
+  try {
+    for (const [args, expected] of [
+      [
+        ["backup", join(missing, "file.backup")],
+        `The folder ${missing} does not exist. Create it, or choose another.\n`,
+      ],
+      [["restore", missing], `${missing} does not exist. Check the path.\n`],
+      [["restore", "--check", scratch], `${scratch} is a folder. Pass the file of a backup.\n`],
+    ] as const) {
+      const { code, stderr } = await svc([...args], env);
+      assert.deepEqual([code, stderr], [2, expected]);
+    }
+  } finally {
+    await database.drop();
+  }
+});
+
+test("a database that cannot be reached is refused in one line", async () => {
+  const env = { DATABASE_URL: "postgresql://127.0.0.1:1/x", SVC_DATA_DIR: scratch };
+  const { code, stderr } = await svc(["backup", join(scratch, "file.backup")], env);
+  assert.equal(code, 2);
+  assert.match(stderr, /^The database cannot be reached \([^\n]*\)\. [^\n]*DATABASE_URL\.\n$/);
+});
+
 test("another key than the service's is refused, or left out on request, and the service is not told of it", async () => {
   const database = await freshDatabase();
   const db = openFresh(database.url);

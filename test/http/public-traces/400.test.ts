@@ -296,7 +296,11 @@ test("gzip without a Content-Encoding is not decompressed, and the answer says w
       const { message, hint } = await refusal("VALIDATION_ERROR", { path, ...request });
       assert.match(message, /compressed with gzip more often/);
       assert.match(hint!, /Content-Encoding: gzip/);
-      const { message: ofProtobuf } = await refusal("OTLP_PROTOBUF_INVALID", { path, type: proto, ...request });
+      const { message: ofProtobuf } = await refusal("OTLP_PROTOBUF_INVALID", {
+        path,
+        type: proto,
+        ...request,
+      });
       assert.match(ofProtobuf, /compressed with gzip more often/);
     }
   }
