@@ -1,6 +1,6 @@
 // The launcher, run as npm runs it, in small projects of its own: what it installs, what it refuses, what it restarts.
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -122,6 +122,15 @@ test("the service is not started with an argument, which it would not read", asy
   const { output, ended } = launch(root, "src/main.ts", {}, ["--port", "5000"]);
   assert.deepEqual(await ended, { code: 1, signal: null });
   assert.match(output(), /^onlooker: unknown argument --port 5000: [^\n]*PORT=5000 npm start[^\n]*\n$/);
+});
+
+test("the command of the package prints its help also after start", () => {
+  const command = join(import.meta.dirname, "../../bin/onlooker.mjs");
+  for (const args of [["--help"], ["start", "--help"]]) {
+    const { status, stdout } = spawnSync(process.execPath, [command, ...args], { encoding: "utf8" });
+    assert.equal(status, 0);
+    assert.match(stdout, /^Usage: onlooker \[start\]/);
+  }
 });
 
 suite("a service that dies", () => {
