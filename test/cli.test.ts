@@ -530,7 +530,7 @@ test("wrong usage and rejected requests exit with 2 and a line that says why, an
     [["--agent", agentId, "--tests", "nothing"], undefined, /no test “nothing”/],
     [["--agent", agentId, "--tests", crypto.randomUUID()], undefined, /no test “/],
     [["--agent", agentId, "--url", elsewhere.url], undefined, /answered 404; is it an Onlooker service/],
-    [["--agent", agentId], undefined, /no Active test/],
+    [["--agent", agentId], undefined, /no Active test case\. Activate one, or name the tests to run/],
     [["--agent", agentId], { SVC_TOKEN: unknown }, /unknown, revoked or expired/],
     [
       ["--agent", agentId, "--url", "nowhere"],

@@ -181,7 +181,7 @@ export function registerErasures(app: App, deps: ErasureDeps): void {
     if (!latest) {
       throw new Refusal("CONFLICT", {
         message: `No dry run of this criterion has ended within the last ${dryRunMs / 60_000} minutes.`,
-        hint: "Start one with dryRun: true, look at what it finds, then confirm its number.",
+        hint: "Start a dry run, look at what it finds, then confirm its number.",
       });
     }
     // An earlier one may have found more, but a number that none found would confirm traces that nobody looked at.

@@ -52,7 +52,7 @@ function allActive(tests: RunnableTest[]): RunnableTest[] {
   if (active.length > 0) return active;
   throw new Refusal("CONFLICT", {
     message: "This agent has no Active test case.",
-    hint: "Activate one, or pass disabled ones in testIds.",
+    hint: "Activate one, or name the tests to run, which may be disabled.",
   });
 }
 
