@@ -493,6 +493,8 @@ test("deleting the connection during a run ends the waiting test runs, each with
   await page.getByText("1 turn was not sent.").waitFor();
   await page.getByRole("link", { name: "Open connection settings" }).click();
   await page.waitForURL("**/settings#connection");
+  // Until it is there, the page of the run still is, and does not ask again.
+  await page.getByRole("heading", { level: 2, name: "Connection" }).waitFor();
   await connect(opened, { waitMs: 0 });
   await page.goBack();
   await page.getByText("1 turn was not sent.").waitFor();
