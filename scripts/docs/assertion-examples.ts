@@ -49,7 +49,7 @@ export const examples: Record<AssertionType, Example> = {
       'Integers beyond ±(2^53−1) are kept as decimal text, in tests as in traces: `9007199254740993` is `"9007199254740993"`. `$gt`, `$gte`, `$lt` and `$lte` compare them exactly.',
       'In place of a value: `{"$regex"}`, `{"$in"}`, `{"$gt"}`, `{"$gte"}`, `{"$lt"}`, `{"$lte"}` or `{"$exists"}`.',
       'To forbid a call: `"negate": true`, or `"min": 0, "max": 0`.',
-      "A call without `gen_ai.tool.call.arguments` has none of the expected ones. Where the check would pass because of that, it is missing instrumentation.",
+      "A call without `gen_ai.tool.call.arguments`, or with `null` there, has none of the expected ones. Where the check would pass because of that, it is missing instrumentation.",
     ],
   },
   token_limit: {
