@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 /** An id in a body or a reply, in lower case as the database writes it. */
-export const Id = z.guid().toLowerCase();
+export const Id = z.guid("Must be a UUID.").toLowerCase();
 
 // A text column cannot hold U+0000, and an unpaired surrogate would be stored as another character.
 const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();

@@ -42,6 +42,7 @@ test("leaving settings asks once for all forms; Stay keeps the texts, and Leave 
   await leave();
   await guard.getByRole("button", { name: "Leave" }).click();
   await page.waitForURL(/\/insights$/);
+  await page.getByRole("heading", { level: 1, name: "Insights" }).waitFor();
   assert.equal(await guard.count(), 0, "asks a second time");
   await page.goBack();
   await eventually(async () => assert.equal(await agentName.inputValue(), "Robot"));
@@ -53,6 +54,7 @@ test("leaving settings does not ask after saving, after undoing the changes, or 
   const leaves = async () => {
     await leave();
     await page.waitForURL(/\/insights$/);
+    await page.getByRole("heading", { level: 1, name: "Insights" }).waitFor();
     assert.equal(await guard.count(), 0);
     await page.goBack();
     await agentName.waitFor();
