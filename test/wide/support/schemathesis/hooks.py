@@ -9,7 +9,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 RULES = [
     # Two fields are compared, or counted together.
     r"Must be before `to`\.",
-    r"Must not be after `to`\.",
+    r"Must not be after `(to|receivedTo)`\.",
     r"Must (not be more than|be at most) \d+ (hours|days) before `to`\.",
     r"max is smaller than min, which is ",
     r"Expected one entry per criterion: ",
