@@ -60,6 +60,8 @@ async function findOutWhyItFailed(page: Page): Promise<void> {
 async function editTest(page: Page, agent: WatchedAgent): Promise<void> {
   await page.click(link("Test cases"));
   await page.click(link("Answers with success"));
+  // The list has a button “Name”, too, which sorts it.
+  await page.waitFor(heading("Answers with success"));
   await page.click(button(/^Name/));
   await page.fill(field("Name"), "Answers with 201");
   await page.shoot("editor");
