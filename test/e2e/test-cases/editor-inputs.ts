@@ -76,7 +76,8 @@ test("inputs are written like cells of a spreadsheet, and a second turn asks whi
   assert.deepEqual(complaints, []);
 });
 
-test("pasted inputs become one again without losing what was typed since", async () => {
+/** The editor of a test with one input, and the focus in a second, empty row. */
+async function openSecondRow(): Promise<Page> {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id, { inputs: [{ input: "First" }] });
@@ -84,6 +85,11 @@ test("pasted inputs become one again without losing what was typed since", async
   await openSection(page, "The user says");
   await row(page, 1).press("Enter");
   await becomesFocused(row(page, 2));
+  return page;
+}
+
+test("pasted inputs become one again without losing what was typed since", async () => {
+  const page = await openSecondRow();
   await paste(page, "Cancel it\nand tell me when\n");
   await inputsAre(page, "First", "Cancel it", "and tell me when");
   await row(page, 1).fill("First, edited");
@@ -95,13 +101,7 @@ test("pasted inputs become one again without losing what was typed since", async
 });
 
 test("what is typed while a paste still loads is kept, and typed on after the pasted inputs", async () => {
-  const world = await openWorld(browser);
-  const { page, owner, agent } = world;
-  const { id } = await makeTest(owner, agent.id, { inputs: [{ input: "First" }] });
-  await world.open(`/${id}`);
-  await openSection(page, "The user says");
-  await row(page, 1).press("Enter");
-  await becomesFocused(row(page, 2));
+  const page = await openSecondRow();
   let release = () => {};
   const typed = new Promise<void>(resolve => {
     release = resolve;
