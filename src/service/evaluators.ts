@@ -53,12 +53,12 @@ export class Evaluators {
     this.#waking = true;
     setImmediate(() => {
       this.#waking = false;
-      for (const thread of this.#threads) thread.postMessage("wake");
+      this.#wakeAll();
     });
   }
 
-  #wakeOthers(busy: Worker): void {
-    for (const thread of this.#threads) if (thread !== busy) thread.postMessage("wake");
+  #wakeAll(except?: Worker): void {
+    for (const thread of this.#threads) if (thread !== except) thread.postMessage("wake");
   }
 
   /** Lets runs finish for `graceMs` and releases the others. Further calls return when the first one does. */
@@ -87,7 +87,7 @@ export class Evaluators {
     this.#threads.add(thread);
     thread.on("message", (message: EvaluatorMessage) => {
       if (message.type === "run" || message.type === "judge") onEvent?.(message);
-      else if (message.type === "backlog") this.#wakeOthers(thread);
+      else if (message.type === "backlog") this.#wakeAll(thread);
       else void this.#semaphores.receive(thread, message);
     });
     thread.on("error", error => log.error({ err: error }, "an evaluation thread died"));
