@@ -1,5 +1,6 @@
 // The loop that claims runs: polls again immediately if more may be due, else after a pause that `wake` ends early.
 import type { Logger } from "pino";
+import { errorText } from "./log/error-text.ts";
 import { leftOutBefore } from "./log/repeats.ts";
 import { type Database, isTransient } from "./store/db.ts";
 
@@ -64,7 +65,7 @@ export class ClaimLoop {
 
 /** Logs an unavailable database as a warning of one line, since it is not a bug; the same again once a minute. */
 export function logFault(log: Logger, error: unknown, what: string, about: object = {}): void {
-  if (isTransient(error)) warn(log, error as Error, `${what}: database unavailable`, about);
+  if (isTransient(error)) warn(log, error, `${what}: database unavailable`, about);
   else log.error({ ...about, err: error }, what);
 }
 
@@ -77,11 +78,12 @@ export async function logFaultOfAgents(
   const asked = isTransient(error) ? db.places?.findUnavailable() : undefined;
   const { workers, of } = (await asked?.catch(() => undefined)) ?? { workers: [], of: 0 };
   if (workers.length === 0 || workers.length === of) return logFault(log, error, what);
-  warn(log, error as Error, `${what} for some agents: worker of the cluster unavailable`, { workers });
+  warn(log, error, `${what} for some agents: worker of the cluster unavailable`, { workers });
 }
 
-function warn(log: Logger, { message }: Error, text: string, about: object): void {
-  const more = leftOutBefore(log, `${text} ${message} ${JSON.stringify(about)}`);
-  const line = { ...about, err: message, ...(more && { more }) };
+function warn(log: Logger, error: unknown, text: string, about: object): void {
+  const err = errorText(error);
+  const more = leftOutBefore(log, `${text} ${err} ${JSON.stringify(about)}`);
+  const line = { ...about, err, ...(more && { more }) };
   log[more === undefined ? "debug" : "warn"](line, text);
 }

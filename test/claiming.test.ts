@@ -41,6 +41,16 @@ test("an outage that goes on is a line a minute, with how many attempts failed m
   );
 });
 
+test("an outage of which the error has only a code is named by it", () => {
+  const { log, lines } = openLines();
+  const { code } = outage();
+  logFault(log, Object.assign(new AggregateError([outage(), outage()]), { code }), "alerts cannot be sent");
+  assert.deepEqual(
+    lines.map(({ err }) => err),
+    ["ECONNREFUSED"],
+  );
+});
+
 test("a bug is an error each time", () => {
   const { log, lines } = openLines();
   for (let count = 0; count < 2; count++)

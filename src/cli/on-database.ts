@@ -1,4 +1,5 @@
 // What commands share that work on the database itself: where it is, and errors in one line.
+import { errorText } from "../log/error-text.ts";
 import { CliError } from "./client.ts";
 
 export const environmentHelp =
@@ -20,7 +21,7 @@ export async function explained(work: () => Promise<void>): Promise<void> {
     const problem = error instanceof ArchiveError ? message : knownProblem(error);
     if (problem !== undefined) throw new CliError(problem.charAt(0).toUpperCase() + problem.slice(1));
     // A code is one of PostgreSQL's or the system's, such as ECONNREFUSED.
-    if (typeof code === "string") throw new CliError(`The database or a file failed: ${message || code}.`);
+    if (typeof code === "string") throw new CliError(`The database or a file failed: ${errorText(error)}.`);
     throw error;
   }
 }

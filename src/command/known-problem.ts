@@ -1,6 +1,8 @@
 // Explains in one line why a command cannot use its configuration or its database, and what to do about it.
+
 import { ConfigError } from "../config.ts";
 import { EmbeddedError } from "../embedded/error.ts";
+import { errorText } from "../log/error-text.ts";
 import { MasterKeyError } from "../store/secrets/master-key.ts";
 import { UnfitDatabaseError } from "../store/unfit-database.ts";
 
@@ -31,7 +33,7 @@ export function knownProblem(error: unknown): string | undefined {
     case "ETIMEDOUT":
     case "EHOSTUNREACH":
     case "ENETUNREACH":
-      return `the database cannot be reached (${message || code}). Start it, or fix DATABASE_URL.`;
+      return `the database cannot be reached (${errorText(error)}). Start it, or fix DATABASE_URL.`;
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
     case "SELF_SIGNED_CERT_IN_CHAIN":
     case "UNABLE_TO_GET_ISSUER_CERT":

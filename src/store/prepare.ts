@@ -1,7 +1,9 @@
 // Prepares the database at start: checks the connection, migrates, gives small tables their keys, and drops checks that would
 // refuse new rows. Waits for a database that is still starting.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { errorText } from "../log/error-text.ts";
 import { requireCertificates } from "./certificate-files.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import type { Addresses } from "./db.ts";
@@ -44,15 +46,14 @@ export async function prepareDatabase(
       return { ...addresses, distributed };
     } catch (error) {
       if (!mayPass(error) || signal?.aborted) throw error;
-      const { message, code } = error as { message: string; code?: string };
       if (performance.now() > deadline) {
-        if (code === tooManyConnections) throw error;
+        if ((error as { code?: string }).code === tooManyConnections) throw error;
         const variables = addresses.pooled ? "DATABASE_URL or SVC_DATABASE_DIRECT_URL" : "DATABASE_URL";
         throw new UnfitDatabaseError(
-          `The database at ${hosts} cannot be reached (${message || code}). Start it, or fix ${variables}.`,
+          `The database at ${hosts} cannot be reached (${errorText(error)}). Start it, or fix ${variables}.`,
         );
       }
-      log.warn({ err: message }, `Waiting for the database at ${hosts}`);
+      log.warn({ err: errorText(error) }, `Waiting for the database at ${hosts}`);
       await sleep(1_000, undefined, signal && { signal }).catch(() => {
         throw error;
       });

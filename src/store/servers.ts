@@ -1,6 +1,8 @@
 // Finds the server that accepts writes among those of a URL, and closes connections to the one that was it before.
+
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { errorText } from "../log/error-text.ts";
 import { mayPass } from "./may-pass.ts";
 
 export type Server = {
@@ -124,7 +126,7 @@ function noPrimary(answers: Answer[]): Error {
   // Nor does a certificate become right, and no server is left that may accept writes.
   if (answers.every(({ error }) => error && !mayPass(error))) return answers[0]!.error!;
   const states = answers.map(({ server: { host, port }, timeline, error }) => {
-    const state = error ? error.message || (error as { code?: string }).code : stateOf(timeline);
+    const state = error ? errorText(error) : stateOf(timeline);
     return `${host}:${port} (${state})`;
   });
   return new Error(`No server accepts writes: ${states.join(", ")}`);

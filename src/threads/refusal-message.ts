@@ -1,4 +1,5 @@
 // Serializes a Refusal for messages between threads: the structured clone of an Error keeps little but its message.
+import { errorText } from "../log/error-text.ts";
 import { Refusal, type RefusalCode, type RefusalDetail } from "../model/refusal.ts";
 
 export type RefusalMessage = { code: RefusalCode; detail: RefusalDetail };
@@ -19,16 +20,9 @@ export function messageOf({
     ...(issues && { issues }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(agentId !== undefined && { agentId }),
-    ...(cause !== undefined && { cause: causeText(cause) }),
+    ...(cause !== undefined && { cause: errorText(cause) }),
   };
   return { code, detail };
-}
-
-/** Of several addresses that refused a connection, the error has no message. */
-export function causeText(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  const { message, code } = cause as Error & { code?: unknown };
-  return message || String(code ?? cause.name);
 }
 
 export function refusalOf({ code, detail }: RefusalMessage): Refusal {

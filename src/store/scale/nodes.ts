@@ -1,6 +1,8 @@
 // The nodes of a cluster: whether the database is distributed over one, where its workers are, and what the start checks and sets there.
+
 import type pg from "pg";
 import type { Logger } from "pino";
+import { errorText } from "../../log/error-text.ts";
 import { newClient, noTimeouts } from "../connect.ts";
 import { readConnectionLimit } from "../connection-limit.ts";
 import { readDatabaseUrl } from "../database-url.ts";
@@ -162,9 +164,8 @@ async function atWorker(
     await withClient(urlAt(coordinator, worker), work);
   } catch (error) {
     if (error instanceof UnfitDatabaseError) throw error;
-    const { message, code } = error as { message: string; code?: string };
-    const words = `${nameOf(worker)}, a worker of the cluster: ${message || code}`;
-    if (mayPass(error)) throw Object.assign(new Error(words), { code });
+    const words = `${nameOf(worker)}, a worker of the cluster: ${errorText(error)}`;
+    if (mayPass(error)) throw Object.assign(new Error(words), { code: (error as { code?: string }).code });
     throw new UnfitDatabaseError(
       `${words}. Services sign in to every worker, by its name in pg_dist_node, with the user, password and database of DATABASE_URL.`,
     );
