@@ -1,5 +1,5 @@
 // An upgrade keeps everything: this version starts on the dump of a database that the release before filled, answers what
-// that release answered, and goes on. test/wide/upgrade.test.ts does the same with a data folder.
+// that release answered, and goes on. test/wide/databases/upgrade.test.ts does the same with a data folder.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

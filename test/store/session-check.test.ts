@@ -1,4 +1,4 @@
-// The check of the database connection at start, without a pooler: test/wide/pgbouncer.test.ts has those of poolers.
+// The check of the database connection at start, without a pooler: test/wide/databases/pgbouncer.test.ts has those of poolers.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import pg from "pg";

@@ -14,7 +14,7 @@ export type Sender = {
   run(env: Record<string, string>): Promise<Output>;
 };
 
-const sources = join(import.meta.dirname, "../exporters");
+const sources = join(import.meta.dirname, "../clients/exporters");
 const pythonPackages = ["opentelemetry-sdk==1.45.2", "opentelemetry-exporter-otlp-proto-http==1.45.2"];
 
 export const needsOf: Record<SenderName, Need[]> = {

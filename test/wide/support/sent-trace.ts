@@ -1,4 +1,4 @@
-// Compares a stored trace with what the programs in test/wide/exporters record.
+// Compares a stored trace with what the programs in test/wide/clients/exporters record.
 import assert from "node:assert/strict";
 import type { Span } from "../../../src/model/trace/trace.ts";
 import { serviceName } from "../../support/service.ts";
