@@ -65,6 +65,11 @@ export function searchesSpans({ spanName, attribute, metadata }: TraceSearch): b
   return Boolean(spanName || attribute || metadata);
 }
 
+/** Whether both filter alike, whatever the order in which their filters were set. */
+export function isSameSearch(one: TraceSearch, other: TraceSearch): boolean {
+  return traceSearch.every(name => (one[name] || undefined) === (other[name] || undefined));
+}
+
 /** The API query at this moment. Invalid values are passed through, and the API's error names them. */
 export function traceQuery({ within, ...search }: TraceSearch): URLSearchParams {
   const span = within === undefined ? undefined : spansOfTime[within];

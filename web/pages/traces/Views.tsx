@@ -1,18 +1,17 @@
 // Saved views: named sets of filters, kept with the account. Each is a URL that can be shared.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useState } from "react";
+import { type FormEvent, useState } from "react";
 import type { SavedView } from "../../../src/http/traces/view-schemas.ts";
 import { type Answer, type Failure, failureOf } from "../../api.ts";
 import { deleteView, saveView } from "../../mutations/trace-views.ts";
-import type { TraceSearch } from "../../queries/trace-search.ts";
+import { isSameSearch, type TraceSearch } from "../../queries/trace-search.ts";
 import { viewsQuery } from "../../queries/trace-views.ts";
 import { Button } from "../../ui/Button.tsx";
 import { copyText } from "../../ui/copy-text.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
 import { Popover } from "../../ui/Popover.tsx";
-import { forgetBrowserViews, isSameSearch, readBrowserViews, viewsToMove } from "./browser-views.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces");
 
@@ -20,7 +19,6 @@ type ViewsProps = { agentId: string; search: TraceSearch };
 
 export function ViewsPopover({ agentId, search }: ViewsProps) {
   const { data: views = [], error } = useQuery(viewsQuery(agentId));
-  useMoveFromBrowser(agentId);
   const shown = views.find(view => isSameSearch(view.search, search));
   return (
     <Popover
@@ -131,22 +129,4 @@ function useChange(agentId: string) {
     return answer.ok;
   };
   return { busy, failure, change };
-}
-
-/** Moves the views that this browser saved to the account; what fails is tried again when the list is next opened. */
-function useMoveFromBrowser(agentId: string): void {
-  const queries = useQueryClient();
-  useEffect(() => {
-    const local = readBrowserViews(agentId);
-    if (local.length === 0) return;
-    const move = async () => {
-      const saved = await queries.fetchQuery(viewsQuery(agentId)).catch(() => undefined);
-      if (!saved) return;
-      const answers: Answer<unknown>[] = [];
-      for (const view of viewsToMove(local, saved)) answers.push(await saveView(agentId, view));
-      if (answers.every(({ ok }) => ok)) forgetBrowserViews(agentId);
-      await queries.invalidateQueries({ queryKey: viewsQuery(agentId).queryKey });
-    };
-    void move();
-  }, [agentId, queries]);
 }
