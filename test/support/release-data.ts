@@ -153,7 +153,6 @@ const volatile = new Set([
   "from",
   "to",
   "points",
-  "knownFrom",
 ]);
 
 /** Asserts that a later version on the same database answers all of it, and goes on: `owner` may still sign in and send. */

@@ -181,7 +181,6 @@ function sortedServer(ids: string[]) {
     return {
       items,
       nextCursor: left && String(to),
-      knownFrom: null,
       ordered: { traces: ids.length, from: left },
       searched: { traces: 10, tooLarge: 1, from: left },
     };

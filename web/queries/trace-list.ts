@@ -218,7 +218,6 @@ export class TraceList<R extends Listed> {
     const lowest = lowestOf(head) ?? "~";
     for (const id of changed) if (id < lowest) this.#changed.add(id);
     if (this.#asleep) return;
-    this.#show({ knownFrom: head.knownFrom ?? null });
     if (this.#atTop || this.#shown.rows.length === 0) return this.#join(head);
     this.#held = head;
     const rows = this.#shown.rows.slice();

@@ -2,7 +2,7 @@
 import type { TracePage } from "../../src/http/traces/schemas.ts";
 
 /** What the API says about a list besides its rows. */
-type About = Pick<TracePage, "knownFrom" | "ordered" | "searched">;
+type About = Pick<TracePage, "ordered" | "searched">;
 export type Page<R> = { items: R[]; nextCursor: string | null } & Partial<About>;
 
 /**
@@ -27,19 +27,17 @@ export const nothingShown = {
   busy: false,
   failure: null,
   fresh: { count: 0, atLeast: false },
-  knownFrom: null,
   ordered: null,
   searched: null,
 } satisfies Shown<never>;
 
 /** The list with its next page: what was searched for each page adds up. */
 export function withPage<R>(shown: Shown<R>, page: Page<R>) {
-  const { items, nextCursor, knownFrom = null, ordered = null, searched = null } = page;
+  const { items, nextCursor, ordered = null, searched = null } = page;
   const before = shown.searched;
   return {
     rows: [...shown.rows, ...items],
     nextCursor,
-    knownFrom,
     ordered: shown.ordered ?? ordered,
     searched: searched && {
       traces: searched.traces + (before?.traces ?? 0),

@@ -41,11 +41,7 @@ export const ConversationSummary = z
   .meta({ id: "ConversationSummary" });
 export type ConversationSummary = z.output<typeof ConversationSummary>;
 
-const knownFrom = Time.nullable().describe(
-  "Set while older traces are prepared: conversations of traces received from then on are known.",
-);
-
-export const ConversationPage = pageSchema(ConversationSummary).extend({ knownFrom });
+export const ConversationPage = pageSchema(ConversationSummary);
 export type ConversationPage = z.output<typeof ConversationPage>;
 
 export const ConversationTurn = ListedTrace.extend({
@@ -70,7 +66,6 @@ export const ConversationTurns = z
     items: z.array(ConversationTurn).describe("In the order in which the turns began."),
     previousCursor: z.string().nullable().describe("For the turns before these."),
     nextCursor: z.string().nullable().describe("For the turns after these."),
-    knownFrom,
   })
   .meta({ id: "ConversationTurns" });
 export type ConversationTurns = z.output<typeof ConversationTurns>;

@@ -4,7 +4,6 @@ import { HeapSemaphore } from "../../load/heap-semaphore.ts";
 import { refreshStale } from "../../load/stale.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { boundedId } from "../../model/trace/identity.ts";
-import { findKnownFrom } from "../../store/backfills.ts";
 import type { Database } from "../../store/db.ts";
 import {
   countTurnsBefore,
@@ -64,7 +63,7 @@ export function registerConversations(app: App, { db, reader }: Deps & { reader:
       const { rows, reach } = await listConversations(db, agentId, query.kind, listingOf(query));
       const page = pageOf(rows, query, reach);
       const items = page.items.map(row => conversationView(agentId, row, listedTracesMax));
-      return { ...page, items, knownFrom: await knownFromOf(db) };
+      return { ...page, items };
     },
   );
 
@@ -88,7 +87,6 @@ export function registerConversations(app: App, { db, reader }: Deps & { reader:
       return {
         conversation: conversationView(agentId, found(all.get(conversation.conversationId)), turnsCountedMax),
         ...(await turnViews(db, reader, conversation, page)),
-        knownFrom: await knownFromOf(db),
       };
     },
   );
@@ -198,7 +196,3 @@ function tooLarge(error: unknown): undefined {
 }
 
 const numberAfter = (before: number): number | null => (before < turnsCountedMax ? before + 1 : null);
-
-async function knownFromOf(db: Database): Promise<string | null> {
-  return (await findKnownFrom(db))?.toISOString() ?? null;
-}

@@ -17,7 +17,7 @@ import { cursorOf, idOfCursor, pageOf, uuidOf } from "../page.ts";
 import type { TracePage } from "./schemas.ts";
 import { failedTestsMax, listedTraceView } from "./view.ts";
 
-type Page = Omit<TracePage, "knownFrom" | "items"> & { items: ListedTraceRow[] };
+type Page = Omit<TracePage, "items"> & { items: ListedTraceRow[] };
 type List = { db: Database; agentId: string; filters: TraceFilters; limit: number };
 type TimeOrder = "newest" | "oldest";
 

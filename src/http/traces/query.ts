@@ -128,15 +128,6 @@ export function requireConsistent(query: TraceQuery): void {
   if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
 }
 
-/** Whether a filter reads what is kept since the version that began to. */
-export function asksForKept(query: TraceQuery): boolean {
-  const names = [
-    ...(["tool", "model", "provider", "redacted", "testOutcome", "testVersion"] as const),
-    ...(["conversationId", "userId"] as const),
-  ];
-  return names.some(name => query[name] !== undefined);
-}
-
 /** What the store filters by, without `checkType`. */
 export function filtersOf(query: TraceQuery): TraceFilters {
   const { cursor, limit, order, checkType, spanName, attribute, attributeValue, ...rest } = query;

@@ -80,9 +80,6 @@ export const ListedTrace = z
 export type ListedTrace = z.output<typeof ListedTrace>;
 
 export const TracePage = pageSchema(ListedTrace).extend({
-  knownFrom: Time.nullable().describe(
-    "Set while older traces are prepared for filters by tool, model, redaction, conversation, user, test outcome and version: these find traces received from then on.",
-  ),
   ordered: z
     .object({
       traces: z.number().int(),
@@ -111,7 +108,6 @@ export const TraceValues = z.object({
   models: z.array(z.string()).describe("At most 500."),
   providers: z.array(z.string()).describe("At most 500."),
   redacted: z.array(z.string()).describe("Privacy rules that redacted something; at most 500."),
-  knownFrom: Time.nullable().describe("As in the list of traces."),
 });
 export type TraceValues = z.output<typeof TraceValues>;
 

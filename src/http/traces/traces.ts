@@ -3,7 +3,6 @@ import { z } from "zod";
 import { HeapSemaphore } from "../../load/heap-semaphore.ts";
 import { refreshStale } from "../../load/stale.ts";
 import type { AssertionType } from "../../model/test-case/assertion.ts";
-import { findKnownFrom } from "../../store/backfills.ts";
 import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { listForAgent } from "../../store/test-cases.ts";
@@ -18,7 +17,7 @@ import { Id } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { bulkMax } from "./export.ts";
 import { orderedPage, pageByTime, pageOfSpans, viewsOf } from "./list.ts";
-import { asksForKept, filtersOf, requireConsistent, spanFilterOf, TraceQuery } from "./query.ts";
+import { filtersOf, requireConsistent, spanFilterOf, TraceQuery } from "./query.ts";
 import { DeletedTraces, TracePage, TraceValues } from "./schemas.ts";
 
 // Each takes a thread for up to a second; they take turns.
@@ -58,7 +57,6 @@ export function registerTraces(
       const testIds = checkType && (await testsWith(db, params.id, checkType));
       const list = { db, agentId: params.id, filters: { ...filtersOf(query), testIds }, limit };
       const filter = spanFilterOf(query);
-      const knownFrom = asksForKept(query) ? await findKnownFrom(db) : null;
       const readPage = async () => {
         if (order !== "newest" && order !== "oldest") return orderedPage(list, order, query.cursor);
         if (!filter) return pageByTime(list, order, query.cursor);
@@ -67,8 +65,7 @@ export function registerTraces(
         return pageOfSpans({ ...list, reader, filter }, order, query.cursor);
       };
       const page = await readPage();
-      const items = await viewsOf(db, page.items);
-      return { ...page, items, knownFrom: knownFrom?.toISOString() ?? null };
+      return { ...page, items: await viewsOf(db, page.items) };
     },
   );
 
@@ -84,14 +81,13 @@ export function registerTraces(
       },
     },
     async ({ params: { id } }) => {
-      const [tools, models, providers, redacted, knownFrom] = await Promise.all([
+      const [tools, models, providers, redacted] = await Promise.all([
         listTraceValues(db, id, "tool"),
         listTraceValues(db, id, "model"),
         listTraceValues(db, id, "provider"),
         listTraceValues(db, id, "redacted"),
-        findKnownFrom(db),
       ]);
-      return { tools, models, providers, redacted, knownFrom: knownFrom?.toISOString() ?? null };
+      return { tools, models, providers, redacted };
     },
   );
 

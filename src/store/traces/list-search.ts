@@ -1,5 +1,4 @@
 // One search of a list of traces: its plan, and its looks at ranges of rows.
-import { findKnownFrom } from "../backfills.ts";
 import type { Database } from "../db.ts";
 import { placeOf } from "../scale/places.ts";
 import type { Look } from "../scan.ts";
@@ -23,8 +22,7 @@ export async function openSearch(
   filters: TraceFilters,
   order: Order,
 ): Promise<Search> {
-  const allKnown = filters.testId === undefined || (await findKnownFrom(db)) === null;
-  const values = valuesOf(filters, allKnown);
+  const values = valuesOf(filters);
   const plan = planList(agentId, filters, order, values.length > 0);
   const place = await placeOf(db, agentId);
   const walk = plan.hasRanges

@@ -15,11 +15,9 @@ export type Value = {
   minutes: number;
 };
 
-/** The values that the filters ask for, the most precise first. `allKnown`: also those that old rows may lack. */
-export function valuesOf(
-  { redacted, tool, model, provider, testId, testOutcome, testVersion }: TraceFilters,
-  allKnown: boolean,
-): Value[] {
+/** The values that the filters ask for, the most precise first. */
+export function valuesOf(filters: TraceFilters): Value[] {
+  const { redacted, tool, model, provider, testId, testOutcome, testVersion } = filters;
   const found: Value[] = [];
   if (redacted !== undefined) found.push({ kind: "redacted", values: [redacted], minutes: 1 });
   if (tool !== undefined) found.push({ kind: "tool", values: [tool], minutes: 1 });
@@ -32,8 +30,7 @@ export function valuesOf(
   if (testOutcome !== undefined) {
     found.push({ kind: "outcome", values: [outcomeValue(testId, testOutcome)], minutes: 60 });
   }
-  // Without one of these, old rows pass the filter, too.
-  if (allKnown && testVersion === undefined && testOutcome === undefined) {
+  if (testVersion === undefined && testOutcome === undefined) {
     const values = Object.keys(outcomeLetters).map(outcome => outcomeValue(testId, outcome as Outcome));
     found.push({ kind: "outcome", values, minutes: 60 });
   }

@@ -3,10 +3,7 @@ import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import fc from "fast-check";
 import type pg from "pg";
-import { backfillTraces } from "../../../src/load/backfill.ts";
-import { HeapSemaphore } from "../../../src/load/heap-semaphore.ts";
 import { refreshStale } from "../../../src/load/stale.ts";
-import { findKnownFrom } from "../../../src/store/backfills.ts";
 import { newest } from "../../../src/store/listing.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import {
@@ -212,22 +209,4 @@ it("ids that differ after 10,000 characters are two conversations, and each is f
     const found = await listTraces(db, sender.agentId, { conversationId }, { before: newest, rowsMax: 9 });
     assert.equal(found.rows.length, 1);
   }
-});
-
-it("traces from before are given their conversation in the background, newest first", async () => {
-  const sender = await makeSender(db, { judged: false });
-  for (const id of ["s-1", "s-2"]) {
-    await writer.write(canonicalWrite(sender, { externalId: id, ...idOf({ "session.id": id }) }));
-  }
-  const stored = await idsOf(sender);
-  await db.pool.query(
-    "update traces set conversation_id = null, turn_at = null, usage = null where agent_id = $1",
-    [sender.agentId],
-  );
-  await db.pool.query("insert into backfills values ('trace_values', $1)", [newest]);
-  const signal = new AbortController().signal;
-  assert.notEqual(await findKnownFrom(db), null);
-  while (await backfillTraces(db, new HeapSemaphore(), signal));
-  assert.equal(await findKnownFrom(db), null);
-  assert.deepEqual(await idsOf(sender), stored);
 });

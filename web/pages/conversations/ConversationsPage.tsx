@@ -3,7 +3,6 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { ConversationSummary } from "../../../src/http/traces/conversations-schemas.ts";
-import { momentText } from "../../format.ts";
 import { outcomes } from "../../labels.ts";
 import { useLive } from "../../live.ts";
 import { conversationsQuery } from "../../queries/conversations.ts";
@@ -48,7 +47,6 @@ export function ConversationsPage() {
     // The newest traces may have no conversation: pages end when their time is up.
     if (isSearching && !isFetching) void fetchNextPage();
   }, [isSearching, isFetching, fetchNextPage]);
-  const knownFrom = query.data?.pages[0]?.knownFrom;
   return (
     <Page title="Traces" beside={<TracesOrConversations params={params} shown="conversations" />}>
       <div className="stack">
@@ -69,11 +67,6 @@ export function ConversationsPage() {
             ))}
           </nav>
         </div>
-        {knownFrom && (
-          <p className="quiet small" role="note">
-            Traces received before {momentText(knownFrom)} are still being prepared.
-          </p>
-        )}
         <Loaded query={{ ...query, data: items }}>
           {all => {
             if (all.length > 0) return <ConversationTable conversations={all} params={params} />;

@@ -2,7 +2,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useCallback, useEffect, useId, useRef, useState } from "react";
 import { attributeKeys, spanNames } from "../../completions.ts";
-import { momentText } from "../../format.ts";
 import { vocabularyQuery } from "../../queries/editor.ts";
 import { spansOfTime, type TraceSearch, type TraceSearchName } from "../../queries/trace-search.ts";
 import { traceValuesQuery } from "../../queries/traces.ts";
@@ -11,7 +10,6 @@ import { Combobox, type Completion } from "../../ui/Combobox.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { ChoiceList } from "./ChoiceList.tsx";
 import { type Filter, type FilterInput, rangeFault, timeInputs, withFilter } from "./filters.ts";
-import { isKeptSince } from "./list-notes.ts";
 import { TestFilter } from "./TestFilter.tsx";
 import { localTime, timeOf } from "./time-input.ts";
 
@@ -46,20 +44,7 @@ export function FilterEditor({ agentId, filter, search, onChange, close }: Filte
       {by.kind === "test" && <TestFilter {...{ agentId, search }} onSet={set} onStep={focusFirst} />}
       {by.kind === "time" && <TimeForm agentId={agentId} search={search} onSet={set} />}
       {inputs && <InputForm {...{ agentId, search, inputs }} onSet={set} />}
-      {isKeptSince(filter.names) && <KnownFrom agentId={agentId} ofTest={by.kind === "test"} />}
     </div>
-  );
-}
-
-/** Says that old traces may be missing, while they are prepared for this filter. */
-function KnownFrom({ agentId, ofTest }: { agentId: string; ofTest: boolean }) {
-  const { data } = useQuery(traceValuesQuery(agentId));
-  if (!data?.knownFrom) return null;
-  return (
-    <p className="menu-label">
-      {ofTest ? "By outcome and version, finds" : "Finds"} traces received since {momentText(data.knownFrom)}.
-      Older traces are still being prepared.
-    </p>
   );
 }
 

@@ -1,24 +1,21 @@
-// The notes above a list of traces, and its end: how many were found, how far it was searched, and searching further.
+// The note above a list of traces, and its end: how many were found, how far it was searched, and searching further.
 import { failureOf } from "../../api.ts";
 import { counted } from "../../labels.ts";
 import type { TraceSearch } from "../../queries/trace-search.ts";
 import type { ShownTraces, Traces } from "../../queries/use-trace-list.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
-import { knownFromText, orderedText, searchedText } from "./list-notes.ts";
+import { orderedText, searchedText } from "./list-notes.ts";
 
 type NotesProps = { shown: ShownTraces; search: TraceSearch };
 
-/** What limits the list: from when a filter knows the traces, and how many are in this order. */
-export function ListNotes({ shown: { knownFrom, ordered }, search }: NotesProps) {
-  const notes = [
-    ordered && orderedText(search, ordered),
-    knownFrom !== null && knownFromText(search, knownFrom),
-  ].filter(Boolean);
-  if (notes.length === 0) return null;
+/** How many traces are in this order, if not all are. */
+export function OrderNote({ shown: { ordered }, search }: NotesProps) {
+  const text = ordered && orderedText(search, ordered);
+  if (!text) return null;
   return (
     <p className="traces-notes quiet small" role="note">
-      {notes.join(" ")}
+      {text}
     </p>
   );
 }

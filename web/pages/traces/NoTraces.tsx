@@ -6,7 +6,7 @@ import type { ShownTraces, Traces } from "../../queries/use-trace-list.ts";
 import { Button } from "../../ui/Button.tsx";
 import { EmptyState, ErrorState, Skeleton } from "../../ui/State.tsx";
 import { emptyRanges, invalidText, isFiltered, without } from "./filters.ts";
-import { ListNotes, SearchFurther } from "./ListEnd.tsx";
+import { OrderNote, SearchFurther } from "./ListEnd.tsx";
 
 type NoTracesProps = {
   projectId: string;
@@ -34,7 +34,7 @@ export function NoTraces({ projectId, agentId, list, shown, search, isLive, onCh
     return (
       <EmptyState icon="search" title="No matches so far">
         <SearchFurther {...{ list, shown, search }} />
-        <ListNotes shown={shown} search={search} />
+        <OrderNote shown={shown} search={search} />
         <Button onClick={() => onChange(without(search))}>Clear filters</Button>
       </EmptyState>
     );
@@ -44,7 +44,7 @@ export function NoTraces({ projectId, agentId, list, shown, search, isLive, onCh
       <EmptyState icon="search" title="No matching traces">
         {list.kind === "live" && <p className="quiet">New matching traces appear here automatically.</p>}
         {list.kind === "searched" && <SearchFurther {...{ list, shown, search }} />}
-        <ListNotes shown={shown} search={search} />
+        <OrderNote shown={shown} search={search} />
         <Button onClick={() => onChange(without(search))}>Clear filters</Button>
       </EmptyState>
     );

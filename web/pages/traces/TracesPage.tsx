@@ -27,7 +27,7 @@ import { DisplayPopover } from "./DisplayPopover.tsx";
 import { timeStyle } from "./display.ts";
 import { slowestOf } from "./duration-share.ts";
 import { FilterBar } from "./FilterBar.tsx";
-import { ListEnd, ListNotes } from "./ListEnd.tsx";
+import { ListEnd, OrderNote } from "./ListEnd.tsx";
 import { lastFiltersByAgent } from "./last-filters.ts";
 import { NoTraces } from "./NoTraces.tsx";
 import { OutageBanner } from "./OutageBanner.tsx";
@@ -123,7 +123,7 @@ function Traces({ projectId, agentId, list, live, search, onChange }: TracesProp
   if (rows.length > 0) {
     return (
       <div className="traces-list">
-        <ListNotes shown={shown} search={search} />
+        <OrderNote shown={shown} search={search} />
         <TraceTable
           key={entry}
           {...{ list, shown, context, selection }}
