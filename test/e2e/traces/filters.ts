@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { idAt } from "../../../src/store/listing.ts";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeAgent, makeKey, makeTest, type Owner } from "../../support/app.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
@@ -12,7 +11,6 @@ import { jsonOf, send } from "../../support/send.ts";
 import { shoot } from "../../support/shoot.ts";
 import { keepResults, type StoredRun, storeTrace, storeTraces } from "../../support/stored-traces.ts";
 
-// No worker: it would finish the preparation of old traces.
 const browser = useBrowser({ config: { roles: ["http"], allowPrivateTargets: ["127.0.0.1"] } });
 
 const link = (page: Page, name: string | RegExp) => page.getByRole("table").getByRole("link", { name });
@@ -127,30 +125,6 @@ test("filters by outcome, tool and attribute are suggested and combined, and are
   await page.getByLabel("Key").waitFor();
   await assertReflows(page);
   assert.deepEqual(complaints, []);
-});
-
-test("while old traces are prepared, the list and the filter say from when the filter finds them", async () => {
-  const owner = await browser.service.signUp();
-  const { id: agentId } = await makeAgent(owner);
-  await sendConversation(owner, agentId);
-  const { pool } = browser.service.db;
-  await pool.query("insert into backfills values ('trace_values', $1, now() + interval '1 day')", [
-    idAt(Date.parse("2026-01-31T12:00:00Z")),
-  ]);
-  try {
-    const { page } = await browser.openAs(owner, {
-      path: `/projects/${owner.projectId}/agents/${agentId}/traces?tool=refund_order`,
-    });
-    await link(page, asked).waitFor();
-    const since = /finds traces received since Jan 31, 2026, .* Older traces are still being prepared\./i;
-    await page.getByRole("note").filter({ hasText: since }).waitFor();
-    await button(page, "Tool: refund_order").click();
-    await page.getByRole("dialog").getByText(since).waitFor();
-    await page.keyboard.press("Escape");
-    await assertAccessible(page);
-  } finally {
-    await pool.query("delete from backfills");
-  }
 });
 
 test("a search in spans says how far it looked, and goes on only at a click", async () => {
