@@ -20,17 +20,18 @@ export function endOfIpv4(text: Text, start: number): number {
   if (isWordChar(next)) return -1;
   const isJoined = next === 46 || next === 45;
   if (isJoined && isLatinOrDigit(codeAt(text, end + 1))) return -1;
-  return mayBeVersion(text, start) && versionWord.test(before(text, start, versionMax)) ? -1 : end;
+  return isVersion(text, start) ? -1 : end;
 }
 
-const versionMax = 14;
+const [gapMax, versionWordMax] = [14, 8];
 
-/** Whether a word before ends as one of a version does. */
-function mayBeVersion(text: Text, start: number): boolean {
-  let at = start - 1;
-  while (at >= 0 && at > start - versionMax && isBlankOrColon(codeAt(text, at))) at--;
-  const code = codeAt(text, at);
-  return at >= 0 && (code === 46 || code === 0xa7 || isVersionEnd(code | 32));
+/** Whether a word before says that a version or a section of a text follows. */
+function isVersion(text: Text, start: number): boolean {
+  let end = start;
+  while (end > 0 && start - end < gapMax && isBlankOrColon(codeAt(text, end - 1))) end--;
+  const code = codeAt(text, end - 1);
+  if (code !== 46 && code !== 0xa7 && !isVersionEnd(code | 32)) return false;
+  return versionWord.test(before(text, end, versionWordMax + 1));
 }
 
 function isBlankOrColon(code: number): boolean {
@@ -42,7 +43,9 @@ function isVersionEnd(lower: number): boolean {
   return lower === 110 || lower === 114 || lower === 101 || lower === 100 || lower === 108;
 }
 
-const versionWord = /(?:version|ver\.?|release|build|firmware|kapitel|chapter|section|§)\s*:?\s*$/i;
+/** Only as a whole word, also of `app_version` and `appVersion`: no server is a version. */
+const versionWord =
+  /(?:(?<![\p{L}\p{M}])|(?<=\p{Ll})(?=\p{Lu}))(?i:version|ver\.?|release|build|firmware|kapitel|chapter|section|§)$/u;
 
 /** Four numbers up to 255 with points between. */
 function endOfFour(text: Text, start: number): number {

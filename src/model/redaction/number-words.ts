@@ -6,13 +6,22 @@ import { WordTree } from "./words.ts";
 const phoneWords =
   "\\b(?:t|m|p|f)[:.]|\\btel(?:e)?f|tel\\b|tel[.:]|phone|\\bfon\\b|mobil|\\bcell|\\bcall|\\bfax|whats ?app|signal|\\bsms\\b|\\btext (?:me|us)|\\bring\\b|hotline|handy|rufnummer|ruf|erreich|anruf|durchwahl|m[óo]vil|ll[áa]m|celular|t[ée]l[ée]ph|portable|appel|joindre|cellulare|chiama|numero di|ligue|ligar|\\bbel\\b|bellen|mobiel|nummer is|zadzwo|kom[óo]rk|dzwoni|тел|звон|позвон|моб|номер|电话|手机|致电|聯絡|联系|電話番号|携帯|連絡|電話|전화번호|전화|휴대|연락|핸드폰|هاتف|جوال|اتصل|موبايل|رقم|फ़?ोन|मोबाइल|नंबर|कॉल|telefon|\\bcep\\b|ara(?:y|ma)|điện thoại|gọi|liên hệ|sđt|hubungi|nomor|ponsel|\\bhp\\b|τηλ|κινητ|puhelin|soita|mobilnum|☎|📞|📱";
 
+/** What other words hold (`port` in support, `lon` in London, `ordina` in coordinator) counts only where a word begins, or as a whole. */
 const otherWords =
-  "order|invoice|\\bref|ticket|\\bcase\\b|track|shipment|isbn|issn|\\bean\\b|\\bupc\\b|\\bsku\\b|\\bpart\\b|serial|account|acct|customer|\\bid\\b|\\bids\\b|\\bno[.:]|\\bnr\\b|\\bn[.º°]|#|bestell|rechnung|auftrag|kunden|sendung|konto|artikel|pedido|factura|env[íi]o|commande|facture|client|colis|ordine|fattura|ordina|bestel|factuur|klant|zam[óo]w|faktur|заказ|счёт|счет|订单|編號|编号|注文|番号|주문|번호|طلب|ऑर्डर|sipari|fatura|đơn hàng|pesanan|version|build|port|\\bpin\\b|\\bzip\\b|postal|\\bplz\\b|commit|hash|\\blat|\\blon|coord|batch|timestamp|\\btime\\b|\\bdate\\b|epoch|bytes|\\bsize\\b|\\btoken|price|total|amount|\\bsum\\b|betrag|preis|importe|precio|montant|prix";
+  "(?:\\b|_)(?:order|track|version|serial|batch|hash|refs?(?:\\b|_)|referen|refn|account(?:s?\\b|_|id|n[ou])|(?:build|port|commit|coord|coordinate)s?(?:\\b|_)|total(?:s|e|es)?\\b|amount|lat(?:\\b|l|itude)|lon(?:\\b|l|gitude)|lng\\b|auftrag|faktur|fatura|pedido|(?:factura|env[íi]o|commande|facture|importe|precio|montant)s?\\b|client(?:e|es|i|s)?\\b|colis\\b|ordin(?:e|i|azion[ei])\\b|fattur[ae]\\b|prix\\b)|invoice|ticket|\\bcase\\b|shipment|isbn|issn|\\bean\\b|\\bupc\\b|\\bsku\\b|\\bpart\\b|passport|acct|customer|\\bid\\b|\\bids\\b|bestell?(?:ung|ing|n|-n)|rechnung|kunden(?:n|-n|id|-id)|sendung|konto(?:\\b|n|-n|id)|artikel|factuur|klant(?:\\b|n|-n)|zam[óo]w|заказ|счёт|счет|订单|編號|编号|注文|주문|طلب|ऑर्डर|sipari|đơn hàng|pesanan|\\bpin\\b|\\bzip\\b|postal|\\bplz\\b|timestamp|\\btime\\b|\\bdate\\b|epoch|bytes|\\bsize\\b|\\btoken|price|\\bsum\\b|betrag|preis";
 
-const words = new WordTree<"phone" | "other" | "number">([
+/** Say that it is no phone number, unless a person's or a phone's. */
+const numberWords = "number|\\bno[.:]|\\bnr\\b|\\bn[.º°]|#|番号|번호";
+
+/** Where people are called: what they hold of the words above says nothing of the number. */
+const deskWords =
+  "support|help ?desk|(?:customer|client) (?:service|care)|account (?:manager|executive)|services? clients?|relations? clients?|(?:servicio|atenci[óo]n) al cliente|servizio clienti|(?:atendimento|servi[çc]o) ao cliente|заказать|заказчик";
+
+const words = new WordTree<"phone" | "other" | "number" | "desk">([
   { words: phoneWords, value: "phone" },
   { words: otherWords, value: "other" },
-  { words: "number", value: "number" },
+  { words: numberWords, value: "number" },
+  { words: deskWords, value: "desk" },
 ]);
 
 /** How far back a word counts. */
@@ -29,6 +38,7 @@ export class WordsBefore {
   #phoneEnd = -1;
   #otherStart = -1;
   #otherEnd = -1;
+  #deskEnd = -1;
   /** The last closing bracket, and the rule whose placeholder it ends. */
   #close = -1;
   #open = -1;
@@ -59,7 +69,7 @@ export class WordsBefore {
       least = this.#close + 1;
     }
     const phone = this.#phoneStart >= least ? this.#phoneEnd : -1;
-    const other = this.#otherStart >= least ? this.#otherEnd : -1;
+    const other = this.#otherStart >= least && this.#otherEnd > this.#deskEnd ? this.#otherEnd : -1;
     if (phone === -1 && other === -1) return isAfter ? 1 : 0;
     return phone >= other ? 1 : -1;
   }
@@ -72,6 +82,7 @@ export class WordsBefore {
     this.#phoneEnd = -1;
     this.#otherStart = -1;
     this.#otherEnd = -1;
+    this.#deskEnd = -1;
     this.#close = -1;
     this.#open = -1;
     for (let from = least; from < start; from++) {
@@ -99,12 +110,12 @@ export class WordsBefore {
       if (words.valuesOf(node) === undefined) continue;
       const to = at + 1;
       for (const value of words.endingAt(text, node, from, to, start)) {
-        const isPhone = value === "phone" || (value === "number" && isOfPerson(text, from, least));
-        if (isPhone && to >= this.#phoneEnd) {
+        if (value === "desk") this.#deskEnd = Math.max(to, this.#deskEnd);
+        else if (value === "phone" || (value === "number" && isOfPhone(text, from, to, least))) {
+          if (to < this.#phoneEnd) continue;
           this.#phoneStart = from;
           this.#phoneEnd = to;
-        }
-        if (value !== "phone" && to >= this.#otherEnd) {
+        } else if (to >= this.#otherEnd) {
           this.#otherStart = from;
           this.#otherEnd = to;
         }
@@ -125,10 +136,14 @@ function isBuiltIn(name: string): boolean {
   return (builtInRules as readonly string[]).includes(name);
 }
 
-/** `my number`, `your new number`. */
-function isOfPerson(text: Text, start: number, least: number): boolean {
-  return /(?:my|your|our|his|her|new|contact) (?:\w+ )?$/iu.test(text.slice(least, start));
+/** `my number`, `your new number`, `phone number`, `mobile no.`, `Tel.-Nr.` */
+function isOfPhone(text: Text, start: number, end: number, least: number): boolean {
+  return personalNumber.test(text.slice(least, end)) || phoneName.test(text.slice(least, start));
 }
+
+const personalNumber = /(?:my|your|our|his|her|new|contact) (?:\w+ )?number$/iu;
+const phoneName =
+  /(?:(?:phone|t[ée]l[ée](?:f|ph)|\bmobil|\bmobiel|m[óo]vil|\bcell|celular|\bfax|whats ?app|handy|hotline|portable|puhelin|携帯|휴대|핸드폰|contact|support|help ?(?:line|desk)|call-?back)\p{L}*|\b(?:t[ée]l|ph|mob)|customer (?:service|care))[\s._:/()-]{0,3}$/iu;
 
 export function saysSsn(text: Text, start: number, since: number): boolean {
   return /\bssn\b|social|\bss ?#|taxpayer|\btin\b/i.test(saidBefore(text, start, since));

@@ -222,7 +222,8 @@ const cardForms: ReadonlySet<number> = new Set(
     .map(form => form.split("-").reduce((sum, size) => sum * formBase + Number(size), 0)),
 );
 
-const money = /^\s?(?:€|\$|£|¥|EUR|USD|GBP|CHF|PLN|zł|руб|₽|元|円|원|%|km|kg|MB|KB|GB|ms|bytes|tokens)/;
+const money =
+  /^\s?(?:€|\$|£|¥|zł|руб|₽|元|円|원|%|(?:EUR|USD|GBP|CHF|PLN|km|kg|MB|KB|GB|ms|bytes|tokens)(?!\p{L}))/u;
 const moneyBegins: ReadonlySet<number> = new Set(
   Array.from("€$£¥EUGCPzр₽元円원%kMKmbt", char => char.charCodeAt(0)),
 );

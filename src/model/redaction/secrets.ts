@@ -136,7 +136,7 @@ function saidByKey(key: string): Said {
   if (known === undefined) {
     const said = key.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase();
     const word = wordEndingAt(new Text(said, ownUnitsOf), said.length, 0);
-    const counts = /(?:max|min|num|count|input|output|total|prompt)[._-]?tokens?$/.test(said);
+    const counts = /(?<![a-z])(?:max|min|num|count|input|output|total|prompt)[._-]?tokens?$/.test(said);
     known = word && !counts ? { isPassword: word.isPassword } : null;
     if (knownKeys.size >= knownKeysMax) knownKeys.clear();
     knownKeys.set(key, known);
@@ -212,8 +212,11 @@ function hasJoint(text: Text, start: number, end: number): boolean {
   return false;
 }
 
-const standIn =
-  /(?:[[<{*]|[$%#]\{|your|my|the|change|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\.|p_)/iy;
+/** `my-key` and `yourPassword`, but not Mystic. */
+const standInWords =
+  "(?:your|my|the)(?:[^a-z]|pass|api|secret|token|key)|change(?:[^a-z]|me|it|this)|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\\.|p_";
+const standIn = new RegExp(`[[<{*]|[$%#]\\{|${standInWords}`, "iy");
+const standInWord = new RegExp(`^(?:${standInWords})`, "i");
 const standInBegins = new Uint8Array(128);
 for (const char of "[<{*$%#ymtcerxhsfpYMTCERXHSFP") standInBegins[char.charCodeAt(0)] = 1;
 
@@ -235,8 +238,7 @@ function looksSecret(value: string, isPassword: boolean): boolean {
     /^(?:[[<{*]|[$%#]\{|%[A-Z_]+%|\$[A-Z_]+$)/.test(value)
   )
     return false;
-  if (/^(?:your|my|the|change|example|redacted|xxx|https?:|s3:|file:|env[.:]|process\.|p_)/i.test(value))
-    return false;
+  if (standInWord.test(value)) return false;
   if (isPassword)
     return (
       hasTwoKinds(value) &&
