@@ -1,4 +1,4 @@
-// Prints what to do next: the URL, the login, where the data is, how to send a trace, how to stop.
+// Prints what to do next: how to send a trace, where the service is, how to sign in, where its data is, how to stop.
 import type { DemoProject } from "./project.ts";
 import { bold } from "./terminal.ts";
 
@@ -10,27 +10,17 @@ export function printEnding(
 ): void {
   const shop = agents.find(agent => agent.otlpServiceName !== null)!;
   console.log(`
-${bold("Onlooker is running")}
-  URL       ${url}
-  email     ${email}
-  password  ${password}
-  data      ${dataDir}
-${launched === 0 ? "" : runs(shop.name, launched)}
-${bold("Send your own trace")} as plain JSON, to be evaluated by the tests of ${shop.name}:
+${bold("Send your own trace")} to the tests of ${shop.name}:
 
 curl ${url}/public/traces \\
   -H 'content-type: application/json' -H 'x-api-key: ${apiKey}' \\
   -d '{"platformId": "${shop.id}", "spans": [
 ${exampleSpans()}]}'
-
-Or configure any OpenTelemetry exporter:
-
-export OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${url}/public/traces
-export OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf
-export OTEL_EXPORTER_OTLP_TRACES_HEADERS=x-api-key=${apiKey}
-export OTEL_SERVICE_NAME=${shop.otlpServiceName}
-
-Press Ctrl-C to stop. The demo's data is kept; the next start adds new traces.`);
+${launched === 0 ? "" : runs(shop.name, launched)}
+Onlooker is ready at ${url}
+Sign in as ${email} with the password ${password}
+Its data is in ${dataDir}
+Press Ctrl-C to stop it; its data stays, and the next start adds new traces`);
 }
 
 function runs(name: string, count: number): string {

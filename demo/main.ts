@@ -27,7 +27,7 @@ function openDemoLog({ logLevel, logFormat }: Config) {
 }
 
 async function demonstrate({ service: { url, databaseUrl }, config, log }: Running): Promise<void> {
-  console.log(`Onlooker is running at ${url}. Creating the demo project and its traces…`);
+  console.log("Creating the demo project and its traces…");
   log.level = "warn"; // hides the useless verification link of the demo account
   const project = await createProject(url, databaseUrl);
   log.level = config.logLevel; // shows the links of later emails

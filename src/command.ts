@@ -1,6 +1,7 @@
 // Runs the service from the command line until a signal; prints one line if it cannot start.
 import { styleText } from "node:util";
 import type { Logger } from "pino";
+import { isDatabaseAbsent } from "./command/database.ts";
 import { knownProblem } from "./command/known-problem.ts";
 import { type Config, readConfig, unknownVariables } from "./config.ts";
 import { hostFault } from "./service/http-server.ts";
@@ -32,6 +33,9 @@ export async function runService(
   try {
     const config = readConfig(env);
     const log = openLog(config);
+    if (isDatabaseAbsent(config)) log.info(`Creating the database in ${config.dataDir}`);
+    // A person at a terminal sees what takes time or needs attention; the rest of the start is for logs.
+    if (config.logFormat === "text" && config.logLevel === "info") log.level = "warn";
     const unknown = unknownVariables(env);
     if (unknown.length > 0) {
       log.warn(`Onlooker does not read ${unknown.join(", ")}: check the spelling in docs/configuration.md.`);
@@ -39,6 +43,7 @@ export async function runService(
     const stopSignal = firstSignal();
     const stopping = new AbortController();
     void stopSignal.then(() => {
+      log.level = config.logLevel;
       stopping.abort();
       limitStop(log);
     });
@@ -49,6 +54,7 @@ export async function runService(
       log.info({ reason: await stopSignal, err: error.message }, "Stopped while starting");
       process.exit(0);
     });
+    log.level = config.logLevel;
     notifyParent("ready");
     let isLost = false;
     try {
@@ -89,6 +95,8 @@ function firstSignal(): Promise<string> {
     let firstAt: number | undefined;
     for (const signal of stopSignals) {
       process.on(signal, () => {
+        // After the ^C that a terminal shows of the key.
+        if (firstAt === undefined && signal === "SIGINT" && process.stdout.isTTY) process.stdout.write("\n");
         firstAt ??= performance.now();
         if (performance.now() - firstAt > sameSignalMs) process.exit(1);
         resolve(signal);
@@ -118,7 +126,7 @@ function explain(error: unknown): string {
   if (!process.stderr.isTTY) return line;
   // The first sentence is the problem, the others say what to do.
   const [wrong, ...todo] = line.split(/(?<=[.)]) (?=[A-Z])/);
-  return `\n${styleText("red", wrong!, { stream: process.stderr })}\n${todo.join(" ")}\n`;
+  return ["", styleText("red", wrong!, { stream: process.stderr }), ...todo, ""].join("\n");
 }
 
 function startProblem(error: unknown): string | undefined {

@@ -1,5 +1,4 @@
-// npm start: runs the service until a signal, and prints its URL, data folder and judge.
-import { styleText } from "node:util";
+// npm start: runs the service until a signal, and says on a terminal where it is, where its data is and how to stop it.
 import { type Running, runService } from "./command.ts";
 import type { Config } from "./config.ts";
 import { logStream, openLog } from "./log.ts";
@@ -14,28 +13,17 @@ function announce({ service, config, log }: Running): void {
   else log.info({ url, roles: config.roles, httpProcesses }, `Onlooker is ready at ${url}`);
 }
 
-function summary(config: Config, { url, httpProcesses }: Service): string {
-  const rows = config.roles.includes("http")
-    ? dashboardRows(config, url)
-    : [["Worker", `health at ${url}/healthz`]];
-  rows.push(
-    ...(config.databaseUrl ? [["Database", readDatabaseUrl(config.databaseUrl)!.hosts]] : []),
-    ["Data", config.dataDir],
-    ...(httpProcesses > 1 ? [["Processes", `${httpProcesses} serve HTTP`]] : []),
-    ["Judge", config.judge?.model ?? "none; connect one in Project settings, Judge"],
-    ["Stop", "Ctrl-C"],
-  );
-  const lines = rows.map(([label, value]) => `  ${label!.padEnd(11)}${value}`);
-  return `\n${styleText("bold", "Onlooker is ready")}\n${lines.join("\n")}\n`;
+function summary(config: Config, { url }: Service): string {
+  const { roles, databaseUrl, dataDir } = config;
+  const ready = roles.includes("http")
+    ? `Onlooker is ready at ${dashboard(config, url)}`
+    : `The worker is ready; ${url}/healthz says how it is`;
+  const database = databaseUrl ? `the database at ${readDatabaseUrl(databaseUrl)!.hosts} and in ` : "";
+  return `\n${ready}\nIts data is in ${database}${dataDir}\nPress Ctrl-C to stop it\n`;
 }
 
-function dashboardRows({ port, baseUrl, smtpUrl, dataDir }: Config, url: string): string[][] {
-  const dashboard = port === 0 ? url : baseUrl;
-  return [
-    ["Dashboard", dashboard],
-    ...(new URL(dashboard).port === new URL(url).port ? [] : [["Listening", url]]),
-    ...(smtpUrl
-      ? []
-      : [["Email", `no mail server: links are printed here, emails are in ${dataDir}/outbox`]]),
-  ];
+/** Where people open it, and where it listens if that is elsewhere, as behind a proxy. */
+function dashboard({ port, baseUrl }: Config, url: string): string {
+  if (port === 0) return url;
+  return new URL(baseUrl).port === new URL(url).port ? baseUrl : `${baseUrl} (it listens at ${url})`;
 }

@@ -65,7 +65,7 @@ test("without a judge no semantic check passes or fails, and no “Run when rele
 
 test("the table fits in 100 columns and has no colors when the output is not a terminal", () => {
   const lines = demo.output.split("\n");
-  const table = lines.slice(0, lines.indexOf("Onlooker is running"));
+  const table = lines.slice(0, lines.indexOf("Send your own trace to the tests of Shop:"));
   assert.ok(table.length > 40);
   assert.deepEqual(
     table.filter(line => line.length > 100),
@@ -196,12 +196,12 @@ async function startDemo(env: Record<string, string> = {}) {
   const complaints = logged.then(lines =>
     lines.split("\n").filter(line => line && !/^\{"level":30,/.test(line)),
   );
-  const output = await readUntil(child, "Press Ctrl-C to stop.", logged);
-  const printed = (label: string) => new RegExp(`^ {2}${label} +(\\S+)$`, "m").exec(output)![1]!;
-  const url = printed("URL");
+  const output = await readUntil(child, "Press Ctrl-C to stop it", logged);
+  const [, url] = /^Onlooker is ready at (http:\S+)$/m.exec(output)!;
+  const [, email, password] = /^Sign in as (\S+) with the password (\S+)$/m.exec(output)!;
   const signIn = async (): Promise<{ client: Client; agents: Agent[] }> => {
-    const client = openClient(url);
-    const account = { email: printed("email"), password: printed("password") };
+    const client = openClient(url!);
+    const account = { email, password };
     await client.send("POST", "/api/auth/sign-in/email", account);
     const projects = await client.list<{ id: string }>("/api/projects");
     const agents = await Promise.all(
@@ -212,7 +212,7 @@ async function startDemo(env: Record<string, string> = {}) {
   return {
     output,
     complaints,
-    url,
+    url: url!,
     totals: (label: string) => totalsIn(output, label),
     signIn,
     async inventory() {

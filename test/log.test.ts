@@ -42,8 +42,9 @@ test("as text, an info line is its time and its message", () => {
 });
 
 test("as text, a warning has its cause and its fields, and an error also its stack", () => {
-  const warning = formatLine({ level: 40, time, msg: "Waiting", err: "no route", runId: "r1" }, false);
-  assert.equal(warning, '09:05:07  Warning: Waiting (no route) {"runId":"r1"}\n');
+  const line = { level: 40, time, msg: "Waiting", err: "no route" };
+  const warning = formatLine({ ...line, runId: "r1", ids: ["a"] }, false);
+  assert.equal(warning, '09:05:07  Warning: Waiting (no route) runId=r1 ids=["a"]\n');
   const err = { type: "Error", message: "boom", stack: "Error: boom\n    at run.ts:1" };
   assert.equal(
     formatLine({ level: 50, time, msg: "Failed", err }, false),

@@ -11,14 +11,16 @@ import { childrenOf } from "./flow/processes.ts";
 import { newClient } from "./support/app.ts";
 import { eventually } from "./support/eventually.ts";
 import { freshDatabase } from "./support/postgres.ts";
+import { makeScratch } from "./support/scratch.ts";
 import { runOnTerminal } from "./support/terminal.ts";
 
 const database = await freshDatabase();
 const dataDir = mkdtempSync(join(tmpdir(), "onlooker-main-"));
 after(async () => {
   await database.drop();
-  rmSync(dataDir, { recursive: true });
+  for (const folder of [dataDir, scratch]) rmSync(folder, { recursive: true });
 });
+const scratch = makeScratch();
 const main = join(import.meta.dirname, "../src/main.ts");
 const ctrlC = "\u0003";
 
@@ -31,18 +33,33 @@ function start(env: Record<string, string> = {}) {
 
 test("a terminal shows where the service and its data are, the links of emails, and how to stop", async () => {
   const { output, type, ended } = start();
-  await eventually(() => assert.match(output(), /Stop +Ctrl-C/));
-  const url = /Dashboard +(http:\S+)/.exec(output())![1]!;
-  assert.match(output(), /Onlooker is ready/);
-  assert.ok(output().includes(dataDir));
-  assert.doesNotMatch(output(), /^\s*\{/m);
+  await eventually(() => assert.match(output(), /Press Ctrl-C/));
+  const { host } = new URL(database.url);
+  const [, url] = /^Onlooker is ready at (http:\S+)$/m.exec(output())!;
+  assert.equal(
+    output(),
+    `\nOnlooker is ready at ${url}\nIts data is in the database at ${host} and in ${dataDir}\nPress Ctrl-C to stop it\n\n`,
+  );
 
   const account = { email: "new@example.com", password: "correct horse battery", name: "New" };
-  await newClient(url).post("/api/auth/sign-up/email", account).expect(200);
+  await newClient(url!).post("/api/auth/sign-up/email", account).expect(200);
   await eventually(() => assert.match(output(), /new@example\.com.* http:\S+\/verify-email\?token=\S+/));
   type(ctrlC);
   assert.equal(await ended, 0);
   assert.match(output(), /^\d\d:\d\d:\d\d {2}Stopped$/m);
+});
+
+test("a first start at a terminal says that it creates the database, and nothing else before it is ready", async () => {
+  const { output, type, ended } = start({ DATABASE_URL: "", SVC_DATA_DIR: join(scratch, "data") });
+  await eventually(() => assert.match(output(), /Press Ctrl-C/));
+  assert.match(
+    output(),
+    new RegExp(
+      `^\\d\\d:\\d\\d:\\d\\d {2}Creating the database in ${scratch}/data\n\nOnlooker is ready at \\S+\nIts data is in ${scratch}/data\n`,
+    ),
+  );
+  type(ctrlC);
+  assert.equal(await ended, 0);
 });
 
 test("with SVC_LOG_FORMAT=json a terminal gets only JSON lines", async () => {

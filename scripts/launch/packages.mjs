@@ -191,7 +191,7 @@ async function runNpm(node, scope) {
   const [command, first] = npm ? [node, [npm]] : ["npm", []];
   const cache = temporaryCache();
   const flags = ["--no-save", "--ignore-scripts", scope, "--include=optional"];
-  const watch = process.stderr.isTTY ? watchInstall() : undefined;
+  const watch = process.stderr.isTTY ? watchInstall(scope) : undefined;
   try {
     const { code, error } = await runToEnd(
       command,
@@ -207,9 +207,12 @@ async function runNpm(node, scope) {
 }
 
 /** Shows on a terminal how many packages npm has fetched. npm's other output is printed only if it fails. */
-function watchInstall() {
-  const total = uninstalled((_path, entry) => !entry.optional || fitsPlatform(entry)).length;
-  const step = startStep("Installing packages");
+function watchInstall(scope) {
+  const forNode = scope === "--omit=dev"; // see npmInstall
+  const total = uninstalled(
+    (_path, entry) => !(forNode && entry.dev) && (!entry.optional || fitsPlatform(entry)),
+  ).length;
+  const step = startStep(forNode ? "Installing Node and the packages of the service" : "Installing packages");
   let fetched = 0;
   let rest = "";
   let printed = "";
@@ -223,7 +226,7 @@ function watchInstall() {
       }
     },
     end(succeeded) {
-      step.end(succeeded ? "Packages installed" : undefined);
+      step.end(succeeded ? (forNode ? "Node installed" : "Packages installed") : undefined);
       if (!succeeded) process.stderr.write(printed + rest);
     },
   };

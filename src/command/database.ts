@@ -7,11 +7,16 @@ import { folderIn } from "../embedded/folder.ts";
 
 type Log = Parameters<typeof openEmbedded>[0]["log"];
 
-/** Throws EmbeddedError if that is the embedded one and its data folder has none, which `withDatabase` would create. */
-export function requireDatabase({ databaseUrl, databaseDirectUrl, dataDir }: Config): void {
-  if ((databaseDirectUrl ?? databaseUrl) !== undefined || existsSync(folderIn(dataDir).home)) return;
+/** Whether the database is the embedded one, and its data folder has none yet. */
+export function isDatabaseAbsent({ databaseUrl, databaseDirectUrl, dataDir }: Config): boolean {
+  return (databaseDirectUrl ?? databaseUrl) === undefined && !existsSync(folderIn(dataDir).home);
+}
+
+/** Throws EmbeddedError if there is no database, which `withDatabase` would create. */
+export function requireDatabase(config: Config): void {
+  if (!isDatabaseAbsent(config)) return;
   throw new EmbeddedError(
-    `There is no database in ${dataDir}.`,
+    `There is no database in ${config.dataDir}.`,
     "Set SVC_DATA_DIR to the data folder of the service, or DATABASE_URL to its database.",
   );
 }

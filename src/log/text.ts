@@ -38,10 +38,15 @@ export function formatLine(line: Line, isColored: boolean): string {
   if (level < 40) return `${clock}  ${message}\n`;
   const word = level < 50 ? style("yellow", "Warning:") : style("red", "Error:");
   const why = cause.message && cause.message !== msg ? ` (${onOneLine(cause.message)})` : "";
-  const about = Object.keys(fields).length > 0 ? ` ${style("dim", onOneLine(JSON.stringify(fields)))}` : "";
+  const pairs = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`);
+  const about = pairs.length > 0 ? ` ${style("dim", onOneLine(pairs.join(" ")))}` : "";
   const frames = cause.stack?.split("\n").map(onOneLine).join("\n");
   const stack = level < 50 || !frames ? "" : `\n${style("dim", frames)}`;
   return `${clock}  ${word} ${message}${why}${about}${stack}\n`;
+}
+
+function plain(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 /** Escapes control characters: an error may repeat a text that moves the cursor, or looks like another line. */

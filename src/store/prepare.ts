@@ -34,12 +34,13 @@ export async function prepareDatabase(
   const hosts = [...new Set([addresses.url, addresses.directUrl])]
     .map(url => readDatabaseUrl(url)?.hosts)
     .join(" or ");
+  const remedy = `Start it, or fix ${addresses.pooled ? "DATABASE_URL or SVC_DATABASE_DIRECT_URL" : "DATABASE_URL"}.`;
   for (;;) {
     try {
       await checkSessions(addresses, log);
       const distributed = await readDistributed(addresses);
       const applied = await migrate(addresses.directUrl, undefined, signal);
-      if (applied.length > 0) log.info({ migrations: applied }, "Database migrated");
+      if (applied.length > 0) log.info({ migrations: applied.length }, "Database migrated");
       await settleSmallKeys(addresses.directUrl, log, signal);
       await dropPassedCheck(addresses.directUrl);
       if (distributed) await prepareWorkers(addresses, log);
@@ -48,12 +49,11 @@ export async function prepareDatabase(
       if (!mayPass(error) || signal?.aborted) throw error;
       if (performance.now() > deadline) {
         if ((error as { code?: string }).code === tooManyConnections) throw error;
-        const variables = addresses.pooled ? "DATABASE_URL or SVC_DATABASE_DIRECT_URL" : "DATABASE_URL";
         throw new UnfitDatabaseError(
-          `The database at ${hosts} cannot be reached (${errorText(error)}). Start it, or fix ${variables}.`,
+          `The database at ${hosts} cannot be reached (${errorText(error)}). ${remedy}`,
         );
       }
-      log.warn({ err: errorText(error) }, `Waiting for the database at ${hosts}`);
+      log.warn({ err: errorText(error) }, `Waiting for the database at ${hosts}. ${remedy}`);
       await sleep(1_000, undefined, signal && { signal }).catch(() => {
         throw error;
       });
