@@ -116,8 +116,8 @@ test("large bodies that are cut off release their slots, and are not reported as
   }
   const note = "x".repeat(3_000_000);
   const sent = { body: canonicalBody(service.agent.id, { note }) };
-  const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => send(service, sent)));
-  assert.deepEqual(new Set(answers.map(answer => answer.status)), new Set([201]));
+  // One at a time: a slot that was kept would keep each of them out, and none waits for another on a busy machine.
+  for (let count = 0; count < 3; count++) assert.equal((await send(service, sent)).status, 201);
   assert.deepEqual(
     // A machine that is busy with other things logs that connecting to PostgreSQL took too long.
     service.logs.filter(line => /"level":[4-6]0/.test(line) && !line.includes("database unavailable")),
