@@ -51,7 +51,7 @@ function filled(text: string): string {
   return text
     .replaceAll("http://localhost:4000", service.url)
     .replaceAll("https://onlooker.example.com", service.url)
-    .replaceAll(/"?<(?:agent id|agentId)>"?/g, agentId)
+    .replaceAll(/<(?:agent id|agentId)>/g, agentId)
     .replaceAll("svcp_…", token)
     .replaceAll("svc_…", service.key)
     .replaceAll("/app", root)
@@ -119,6 +119,24 @@ test("the commands of the CI recipes run and leave a JUnit file", async () => {
     await runShell(commands[0]!);
     assert.ok(existsSync(join(folder, "results.xml")), recipe.place);
   }
+});
+
+test("README: a test case that is created from the conversation passes when the conversation is sent again", async () => {
+  const page = readPages().find(({ name }) => name === "README.md")!;
+  const [send] = blocksOf(page).filter(({ text }) => text.includes("/public/traces \\"));
+  agentId = (await makeAgent(service.owner, { name: "The agent of README" })).id;
+
+  const first = JSON.parse(await runShell(send!.text));
+  assert.equal(first.status, "created");
+  const { body } = await service.client.post(`/api/traces/${first.traceId}/draft-test`).expect(200);
+  // As the dashboard changes the draft where no judge is.
+  const draft = { ...body, passiveBehavior: "always_run" };
+  await service.client.post(`/api/agents/${agentId}/tests`, draft).expect(201);
+  const again = JSON.parse(await runShell(send!.text));
+  await eventually(async () => {
+    const trace = await service.client.get(`/api/traces/${again.traceId}`).expect(200);
+    assert.equal(trace.body.run?.verdict, "passed");
+  });
 });
 
 test("the quickstart: a trace, a test case without a judge, and the verdicts that it promises", async () => {

@@ -110,7 +110,7 @@ const checks: Record<Need, () => true | string | Promise<true | string>> = {
     debianPostgresql() !== undefined || "needs Debian's PostgreSQL, 15 or newer (apt-get install postgresql)",
   citus: () =>
     process.env["SVC_TEST_CITUS_URL"] !== undefined ||
-    "needs a Citus cluster: SVC_TEST_CITUS_URL names its coordinator (CONTRIBUTING.md)",
+    "needs a Citus cluster: SVC_TEST_CITUS_URL names its coordinator (docs/development.md)",
   firefox: () => succeeds("firefox-esr", "--version") || "needs Firefox ESR (apt-get install firefox-esr)",
   webkitgtk: () =>
     succeeds("sh", "-c", "command -v WebKitWebDriver Xvfb") ||
