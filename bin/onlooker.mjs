@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command of the npm package: starts the service or runs one of its commands, on Node 24 or newer.
+// The command of the npm package and the image: starts the service or runs one of its commands, on Node 24 or newer.
 //
 // Plain JavaScript for Node 18.20 and newer, because it finds the newer Node. In a checkout, npm scripts do this.
 
@@ -29,7 +29,7 @@ if (command === "--version" || command === "-V") {
   process.stderr.write(`error: unknown command: ${[command, ...args].join(" ")}\n\n${usage}`);
   process.exitCode = 2;
 } else {
-  const script = join(root, "lib", commands[command]);
+  const script = join(root, "dist", "server", commands[command]);
   if (!existsSync(script))
     fail("this is a checkout and no release: run npm start, npm run bootstrap or npm run svc");
   if (command === "start" && process.env.npm_command === "exec") stopWithShell();

@@ -15,7 +15,7 @@ const lock = readJson(join(root, "package-lock.json")) as Lockfile;
 const report = askRegistry();
 const problems = [
   ...problemsOf(report, allowed.advisories, new Date().toISOString().slice(0, 10)),
-  ...licenseProblems(lock, importsOf("web/**/*.{ts,tsx}"), allowed.licenses),
+  ...licenseProblems(lock, importsOf(["src/**/*.ts", "web/**/*.{ts,tsx}"]), allowed.licenses),
 ];
 for (const problem of problems) console.log(problem);
 console.log(problems.length === 0 ? "audit: no problem found" : `audit: ${problems.length} found`);
@@ -50,13 +50,12 @@ function readJson(file: string): unknown {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-/** The packages that these files import. */
-function importsOf(pattern: string): string[] {
-  const names = globSync(pattern, { cwd: root, exclude: ["**/vite.config.ts"] }).flatMap(file => {
+/** The packages that these files import or load. */
+function importsOf(patterns: string[]): string[] {
+  const names = globSync(patterns, { cwd: root, exclude: ["**/vite.config.ts"] }).flatMap(file => {
     const text = readFileSync(join(root, file), "utf8");
-    const specifiers = [...text.matchAll(/^(?:import|export) (?!type)[^"]*"([^"]+)"/gm)].map(
-      match => match[1]!,
-    );
+    const imports = /(?:^(?:import|export) (?!type)[^"]*|\b(?:import|require)\()"([^"]+)"/gm;
+    const specifiers = [...text.matchAll(imports)].map(match => match[1]!);
     return specifiers.flatMap(specifier => packageOf(specifier) ?? []);
   });
   return [...new Set(names)];

@@ -1,8 +1,9 @@
-// Builds the dashboard into dist/web (or SVC_DASHBOARD_DIR), bundled and compressed. Fails if it exceeds its budgets.
+// Builds what the npm package and the image contain: the dashboard in dist/web (or SVC_DASHBOARD_DIR), compressed, the
+// service in dist/server, and the licenses of their packages. Fails if the dashboard exceeds its budgets.
 //
-//   npm run build                            always
-//   node scripts/build.ts --when-needed      only if its sources have changed since the last build
-//   … --verbose                              prints the size of every file
+//   npm run build                            all of it
+//   node scripts/build.ts --when-needed      the dashboard alone, if its sources have changed since the last build
+//   … --verbose                              prints the size of every file of the dashboard
 
 import { createHash } from "node:crypto";
 import {
@@ -25,17 +26,29 @@ const ownFolder = join(root, "dist", "web");
 const built = resolve(root, process.env["SVC_DASHBOARD_DIR"]?.trim() || ownFolder);
 /** Written last, so that it marks a complete build. Contains the fingerprint of the sources. */
 const stamp = ".sources";
+/** Lists the licenses of the packages in a build. Not served either, with this name. */
+const licenses = ".licenses.json";
 
 /** Kilobytes after gzip: JavaScript of the first load, all styles, and each part that is loaded later. */
 const budgets = { initial: 160, styles: 25, lazy: 60 };
 
 if (process.argv[1] === import.meta.filename) {
-  await (process.argv.includes("--when-needed") ? buildWhenNeeded() : build());
+  await (process.argv.includes("--when-needed") ? buildWhenNeeded() : buildRelease());
 }
 
 /** Builds unless the existing build is from the current sources. Throws if the build fails. */
 export async function buildWhenNeeded(): Promise<void> {
   if (builtFrom() !== fingerprint()) await build();
+}
+
+async function buildRelease(): Promise<void> {
+  await build();
+  const server = join(root, "dist", "server");
+  const { buildServer } = await import("./build/server.ts");
+  await buildServer(server, licenses);
+  const { noticesOf } = await import("./build/notices.ts");
+  const notices = noticesOf([built, server].map(folder => join(folder, licenses)));
+  writeFileSync(join(root, "dist", "THIRD-PARTY-NOTICES.md"), notices);
 }
 
 async function build(): Promise<void> {
@@ -50,7 +63,7 @@ async function build(): Promise<void> {
       // By default Vite compiles its configuration into a file beside it, which fails in a read-only checkout.
       configLoader: "native",
       logLevel: "warn",
-      build: { outDir, emptyOutDir: true },
+      build: { outDir, emptyOutDir: true, license: { fileName: licenses } },
     });
     checkSizes(outDir);
     compress(outDir);

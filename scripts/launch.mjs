@@ -6,7 +6,6 @@
 // Plain JavaScript for Node 18.20 and newer, here and in launch/, because it runs before a newer Node is installed.
 // All output goes to standard error.
 
-import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { replaceProcess, runToEnd, supervise } from "./launch/child.mjs";
 import { installPackages, isWritable } from "./launch/packages.mjs";
@@ -19,7 +18,7 @@ const serving = ["src/main.ts", "demo/main.ts"];
 const [script, ...args] = process.argv.slice(2);
 if (script === undefined) fail("usage: node scripts/launch.mjs <script.ts> [arguments]");
 if (serving.includes(script)) refuseArguments();
-await installPackages(script);
+await installPackages();
 const node = findNode();
 if (serving.includes(script)) {
   await buildDashboard(node);
@@ -38,13 +37,12 @@ function refuseArguments() {
 }
 
 /**
- * Builds the dashboard if its sources have changed since the last build. A production install cannot build, and serves
- * its prebuilt dashboard. The service starts even if the build fails: its API works without the dashboard.
+ * Builds the dashboard if its sources have changed since the last build. The service starts even if the build fails: its
+ * API works without the dashboard.
  *
  * A user who cannot write to the checkout, because another user installed it, gets the build in SVC_DATA_DIR.
  */
 async function buildDashboard(node) {
-  if (!existsSync(join(root, "node_modules", "vite"))) return;
   const dataDir = process.env.SVC_DATA_DIR?.trim();
   if (dataDir && !process.env.SVC_DASHBOARD_DIR?.trim() && !isWritable(join(root, "dist"))) {
     process.env.SVC_DASHBOARD_DIR = join(resolve(root, dataDir), "dashboard");

@@ -1,4 +1,4 @@
-// Checks the licenses of the packages that users get: those that the service needs, and those in the dashboard's bundle.
+// Checks the licenses of the packages that users get: those that npm installs with ours, and those in the bundles.
 
 /** The parts of a package-lock.json that are read. */
 export type Lockfile = { packages: Record<string, LockedPackage> };
@@ -9,9 +9,10 @@ type LockedPackage = {
   dev?: boolean;
   dependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
 };
 
-/** The packages whose license is not allowed, one line each. `bundled`: names of packages that the dashboard imports. */
+/** The packages whose license is not allowed, one line each. `bundled`: names of packages that the sources import. */
 export function licenseProblems(lock: Lockfile, bundled: string[], allowed: string[]): string[] {
   const needed = Object.keys(lock.packages).filter(path => path !== "" && !lock.packages[path]!.dev);
   const shipped = new Set(needed);
@@ -33,8 +34,9 @@ function addWithDependencies(lock: Lockfile, from: string, name: string, found: 
   const path = resolved(lock, from, name);
   if (path === undefined || found.has(path)) return;
   found.add(path);
-  for (const dependency of Object.keys(lock.packages[path]!.dependencies ?? {})) {
-    addWithDependencies(lock, path, dependency, found);
+  const { dependencies, optionalDependencies, peerDependencies } = lock.packages[path]!;
+  for (const one of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+    addWithDependencies(lock, path, one, found);
   }
 }
 

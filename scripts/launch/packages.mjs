@@ -23,21 +23,21 @@ const lockFile = join(root, ".installing");
 /** The lock file is touched every second; one this old was left behind by a launcher that was killed. */
 const lockStaleMs = 15_000;
 
-/** Returns when every package that the script needs is installed; ends the process if that fails. */
-export async function installPackages(script) {
+/** Returns when every package is installed; ends the process if that fails. */
+export async function installPackages() {
   const writable = isWritable(root) && isWritable(join(root, "node_modules"));
-  const wanted = () => [...missingPackages(script), ...(writable ? droppedNatives() : [])];
+  const wanted = () => [...missingPackages(), ...(writable ? droppedNatives() : [])];
   if (wanted().length === 0) return;
   if (!writable) {
     fail(
       `packages are missing or outdated, and this user cannot write to ${root}: run "npm install" there as its owner ` +
-        `(missing: ${summary(missingPackages(script))})`,
+        `(missing: ${summary(missingPackages())})`,
     );
   }
   await withLock(async () => {
-    if (wanted().length > 0) await npmInstall(script);
+    if (wanted().length > 0) await npmInstall();
   });
-  const missing = missingPackages(script);
+  const missing = missingPackages();
   // npm silently skips an optional package that the registry does not have.
   if (missing.length > 0) {
     fail(
@@ -62,24 +62,22 @@ function withoutIt(missing) {
 
 /**
  * The packages (`name@version`) of package-lock.json that npm's record does not list as installed. Platform packages
- * count only if they are direct dependencies (Node, PostgreSQL) and needed on this machine. Development packages count
- * only for scripts outside src/, so that a production install stays unchanged.
+ * count only if they are direct dependencies (Node, PostgreSQL) and needed on this machine.
  */
-function missingPackages(script) {
+function missingPackages() {
   return uninstalled((path, entry, named) => {
     const name = nameOf(path);
     if (name in named) return fitsPlatform(entry) && isNeeded(name);
-    return !entry.optional && !(entry.dev && script.startsWith("src/"));
+    return !entry.optional;
   });
 }
 
 /**
  * Native packages, such as the bundler's, that npm silently skips if their `engines` exclude the Node that runs npm:
- * after a manual "npm install" on Node 18, the dashboard could not be built. A production install has no bundler and
- * needs none of them.
+ * after a manual "npm install" on Node 18, the dashboard could not be built.
  */
 function droppedNatives() {
-  if (!bringsNode() || !existsSync(join(root, "node_modules", "vite"))) return [];
+  if (!bringsNode()) return [];
   return uninstalled((path, entry, named) => {
     return entry.optional && entry.os !== undefined && !(nameOf(path) in named) && fitsPlatform(entry);
   });
@@ -169,11 +167,11 @@ function lock() {
  * it skipped the compiler of the dashboard. So if the launcher's Node is too old for the service, npm first installs a
  * newer Node and then runs on that.
  */
-async function npmInstall(script) {
+async function npmInstall() {
   if (!process.stderr.isTTY) say("installing the packages of package-lock.json; this takes a minute");
   if (!bringsNode()) return runNpm(process.execPath, "--include=dev");
   await runNpm(process.execPath, "--omit=dev");
-  if (!missingPackages(script).some(isNodePackage)) await runNpm(findNode(), "--include=dev");
+  if (!missingPackages().some(isNodePackage)) await runNpm(findNode(), "--include=dev");
 }
 
 function isNodePackage(missing) {

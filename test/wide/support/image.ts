@@ -31,7 +31,7 @@ export type Image = {
 
 /** A stand-in for the official image of this name: Debian slim with Node, npm and the user node (uid 1000). */
 async function baseImage(): Promise<string> {
-  const bare = await debianWithNode({ node: "26.10.0", npm: "11.21.2", packages: ["libatomic1"] });
+  const bare = await debianWithNode({ node: "24.21.0", npm: "11.21.2" });
   return cached("image-base", { version: 1, bare }, async folder => {
     await requireCommand("cp", ["-a", "--reflink=auto", `${bare}/.`, folder]);
     await requireCommand("chroot", [folder, "groupmod", "--new-name", "node", "dev"]);
@@ -41,7 +41,7 @@ async function baseImage(): Promise<string> {
 }
 
 /** The `FROM` of the Dockerfile, as buildah finds it locally. */
-const tagOfBase = "docker.io/library/node:26-trixie-slim";
+const tagOfBase = "docker.io/library/node:24-trixie-slim";
 const tag = "localhost/onlooker";
 
 /** Builds the Dockerfile of this checkout as it is now. */

@@ -1,0 +1,2 @@
+// For what is TypeScript: the launcher itself is plain JavaScript.
+export const nodeMajor: number;
