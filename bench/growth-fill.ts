@@ -9,6 +9,7 @@ import { type Database, openDatabase } from "../src/store/db.ts";
 import { idAt } from "../src/store/listing.ts";
 import { migrate } from "../src/store/migrate.ts";
 import { storageOfRange } from "../src/store/ranges/catalog.ts";
+import { joinRanges } from "../src/store/ranges/join.ts";
 import { makeTestCase, otlpWrite, type Sender } from "../test/store/traces/make-write.ts";
 import { makeAccount, makeAgentRow, makeProject } from "../test/support/rows.ts";
 
@@ -157,7 +158,7 @@ async function makeSenders(db: Database): Promise<Pick<Filled, "senders" | "apiK
 async function divide(url: string, ranges: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  if (ranges === 0) await client.query("select join_batches()");
+  if (ranges === 0) await joinRanges(client);
   else await client.query("drop table trace_batches_first");
   let from = "minvalue";
   for (let at = 1; at <= ranges; at++) {

@@ -19,7 +19,8 @@ const Manifest = z.object({
   takenAt: z.iso.datetime(),
   /** The version of PostgreSQL. */
   server: z.string(),
-  migrations: z.array(z.string()),
+  /** The files that made the tables, with their hashes. */
+  migrations: z.array(z.object({ name: z.string(), hash: z.string() })),
   tables: z.array(
     z.object({
       name: z.string(),

@@ -95,8 +95,8 @@ function accepted(schema: typeof Name, text: string): string {
 
 /** Uses the database of the running service, or starts the embedded one and stops it afterwards. */
 function usingDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
-  return withDatabase(readConfig(process.env), log, async url => {
-    const db = openStore(await prepareDatabase({ url, directUrl: url, pooled: false }, log), 4);
+  return withDatabase(readConfig(process.env), log, async (url, home) => {
+    const db = openStore(await prepareDatabase({ url, directUrl: url, pooled: false, home }, log), 4);
     try {
       return await withLock(url, () => work(db));
     } finally {

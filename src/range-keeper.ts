@@ -15,8 +15,7 @@ export type RangeKeeperDeps = {
 };
 
 const pauseMsDefault = 300_000;
-// A database from before is divided once its key is ready; until then, and after the database was unavailable, it is looked at
-// more often.
+// After the database was unavailable.
 const pauseMsAgain = 30_000;
 
 export class RangeKeeper {
@@ -43,11 +42,13 @@ export class RangeKeeper {
     const { signal } = this.#abort;
     // A cluster divides by agent alone.
     if (signal.aborted || db.places) return pauseMs;
-    const isKept = await keepRanges(directUrl, { serverDays, log, signal }).catch(error => {
+    try {
+      await keepRanges(directUrl, { serverDays, log, signal });
+    } catch (error) {
       logFault(log, error, "ranges of batches cannot be kept");
-      // What failed may have read the whole table.
-      return !isTransient(error);
-    });
-    return isKept ? pauseMs : Math.min(pauseMs, pauseMsAgain);
+      // What else failed may have read the whole table.
+      if (isTransient(error)) return Math.min(pauseMs, pauseMsAgain);
+    }
+    return pauseMs;
   }
 }

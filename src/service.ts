@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { openEmbedded } from "./embedded/database.ts";
+import { folderIn } from "./embedded/folder.ts";
 import { buildHealthApp } from "./http/app.ts";
 import { joinMetrics, measureDatabase, metrics, ownMetrics } from "./http/health.ts";
 import { startBackground } from "./service/background.ts";
@@ -134,8 +135,12 @@ function readLimit(addresses: Addresses): Promise<number> {
   return untilAnswered(() => read(addresses));
 }
 
-function addressesOf({ databasePooler, databaseDirectUrl }: Config, url: string): Addresses {
-  return { url, directUrl: databaseDirectUrl ?? url, pooled: databasePooler === "transaction" };
+function addressesOf(
+  { databaseUrl, databasePooler, databaseDirectUrl, dataDir }: Config,
+  url: string,
+): Addresses {
+  const home = databaseUrl === undefined ? folderIn(dataDir).home : undefined;
+  return { url, directUrl: databaseDirectUrl ?? url, pooled: databasePooler === "transaction", home };
 }
 
 const otherKeyWarning =

@@ -4,7 +4,6 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { ClaimLoop, logFault, logFaultOfAgents } from "./claiming.ts";
-import { backfillBatchAgents, backfillTraces } from "./load/backfill.ts";
 import { HeapSemaphore } from "./load/heap-semaphore.ts";
 import { refreshStale } from "./load/stale.ts";
 import { Refusal } from "./model/refusal.ts";
@@ -242,10 +241,6 @@ export class RunWorker {
     const { signal } = this.#stopping;
     const refreshed = await refreshStale(db, { quietMs: staleQuietMs, limit: staleMax, heap, signal });
     if (refreshed === staleMax) return 0;
-    const begun = performance.now();
-    // At most a quarter of the thread's time, and of its database's.
-    if ((await backfillTraces(db, heap, signal)) || (await backfillBatchAgents(db)))
-      return Math.min(idleMaxMsDefault, 3 * (performance.now() - begun));
     const inHand = [...this.#inHand.keys()];
     const skipped = { inHand, fullAgents: await this.#fullAgents(), starts: this.#starts };
     const places = { ...skipped, resumes: admission.free > 0 };

@@ -11,18 +11,7 @@ const floors = [
   ["store", "remote"],
   ["ingest", "judge", "load", "claiming", "backup"],
   ["run", "trace-reader"],
-  [
-    "http",
-    "editor",
-    "worker",
-    "launcher",
-    "alerts",
-    "eraser",
-    "retention",
-    "forgetter",
-    "key-builder",
-    "range-keeper",
-  ],
+  ["http", "editor", "worker", "launcher", "alerts", "eraser", "retention", "forgetter", "range-keeper"],
   ["service", "config", "command", "main", "bootstrap", "cli"],
 ];
 

@@ -1,5 +1,6 @@
 // Problems of the database that a start explains in one line: missing privileges, and TLS in all its forms.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -16,14 +17,19 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { knownProblem } from "../src/command/known-problem.ts";
+import { openEmbedded } from "../src/embedded/database.ts";
+import { migrate } from "../src/store/migrate.ts";
 import { prepareDatabase } from "../src/store/prepare.ts";
 import { runBootstrap, startProcess } from "./flow/processes.ts";
+import { childEnv } from "./support/child-env.ts";
 import { eventually } from "./support/eventually.ts";
 import { startServer } from "./support/postgres-server.ts";
+import { makeScratch } from "./support/scratch.ts";
 
 /** Self-signed, and for agent.example.com. */
 const certificate = fileURLToPath(new URL("./fixtures/tls/agent.example.com.pem", import.meta.url));
 const log = { info() {}, warn() {} };
+const cli = join(import.meta.dirname, "../src/cli.ts");
 const dataDir = mkdtempSync(join(tmpdir(), "onlooker-start-"));
 
 let server: Awaited<ReturnType<typeof startServer>>;
@@ -54,6 +60,11 @@ function withParameters(parameters: Record<string, string>): string {
 /** The server twice, as one with a standby is given. */
 const twice = (url: string) => url.replace(/127\.0\.0\.1:\d+/, "$&,$&");
 
+const neededOptions = [
+  ...["--email", "a@example.com", "--password", "correct horse"],
+  ...["--project", "P", "--agent", "A"],
+];
+
 /** Why a service with this URL does not start. */
 async function problemOf(url: string): Promise<string | undefined> {
   const error = await prepareDatabase({ url, directUrl: url, pooled: false }, log, undefined, 0).then(
@@ -74,21 +85,53 @@ test("a user without privileges is told so in one line, by the service and by bo
   const env = { DATABASE_URL: url.href, SVC_DATABASE_POOLER: "none", SVC_DATA_DIR: dataDir };
   const problem =
     "the database user lacks a privilege (permission denied for schema public). Make it the owner of the database and of Onlooker's tables; in an empty database this suffices: grant create on schema public to …";
-  const needed = [
-    "--email",
-    "a@example.com",
-    "--password",
-    "correct horse",
-    "--project",
-    "P",
-    "--agent",
-    "A",
-  ];
-  const bootstrap = await runBootstrap(needed, env);
+  const bootstrap = await runBootstrap(neededOptions, env);
   assert.equal(bootstrap.stderr, `bootstrap: ${problem}\n`);
   assert.equal(bootstrap.code, 1);
   const ended = `The service ended with 1:\nOnlooker cannot start: ${problem}`;
   await assert.rejects(startProcess(env), { message: ended });
+});
+
+test("a database with another schema is refused by the service, bootstrap and svc, with how to begin with an empty one", async () => {
+  await administer("create database earlier");
+  const url = new URL(server.url);
+  url.pathname = "/earlier";
+  await migrate(url.href);
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  await client.query("update migrations set hash = 'other' where name = '002_traces.sql'");
+  await client.end();
+  const env = { DATABASE_URL: url.href, SVC_DATABASE_POOLER: "none", SVC_DATA_DIR: dataDir };
+  const problem =
+    "The database was created with a different schema (002_traces.sql) and cannot be upgraded; to start over, create an empty database and set DATABASE_URL to it.";
+  await assert.rejects(startProcess(env), {
+    message: `The service ended with 1:\nOnlooker cannot start: ${problem}`,
+  });
+  const bootstrap = await runBootstrap(neededOptions, env);
+  assert.deepEqual([bootstrap.code, bootstrap.stderr], [1, `bootstrap: ${problem}\n`]);
+  const svc = spawnSync(process.execPath, [cli, "backup", join(dataDir, "earlier.backup")], {
+    env: { ...childEnv, ...env },
+    encoding: "utf8",
+  });
+  assert.equal(svc.status, 2);
+  assert.match(svc.stderr, /has the schema of another version of Onlooker \(002_traces\.sql\)\. Back it up/);
+});
+
+test("an embedded database with another schema names its folder", async () => {
+  const own = makeScratch();
+  const embedded = await openEmbedded({ dataDir: own, log: { ...log, error() {} } });
+  await migrate(embedded.url);
+  const client = new pg.Client({ connectionString: embedded.url });
+  await client.connect();
+  await client.query("update migrations set hash = 'other' where name = '002_traces.sql'");
+  await client.end();
+  await embedded.stop();
+  const todo = `to start over, move or delete the folder ${join(own, "postgresql")}.`;
+  const env = { SVC_DATA_DIR: own };
+  await assert.rejects(startProcess(env), ({ message }: Error) => message.endsWith(todo));
+  const { stderr } = await runBootstrap(neededOptions, env);
+  assert.ok(stderr.endsWith(`${todo}\n`), stderr);
+  rmSync(own, { recursive: true });
 });
 
 test("a database without a free connection is told apart from one that is away", async () => {

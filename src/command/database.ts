@@ -23,19 +23,19 @@ export function requireDatabase(config: Config): void {
 
 /**
  * `url` leads to the database itself, not to a pooler. An embedded server that does not run is started, and stopped
- * afterwards; its data folder is created if needed. Throws EmbeddedError.
+ * afterwards; its data folder is created if needed, and `home` in it has the database. Throws EmbeddedError.
  */
 export async function withDatabase<T>(
   config: Config,
   log: Log,
-  work: (url: string) => Promise<T>,
+  work: (url: string, home?: string) => Promise<T>,
 ): Promise<T> {
   const url = config.databaseDirectUrl ?? config.databaseUrl;
   if (url !== undefined) return work(url);
   const { dataDir } = config;
   const embedded = (await connectEmbedded(dataDir)) ?? (await openEmbedded({ dataDir, log }));
   try {
-    return await work(embedded.url);
+    return await work(embedded.url, folderIn(dataDir).home);
   } finally {
     await embedded.stop();
   }

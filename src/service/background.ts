@@ -1,5 +1,5 @@
 // Starts what a machine does once beside its requests: alerts, erasures, deleting old traces, forgetting content,
-// dropping log records without a span, the keys of tables from before, and ranges of batches.
+// dropping log records without a span, and ranges of batches.
 import { AlertSender } from "../alerts.ts";
 import type { Config } from "../config.ts";
 import type { ErasureWork } from "../eraser/steps.ts";
@@ -7,7 +7,6 @@ import { Eraser } from "../eraser.ts";
 import { Forgetter, type ForgetterDeps } from "../forgetter.ts";
 import { metrics } from "../http/health.ts";
 import { RecordExpiry } from "../ingest/record-expiry.ts";
-import { KeyBuilder } from "../key-builder.ts";
 import { RangeKeeper } from "../range-keeper.ts";
 import { Retention } from "../retention.ts";
 import type { Opened, Parts } from "./parts.ts";
@@ -39,8 +38,6 @@ export function startBackground(
     onDeleted: traces => metrics.tracesExpired.inc(traces),
   });
   closing.push(() => retention.stop());
-  const keyBuilder = new KeyBuilder({ db, log, directUrl: addresses.directUrl });
-  closing.push(() => keyBuilder.stop());
   const rangeKeeper = new RangeKeeper({
     ...{ db, log, directUrl: addresses.directUrl, serverDays: config.retentionDays ?? null },
   });

@@ -23,6 +23,8 @@ export type Addresses = {
   pooled: boolean;
   /** Whether the database is distributed over a cluster, whose coordinator this is. Default: no. */
   distributed?: boolean;
+  /** The folder of the embedded database, for the user; absent: it is that of DATABASE_URL. */
+  home?: string | undefined;
 };
 
 // int8 as a number: the counts and byte sums kept here stay far below 2^53.

@@ -1,118 +1,99 @@
-// Migrates the database to this version's schema: numbered SQL files, each applied once.
+// Brings the database to this version's schema: numbered SQL files, each applied once, and functions, replaced when they changed.
+import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { CompiledQuery, Kysely, PostgresDialect, sql } from "kysely";
-import { Migrator } from "kysely/migration";
 import type pg from "pg";
 import { cancellable } from "./cancellable.ts";
-import { noTimeouts, openPool } from "./connect.ts";
+import { newClient, noTimeouts } from "./connect.ts";
 import { applyToCluster } from "./scale/migrating.ts";
-import { isDistributed, type Session } from "./scale/nodes.ts";
+import { isDistributed } from "./scale/nodes.ts";
 import { UnfitDatabaseError } from "./unfit-database.ts";
 
-/** The folder of the migrations of this version. */
-export const migrations = new URL("./migrations/", import.meta.url);
-// Any fixed number. Released versions take this lock and not the migrator's own, so that two versions that start
-// together still take turns.
+/** The folder of the schema of this version. */
+export const schema = new URL("./schema/", import.meta.url);
+/** Replaced as a whole when it changed; the other files are applied once. */
+const functions = "functions.sql";
+// Any fixed number.
 export const lockId = 4_826_170_391;
 /** The oldest PostgreSQL that CI tests. An older one lacks `nulls not distinct`. */
 const oldestServer = 15;
 
-// Behind a pooler the settings of requests are the user's own, and would hold here too.
+// Behind a pooler the settings of requests are the user's own, and would hold here too. The bodies of functions name tables that
+// come after them.
 // On a cluster, what a transaction does to tables that refer to each other needs one connection to each node.
-const options = `${noTimeouts} -c enable_seqscan=on -c enable_bitmapscan=on -c citus.multi_shard_modify_mode=sequential`;
+const options = `${noTimeouts} -c enable_seqscan=on -c enable_bitmapscan=on -c check_function_bodies=off -c citus.multi_shard_modify_mode=sequential`;
 
-type Tables = { migrations: { name: string } };
+/** A file that a database was made with: a row of `migrations`. */
+export type SchemaFile = { name: string; hash: string };
+
+export type MigrateOptions = {
+  folder?: URL;
+  /** Once aborted, the statement is cancelled, nothing is applied, and `migrate` throws. */
+  signal?: AbortSignal | undefined;
+  /** The folder of the embedded database, for the user; absent: it is that of DATABASE_URL. */
+  home?: string | undefined;
+};
 
 /**
- * Applies the missing migrations in order, all or none, and returns their names. Several processes may call it at the
- * same time, and again after being killed. Once aborted, its statement is cancelled, nothing is applied, and it throws. Throws
- * UnfitDatabaseError if the server is older than PostgreSQL 15, the encoding is not UTF8, or the schema is newer than this version.
+ * Applies the missing files in order, all or none, and returns their names; the functions are replaced first if they changed.
+ * Several processes may call it at the same time, and again after being killed. Throws UnfitDatabaseError if the server is older
+ * than PostgreSQL 15, the encoding is not UTF8, or the database was made with other files.
  */
-export async function migrate(url: string, folder = migrations, signal?: AbortSignal): Promise<string[]> {
-  const pool = openPool(url, { max: 1, connectionTimeoutMillis: 5_000, options });
+export async function migrate(
+  url: string,
+  { folder = schema, signal, home }: MigrateOptions = {},
+): Promise<string[]> {
+  const client = newClient(url, { connectionTimeoutMillis: 5_000, options });
+  await client.connect();
   try {
-    const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-    return await db.connection().execute(async connection => {
-      const { rows } = await sql.raw<Server>(serverQuery).execute(connection);
-      requireServer(rows[0]!);
-      signal?.throwIfAborted();
-      return await cancellable(applyMissing(connection, folder, signal), { url, pid: rows[0]!.pid, signal });
-    });
+    const { pid } = await requireFit(client);
+    signal?.throwIfAborted();
+    return await cancellable(applyMissing(client, { folder, signal, home }), { url, pid, signal });
   } finally {
-    await pool.end();
+    await client.end();
   }
 }
 
+/** In one transaction, which ends with the connection unless it is committed. */
 async function applyMissing(
-  connection: Kysely<Tables>,
-  folder: URL,
-  signal: AbortSignal | undefined,
+  client: pg.Client,
+  { folder, signal, home }: MigrateOptions & { folder: URL },
 ): Promise<string[]> {
-  await sql`select pg_advisory_lock(${lockId})`.execute(connection);
+  await client.query("begin");
+  await client.query("select pg_advisory_xact_lock($1)", [lockId]);
+  await client.query(table);
+  const applied = await listApplied(client);
   const files = await filesIn(folder);
-  await prepareTable(connection, files);
-  const runFile = (await isDistributed(sessionOf(connection))) ? applyToCluster : applyToServer;
-  const migrator = new Migrator({
-    db: connection,
-    migrationTableName: "migrations",
-    migrationLockTableName: "migrations_lock",
-    provider: {
-      async getMigrations() {
-        const texts = await Promise.all(files.map(name => readFile(new URL(name, folder), "utf8")));
-        const up = (text: string) => async (db: Kysely<unknown>) => {
-          signal?.throwIfAborted();
-          await runFile(sessionOf(db), text);
-        };
-        return Object.fromEntries(files.map((name, at) => [name, { up: up(texts[at]!) }]));
-      },
-    },
-  });
-  const { error, results = [] } = await migrator.migrateToLatest();
-  if (error) throw error;
-  return results.map(({ migrationName }) => migrationName);
+  requireSame(applied, files, home);
+  const missing = files.filter(file => applied.get(file.name) !== file.hash);
+  const onCluster = missing.length > 0 && (await isDistributed(client));
+  for (const { name, hash, text } of missing) {
+    signal?.throwIfAborted();
+    await (onCluster ? applyToCluster(client, text) : client.query(text));
+    await client.query(
+      `insert into migrations (name, hash) values ($1, $2)
+       on conflict (name) do update set hash = excluded.hash, applied_at = excluded.applied_at`,
+      [name, hash],
+    );
+  }
+  await client.query("commit");
+  return missing.map(({ name }) => name);
 }
+
+const table = `create table if not exists migrations (
+  name text primary key,
+  hash text not null,
+  applied_at timestamptz not null default now()
+)`;
 
 type Server = { version: number; name: string; encoding: string; pid: number };
 
-const serverQuery = `select pg_backend_pid() as pid, current_setting('server_version_num')::int as version,
-  current_setting('server_version') as name, current_setting('server_encoding') as encoding`;
-
-const tableQueries = [
-  `create table if not exists migrations (
-    name text primary key, applied_at timestamptz not null default now()
-  )`,
-  `alter table migrations add column if not exists "timestamp" text not null
-    default to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
-];
-
-/** The names of the migrations of this version, in order. */
-export function knownMigrations(): Promise<string[]> {
-  return filesIn(migrations);
-}
-
 /** Throws UnfitDatabaseError if the server is older than PostgreSQL 15 or the encoding is not UTF8. */
-export async function requireFit(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<Server>(serverQuery);
-  requireServer(rows[0]!);
-}
-
-/**
- * In the transaction of the client, which must be on an empty database: the tables as they were after these migrations,
- * without the list of migrations itself. Throws UnfitDatabaseError if this version does not know one of them.
- */
-export async function createSchema(client: pg.ClientBase, names: string[]): Promise<void> {
-  const known = await knownMigrations();
-  const unknown = names.filter(name => !known.includes(name));
-  if (unknown.length > 0) {
-    throw new UnfitDatabaseError(
-      `The backup is of a newer version of Onlooker (migrations ${unknown.join(", ")}). Restore it with that version.`,
-    );
-  }
-  for (const text of tableQueries) await client.query(text);
-  for (const name of names) await client.query(await readFile(new URL(name, migrations), "utf8"));
-}
-
-function requireServer({ version, name, encoding }: Server): void {
+export async function requireFit(client: pg.ClientBase): Promise<Pick<Server, "pid">> {
+  const { rows } = await client.query<Server>(
+    `select pg_backend_pid() as pid, current_setting('server_version_num')::int as version,
+       current_setting('server_version') as name, current_setting('server_encoding') as encoding`,
+  );
+  const { version, name, encoding, pid } = rows[0]!;
   if (version < oldestServer * 10_000) {
     throw new UnfitDatabaseError(
       `The server at DATABASE_URL is PostgreSQL ${name}; Onlooker needs ${oldestServer} or newer. Upgrade the server, use another, or unset DATABASE_URL for the embedded PostgreSQL.`,
@@ -125,39 +106,113 @@ function requireServer({ version, name, encoding }: Server): void {
       `The database at DATABASE_URL has the encoding ${encoding}; Onlooker needs UTF8. Create another with: createdb --template=template0 --encoding=UTF8 --locale=C.UTF-8 onlooker`,
     );
   }
+  return { pid };
 }
 
-/**
- * Versions before the migrator wrote `name` and `applied_at` and read the names alone: the column that the migrator adds
- * has a default, so that such a version can still start on this database, or stop at a migration that it does not know.
- */
-async function prepareTable(db: Kysely<Tables>, files: string[]): Promise<void> {
-  for (const text of tableQueries) await sql.raw(text).execute(db);
-  const applied = await db.selectFrom("migrations").select("name").orderBy("name").execute();
-  const unknown = applied.map(({ name }) => name).filter(name => !files.includes(name));
-  if (unknown.length === 0) return;
-  throw new UnfitDatabaseError(
-    `The database was migrated by a newer version of Onlooker (${unknown.join(", ")}). Start that version, or use another database.`,
+/** Throws UnfitDatabaseError if the database was made with files that this version does not have, or has otherwise. */
+function requireSame(
+  applied: Map<string, string | null>,
+  files: SchemaFile[],
+  home: string | undefined,
+): void {
+  const { changed, unknown } = compareFiles(applied, files);
+  if (changed.length > 0) {
+    const empty =
+      home === undefined
+        ? "create an empty database and set DATABASE_URL to it"
+        : `move or delete the folder ${home}`;
+    throw new UnfitDatabaseError(
+      `The database was created with a different schema (${changed.join(", ")}) and cannot be upgraded; to start over, ${empty}.`,
+    );
+  }
+  if (unknown.length > 0) {
+    throw new UnfitDatabaseError(
+      `The database was migrated by a newer version of Onlooker (${unknown.join(", ")}). Start that version, or use another database.`,
+    );
+  }
+}
+
+/** Names of the files that a database or backup was made with: those that differ here, and those that are not here. */
+function compareFiles(
+  made: Iterable<[name: string, hash: string | null]>,
+  files: SchemaFile[],
+): { changed: string[]; unknown: string[] } {
+  const known = new Map(files.map(({ name, hash }) => [name, hash]));
+  const others = [...made].filter(([name, hash]) => name !== functions && known.get(name) !== hash);
+  return {
+    changed: others.flatMap(([name]) => (known.has(name) ? [name] : [])),
+    unknown: others.flatMap(([name]) => (known.has(name) ? [] : [name])),
+  };
+}
+
+/** The hashes by name; null in a table that has none. */
+async function listApplied(client: pg.ClientBase): Promise<Map<string, string | null>> {
+  const { rows } = await client.query<{ name: string; hash: string | null }>(
+    "select name, to_jsonb(migrations) ->> 'hash' as hash from migrations order by name",
+  );
+  return new Map(rows.map(({ name, hash }) => [name, hash]));
+}
+
+/** The functions, then the numbered files in order. */
+async function filesIn(folder: URL): Promise<(SchemaFile & { text: string })[]> {
+  const names = (await readdir(folder)).filter(name => name.endsWith(".sql") && name !== functions).sort();
+  return Promise.all(
+    [functions, ...names].map(async name => {
+      const text = await readFile(new URL(name, folder), "utf8");
+      return { name, text, hash: createHash("sha256").update(text).digest("hex") };
+    }),
   );
 }
 
-async function filesIn(folder: URL): Promise<string[]> {
-  return (await readdir(folder)).filter(name => name.endsWith(".sql")).sort();
+/**
+ * The files that the database was made with, for its backup. Throws UnfitDatabaseError if this version does not have all of them
+ * as they were.
+ */
+export async function listMade(client: pg.ClientBase): Promise<SchemaFile[]> {
+  const applied = await listApplied(client);
+  const { changed, unknown } = compareFiles(applied, await filesIn(schema));
+  if (changed.length + unknown.length > 0) {
+    throw new UnfitDatabaseError(
+      `The database has the schema of another version of Onlooker (${[...changed, ...unknown].join(", ")}). Back it up with that version.`,
+    );
+  }
+  return [...applied].map(([name, hash]) => ({ name, hash: hash! }));
 }
 
-async function applyToServer(session: Session, text: string): Promise<void> {
-  await session.query(text);
+/**
+ * In the transaction of the client, which must be on an empty database: the tables as these files made them, without the rows
+ * of `migrations` itself. Throws UnfitDatabaseError if this version does not have all of them as they were.
+ */
+export async function createSchema(client: pg.ClientBase, made: SchemaFile[]): Promise<void> {
+  const files = await filesIn(schema);
+  const { changed, unknown } = compareFiles(
+    made.map(({ name, hash }) => [name, hash]),
+    files,
+  );
+  if (changed.length + unknown.length > 0) {
+    throw new UnfitDatabaseError(
+      `The backup has the schema of another version of Onlooker (${[...changed, ...unknown].join(", ")}). Restore it with that version.`,
+    );
+  }
+  await client.query("set local check_function_bodies = off");
+  await client.query(table);
+  for (const { name, text } of files) {
+    if (made.some(file => file.name === name)) await client.query(text);
+  }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
-function sessionOf(db: Kysely<any>): Session {
-  return { query: (text, values = []) => db.executeQuery(CompiledQuery.raw(text, values)) };
-}
-
-/** For readiness: whether every migration of this version has been applied. */
+/** For readiness: whether every file of this version has been applied. */
 export async function isMigrated(pool: pg.Pool): Promise<boolean> {
-  const files = await filesIn(migrations);
+  const files = await readdir(schema);
   const { rows } = await pool.query<{ name: string }>("select name from migrations");
   const done = new Set(rows.map(row => row.name));
   return files.every(name => done.has(name));
+}
+
+/** Rises with every change of the schema: what a cluster makes of it for each group of shards is made again. */
+export async function readSchemaVersion(pool: pg.Pool): Promise<string> {
+  const { rows } = await pool.query<{ version: string }>(
+    `select to_char(max(applied_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') as version from migrations`,
+  );
+  return rows[0]!.version;
 }

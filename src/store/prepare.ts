@@ -1,5 +1,5 @@
-// Prepares the database at start: checks the connection, migrates, gives small tables their keys, and drops checks that would
-// refuse new rows. Waits for a database that is still starting.
+// Prepares the database at start: checks the connection, migrates, and drops checks that would refuse new rows. Waits for a
+// database that is still starting.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -7,7 +7,6 @@ import { errorText } from "../log/error-text.ts";
 import { requireCertificates } from "./certificate-files.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import type { Addresses } from "./db.ts";
-import { settleSmallKeys } from "./keys.ts";
 import { mayPass } from "./may-pass.ts";
 import { migrate } from "./migrate.ts";
 import { dropPassedCheck } from "./ranges.ts";
@@ -39,9 +38,8 @@ export async function prepareDatabase(
     try {
       await checkSessions(addresses, log);
       const distributed = await readDistributed(addresses);
-      const applied = await migrate(addresses.directUrl, undefined, signal);
+      const applied = await migrate(addresses.directUrl, { signal, home: addresses.home });
       if (applied.length > 0) log.info({ migrations: applied.length }, "Database migrated");
-      await settleSmallKeys(addresses.directUrl, log, signal);
       await dropPassedCheck(addresses.directUrl);
       if (distributed) await prepareWorkers(addresses, log);
       return { ...addresses, distributed };

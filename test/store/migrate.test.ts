@@ -1,42 +1,27 @@
-// Migrations: applied once, all or none, by whichever process is first, also on a database of an earlier version.
+// The schema: its files are applied once, all or none, by whichever process is first; functions are replaced when they changed.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import pg from "pg";
-import { backfillBatchAgents } from "../../src/load/backfill.ts";
-import { insertKey } from "../../src/store/accounts/keys.ts";
-import { openDatabase } from "../../src/store/db.ts";
-import { isMigrated, migrate } from "../../src/store/migrate.ts";
-import { TraceWriter } from "../../src/store/traces/writer.ts";
+import { createSchema, isMigrated, listMade, migrate, schema } from "../../src/store/migrate.ts";
 import { UnfitDatabaseError } from "../../src/store/unfit-database.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { makeScratch } from "../support/scratch.ts";
-import { limits, otlpWrite } from "./traces/make-write.ts";
 
 const scratch = makeScratch();
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
-const released = fileURLToPath(new URL("../../src/store/migrations/", import.meta.url));
-const names = readdirSync(released).sort();
+const names = readdirSync(schema).sort();
+const functions = "functions.sql";
 
-/** The released migrations plus these. */
+/** The files of the schema plus these, or with this text at their end. */
 function folderWith(name: string, files: Record<string, string>): URL {
   const folder = join(scratch, name);
   mkdirSync(folder);
-  cpSync(released, folder, { recursive: true });
-  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
-  return pathToFileURL(`${folder}/`);
-}
-
-/** The released migrations before this one. */
-function folderBefore(name: string): URL {
-  const folder = join(scratch, `before-${name}`);
-  mkdirSync(folder);
-  for (const earlier of names.filter(one => one < name)) {
-    cpSync(join(released, earlier), join(folder, earlier));
-  }
+  cpSync(fileURLToPath(schema), folder, { recursive: true });
+  for (const [file, text] of Object.entries(files)) appendFileSync(join(folder, file), text);
   return pathToFileURL(`${folder}/`);
 }
 
@@ -70,25 +55,78 @@ test("of several processes that start at once on an empty database, one applies 
   await drop();
 });
 
-test("a database from before the migrator continues without repeating a migration", async () => {
+test("a new file is applied once and recorded, without repeating the others", async () => {
   const { url, client, drop } = await emptyDatabase();
   await migrate(url);
-  await client.query(`drop table migrations_lock; alter table migrations drop column "timestamp"`);
-  const folder = folderWith("next", {
-    "999_next.sql": "create table next (id int); insert into next values (1);",
-  });
-  assert.deepEqual(await migrate(url, folder), ["999_next.sql"]);
-  assert.deepEqual(await migrate(url, folder), []);
+  const next = { "999_next.sql": "create table next (id int); insert into next values (1);" };
+  const folder = folderWith("next", next);
+  assert.deepEqual(await migrate(url, { folder }), ["999_next.sql"]);
+  assert.deepEqual(await migrate(url, { folder }), []);
   assert.equal((await client.query("select from next")).rowCount, 1);
+  assert.deepEqual(await appliedIn(client), [...names, "999_next.sql"].sort());
   await drop();
 });
 
-test("a version from before the migrator still records its migrations next to the migrator's", async () => {
+test("changed functions are replaced, and nothing else is done", async () => {
   const { url, client, drop } = await emptyDatabase();
   await migrate(url);
-  await client.query("insert into migrations (name) values ('999_earlier.sql')");
-  const folder = folderWith("earlier", { "999_earlier.sql": "select 1 / 0" });
-  assert.deepEqual(await migrate(url, folder), []);
+  const before = (await client.query("select minute_of('019b0000-0000-7000-8000-000000000000') as minute"))
+    .rows;
+  const changed = `
+    create or replace function minute_of(id uuid) returns bigint language sql immutable parallel safe return 7;
+    create function added() returns text language sql as $$ select name from accounts limit 1 $$;`;
+  const folder = folderWith("functions", { [functions]: changed });
+  assert.deepEqual(await migrate(url, { folder }), [functions]);
+  assert.deepEqual(await migrate(url, { folder }), []);
+  const read = "select minute_of('019b0000-0000-7000-8000-000000000000') as minute, added()";
+  assert.deepEqual((await client.query(read)).rows, [{ minute: 7, added: null }]);
+  assert.deepEqual(await appliedIn(client), names);
+  assert.deepEqual(await migrate(url), [functions]);
+  const { rows } = await client.query("select minute_of('019b0000-0000-7000-8000-000000000000') as minute");
+  assert.deepEqual(rows, before);
+  await drop();
+});
+
+test("a database made with other files is refused with how to begin with an empty one, and stays as it is", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  await migrate(url);
+  const changes = { "002_traces.sql": "create table more (id int);", [functions]: "select 1 / 0;" };
+  const folder = folderWith("other", changes);
+  for (const [home, todo] of [
+    [undefined, "create an empty database and set DATABASE_URL to it"],
+    ["/data/postgresql", "move or delete the folder /data/postgresql"],
+  ] as const) {
+    await assert.rejects(migrate(url, { folder, home }), (error: unknown) => {
+      assert.ok(error instanceof UnfitDatabaseError);
+      assert.equal(
+        error.message,
+        `The database was created with a different schema (002_traces.sql) and cannot be upgraded; to start over, ${todo}.`,
+      );
+      return true;
+    });
+  }
+  assert.deepEqual(await migrate(url), []);
+  // Of a version that kept no hashes.
+  await client.query("alter table migrations drop column hash");
+  await assert.rejects(migrate(url), /with a different schema \(001_accounts\.sql, /);
+  await drop();
+});
+
+test("a database or backup made with other files is neither backed up nor restored", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  await migrate(url);
+  const made = await listMade(client);
+  assert.deepEqual(new Set(made.map(({ name }) => name)), new Set(names));
+  await client.query("update migrations set hash = 'other' where name = '003_work.sql'");
+  await assert.rejects(
+    listMade(client),
+    /another version of Onlooker \(003_work\.sql\)\. Back it up with that/,
+  );
+  const others = made.map(file => ({ ...file, hash: "other" }));
+  await assert.rejects(
+    createSchema(client, [...others, { name: "999_newer.sql", hash: "newer" }]),
+    /another version of Onlooker \(001_accounts\.sql, 002_traces\.sql, 003_work\.sql, 999_newer\.sql\)\. Restore/,
+  );
   await drop();
 });
 
@@ -99,7 +137,7 @@ test("a failed migration leaves nothing behind, not even the ones before it", as
     "998_good.sql": "create table good (id int)",
     "999_bad.sql": "create table bad (id int); select 1 / 0",
   });
-  await assert.rejects(migrate(url, folder), { code: "22012" });
+  await assert.rejects(migrate(url, { folder }), { code: "22012" });
   assert.deepEqual(await appliedIn(client), names);
   await assert.rejects(client.query("select from good"), { code: "42P01" });
   await drop();
@@ -107,7 +145,7 @@ test("a failed migration leaves nothing behind, not even the ones before it", as
 
 test("a database that a newer version migrated is refused", async () => {
   const { url, client, drop } = await emptyDatabase();
-  await migrate(url, folderWith("newer", { "999_newer.sql": "create table newer (id int)" }));
+  await migrate(url, { folder: folderWith("newer", { "999_newer.sql": "create table newer (id int)" }) });
   await assert.rejects(migrate(url), (error: unknown) => {
     assert.ok(error instanceof UnfitDatabaseError);
     assert.match(error.message, /newer version of Onlooker \(999_newer\.sql\)/);
@@ -118,66 +156,6 @@ test("a database that a newer version migrated is refused", async () => {
   await client.query("delete from migrations where name = $1", [names[0]]);
   assert.equal(await isMigrated(pool), false);
   await pool.end();
-  await drop();
-});
-
-test("a database whose ids were created by the server keeps none of its defaults", async () => {
-  const { url, client, drop } = await emptyDatabase();
-  const name = "021_ids_from_the_service.sql";
-  await migrate(url, folderBefore(name));
-  const tables = ["projects", "agents", "keys", "test_cases", "access_tokens"];
-  for (const table of tables)
-    await client.query(`alter table ${table} alter column id set default gen_random_uuid()`);
-  assert.equal((await migrate(url))[0], name);
-  const { rows } = await client.query(
-    `select table_name from information_schema.columns
-      where table_schema = 'public' and data_type = 'uuid' and column_default is not null`,
-  );
-  assert.deepEqual(rows, []);
-  await drop();
-});
-
-test("batches from before they had an agent get it in the background, while traces are merged", async () => {
-  const { url, client, drop } = await emptyDatabase();
-  await migrate(url, folderBefore("036_retention.sql"));
-  const [projectId, agentId] = [crypto.randomUUID(), crypto.randomUUID()];
-  await client.query("insert into accounts (id, name, email) values ('a', 'Someone', 'a@example.com')");
-  await client.query("insert into projects (id, account_id, name) values ($1, 'a', 'Shop')", [projectId]);
-  await client.query(
-    "insert into agents (id, project_id, name, type) values ($1, $2, 'Support', 'http_api')",
-    [agentId, projectId],
-  );
-  const traces = 350;
-  await client.query(
-    `with made as (
-       insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name, failed,
-         span_count)
-       select id_at(now() - number * interval '1 hour', gen_random_uuid()), $1, number::text, 'live', 'otlp', 2, 20, 1,
-         'chat', false, 2
-       from generate_series(1, $2::int) as number returning id
-     )
-     insert into trace_batches (trace_id, seq, span_keys, raw_length, spans)
-     select id, seq, '', 10, 'old' from made, generate_series(1, 2) as seq`,
-    [agentId, traces],
-  );
-  await client.query("update traces set batch_count = 2");
-  await migrate(url);
-  const db = openDatabase(url);
-  const key = { projectId, name: "CI", hash: Buffer.alloc(32), lastFour: "abcd", access: "full" as const };
-  const { id: keyId } = await insertKey(db, { ...key, agentIds: [], expiresAt: null, createdBy: null });
-  const writer = new TraceWriter(db, limits);
-  const merges = Array.from({ length: traces / 10 }, (_, at) =>
-    writer.write(otlpWrite({ projectId, agentId, keyId }, { externalId: String(at * 10 + 1), spans: ["b"] })),
-  );
-  let rounds = 0;
-  while (await backfillBatchAgents(db)) rounds++;
-  assert.ok(rounds > traces / 100, "a few traces at a time");
-  for (const { state } of await Promise.all(merges)) assert.equal(state, "merged");
-  const { rows } = await client.query(
-    "select agent_id, count(*)::int as batches from trace_batches group by 1",
-  );
-  assert.deepEqual(rows, [{ agent_id: agentId, batches: 2 * traces + merges.length }]);
-  await db.close();
   await drop();
 });
 
@@ -227,7 +205,7 @@ test("a migration that is aborted ends its statement, leaves nothing behind, and
   await migrate(url);
   const files = { "999_slow.sql": "create table slow (id int); select pg_sleep(3600)" };
   const stopping = new AbortController();
-  const migrating = migrate(url, folderWith("slow", files), stopping.signal);
+  const migrating = migrate(url, { folder: folderWith("slow", files), signal: stopping.signal });
   const sleeping = "select from pg_stat_activity where query like '%pg_sleep%' and wait_event = 'PgSleep'";
   while ((await client.query(sleeping)).rowCount === 0);
   stopping.abort();
@@ -235,8 +213,8 @@ test("a migration that is aborted ends its statement, leaves nothing behind, and
   assert.equal((await client.query(sleeping)).rowCount, 0);
   assert.deepEqual(await appliedIn(client), names);
   const folder = folderWith("quick", { "999_slow.sql": "create table slow (id int)" });
-  assert.deepEqual(await migrate(url, folder), ["999_slow.sql"]);
-  await assert.rejects(migrate(url, folder, AbortSignal.abort()));
+  assert.deepEqual(await migrate(url, { folder }), ["999_slow.sql"]);
+  await assert.rejects(migrate(url, { folder, signal: AbortSignal.abort() }));
   await drop();
 });
 
@@ -248,6 +226,6 @@ test("a process waits for the lock of another process that is migrating", async 
   while ((await client.query(waiting)).rowCount === 0);
   assert.equal((await client.query("select to_regclass('accounts') as t")).rows[0].t, null);
   await client.query("select pg_advisory_unlock(4826170391)");
-  assert.deepEqual(await migrating, names);
+  assert.deepEqual(new Set(await migrating), new Set(names));
   await drop();
 });

@@ -47,7 +47,7 @@ const groups = 3;
 /** Its name contains a hash of what makes it. */
 async function distributedTemplate(): Promise<string> {
   const hash = createHash("sha256");
-  for (const folder of ["migrations", "scale"]) {
+  for (const folder of ["schema", "scale"]) {
     const url = new URL(`../../src/store/${folder}/`, import.meta.url);
     for (const file of readdirSync(url).sort()) hash.update(file).update(readFileSync(new URL(file, url)));
   }

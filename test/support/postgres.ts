@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { after } from "node:test";
 import pg from "pg";
 import type { Addresses, Database } from "../../src/store/db.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { migrate, schema } from "../../src/store/migrate.ts";
 import { openStore } from "../../src/store/scale/open.ts";
 import { distributedDatabase } from "./citus.ts";
 import { startServer } from "./postgres-server.ts";
@@ -83,12 +83,11 @@ export function variablesOf(databaseUrl: string): Record<string, string> {
   };
 }
 
-/** Its name contains a hash of the migrations, so a template of other migrations is never used. */
+/** Its name contains a hash of the schema, so a template of another one is never used. */
 async function migratedTemplate(): Promise<string> {
-  const folder = new URL("../../src/store/migrations/", import.meta.url);
   const hash = createHash("sha256");
-  for (const file of readdirSync(folder).sort())
-    hash.update(file).update(readFileSync(new URL(file, folder)));
+  for (const file of readdirSync(schema).sort())
+    hash.update(file).update(readFileSync(new URL(file, schema)));
   const name = `onlooker_template_${hash.digest("hex").slice(0, 12)}`;
   await withAdmin(async client => {
     await client.query("select pg_advisory_lock(hashtext($1))", [name]); // test files run side by side

@@ -39,15 +39,14 @@ export function registerResultStates(app: App, { db }: Deps): void {
     async request => {
       const { testId, ...change } = request.body;
       const run = await latestRun(db, request.params.id);
-      const failed = run?.results.filter(({ outcome }) => outcome === "failed") ?? [];
-      if (!run || !failed.some(result => result.testId === testId)) {
+      const hasFailed = run?.results.some(one => one.testId === testId && one.outcome === "failed");
+      if (!run || !hasFailed) {
         throw new Refusal("CONFLICT", {
           hint: "The test did not fail in the latest evaluation of this trace.",
         });
       }
       const saved = await saveResultState(db, {
-        ...{ agentId: run.agentId, traceId: run.traceId, runId: run.id, testId, ...change },
-        failedTestIds: failed.map(result => result.testId),
+        ...{ agentId: run.agentId, traceId: run.traceId, testId, ...change },
         updatedBy: requireAccount(request).id,
       });
       if (!saved) throw new Refusal("NOT_FOUND", { hint: "The test or the trace was deleted." });

@@ -1,7 +1,7 @@
 // Which tables a backup holds, and how their rows are read and written: columns, partitions, sequences.
 import { readdirSync, readFileSync } from "node:fs";
 import type pg from "pg";
-import { migrations } from "../migrate.ts";
+import { schema } from "../migrate.ts";
 
 export type Table = {
   name: string;
@@ -12,37 +12,29 @@ export type Table = {
   sequences: { column: string; value: string; isCalled: boolean }[];
 };
 
-/** Kysely creates it itself, and its one row says only that nobody migrates now. */
-const notKept = new Set(["migrations_lock"]);
-
-/** The tables that the migrations of this version create, and the migrator's own. */
+/** The tables that the schema of this version creates, and the list of its files. */
 function knownTables(): Set<string> {
   const names = new Set(["migrations"]);
-  for (const file of readdirSync(migrations).filter(name => name.endsWith(".sql"))) {
-    const text = readFileSync(new URL(file, migrations), "utf8");
-    for (const [, name] of text.matchAll(/^\s*create table (?:if not exists )?"?(\w+)"?/gim))
-      names.add(name!);
-    for (const [, name] of text.matchAll(/^\s*alter table "?\w+"? rename to "?(\w+)"?/gim)) names.add(name!);
+  for (const file of readdirSync(schema)) {
+    const text = readFileSync(new URL(file, schema), "utf8");
+    for (const [, name] of text.matchAll(/^create table (\w+)/gim)) names.add(name!);
   }
   return names;
 }
 
-/**
- * Tables of Onlooker in this schema, by name, without partitions; first the one that says which others lack agents. `others` are
- * those of somebody else.
- */
+/** Tables of Onlooker in this schema, by name, without partitions. `others` are those of somebody else. */
 export async function readTables(client: pg.ClientBase): Promise<{ tables: Table[]; others: string[] }> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(
     `select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
      from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
        and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-     group by c.oid order by c.relname <> 'pending_keys', name`,
+     group by c.oid order by name`,
   );
   const known = knownTables();
   const tables: Table[] = [];
   for (const { name, columns } of rows) {
-    if (!known.has(name) || notKept.has(name)) continue;
+    if (!known.has(name)) continue;
     tables.push({
       name,
       columns,
@@ -50,7 +42,7 @@ export async function readTables(client: pg.ClientBase): Promise<{ tables: Table
       sequences: await readSequences(client, name),
     });
   }
-  const others = rows.map(({ name }) => name).filter(name => !known.has(name) && !notKept.has(name));
+  const others = rows.map(({ name }) => name).filter(name => !known.has(name));
   return { tables, others };
 }
 

@@ -1,10 +1,8 @@
 // Fills an empty database from a backup, in one transaction: all of it, or nothing.
 import type pg from "pg";
 import { newClient, noTimeouts } from "../connect.ts";
-import { fillRestored } from "../identities.ts";
-import { newest } from "../listing.ts";
-import { createSchema, lockId, requireFit } from "../migrate.ts";
-import { isDivided, storageOfRange } from "../ranges/catalog.ts";
+import { createSchema, lockId, requireFit, type SchemaFile } from "../migrate.ts";
+import { storageOfRange } from "../ranges/catalog.ts";
 import { requireOneServer } from "../scale/nodes.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
 import { columnList, quoted, readTables, type Table } from "./catalog.ts";
@@ -20,12 +18,12 @@ export type Refill = {
 };
 
 /**
- * Creates the tables as they were after these migrations. Throws UnfitDatabaseError if the database has tables, or this
- * version does not know the migrations.
+ * Creates the tables as these files made them. Throws UnfitDatabaseError if the database has tables, or this version does not
+ * have the files.
  */
 export async function openRefill(
   url: string,
-  { migrations, tables }: { migrations: string[]; tables: Table[] },
+  { migrations, tables }: { migrations: SchemaFile[]; tables: Table[] },
 ): Promise<Refill> {
   const client = newClient(url, { options: `${noTimeouts} -c timezone=UTC` });
   await client.connect();
@@ -41,9 +39,7 @@ export async function openRefill(
     return {
       async fill(table, rows) {
         const statement = `copy ${quoted(table.name)} (${columnList(table)}) from stdin`;
-        const count = await copyIn(client, statement, rows);
-        if (table.name === "pending_keys") await putFormerKeys(client);
-        return count;
+        return copyIn(client, statement, rows);
       },
       async commit() {
         await finish(client, tables, prepared);
@@ -73,7 +69,7 @@ async function requireEmpty(client: pg.ClientBase): Promise<void> {
 type Prepared = { table: string; name: string; definition: string }[];
 
 /**
- * Empties the tables of what migrations wrote, creates the partitions, and takes out foreign keys and triggers: the rows
+ * Empties the tables of what the schema wrote, creates the partitions, and takes out foreign keys and triggers: the rows
  * come table by table, and what the triggers count and delete is in the backup as it was.
  */
 async function prepare(client: pg.ClientBase, tables: Table[]): Promise<Prepared> {
@@ -82,10 +78,10 @@ async function prepare(client: pg.ClientBase, tables: Table[]): Promise<Prepared
   const missing = tables.filter(({ name }) => !created.some(one => one.name === name));
   if (missing.length > 0) {
     const text = missing.map(({ name }) => name).join(", ");
-    throw new UnfitDatabaseError(`The backup has tables that its migrations do not create: ${text}.`);
+    throw new UnfitDatabaseError(`The backup has tables that its schema does not create: ${text}.`);
   }
   await client.query(`truncate ${names.join(", ")}`);
-  await divideAs(client, tables);
+  await divideAs(client, tables, created);
   const { rows: keys } = await client.query<Prepared[number]>(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition
      from pg_constraint where contype = 'f' and conparentid = 0 and connamespace = current_schema()::regnamespace`,
@@ -96,40 +92,18 @@ async function prepare(client: pg.ClientBase, tables: Table[]): Promise<Prepared
   return keys;
 }
 
-/** Divides the empty table of batches as that of the backup was, or leaves it whole. */
-async function divideAs(client: pg.ClientBase, tables: Table[]): Promise<void> {
-  const kept = tables.flatMap(({ partitions }) => partitions);
-  const isMade = await isDivided(client);
-  if (kept.length === 0) {
-    if (isMade) await client.query("select join_batches()");
-    return;
-  }
-  if (!isMade) await client.query("select divide_batches($1)", [newest]);
-  const { tables: made } = await readTables(client);
-  for (const { name } of made.flatMap(({ partitions }) => partitions))
+/** Divides the empty table of batches as that of the backup was. */
+async function divideAs(client: pg.ClientBase, tables: Table[], created: Table[]): Promise<void> {
+  for (const { name } of created.flatMap(({ partitions }) => partitions))
     await client.query(`drop table ${quoted(name)}`);
-  for (const { name, parent, bound } of kept) {
+  for (const { name, parent, bound } of tables.flatMap(({ partitions }) => partitions)) {
     await client.query(
       `create table ${quoted(name)} partition of ${quoted(parent)} ${bound} ${storageOfRange}`,
     );
   }
 }
 
-/** On tables that are still empty: rows of the backup lack what the new keys need. The service builds these again. */
-async function putFormerKeys(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ name: string; former: string }>(
-    `select table_name as name, former from pending_keys where agent is not null or table_name = 'trace_batches'`,
-  );
-  for (const { name, former } of rows) {
-    await client.query(
-      `alter table ${quoted(name)} drop constraint ${quoted(`${name}_pkey`)}, alter column agent_id drop not null,
-         add constraint ${quoted(`${name}_pkey`)} primary key (${former})`,
-    );
-  }
-}
-
 async function finish(client: pg.ClientBase, tables: Table[], keys: Prepared): Promise<void> {
-  if (tables.some(({ name }) => name === "trace_identities")) await fillRestored(client);
   for (const { name, sequences } of tables) {
     await client.query(`alter table ${quoted(name)} enable trigger user`);
     for (const { column, value, isCalled } of sequences) {

@@ -1,7 +1,6 @@
 // Reads a database for a backup while the service goes on: everything as it was at one moment.
-import type pg from "pg";
 import { newClient, noTimeouts } from "../connect.ts";
-import { knownMigrations } from "../migrate.ts";
+import { listMade, type SchemaFile } from "../migrate.ts";
 import { requireOneServer } from "../scale/nodes.ts";
 import { wasOtherMasterKey } from "../secrets/key-check.ts";
 import { openVault } from "../secrets/vault.ts";
@@ -14,8 +13,8 @@ export type Snapshot = {
   takenAt: Date;
   /** The version of the server, such as `18.4`. */
   server: string;
-  /** The names of the applied migrations. */
-  migrations: string[];
+  /** The files that the database was made with. */
+  migrations: SchemaFile[];
   tables: Table[];
   /** Tables in this schema that are not Onlooker's, which a backup leaves out. */
   others: string[];
@@ -45,7 +44,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
         "The database contains nothing of Onlooker: start the service on it first.",
       );
     }
-    const migrations = await readMigrations(client);
+    const migrations = await listMade(client);
     // As pg_dump does: a migration waits until the tables are read.
     await client.query(
       `lock table ${tables.map(({ name }) => quoted(name)).join(", ")} in access share mode`,
@@ -72,15 +71,4 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
 /** A query, because COPY reads no partitioned table by its name. */
 function copyStatement(table: Table): string {
   return `copy (select ${columnList(table)} from ${quoted(table.name)}) to stdout`;
-}
-
-async function readMigrations(client: pg.ClientBase): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>("select name from migrations order by name");
-  const names = rows.map(({ name }) => name);
-  const known = await knownMigrations();
-  const unknown = names.filter(name => !known.includes(name));
-  if (unknown.length === 0) return names;
-  throw new UnfitDatabaseError(
-    `The database was migrated by a newer version of Onlooker (${unknown.join(", ")}). Back it up with that version.`,
-  );
 }

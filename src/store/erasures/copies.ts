@@ -14,7 +14,7 @@ export type CopyPlace = {
   columns: Record<string, ColumnKind>;
 };
 
-const runColumns = { detail: "zstd", test: "json", error: "text", waiting_reason: "text" } as const;
+const runColumns = { detail: "zstd", error: "text", waiting_reason: "text" } as const;
 
 export const placesOfTraces: CopyPlace[] = [
   { table: "runs", keys: [["id", "uuid"]], owner: "trace_id", columns: runColumns },

@@ -66,7 +66,8 @@ export async function listByExternalId(db: Database, projectId: string, ids: str
   const places = await placesOfProject(db, projectId);
   for (const place of places) {
     const { rows } = await place.pool.query<{ id: string }>(
-      `select t.id from agents a cross join unnest($2::text[]) as sought (id) cross join lateral trace_named(a.id, sought.id) named
+      `select t.id from agents a cross join unnest($2::text[]) as sought (id)
+         join trace_identities named on named.agent_id = a.id and named.external_id = sought.id
          join traces t on t.id = named.trace_id where a.project_id = $1
        union
        select o.trace_id from agents a

@@ -1,10 +1,13 @@
 // The statements that claim due runs and say when the next is due, with a form of each for when agents are at their limit.
 import { accountOf } from "../accounts/ownership.ts";
-import { isPending, isWaiting } from "./agent-indexes.ts";
 import { opaque } from "./of-traces.ts";
 
 export const claimedColumns = `runs.id, trace_id as "traceId", agent_id as "agentId", ${accountOf("agent_id")} as "accountId", attempts, judge_tries as "judgeTries",
   extract(epoch from judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", detail`;
+
+// Conditions of the indexes by agent, as the schema writes them; no other index fits these.
+const isPending = "(case when state = 'pending' then kind end) = 'passive'";
+const isWaiting = "(case when kind = 'passive' then next_try_at end) is not null";
 
 // Passive runs only. Spelled "not manual", and without the state for waiting and leased runs, so that only the index in
 // the requested order applies: with another the planner sorts all due runs, or reads all waiting ones.

@@ -5,7 +5,6 @@ import type { RunState } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import { claimAcross, placesByNext } from "../scale/claims.ts";
 import { availablePartsOfRows, partsOfRows, placeOfRow } from "../scale/places.ts";
-import { hasAgentIndexes } from "./agent-indexes.ts";
 import { claimDue, claimedColumns, claimPastFull, nextDue, nextPastFull } from "./claim-statements.ts";
 import { leasedBy } from "./of-traces.ts";
 import { firstEntry, type QueueStarts } from "./queue-starts.ts";
@@ -51,24 +50,20 @@ export type DueRuns = Skipped & { lease: string; leaseMs: number; runsMax: numbe
  * unavailable, and further runs of `fullAgents`.
  */
 export async function claimRuns(db: Database, due: DueRuns): Promise<Claim> {
-  const skips = await skipsBacklogs(db, due);
-  if (!db.places) return claimIn(db, due, skips);
+  if (!db.places) return claimIn(db, due);
   return claimAcross(db, due, {
-    claim: (place, part) => claimIn(place, part, skips),
-    ...(skips && { nextDueMs: place => nextDueIn(place, due, true) }),
+    claim: claimIn,
+    ...(hasFullAgents(due) && { nextDueMs: place => nextDueIn(place, due) }),
   });
 }
 
-/** Whether backlogs of agents at their limit are skipped, and not read. */
-async function skipsBacklogs(db: Database, { fullAgents = [] }: Skipped): Promise<boolean> {
-  return fullAgents.length > 0 && (await hasAgentIndexes(db));
+/** Whether there are agents at their limit, whose backlogs are skipped, and not read. */
+function hasFullAgents({ fullAgents = [] }: Skipped): boolean {
+  return fullAgents.length > 0;
 }
 
-async function claimIn(
-  db: Database,
-  { lease, leaseMs, runsMax, resumedMax = runsMax, inHand = [], fullAgents = [], starts }: DueRuns,
-  skips: boolean,
-): Promise<Claim> {
+async function claimIn(db: Database, due: DueRuns): Promise<Claim> {
+  const { lease, leaseMs, runsMax, resumedMax = runsMax, inHand = [], fullAgents = [], starts } = due;
   const from = (await starts?.of(db)) ?? firstEntry;
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
@@ -93,7 +88,7 @@ async function claimIn(
   const ended = abandoned.rows.filter(run => run.state === "error");
   if (retried.length > 0) return { runs: retried, ended };
   const { rows } = await db.pool.query<ClaimedRun>({
-    ...(skips ? claimPastFull : claimDue),
+    ...(hasFullAgents(due) ? claimPastFull : claimDue),
     values: [lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand, fullAgents, from.due, from.waiting],
   });
   return { runs: rows, ended };
@@ -107,20 +102,16 @@ export async function nextDueMs(
   db: Database,
   due: Skipped & { resumes?: boolean } = {},
 ): Promise<number | undefined> {
-  const skips = await skipsBacklogs(db, due);
-  if (!db.places || !skips) return nextDueIn(db, due, skips);
-  const [first] = await placesByNext(db, place => nextDueIn(place, due, skips));
+  if (!db.places || !hasFullAgents(due)) return nextDueIn(db, due);
+  const [first] = await placesByNext(db, place => nextDueIn(place, due));
   return first?.ms;
 }
 
-async function nextDueIn(
-  db: Database,
-  { inHand = [], fullAgents = [], resumes = true, starts }: Skipped & { resumes?: boolean },
-  skips: boolean,
-): Promise<number | undefined> {
+async function nextDueIn(db: Database, due: Skipped & { resumes?: boolean }): Promise<number | undefined> {
+  const { inHand = [], fullAgents = [], resumes = true, starts } = due;
   const from = (await starts?.of(db)) ?? firstEntry;
   const { rows } = await db.pool.query<{ ms: number | null }>({
-    ...(skips ? nextPastFull : nextDue),
+    ...(hasFullAgents(due) ? nextPastFull : nextDue),
     values: [inHand, resumes, fullAgents, from.due, from.waiting, from.lease],
   });
   return rows[0]?.ms ?? undefined;

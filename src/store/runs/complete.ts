@@ -103,7 +103,7 @@ const results = multiRow<EncodedRun>(2, {
   detail: ["bytes", run => run.detail],
 });
 
-function failedTestIds({ results }: Outcomes): string[] {
+export function failedTestIds({ results }: Outcomes): string[] {
   return results.filter(({ outcome }) => outcome === "failed").map(({ testId }) => testId);
 }
 

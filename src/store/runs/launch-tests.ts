@@ -1,6 +1,5 @@
 // Results of a launch by test: counts and pass rates, and what waits for the judge.
 import type { LaunchTest } from "../../model/run/launch.ts";
-import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
 import type { Database } from "../db.ts";
 import { placeOf, placeOfRow } from "../scale/places.ts";
 import { type CountRow, countColumns, toSummary } from "./result-counts.ts";
@@ -13,28 +12,24 @@ export async function listTestsOfLaunch(
 ): Promise<LaunchTest[]> {
   type Row = CountRow & {
     testId: string;
-    name: string | null;
-    test: string | null;
+    testName: string;
     testDeleted: boolean;
     inputCount: number;
     repeats: number;
   };
   const { rows } = await (await placeOfRow(db, "launches", launchId)).pool.query<Row>(
-    `select c.*, c.test_id as "testId", t.name, coalesce(t.input_count, 0) as "inputCount",
-       coalesce(t.repeats, 1) as repeats,
-       case when t.name is null then (select test from runs where agent_id = c.agent_id and id = c.first) end as test,
+    `select c.*, c.test_id as "testId", t.name as "testName", t.input_count as "inputCount", t.repeats,
        not exists (select from test_cases o where o.id = c.test_id) as "testDeleted"
      from (
        select r.agent_id, r.test_id, (array_agg(r.id order by r.id))[1] as first, ${countColumns}
        from runs r where r.launch_id = $1 and ($2::uuid[] is null or r.test_id = any ($2)) group by r.agent_id, r.test_id
-     ) c left join launch_tests t on t.agent_id = c.agent_id and t.launch_id = $1 and t.test_id = c.test_id order by c.first`,
+     ) c join launch_tests t on t.agent_id = c.agent_id and t.launch_id = $1 and t.test_id = c.test_id order by c.first`,
     [launchId, testIds ?? null],
   );
-  return rows.map(({ testId, name, test, testDeleted, inputCount, repeats, ...counted }) => {
-    // Launches from before kept the test in each run.
-    const testName = name ?? (JSON.parse(test!) as TestCaseDocument).name;
-    return { testId, testName, testDeleted, inputCount, repeats, ...toSummary(counted) };
-  });
+  return rows.map(({ testId, testName, testDeleted, inputCount, repeats, ...counted }) => ({
+    ...{ testId, testName, testDeleted, inputCount, repeats },
+    ...toSummary(counted),
+  }));
 }
 
 // Enough to find the last nightly run among many others; each costs a look at its tests.

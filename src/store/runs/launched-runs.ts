@@ -8,7 +8,6 @@ import {
   runsMax,
 } from "../../model/run/launch.ts";
 import type { Outcome } from "../../model/run/run.ts";
-import type { TestCaseDocument } from "../../model/test-case/test-case.ts";
 import type { Database } from "../db.ts";
 import { type Listing, oldest } from "../listing.ts";
 import { placeOfRow } from "../scale/places.ts";
@@ -140,10 +139,8 @@ async function compared(
   type Row = Omit<RunWithDetail, "judging" | "launchId"> & {
     launchId: string;
     testId: string;
-    testName: string | null;
-    turnCount: number | null;
-    /** Only of runs from before launches kept their tests. */
-    test: string | null;
+    testName: string;
+    turnCount: number;
     testDeleted: boolean;
     row: number | null;
     repeat: number | null;
@@ -157,7 +154,7 @@ async function compared(
   };
   const { rows } = await db.pool.query<Row>({
     name: `manual_runs_${which}`,
-    text: `select ${runColumns}, r.detail, r.test_id as "testId", r.test, t.name as "testName", t.turn_count as "turnCount",
+    text: `select ${runColumns}, r.detail, r.test_id as "testId", t.name as "testName", t.turn_count as "turnCount",
       r.test_row as row, r.test_repeat as repeat, ${previewColumn("i")} as input,
       not exists (select from test_cases t where t.id = r.test_id) as "testDeleted",
       (select count(*)::int from run_turns u where ${ofRun} and u.trace_id is not null) as "turnsEnded",
@@ -170,22 +167,17 @@ async function compared(
           and m.test_digest = r.test_digest
         order by m.id desc limit ${flakyRuns}
       ) m) as recent
-      from runs r left join launch_tests t
+      from runs r join launch_tests t
           on t.agent_id = r.agent_id and t.launch_id = r.launch_id and t.test_id = r.test_id
         left join launch_inputs i
           on i.agent_id = r.agent_id and i.launch_id = r.launch_id and i.test_id = r.test_id and i.row = r.test_row
       where ${where}`,
     values,
   });
-  return (await withJudging(db, rows)).map(({ before, recent, test, testName, turnCount, input, ...run }) => {
-    const earlier = test === null ? undefined : (JSON.parse(test) as TestCaseDocument);
-    return {
-      ...run,
-      testName: testName ?? earlier!.name,
-      turnCount: turnCount ?? earlier!.turns.length,
-      input: inputPreview(input),
-      change: changeOf(run.state, run.verdict, before),
-      flaky: isFlaky(recent ?? []),
-    };
-  });
+  return (await withJudging(db, rows)).map(({ before, recent, input, ...run }) => ({
+    ...run,
+    input: inputPreview(input),
+    change: changeOf(run.state, run.verdict, before),
+    flaky: isFlaky(recent ?? []),
+  }));
 }

@@ -237,8 +237,8 @@ export async function settleLaunches(client: pg.PoolClient, ids: string[]): Prom
   );
 }
 
-const selectLaunch = `select l.id, l.agent_id, l.created_at, l.source, l.state, l.test_count,
-    coalesce(l.run_count, l.test_count) as run_count, l.finished_at, m.id as maker_id, m.name as maker_name, c.*
+const selectLaunch = `select l.id, l.agent_id, l.created_at, l.source, l.state, l.test_count, l.run_count,
+    l.finished_at, m.id as maker_id, m.name as maker_name, c.*
   from launches l left join accounts m on m.id = l.created_by
   cross join lateral (
     select ${countColumns}, count(*) filter (where r.outage_open)::int as not_fully_evaluated

@@ -254,10 +254,10 @@ export async function extendManualLeases(
 }
 
 const returned = `runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.test_id as "testId",
-  coalesce(runs.test, (
+  (
     select document from launch_tests t
     where t.agent_id = runs.agent_id and t.launch_id = runs.launch_id and t.test_id = runs.test_id
-  )) as test,
+  ) as test,
   (
     select input from launch_inputs i
     where i.agent_id = runs.agent_id and i.launch_id = runs.launch_id and i.test_id = runs.test_id and i.row = runs.test_row

@@ -9,6 +9,7 @@ import type { Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/storable.ts";
 import { type Database, transaction } from "../db.ts";
 import { placeOf } from "../scale/places.ts";
+import { failedTestIds } from "./complete.ts";
 import { detailOf, encodeDetail } from "./detail.ts";
 import { settleLaunches } from "./launches.ts";
 import type { EndedManualRun, ManualRun } from "./manual-claims.ts";
@@ -114,7 +115,7 @@ export async function completeManualRun(
         next_try_at = null, waiting_reason = null, trace_id = $3,
         revision = $4, routing = $5, verdict = $6, score = $7, passed = $8, failed = $9, skipped = $10,
         missing_instrumentation = $11, test_ids = $12, detail = $13, outage_open = $14,
-        test_outcomes = $15, test_versions = $16
+        test_outcomes = $15, test_versions = $16, failed_test_ids = $17
        where id = $1 and ${leasedBy("$2")}`,
       [
         run.id,
@@ -133,6 +134,7 @@ export async function completeManualRun(
         outage,
         outcomesOf(verdict),
         versionsOf(verdict),
+        failedTestIds(verdict),
       ],
     );
     if (completed.rowCount === 1) {

@@ -33,7 +33,6 @@ export type RunRow = {
   skipped: number | null;
   missing_instrumentation: number | null;
   test_ids: string[] | null;
-  /** Null in runs from before they were kept. */
   failedTestIds: string[] | null;
   error: string | null;
   cause: RunCause;

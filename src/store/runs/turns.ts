@@ -101,7 +101,8 @@ export async function findArrived(
     name: "find_arrived",
     text: `select traces.id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs",
         coalesce(response_text <> '', false) or content is not null as "hasReply"
-      from unnest($2::text[]) as sought (id) cross join lateral trace_named($1, sought.id) named
+      from unnest($2::text[]) as sought (id)
+      join trace_identities named on named.agent_id = $1 and named.external_id = sought.id
       join traces on traces.id = named.trace_id
       order by received_at, traces.id limit 1`,
     values: [agentId, externalIds],

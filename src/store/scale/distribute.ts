@@ -56,7 +56,6 @@ export async function distributeMissing(
   session: Session,
   onProgress: (progress: Distributing) => void = () => {},
 ): Promise<Distributed> {
-  await requireKeys(session);
   await session.query(await readFile(new URL("shard-names.sql", import.meta.url), "utf8"));
   if (await isDivided(session)) await joinRanges(session);
   await moveTriggers(session);
@@ -118,24 +117,6 @@ async function requireAlone(session: Session, name: string | null = null): Promi
   throw new UnfitForCitusError(
     `Others are connected to the database (${rows.map(row => row.name).join(", ")}). Stop all services, and whatever else uses it.`,
   );
-}
-
-async function requireKeys(session: Session): Promise<void> {
-  const { rows: keys } = await session.query<{ names: string | null }>(
-    `select string_agg(distinct i.indrelid::regclass::text, ', ') as names from pg_index i
-      where i.indisunique and i.indrelid::regclass::text = any ($1)
-        and not exists (
-          select from pg_attribute a
-          where a.attrelid = i.indrelid and a.attname = 'agent_id' and a.attnum = any (i.indkey) and not a.attisdropped
-        )`,
-    [growing],
-  );
-  const { rows: filling } = await session.query("select from backfills where name = 'trace_identities'");
-  const later = "A running service prepares them; wait until it has.";
-  if (filling.length > 0)
-    throw new UnfitForCitusError(`Identities of traces from before are still being filled. ${later}`);
-  if (keys[0]!.names)
-    throw new UnfitForCitusError(`The keys of these tables lack the agent: ${keys[0]!.names}. ${later}`);
 }
 
 async function distributeTables(
@@ -202,7 +183,7 @@ type ForeignKey = { table: string; name: string; definition: string };
 async function dropKeysAmong(session: Session, tables: readonly string[]): Promise<ForeignKey[]> {
   const { rows } = await session.query<ForeignKey>(
     `select conrelid::regclass::text as table, quote_ident(conname) as name,
-        replace(pg_get_constraintdef(oid), ' NOT VALID', '') as definition
+        pg_get_constraintdef(oid) as definition
       from pg_constraint
       where contype = 'f' and conrelid::regclass::text = any ($1) and confrelid::regclass::text = any ($1)`,
     [tables],

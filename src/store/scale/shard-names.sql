@@ -11,8 +11,8 @@ create table if not exists shard_triggers (
 
 -- A schema with the shards of the group `of`, a shard of `traces`, under the names of their tables, and the node's copies of
 -- the reference tables: views, which can be written to. Also the functions, so that each group has plans of its own, and on the
--- shards the triggers of their tables, which Citus has on no distributed table. Made again after a migration: `version` is the
--- last one.
+-- shards the triggers of their tables, which Citus has on no distributed table. Made again after a change of the schema:
+-- `version` is when it changed last.
 create or replace function name_shards(of bigint, version text) returns void language plpgsql
 set citus.enable_ddl_propagation = off set client_min_messages = warning
 -- Bodies name tables that this path does not have.

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
 import { type Database, isTransient, openDatabase, transaction } from "../db.ts";
-import { knownMigrations } from "../migrate.ts";
+import { readSchemaVersion } from "../migrate.ts";
 import { urlAt } from "./nodes.ts";
 import type { Places, Unavailable } from "./places.ts";
 
@@ -26,10 +26,11 @@ export type ShardsOptions = {
  */
 export class Shards implements Places {
   readonly #options: ShardsOptions;
-  readonly #version: Promise<string>;
   /** By host and port. */
   readonly #nodes = new Map<string, Database>();
   #groups: Promise<Map<string, Database>> | undefined;
+  /** Of the schema that this process began with. */
+  #version: string | undefined;
   /** The node of each group, as it was read last. */
   readonly #nodeOf = new Map<string, Database>();
   /** The group of each agent. It stays until a group is split. */
@@ -42,7 +43,6 @@ export class Shards implements Places {
 
   constructor(options: ShardsOptions) {
     this.#options = options;
-    this.#version = knownMigrations().then(names => names.at(-1)!);
   }
 
   async of(agentIds: Iterable<string>): Promise<Map<string, Database>> {
@@ -152,7 +152,8 @@ export class Shards implements Places {
       join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'
       where s.logicalrelid = 'traces'::regclass order by s.shardid`,
     );
-    const version = await this.#version;
+    this.#version ??= await readSchemaVersion(this.#options.db.pool);
+    const version = this.#version;
     return new Map(
       rows.map(({ shard, host, port }) => {
         const group = String(shard);

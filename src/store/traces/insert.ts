@@ -67,7 +67,7 @@ with live as materialized (
   insert into trace_identities (agent_id, trace_id, external_id)
   select agent_id, item.id, external_id
   from item left join live on live.id = item.key_id left join agent on agent.id = item.agent_id
-  where (item.key_id is null or live.id is not null) and ${fits} and ${isTimely("item.id")} and not is_named_before(agent_id, external_id)
+  where (item.key_id is null or live.id is not null) and ${fits} and ${isTimely("item.id")}
   order by agent_id, external_id
   on conflict (agent_id, external_id) do nothing
   returning trace_id

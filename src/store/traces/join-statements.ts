@@ -59,7 +59,7 @@ export async function lockNamed(client: pg.PoolClient, traces: NamedTrace[]): Pr
     name: "lock_named_traces",
     text: `with item as materialized (select * from ${item.from}), named as (
         select n.trace_id as id, item.otlp_trace_id from item
-          cross join lateral trace_named(item.agent_id, item.otlp_trace_id) n
+          join trace_identities n on n.agent_id = item.agent_id and n.external_id = item.otlp_trace_id
         union
         select o.trace_id, item.otlp_trace_id from item
           join trace_otlp_ids o on o.agent_id = item.agent_id and o.otlp_trace_id = item.otlp_trace_id

@@ -99,10 +99,10 @@ function addTest(conditions: Conditions, { testId, testOutcome, testVersion }: T
 
 const letter = (outcome: Outcome) => outcomeLetters[outcome];
 
-/** Open: some failed test that still exists has no other state. Of runs from before failed tests were kept, any test may be the one. */
+/** Open: some failed test that still exists has no other state. */
 function addResultState(conditions: Conditions, resultState: ResultState | undefined): void {
   if (resultState === undefined) return;
-  const failed = 'coalesce(r."failedTestIds", r.test_ids)';
+  const failed = 'r."failedTestIds"';
   const given = `select from result_states rs where rs.agent_id = t.agent_id and rs.trace_id = r."traceId"`;
   conditions.where.push("r.verdict = 'failed'");
   if (resultState === "open") {

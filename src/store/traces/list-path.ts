@@ -53,7 +53,7 @@ export function rarePath(agentId: string, filters: TraceFilters, conditions: Con
   if (externalId !== undefined) {
     const [sent, stored] = externalIdsOf(externalId);
     const named = (p: string) =>
-      `(select n.trace_id from trace_named(${conditions.parameter(agentId)}, ${p}) n)`;
+      `(select n.trace_id from trace_identities n where n.agent_id = ${conditions.parameter(agentId)} and n.external_id = ${p})`;
     return traces(sent, p =>
       stored === undefined
         ? `t.id = ${named(p)}`

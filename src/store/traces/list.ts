@@ -116,7 +116,7 @@ async function listNamed(
   for (const name of externalIdsOf(externalId)) {
     const { rows } = await pool.query<{ id: string }>({
       name: "find_named_trace",
-      text: "select n.trace_id as id from trace_named($1, $2) n",
+      text: "select trace_id as id from trace_identities where agent_id = $1 and external_id = $2",
       values: [agentId, name],
     });
     id ??= rows[0]?.id;

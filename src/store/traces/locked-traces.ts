@@ -42,7 +42,7 @@ export async function lockTraces(
     text: `select t.id, t.agent_id, t.external_id, kind, path, revision, batch_count, batch_spans, batch_bytes,
         coalesce(t.content = 'forgotten', false) as is_forgotten, a.intake_key, a.privacy_revision,
         ${forgetAfter} as forget_after_s
-      from ${identities.from} cross join lateral trace_named(item.agent_id, item.external_id) named
+      from ${identities.from} join trace_identities named using (agent_id, external_id)
         join traces t on t.id = named.trace_id join agents a on a.id = t.agent_id
       order by t.id for update of t for key share of a`,
     values: identities.values(writes),
@@ -61,7 +61,7 @@ export async function findGone(
   const { rows } = await client.query<{ agentId: string; externalId: string; traceId: string }>({
     name: "find_gone",
     text: `select item.agent_id as "agentId", item.external_id as "externalId", named.trace_id as "traceId"
-      from ${identities.from} cross join lateral trace_named(item.agent_id, item.external_id) named
+      from ${identities.from} join trace_identities named using (agent_id, external_id)
       where not exists (select from traces t where t.id = named.trace_id)`,
     values: identities.values(missing),
   });

@@ -3,7 +3,7 @@ import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
 import { deleteLeftBatchesOf } from "../erasures/gone-identities.ts";
-import { allPlaces, partsOfRows, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
+import { partsOfRows, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
 export type TraceRow = Omit<
   TraceColumns,
@@ -74,29 +74,6 @@ export async function findTraceSizes(db: Database, ids: string[]): Promise<Map<s
     for (const { id, bytes } of rows) sizes.set(id, bytes);
   }
   return sizes;
-}
-
-type Unfilled = { id: string; revision: number; filled: boolean };
-
-/** The newest traces of all agents below this id; `filled`: tools, models, usage, rules and their places are known. */
-export async function listUnfilled(db: Database, below: string, rowsMax: number): Promise<Unfilled[]> {
-  const unfilled: Unfilled[] = [];
-  const places = await allPlaces(db);
-  for (const place of places) {
-    const { rows } = await place.pool.query<Unfilled>({
-      name: "list_unfilled",
-      text: `select id, revision,
-          usage is not null and (
-            redacted is not null and text_redactions is not null or content = 'forgotten' or not exists (
-              select from trace_batches b where b.trace_id = traces.id and b.redactions is not null
-            )
-          ) as filled
-        from traces where id < $1 order by id desc limit $2`,
-      values: [below, rowsMax],
-    });
-    unfilled.push(...rows);
-  }
-  return places.length > 1 ? unfilled.sort(newestFirst).slice(0, rowsMax) : unfilled;
 }
 
 const newestFirst = (one: { id: string }, other: { id: string }) => (one.id < other.id ? 1 : -1);

@@ -1,6 +1,6 @@
 // Where the failed results of a trace stand: open, known or resolved, with a note.
 import type { ResultState } from "../../model/run/run.ts";
-import { type Database, transaction } from "../db.ts";
+import type { Database } from "../db.ts";
 import { placeOf } from "../scale/places.ts";
 
 export type ResultStateRow = { testId: string; state: ResultState; note: string; updatedAt: Date };
@@ -20,9 +20,6 @@ export async function listResultStates(db: Database, traceId: string): Promise<R
 export type NewResultState = {
   agentId: string;
   traceId: string;
-  /** The run with the result, and the tests that failed in it. */
-  runId: string;
-  failedTestIds: string[];
   testId: string;
   state: ResultState;
   note: string;
@@ -32,26 +29,19 @@ export type NewResultState = {
 /** Undefined if the trace or the test was deleted. */
 export async function saveResultState(
   db: Database,
-  { agentId, traceId, runId, failedTestIds, testId, state, note, updatedBy }: NewResultState,
+  { agentId, traceId, testId, state, note, updatedBy }: NewResultState,
 ): Promise<ResultStateRow | undefined> {
-  return transaction(await placeOf(db, agentId), async client => {
-    const { rows } = await client.query<ResultStateRow>(
-      `with known as (
-          select t.id from traces t join test_cases c on c.id = $3 and c.agent_id = t.agent_id
-          where t.id = $2 and t.agent_id = $1 for key share of t, c
-        )
-        insert into result_states (agent_id, trace_id, test_id, state, note, updated_by)
-          select $1, $2, $3, $4, $5, $6 from known
-        on conflict (agent_id, trace_id, test_id) do update set state = excluded.state, note = excluded.note,
-          updated_by = excluded.updated_by, updated_at = now()
-        returning ${columns}`,
-      [agentId, traceId, testId, state, note, updatedBy],
-    );
-    if (!rows[0]) return undefined;
-    await client.query(
-      "update runs set failed_test_ids = $2 where id = $1 and failed_test_ids is null and state = 'completed'",
-      [runId, failedTestIds],
-    );
-    return rows[0];
-  });
+  const { rows } = await (await placeOf(db, agentId)).pool.query<ResultStateRow>(
+    `with known as (
+        select t.id from traces t join test_cases c on c.id = $3 and c.agent_id = t.agent_id
+        where t.id = $2 and t.agent_id = $1 for key share of t, c
+      )
+      insert into result_states (agent_id, trace_id, test_id, state, note, updated_by)
+        select $1, $2, $3, $4, $5, $6 from known
+      on conflict (agent_id, trace_id, test_id) do update set state = excluded.state, note = excluded.note,
+        updated_by = excluded.updated_by, updated_at = now()
+      returning ${columns}`,
+    [agentId, traceId, testId, state, note, updatedBy],
+  );
+  return rows[0];
 }

@@ -75,12 +75,8 @@ export async function expireTraces(
     const { rows: chosen } = await client.query<{ deleted: number; last: string | null }>({
       name: "expire_traces",
       text: `with chosen as materialized (
-          select id, agent_id, external_id from traces t where agent_id = $1 and ${isOver("$2::int")} order by id limit $3
+          select id from traces t where agent_id = $1 and ${isOver("$2::int")} order by id limit $3
           for update skip locked
-        ), kept as (
-          -- While those of traces from before are filled, it may not be there yet.
-          insert into trace_identities (agent_id, trace_id, external_id)
-          select agent_id, id, external_id from chosen where is_named_before(agent_id, external_id) on conflict do nothing
         ), deleted as (
           delete from traces using chosen where traces.id = chosen.id
         )

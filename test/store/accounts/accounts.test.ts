@@ -77,7 +77,7 @@ test("each kind of record belongs to its own account and to no other", async () 
     runs: "",
     labels: "",
     launches: await one(
-      `insert into launches (id, agent_id, source, state, test_count) values (gen_random_uuid(), $1, 'api', 'queued', 1)`,
+      `insert into launches (id, agent_id, source, state, test_count, run_count) values (gen_random_uuid(), $1, 'api', 'queued', 1, 1)`,
       agent,
     ),
     backtests: await one(

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
-import { settleLargeKeys } from "../../../src/store/keys.ts";
 import { claimRuns, type DueRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
 import { onCitus, openFresh } from "../../support/postgres.ts";
 import { makeSender, openTwice } from "../traces/make-write.ts";
@@ -127,21 +126,5 @@ describe("beside the backlog of an agent at its limit", () => {
     );
     await Promise.all(pools.map(pool => pool.close()));
     assert.deepEqual(sorted(...claimed), runIds);
-  });
-
-  it("the same is claimed while the indexes are missing, which are built in the background", async () => {
-    for (const name of ["runs_due_by_agent", "runs_waiting_by_agent"])
-      await db.pool.query(`drop index ${name}`);
-    await db.pool.query("insert into backfills (name, below) values ('runs_by_agent', id_at(now()))");
-    const opened = openFresh(url);
-    await addRuns(full!, 300, 100);
-    const due = await addRuns(busy!, 64, 50);
-    assert.deepEqual(sorted(await claim({}, opened)), sorted(due.slice(0, 32)));
-    const none = { info() {} };
-    assert.equal(await settleLargeKeys(url, none, new AbortController().signal), true);
-    const reopened = openFresh(url);
-    assert.deepEqual(sorted(await claim({}, reopened)), sorted(due.slice(32)));
-    assert.deepEqual(await claim({}, opened), []);
-    await Promise.all([opened.close(), reopened.close()]);
   });
 });

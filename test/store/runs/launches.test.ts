@@ -1,4 +1,4 @@
-// Launches: created as a whole, compared with the previous one of the same input, and read if they are from before inputs.
+// Launches: created as a whole, compared with the previous one of the same input.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import type { Outcome } from "../../../src/model/run/run.ts";
@@ -7,10 +7,8 @@ import type { Database } from "../../../src/store/db.ts";
 import { newest } from "../../../src/store/listing.ts";
 import { listTestStrips } from "../../../src/store/runs/insights.ts";
 import { compareLaunches } from "../../../src/store/runs/launch-comparison.ts";
-import { listTestsOfLaunch } from "../../../src/store/runs/launch-tests.ts";
 import { listRunsOfLaunch } from "../../../src/store/runs/launched-runs.ts";
 import { findLaunch, insertLaunch, listLaunches } from "../../../src/store/runs/launches.ts";
-import { claimManualRuns } from "../../../src/store/runs/manual-claims.ts";
 import { deleteTestCase, updateTestCase } from "../../../src/store/test-cases.ts";
 import { makeSender, makeTestCase, openTwice, runnable } from "../traces/make-write.ts";
 
@@ -161,40 +159,4 @@ it("a test whose inputs were changed or deleted while it was launched is refused
   await deleteTestCase(db, test.id);
   await assert.rejects(launched([test], agentId), { code: "CONFLICT" });
   assert.equal((await db.pool.query("select from launches where agent_id = $1", [agentId])).rowCount, 0);
-});
-
-it("a launch from before inputs is read, compared and continued", async () => {
-  const { agentId } = await makeSender(db);
-  const test = await makeTestCase(db, agentId);
-  const earlier = await launched([test], agentId);
-  await complete(earlier, ["passed"]);
-  const later = await launched([test], agentId);
-  // As it was stored then: the test in each run, and nothing beside the launch.
-  for (const id of [earlier, later]) {
-    await db.pool.query("delete from launch_tests where launch_id = $1", [id]);
-    await db.pool.query("update launches set run_count = null where id = $1", [id]);
-    const stored = JSON.stringify({ ...documentOf(test), version: test.version });
-    await db.pool.query("update runs set test = $2 where launch_id = $1", [id, stored]);
-  }
-  assert.equal((await findLaunch(db, later))?.runCount, 1);
-  assert.deepEqual(
-    (await listTestsOfLaunch(db, later)).map(({ testName, runs }) => [testName, runs]),
-    [[test.name, 1]],
-  );
-  const claim = {
-    lease: crypto.randomUUID(),
-    leaseMs: 1_000,
-    runsMax: 1,
-    concurrency: new Map([[agentId, 1]]),
-  };
-  const [run] = await claimManualRuns(db, claim);
-  assert.deepEqual(run?.test, test);
-  await complete(later, ["failed"]);
-  const [listed] = await listRunsOfLaunch(db, later);
-  assert.deepEqual(
-    [listed?.testName, listed?.turnCount, listed?.row, listed?.repeat, listed?.input, listed?.change],
-    [test.name, 1, null, null, null, "broke"],
-  );
-  const { items, tests } = await compareLaunches(db, { before: earlier, launchId: later, rowsMax: 10 });
-  assert.deepEqual([items[0]?.change, tests[0]?.testName], ["broke", test.name]);
 });

@@ -1,33 +1,15 @@
-// Identities of traces: what stays of a trace whose retention time is over, what goes with a deletion, and lookups while old
-// ones are filled.
+// Identities of traces: what stays of a trace whose retention time is over, and what goes with a deletion.
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
-import { after, before, test } from "node:test";
-import { pino } from "pino";
+import { after, test } from "node:test";
 import { eraseIdentities } from "../../../src/eraser/identities.ts";
-import { type Database, openDatabase } from "../../../src/store/db.ts";
-import { hasPendingKeys, settleLargeKeys, settleSmallKeys } from "../../../src/store/keys.ts";
-import { migrate } from "../../../src/store/migrate.ts";
-import { expireTraces, saveRetention } from "../../../src/store/traces/retention.ts";
+import type { Database } from "../../../src/store/db.ts";
+import { expireTraces } from "../../../src/store/traces/retention.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
-import { emptyDatabase } from "../../support/postgres.ts";
-import { makeScratch } from "../../support/scratch.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
-import { begun, waiting } from "../locks.ts";
-import { migrationsBefore, restore } from "../upgrades.ts";
-import { canonicalWrite, limits, makeSender, openTwice, otlpWrite, type Sender } from "./make-write.ts";
+import { canonicalWrite, limits, makeSender, openTwice, otlpWrite } from "./make-write.ts";
 
-const log = pino({ level: "silent" });
-const scratch = makeScratch();
-let db: Database;
-let close: () => Promise<void>;
-before(async () => {
-  ({ db, close } = await openTwice());
-});
-after(async () => {
-  await close();
-  rmSync(scratch, { recursive: true, force: true });
-});
+const { db, close } = await openTwice();
+after(close);
 
 const old = new Date(Date.now() - 6 * 86_400_000);
 const expiry = { serverDays: 5, tracesMax: 100 };
@@ -39,9 +21,6 @@ async function identitiesOf(of: Database, agentId: string): Promise<string[]> {
   );
   return rows.map(({ name }) => name);
 }
-
-const tracesOf = async (of: Database, agentId: string) =>
-  (await of.pool.query("select from traces where agent_id = $1", [agentId])).rowCount;
 
 test("a trace whose time is over is not stored again, on either path, and its identity goes with the agent", async () => {
   const sender = await makeSender(db);
@@ -100,76 +79,4 @@ test("an erasure takes the identities of traces that are gone, by what it is abo
   assert.deepEqual(await erase("externalId", "other"), ["order of Ann", stays, "order of ann", "third"]);
   assert.deepEqual(await erase("traceIds", ids[3]!, kept), ["order of Ann", stays, "order of ann"]);
   assert.deepEqual(await erase("text", "of Ann"), [stays, "order of ann"]);
-});
-
-/** A database of the version before, with traces that have no identities yet. */
-async function before044(names: string[]): Promise<{ url: string; drop(): Promise<void>; sender: Sender }> {
-  const database = await emptyDatabase();
-  await migrate(database.url, migrationsBefore("044", scratch));
-  const opened = openDatabase(database.url);
-  const sender = await makeSender(opened);
-  for (const [at, name] of names.entries()) {
-    await opened.pool.query(
-      `insert into traces (id, agent_id, external_id, kind, path, received_at, batch_spans, batch_bytes,
-         derived_revision, name, failed, span_count)
-       select id_at(at, gen_random_uuid()), $1, $2, 'live', 'otlp', at, 1, 1, 1, 'n', false, 1
-       from (select now() - $3::int * interval '1 day' as at) made`,
-      [sender.agentId, name, names.length - at],
-    );
-  }
-  await opened.close();
-  await migrate(database.url);
-  await settleSmallKeys(database.url, log);
-  return { ...database, sender };
-}
-
-const settle = (url: string) => settleLargeKeys(url, log, new AbortController().signal);
-
-test("while old identities are filled, lookups are right: merged, deleted, expired, new", async () => {
-  const { url, drop, sender } = await before044(["old", "expired", "deleted", "merged"]);
-  const opened = openDatabase(url);
-  const writer = new TraceWriter(opened, limits);
-  const { agentId } = sender;
-  const write = (externalId: string) => writer.write(otlpWrite(sender, { externalId, spans: ["b"] }));
-  assert.deepEqual(await identitiesOf(opened, agentId), []);
-  assert.equal((await write("merged")).state, "merged");
-  assert.equal((await write("new")).state, "created");
-  await opened.pool.query("delete from traces where external_id = 'deleted'");
-  assert.equal((await write("deleted")).state, "created");
-  await saveRetention(opened, sender.projectId, 2);
-  assert.equal(await expireTraces(opened, agentId, { serverDays: null, tracesMax: 100 }), 2);
-  assert.equal((await write("expired")).evaluation, "none");
-  assert.deepEqual(await identitiesOf(opened, agentId), ["deleted", "expired", "new", "old"]);
-
-  // Somebody deletes a trace that is being filled.
-  const deleting = await begun(opened);
-  await deleting.query("delete from traces where external_id = $1", ["merged"]);
-  const settling = settle(url);
-  await waiting(opened, "newest as materialized");
-  await deleting.commit();
-  assert.equal(await settling, true);
-  assert.equal(await hasPendingKeys(opened), false);
-  assert.deepEqual(await identitiesOf(opened, agentId), ["deleted", "expired", "new", "old"]);
-  assert.equal((await write("merged")).state, "created");
-  for (const name of ["old", "expired", "deleted", "new", "merged"])
-    assert.equal((await write(name)).state, "merged", name);
-  assert.equal(await tracesOf(opened, agentId), 3);
-  const { rowCount } = await opened.pool.query("select from pg_constraint where conname = 'traces_identity'");
-  assert.equal(rowCount, 0);
-  await opened.close();
-  await drop();
-});
-
-test("a backup that was made while old identities were filled is restored with all of them", async () => {
-  const { url, drop, sender } = await before044(["one", "two"]);
-  const into = await emptyDatabase();
-  await restore(url, into.url);
-  const restored = openDatabase(into.url);
-  assert.deepEqual(await identitiesOf(restored, sender.agentId), ["one", "two"]);
-  const writer = new TraceWriter(restored, limits);
-  assert.equal((await writer.write(otlpWrite(sender, { externalId: "one" }))).state, "merged");
-  const { rowCount } = await restored.pool.query("select from backfills where name = 'trace_identities'");
-  assert.equal(rowCount, 0);
-  await restored.close();
-  await Promise.all([drop(), into.drop()]);
 });

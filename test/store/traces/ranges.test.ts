@@ -1,6 +1,7 @@
 // Batches in ranges of time: made ahead, whatever comes while one is missing, and dropped with what retention left in them.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
@@ -9,8 +10,10 @@ import { RangeKeeper } from "../../../src/range-keeper.ts";
 import { Retention } from "../../../src/retention.ts";
 import { deleteAgent } from "../../../src/store/accounts/agents.ts";
 import { deleteProject } from "../../../src/store/accounts/projects.ts";
+import { openRefill } from "../../../src/store/backup/refill.ts";
+import { openSnapshot } from "../../../src/store/backup/snapshot.ts";
 import { openDatabase } from "../../../src/store/db.ts";
-import { idAt, newest, oldest, timeOfId } from "../../../src/store/listing.ts";
+import { idAt, oldest, timeOfId } from "../../../src/store/listing.ts";
 import { prepareDatabase } from "../../../src/store/prepare.ts";
 import { listRanges, type Range, rangeLengthMs } from "../../../src/store/ranges/catalog.ts";
 import { joinRanges } from "../../../src/store/ranges/join.ts";
@@ -20,7 +23,6 @@ import { expireTraces } from "../../../src/store/traces/retention.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { emptyDatabase, freshDatabase } from "../../support/postgres.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
-import { restore } from "../upgrades.ts";
 import { limits, makeSender, otlpWrite } from "./make-write.ts";
 
 const dayMs = 86_400_000;
@@ -84,7 +86,7 @@ test("ranges are an eighth of the retention time, at least a day, else a quarter
   ] as const) {
     assert.equal(rangeLengthMs(serverDays), days * dayMs, `${serverDays}`);
     const { keep, ranges } = await makeDatabase([0.5]);
-    assert.equal(await keep(serverDays), true);
+    await keep(serverDays);
     await keep(serverDays);
     const [, ...made] = await ranges();
     assertGapless(await ranges());
@@ -93,7 +95,7 @@ test("ranges are an eighth of the retention time, at least a day, else a quarter
   }
 });
 
-test("a database without batches is divided when it is migrated, up to some days ahead", async () => {
+test("a new database has one range, up to some days ahead", async () => {
   const { keep, ranges, names } = await makeDatabase();
   const [first] = await ranges();
   assert.equal(first!.from, oldest);
@@ -228,16 +230,15 @@ test("joining the ranges deletes what retention left to their drop, and nothing 
   assert.equal(await made.count("range_drops"), 0);
 });
 
-test("a start drops a check whose bound has passed, which a stopped division left and which would refuse every trace", async () => {
+test("a start drops a check whose bound has passed, which a stopped process left and which would refuse every trace", async () => {
   for (const [days, isDropped] of [
     [1, true],
     [-10, false],
   ] as const) {
-    const { url, db } = await makeDatabase();
-    await db.pool.query("select join_batches()");
+    const { url, db } = await makeDatabase([30]);
     const bound = idAt(daysAgo(days).getTime());
     await db.pool.query(
-      `alter table trace_batches add constraint trace_batches_bounds
+      `alter table trace_batches_rest add constraint trace_batches_bounds
          check (trace_id >= '${oldest}' and trace_id < '${bound}') not valid`,
     );
     const writer = new TraceWriter(db, limits);
@@ -246,7 +247,7 @@ test("a start drops a check whose bound has passed, which a stopped division lef
     await prepareDatabase({ url, directUrl: url, pooled: false }, log);
     assert.equal((await writer.write(otlpWrite(sender))).state, "created");
     const { rows } = await db.pool.query(
-      "select from pg_constraint where conrelid = 'trace_batches'::regclass and conname = 'trace_batches_bounds'",
+      "select from pg_constraint where conrelid = 'trace_batches_rest'::regclass and conname = 'trace_batches_bounds'",
     );
     assert.equal(rows.length, isDropped ? 0 : 1);
   }
@@ -371,88 +372,56 @@ test("only one process at a time keeps ranges", async () => {
   await other.end();
 });
 
-test("a backup has the ranges, and one of an undivided table is restored undivided", async () => {
+test("a backup has the ranges", async () => {
   const made = await makeDatabase([20, -5]);
   const { agentId } = await makeSender(made.db);
   const ids = [await storeOld(made, agentId, 30), await storeOld(made, agentId, 5)];
-  const readBack = async (divided: boolean) => {
-    const into = await emptyDatabase();
-    await restore(made.url, into.url);
-    const client = new pg.Client(into.url);
-    await client.connect();
-    assert.deepEqual(await listRanges(client), divided ? await made.ranges() : []);
-    const { rows } = await client.query("select trace_id from trace_batches order by 1");
-    assert.deepEqual(
-      rows.map(row => row.trace_id),
-      ids,
-    );
-    const { rows: options } = await client.query(
-      "select relname from pg_class where relname ~ '^(trace_)?batches[^.]*$' and relkind = 'r' and reloptions is null",
-    );
-    assert.deepEqual(options, []);
-    await client.query("delete from traces");
-    assert.equal((await client.query("select from trace_batches")).rowCount, 0);
-    await client.end();
-    await into.drop();
-  };
-  await readBack(true);
-  await made.db.pool.query("select join_batches()");
-  await readBack(false);
-  await made.keep(30);
-  const [first, ...others] = await made.ranges();
-  assert.deepEqual([first!.name, first!.from, others], ["trace_batches_first", oldest, []]);
-  assert.ok(first!.to < newest && timeOfId(first!.to) >= Date.now() + 3 * dayMs);
+  const into = await emptyDatabase();
+  open.push(() => into.drop());
+  await restore(made.url, into.url);
+  const db = openDatabase(into.url);
+  open.push(() => db.close());
+  assert.deepEqual(await listRanges(db.pool), await made.ranges());
+  const { rows } = await db.pool.query("select trace_id from trace_batches order by 1");
+  assert.deepEqual(
+    rows.map(row => row.trace_id),
+    ids,
+  );
+  const { rows: options } = await db.pool.query(
+    "select relname from pg_class where relname ~ '^(trace_)?batches[^.]*$' and relkind = 'r' and reloptions is null",
+  );
+  assert.deepEqual(options, []);
+  await db.pool.query("delete from traces");
+  assert.equal((await db.pool.query("select from trace_batches")).rowCount, 0);
 });
 
-test("a check that was left before the division is replaced when its bound is near", async () => {
-  const made = await makeDatabase();
-  const sender = await makeSender(made.db);
-  await made.db.pool.query("select join_batches()");
-  await storeOld(made, sender.agentId, 30);
+/** Fills an empty database with a backup of another. */
+async function restore(from: string, into: string): Promise<void> {
+  const snapshot = await openSnapshot(from);
+  const refill = await openRefill(into, snapshot);
+  for (const table of snapshot.tables) {
+    const rows: Buffer[] = [];
+    await snapshot.read(table, async some => void rows.push(some));
+    await refill.fill(table, Readable.from(rows));
+  }
+  await refill.commit();
+  await Promise.all([snapshot.close(), refill.close()]);
+}
+
+test("a check that was left on what is in no range is replaced when its bound is near", async () => {
+  const made = await makeDatabase([30]);
+  const { agentId } = await makeSender(made.db);
+  await storeOld(made, agentId, 1);
   const near = idAt(Date.now() + 6 * dayMs);
   await made.db.pool.query(
-    `alter table trace_batches add constraint trace_batches_bounds
+    `alter table trace_batches_rest add constraint trace_batches_bounds
        check (trace_id >= '${oldest}' and trace_id < '${near}') not valid`,
   );
   await made.keep(null);
-  const [first] = await made.ranges();
-  assert.ok(timeOfId(first!.to) >= Date.now() + 14 * dayMs);
+  const [, second] = await made.ranges();
+  assert.ok(timeOfId(second!.to) >= Date.now() + 14 * dayMs);
   const { rows } = await made.db.pool.query(
     "select conname from pg_constraint where conname = 'trace_batches_bounds'",
   );
   assert.deepEqual(rows, []);
-});
-
-test("traces of a clock that was ahead are in the first range, too", async () => {
-  const made = await makeDatabase();
-  const sender = await makeSender(made.db);
-  await made.db.pool.query("select join_batches()");
-  const [ahead] = [await storeOld(made, sender.agentId, -100), await storeOld(made, sender.agentId, 1)];
-  await made.keep(null);
-  const [first, ...others] = await made.ranges();
-  assert.ok(first!.to > ahead && others.length === 0);
-  assert.equal(await made.count("trace_batches_first"), 2);
-});
-
-test("dividing a filled table reads it without a lock, and attaches it without reading", async () => {
-  const made = await makeDatabase();
-  const sender = await makeSender(made.db);
-  await made.db.pool.query("select join_batches()");
-  await storeOld(made, sender.agentId, 30);
-  const client = new pg.Client(`${made.url}?options=-c%20client_min_messages%3Ddebug1`);
-  await client.connect();
-  const bound = idAt(Date.now() + 4 * dayMs);
-  await client.query(
-    `alter table trace_batches add constraint bounds check (trace_id >= '${oldest}' and trace_id < '${bound}')`,
-  );
-  const notices: string[] = [];
-  client.on("notice", ({ message }) => notices.push(message!));
-  await client.query(`select divide_batches('${bound}')`);
-  assert.ok(
-    notices.includes(
-      'partition constraint for table "trace_batches_first" is implied by existing constraints',
-    ),
-    notices.join("\n"),
-  );
-  await client.end();
 });

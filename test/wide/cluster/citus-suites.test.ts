@@ -20,12 +20,8 @@ const rooms: Record<string, string> = {
 
 /** Files about what no distributed database has. */
 const notThere = new Set([
-  // Rows as migrations left them.
-  "test/store/traces/batch-agents.test.ts",
   // Ranges of time.
   "test/store/traces/ranges.test.ts",
-  // Starts on the dump of one server.
-  "test/flow/upgrade.test.ts",
 ]);
 
 describe("on databases that are distributed over a Citus cluster", { skip }, () => {

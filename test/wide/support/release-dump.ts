@@ -1,6 +1,6 @@
-// Makes test/fixtures/upgrade/: a dump of a database that an earlier release filled, and what that release answered.
+// Makes the files of test/fixtures/upgrade/: a dump of a database that a release filled, and what that release answered.
 //
-//   node test/wide/support/release-dump.ts <commit or tag>      as root or not; needs git and Debian's PostgreSQL
+//   node test/wide/support/release-dump.ts <tag>      as root or not; needs git and Debian's PostgreSQL
 //
 // It starts that release from its own sources, with this checkout's packages, on a server of Debian's PostgreSQL (15 or
 // newer) and dumps it with the pg_dump of that server, as statements that any driver can run.
@@ -14,15 +14,14 @@ import { makeScratch } from "../../support/scratch.ts";
 import { debianPostgresql, startDebianPostgresql } from "./debian-postgresql.ts";
 import { checkOutRelease } from "./release.ts";
 
-const commit = process.argv[2];
+const tag = process.argv[2];
 const version = debianPostgresql();
-if (commit === undefined || version === undefined)
-  throw new Error("needs a commit or tag, and Debian's PostgreSQL");
+if (tag === undefined || version === undefined) throw new Error("needs a tag, and Debian's PostgreSQL");
 const target = join(import.meta.dirname, "../../fixtures/upgrade");
 const scratch = makeScratch();
 const server = await startDebianPostgresql(version);
 try {
-  const sources = checkOutRelease(commit, join(scratch, "release"));
+  const sources = checkOutRelease(tag, join(scratch, "release"));
   const env = {
     DATABASE_URL: server.url,
     SVC_DATA_DIR: join(scratch, "data"),
@@ -44,10 +43,10 @@ try {
   const statements = dump.replaceAll(/^\\(?:un)?restrict .*$/gm, "");
   const secretKey = readFileSync(join(scratch, "data/secret.key"), "utf8").trim();
   mkdirSync(target, { recursive: true });
-  writeFileSync(join(target, "dump.sql.gz"), gzipSync(statements, { level: 9 }));
+  writeFileSync(join(target, `${tag}.sql.gz`), gzipSync(statements, { level: 9 }));
   writeFileSync(
-    join(target, "release.json.gz"),
-    gzipSync(JSON.stringify({ commit, secretKey, ...made, answers }), { level: 9 }),
+    join(target, `${tag}.json.gz`),
+    gzipSync(JSON.stringify({ secretKey, ...made, answers }), { level: 9 }),
   );
 } finally {
   await server.stop();

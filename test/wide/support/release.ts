@@ -16,12 +16,3 @@ export function checkOutRelease(commit: string, folder: string): string {
   symlinkSync(join(checkout, "node_modules"), join(folder, "node_modules"));
   return join(folder, "src");
 }
-
-export function hasCommit(commit: string): boolean {
-  try {
-    execFileSync("git", ["cat-file", "-e", `${commit}^{commit}`], { cwd: checkout, stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,0 +1,424 @@
+-- All functions. The service replaces this file as a whole when it changed, before it applies what is new of the tables:
+-- bodies are not read then. A function that goes, or takes other arguments, is dropped by the migration that needs it.
+
+-- The UUIDv7 of this time whose other bits are those of `rest`; without it, the lowest id of this time.
+create or replace function id_at(instant timestamptz, rest uuid default '00000000-0000-0000-0000-000000000000') returns uuid
+language sql stable parallel safe
+return (
+  lpad(to_hex(floor(extract(epoch from instant) * 1000)::bigint), 12, '0') || right(replace(rest::text, '-', ''), 20)
+)::uuid;
+
+-- Minutes since 1970 of the time in a UUIDv7.
+create or replace function minute_of(id uuid) returns bigint language sql immutable parallel safe
+return (('x' || lpad(translate(left(id::text, 13), '-', ''), 16, '0'))::bit(64)::bigint / 60000);
+
+-- {"A": 1, "B": 2} and {"B": 3} are {"A": 1, "B": 5}.
+create or replace function add_counts(one jsonb, other jsonb) returns jsonb immutable language sql as $$
+  select coalesce(jsonb_object_agg(code, total), '{}') from (
+    select code, sum(amount::bigint) as total
+    from (select * from jsonb_each_text(one) union all select * from jsonb_each_text(other)) as each (code, amount)
+    group by code
+  ) as totals
+$$;
+
+-- {1, 2} and {3, 4, 5} are {4, 6, 5}.
+create or replace function add_each(one integer[], other integer[]) returns integer[] language sql immutable parallel safe
+return array(
+  select coalesce(a, 0) + coalesce(b, 0) from unnest(one, other) with ordinality as pair (a, b, place) order by place
+);
+
+-- A new password ends every reset link of its account, in the statement that stores it: the link in an older email, or in
+-- one that somebody else requested, must not undo the change.
+create or replace function end_reset_links() returns trigger language plpgsql as $$
+begin
+  delete from verifications where value = new.account_id;
+  return null;
+end
+$$;
+
+-- A reset link refers to its account by `value`, without a foreign key: the accounts library keeps other values there too.
+create or replace function delete_links_of_account() returns trigger language plpgsql as $$
+begin
+  delete from verifications where value = old.id;
+  return null;
+end
+$$;
+
+-- Deletes what quotes or belongs to deleted traces. Most have no row in most of these tables: whether one of them has any is
+-- asked once, between the lowest and the highest id, and not for each trace. The plan is kept, here and below: with many
+-- traces, the planner preferred a new one at each deletion, which took a quarter of its time
+-- (docs/decisions/047-keys-by-agent.md).
+create or replace function delete_what_hangs_on_traces() returns trigger language plpgsql
+set plan_cache_mode = force_generic_plan as $$
+declare
+  lowest uuid := (select id from gone order by id limit 1);
+  highest uuid := (select id from gone order by id desc limit 1);
+  -- Retention sets this: batches below are left to the drop of their range.
+  lowest_batch uuid := greatest(lowest, nullif(current_setting('onlooker.drops_below', true), '')::uuid);
+  has record;
+begin
+  if lowest is null then return null; end if;
+  select
+    exists (select from (select distinct agent_id from gone) agent join waiting_records using (agent_id)) as records,
+    exists (select from run_turns where trace_id >= lowest and trace_id <= highest) as turns,
+    exists (select from trace_otlp_ids where trace_id >= lowest and trace_id <= highest) as otlp_ids,
+    exists (select from judge_calls where trace_id >= lowest and trace_id <= highest) as calls,
+    exists (select from judge_answers where trace_id >= lowest and trace_id <= highest) as answers,
+    exists (select from labels where trace_id >= lowest and trace_id <= highest) as labels,
+    exists (select from result_states where trace_id >= lowest and trace_id <= highest) as states
+    into has;
+  if lowest_batch <= highest then
+    delete from trace_batches using gone
+      where trace_batches.trace_id = gone.id and trace_batches.trace_id >= lowest_batch and trace_batches.trace_id <= highest;
+  end if;
+  if has.records then
+    delete from waiting_records w using (
+      select agent_id, external_id as otlp_trace_id from gone
+      union select o.agent_id, o.otlp_trace_id from trace_otlp_ids o join gone on gone.id = o.trace_id
+    ) named
+      where w.agent_id = named.agent_id and w.otlp_trace_id = named.otlp_trace_id;
+  end if;
+  if has.otlp_ids then delete from trace_otlp_ids using gone where trace_otlp_ids.trace_id = gone.id; end if;
+  if has.calls then delete from judge_calls using gone where judge_calls.trace_id = gone.id; end if;
+  if has.answers then delete from judge_answers using gone where judge_answers.trace_id = gone.id; end if;
+  if has.labels then delete from labels using gone where labels.trace_id = gone.id; end if;
+  if has.states then
+    delete from result_states s using gone where s.agent_id = gone.agent_id and s.trace_id = gone.id;
+  end if;
+  if has.turns then
+    perform delete_turns_of(array(select distinct u.run_id from run_turns u join gone on gone.id = u.trace_id));
+  end if;
+  delete from runs using gone where runs.trace_id = gone.id;
+  return null;
+end
+$$;
+
+-- The results, judge calls and answers of a manual run quote the traces of all its turns, so it is deleted with any of
+-- them. A run without results keeps its row without turns; one that has not ended does so.
+create or replace function delete_turns_of(runs_of_turns uuid[]) returns void language plpgsql as $$
+begin
+  delete from judge_answers using runs r, run_turns u
+    where r.id = any (runs_of_turns) and u.agent_id = r.agent_id and u.run_id = r.id
+      and judge_answers.agent_id = u.agent_id and judge_answers.trace_id = u.trace_id;
+  delete from judge_calls where run_id = any (runs_of_turns);
+  -- With their turns.
+  delete from runs where id = any (runs_of_turns) and verdict is not null;
+  delete from run_turns u using runs r
+    where r.id = any (runs_of_turns) and u.agent_id = r.agent_id and u.run_id = r.id;
+  update runs set detail = null, lease = null, lease_until = null, next_try_at = null, waiting_reason = null,
+      state = case when l.cancel_requested_at is null then 'error' else 'cancelled' end,
+      error = case when l.cancel_requested_at is null then 'The trace of a turn was deleted during the run.' end,
+      finished_at = now()
+    from launches l
+    where runs.id = any (runs_of_turns) and runs.state in ('pending', 'running')
+      and l.agent_id = runs.agent_id and l.id = runs.launch_id;
+  perform end_launches(array(select distinct launch_id from runs where id = any (runs_of_turns)));
+end
+$$;
+
+-- A launch ends with its last open run.
+create or replace function end_launches(ids uuid[]) returns void language sql as $$
+  update launches l set
+      state = case when l.cancel_requested_at is not null then 'cancelled' else 'completed' end, finished_at = now()
+    where l.id = any (ids) and l.state in ('queued', 'running') and not exists (
+      select from runs r where r.launch_id = l.id and r.state in ('pending', 'running') and r.verdict is null
+    )
+$$;
+
+-- A launch keeps no test and no input without a run. The order of locks, runs before their launches, is that of the
+-- transactions that end runs.
+create or replace function delete_what_hangs_on_runs() returns trigger language plpgsql as $$
+declare
+  of_launches uuid[] := array(select distinct launch_id from gone where launch_id is not null);
+begin
+  if of_launches = '{}' then return null; end if;
+  delete from run_turns u using gone where u.agent_id = gone.agent_id and u.run_id = gone.id;
+  delete from judge_calls using gone where judge_calls.run_id = gone.id;
+  delete from labels using gone where labels.run_id = gone.id;
+  perform from launches where id = any (of_launches) order by id for update;
+  delete from launch_inputs i using (
+    select agent_id, launch_id, test_id, test_row from gone where test_row is not null
+    except select agent_id, launch_id, test_id, test_row from runs where launch_id = any (of_launches)
+  ) unused
+    where i.agent_id = unused.agent_id and i.launch_id = unused.launch_id and i.test_id = unused.test_id
+      and i.row = unused.test_row;
+  delete from launch_tests t using (
+    select agent_id, launch_id, test_id from gone except select agent_id, launch_id, test_id from runs
+      where launch_id = any (of_launches)
+  ) unused
+    where t.agent_id = unused.agent_id and t.launch_id = unused.launch_id and t.test_id = unused.test_id;
+  perform end_launches(of_launches);
+  return null;
+end
+$$;
+
+create or replace function delete_backtest_results() returns trigger language plpgsql
+set plan_cache_mode = force_generic_plan as $$
+declare
+  lowest uuid := (select id from gone order by id limit 1);
+  highest uuid := (select id from gone order by id desc limit 1);
+begin
+  if exists (select from backtest_results where trace_id >= lowest and trace_id <= highest) then
+    delete from backtest_results using gone where backtest_results.trace_id = gone.id;
+  end if;
+  return null;
+end
+$$;
+
+create or replace function delete_erasure_matches() returns trigger language plpgsql
+set plan_cache_mode = force_generic_plan as $$
+declare
+  lowest uuid := (select id from gone order by id limit 1);
+  highest uuid := (select id from gone order by id desc limit 1);
+begin
+  if exists (select from erasure_matches where trace_id >= lowest and trace_id <= highest) then
+    delete from erasure_matches using gone where erasure_matches.trace_id = gone.id;
+  end if;
+  return null;
+end
+$$;
+
+create or replace function delete_content_deadlines() returns trigger language plpgsql as $$
+begin
+  delete from content_deadlines d using gone where d.agent_id = gone.agent_id and d.subject_id = gone.id;
+  return null;
+end
+$$;
+
+-- Retention, which keeps identities, sets `onlooker.keeps_identities` in its transactions.
+create or replace function delete_identities() returns trigger language plpgsql as $$
+begin
+  if coalesce(current_setting('onlooker.keeps_identities', true), '') <> 'on' then
+    delete from trace_identities i using gone
+      where i.agent_id = gone.agent_id and i.external_id = gone.external_id and i.trace_id = gone.id;
+  end if;
+  return null;
+end
+$$;
+
+-- Those that retention kept.
+create or replace function delete_identities_of_agent() returns trigger language plpgsql as $$
+begin
+  delete from trace_identities where agent_id = old.id;
+  return null;
+end
+$$;
+
+-- Deletes a resource with its last batch. The lock makes this wait for transactions that are storing a batch of the same
+-- resource, or deleting one; the second statement then sees what they did.
+create or replace function delete_unused_resources() returns trigger language plpgsql as $$
+declare
+  freed uuid[] := array(select distinct resource_id from gone where resource_id is not null);
+begin
+  if freed = '{}' then return null; end if;
+  perform from shared_resources where id = any (freed) order by id for update;
+  delete from shared_resources where id = any (freed)
+    and not exists (select from trace_batches where trace_batches.resource_id = shared_resources.id);
+  return null;
+end
+$$;
+
+-- Inserts the values that are missing, given in the order of agent, minute, kind and value. The lock makes a deletion that
+-- finds one unused wait for the commit, or this transaction insert it again. The plan is kept: planning takes longer.
+create or replace function add_trace_values(agents uuid[], kinds text[], names text[], minutes bigint[]) returns void
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  locked integer;
+begin
+  loop
+    perform from unnest(agents, kinds, names, minutes) as given (agent_id, kind, value, minute)
+      cross join lateral (
+        select from trace_values v
+        where v.agent_id = given.agent_id and v.kind = given.kind and v.value = given.value and v.minute = given.minute
+        for key share
+      ) known;
+    get diagnostics locked = row_count;
+    exit when locked = coalesce(cardinality(agents), 0);
+    insert into trace_values select * from unnest(agents, kinds, names, minutes) on conflict do nothing;
+  end loop;
+end
+$$;
+
+-- Deletes the tools, models, providers and rules that no trace of these minutes has any more.
+create or replace function delete_unused_values(agents uuid[], minutes bigint[]) returns void
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+begin
+  perform from unnest(agents, minutes) as freed (agent_id, minute)
+    cross join lateral (
+      select from trace_values v
+      where v.agent_id = freed.agent_id and v.minute = freed.minute and v.kind in ('tool', 'model', 'provider', 'redacted')
+      order by v.kind, v.value collate "C" for update
+    ) locked;
+  delete from trace_values v using unnest(agents, minutes) as freed (agent_id, minute)
+    where v.agent_id = freed.agent_id and v.minute = freed.minute and v.kind in ('tool', 'model', 'provider', 'redacted')
+      and not exists (
+        select from traces t
+        where t.agent_id = v.agent_id and t.id >= id_at(to_timestamp(v.minute * 60.0))
+          and t.id < id_at(to_timestamp((v.minute + 1) * 60.0))
+          and v.value = any (
+            case v.kind when 'tool' then t.tools when 'model' then t.models when 'provider' then t.providers
+              else t.redacted end
+          )
+      );
+end
+$$;
+
+-- Retention deletes the values of its minutes and hours itself, once nothing is left in them (store/traces/retention.ts).
+create or replace function delete_values_of_traces() returns trigger language plpgsql as $$
+declare
+  agents uuid[];
+  minutes bigint[];
+begin
+  if coalesce(current_setting('onlooker.keeps_identities', true), '') = 'on' then return null; end if;
+  select array_agg(agent_id), array_agg(minute) into agents, minutes
+    from (select distinct agent_id, minute_of(id) as minute from gone order by 1, 2) freed;
+  if agents is not null then perform delete_unused_values(agents, minutes); end if;
+  return null;
+end
+$$;
+
+create or replace function delete_results_of_traces() returns trigger language plpgsql
+set plan_cache_mode = force_generic_plan as $$
+declare
+  agents uuid[];
+  hours bigint[];
+begin
+  if coalesce(current_setting('onlooker.keeps_identities', true), '') = 'on' then return null; end if;
+  select array_agg(agent_id), array_agg(hour) into agents, hours
+    from (
+      select distinct agent_id, minute_of(id) / 60 * 60 as hour from gone g
+      where not exists (
+        select from traces t
+        where t.agent_id = g.agent_id and t.id >= id_at(to_timestamp(minute_of(g.id) / 60 * 3600.0))
+          and t.id < id_at(to_timestamp((minute_of(g.id) / 60 + 1) * 3600.0))
+      )
+      order by 1, 2
+    ) freed;
+  if agents is null then return null; end if;
+  perform from unnest(agents, hours) as freed (agent_id, hour)
+    cross join lateral (
+      select from trace_values v
+      where v.agent_id = freed.agent_id and v.minute = freed.hour and v.kind in ('outcome', 'version')
+      order by v.kind, v.value collate "C" for update
+    ) locked;
+  delete from trace_values v using unnest(agents, hours) as freed (agent_id, hour)
+    where v.agent_id = freed.agent_id and v.minute = freed.hour and v.kind in ('outcome', 'version')
+      and not exists (
+        select from traces t
+        where t.agent_id = v.agent_id and t.id >= id_at(to_timestamp(v.minute * 60.0))
+          and t.id < id_at(to_timestamp((v.minute + 60) * 60.0))
+      );
+  return null;
+end
+$$;
+
+-- Adds results of a test, sorted by trace, and returns how often they changed its state. A failure of null is a result
+-- that counts neither way. Of a trace, the result of its latest run counts; run ids are in the order of the runs.
+-- A state is left by three equal results in a row whose last trace arrived after the one that led to the state: late
+-- results of earlier traces never bring an old state back.
+create or replace function add_test_results(for_agent uuid, for_test uuid, new_traces uuid[], new_runs uuid[],
+  new_failures boolean[])
+returns integer language plpgsql as $$
+declare
+  kept_max constant integer := 32;
+  known test_states;
+  -- Not the fields of `known`: appending to a field copies the array.
+  kept_traces uuid[];
+  kept_runs uuid[];
+  kept_failures boolean[];
+  size integer;
+  place integer;
+  -- The first place that is new or different.
+  touched integer := 1000000;
+  changes integer := 0;
+begin
+  select * into known from test_states where agent_id = for_agent and test_id = for_test for update;
+  if known.test_id is null then
+    -- The state of a test is forgotten once it evaluates no traffic: runs that began before must not bring it back.
+    insert into test_states (agent_id, test_id) select agent_id, id from test_cases
+      where id = for_test and agent_id = for_agent and status = 'active' and passive_behavior <> 'manual_only' and turn_count = 1
+      on conflict do nothing;
+    select * into known from test_states where agent_id = for_agent and test_id = for_test for update;
+    if known.test_id is null then return 0; end if;
+  end if;
+  -- Nothing failed lately, and all of these passed after that: no state changes.
+  if known.state <> 'failing' and not coalesce(true = any (known.failures || new_failures), true)
+    and (known.traces = '{}' or new_traces[1] > known.traces[cardinality(known.traces)])
+    and cardinality(new_traces) = (select count(distinct trace) from unnest(new_traces) as trace)
+  then
+    size := cardinality(known.traces) + cardinality(new_traces);
+    update test_states set traces = (known.traces || new_traces)[size - kept_max + 1:],
+      runs = (known.runs || new_runs)[size - kept_max + 1:],
+      failures = (known.failures || new_failures)[size - kept_max + 1:]
+      where agent_id = for_agent and test_id = for_test;
+    return 0;
+  end if;
+  kept_traces := known.traces;
+  kept_runs := known.runs;
+  kept_failures := known.failures;
+  for item in 1 .. cardinality(new_traces) loop
+    size := cardinality(kept_traces);
+    if size = 0 or new_traces[item] > kept_traces[size] then
+      if new_failures[item] is not null then
+        kept_traces := kept_traces || new_traces[item];
+        kept_runs := kept_runs || new_runs[item];
+        kept_failures := kept_failures || new_failures[item];
+        touched := least(touched, size + 1);
+      end if;
+      continue;
+    end if;
+    place := array_position(kept_traces, new_traces[item]);
+    if place is not null then
+      if kept_runs[place] > new_runs[item] then
+        continue;
+      elsif new_failures[item] is null then
+        kept_traces := kept_traces[:place - 1] || kept_traces[place + 1:];
+        kept_runs := kept_runs[:place - 1] || kept_runs[place + 1:];
+        kept_failures := kept_failures[:place - 1] || kept_failures[place + 1:];
+      else
+        kept_runs[place] := new_runs[item];
+        kept_failures[place] := new_failures[item];
+      end if;
+      touched := least(touched, place);
+    elsif new_failures[item] is not null then
+      place := size - 1;
+      while place > 0 and kept_traces[place] > new_traces[item] loop place := place - 1; end loop;
+      if place > 0 or size < kept_max then
+        kept_traces := kept_traces[:place] || new_traces[item] || kept_traces[place + 1:];
+        kept_runs := kept_runs[:place] || new_runs[item] || kept_runs[place + 1:];
+        kept_failures := kept_failures[:place] || new_failures[item] || kept_failures[place + 1:];
+        touched := least(touched, place + 1);
+      end if;
+    end if;
+  end loop;
+  size := cardinality(kept_traces);
+  if known.state = 'failing' or true = any (kept_failures) then
+    for item in greatest(touched, 3) .. size loop
+      if kept_failures[item] <> (known.state = 'failing')
+        and kept_failures[item - 1] = kept_failures[item] and kept_failures[item - 2] = kept_failures[item]
+        and (known.last_trace_id is null or kept_traces[item] > known.last_trace_id)
+      then
+        known.state := case when kept_failures[item] then 'failing' else 'fine' end;
+        known.first_trace_id := kept_traces[item - 2];
+        known.last_trace_id := kept_traces[item];
+        -- The first 48 bits of a UUIDv7 are the milliseconds of its creation.
+        known.since := to_timestamp(('x' || lpad(left(replace(known.first_trace_id::text, '-', ''), 12), 16, '0'))
+          ::bit(64)::bigint / 1000.0);
+        insert into test_state_changes (agent_id, test_id, state) values (for_agent, for_test, known.state);
+        changes := changes + 1;
+      end if;
+    end loop;
+  end if;
+  if size > kept_max then
+    kept_traces := kept_traces[size - kept_max + 1:];
+    kept_runs := kept_runs[size - kept_max + 1:];
+    kept_failures := kept_failures[size - kept_max + 1:];
+  end if;
+  if touched <= size or size < cardinality(known.traces) then
+    update test_states set state = known.state, since = known.since, first_trace_id = known.first_trace_id,
+      last_trace_id = known.last_trace_id, traces = kept_traces, runs = kept_runs, failures = kept_failures
+      where agent_id = for_agent and test_id = for_test;
+  end if;
+  return changes;
+end
+$$;
