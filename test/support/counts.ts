@@ -43,11 +43,11 @@ export async function countResults(
   const at = new Date(now - ago * hourMs);
   const counts = [passed, failed, skipped, missing];
   await db.pool.query(
-    "insert into test_hours values ($1, $2, $3, $4, $5, $6, now(), 'passed', (select agent_id from test_cases where id = $1))",
+    "insert into test_hours select agent_id, $1, $2, $3, $4, $5, $6, now(), 'passed' from test_cases where id = $1",
     [...[testId, at, ...counts]],
   );
   await db.pool.query(
-    "insert into check_hours values ($1, $2, $3, $4, $5, $6, $7, (select agent_id from test_cases where id = $1))",
+    "insert into check_hours select agent_id, $1, $2, $3, $4, $5, $6, $7 from test_cases where id = $1",
     [...[testId, checkId, at, ...counts]],
   );
 }

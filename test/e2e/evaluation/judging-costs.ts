@@ -152,7 +152,7 @@ test("judge usage is shown by day and by test case, in tokens and, where prices 
   await spend(agent, { usd: 0.5, tokens: 1_000 });
   await spend(agent, { ago: 10, tokens: 2_000, unpriced: 2_000 });
   await browser.service.db.pool.query(
-    "insert into judge_test_days values ($1, (now() at time zone 'utc')::date, 999.6, 0, 0.25, 0, 0, $2)",
+    "insert into judge_test_days values ($2, $1, (now() at time zone 'utc')::date, 999.6, 0, 0.25, 0, 0)",
     [testId, agent.id],
   );
   await page.goto(`${base}/insights`);

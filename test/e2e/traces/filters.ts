@@ -40,7 +40,7 @@ test("filters by outcome, tool and attribute are suggested and combined, and are
     const run = { state: "completed", verdict: "failed", testIds: [testId] } satisfies StoredRun;
     const traceId = await storeTrace(db, agentId, { userInput, run });
     await keepResults(db, { agentId, traceId }, [{ testId, outcome, version }]);
-    await db.pool.query("insert into test_versions values ($1, $2, 3, 1, 0, 0, now(), now(), $3)", [
+    await db.pool.query("insert into test_versions values ($3, $1, $2, 3, 1, 0, 0, now(), now())", [
       testId,
       version,
       agentId,

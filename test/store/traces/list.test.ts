@@ -399,7 +399,7 @@ it("every run of a test is found once, by scanning only the hours in which the t
     if (!judged) continue;
     expected.unshift(id);
     await db.pool.query(
-      `insert into test_hours values ($1, date_trunc('hour', $2::timestamptz), 1, 0, 0, 0, now(), 'passed', $3)
+      `insert into test_hours values ($3, $1, date_trunc('hour', $2::timestamptz), 1, 0, 0, 0, now(), 'passed')
       on conflict (agent_id, test_id, hour) do update set passed = test_hours.passed + 1`,
       [testId, madeAt, agentId],
     );
