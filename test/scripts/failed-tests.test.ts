@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { after, test } from "node:test";
-import { FailedTests } from "../../scripts/failed-tests.ts";
+import { FailedTests } from "../../scripts/test/failed-tests.ts";
 import { childEnv } from "../support/child-env.ts";
 
 const root = join(import.meta.dirname, "../..");

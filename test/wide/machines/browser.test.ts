@@ -17,7 +17,7 @@ test("an ordinary user without Chromium gets one, and browser tests pass with it
   await copyCheckout(machine, folder, "dev");
   const options = { user: "dev", cwd: folder } as const;
 
-  const files = "test/e2e/shell/shell.ts test/e2e/agents/start-snippets.ts";
+  const files = "test/e2e/shell/frame.test.ts test/e2e/agents/start-snippets.test.ts";
   const tested = await machine.run(`npm test -- ${files}`, options);
   assert.equal(tested.code, 0, `${tested.stdout}${tested.stderr}`);
   assert.match(tested.stderr, /Installing the Chromium of @sparticuz\/chromium/);
