@@ -34,6 +34,7 @@ const met = (model: string): SemanticAnswer => ({
   code: "ok",
   score: 1,
   votes: [{ score: 1, verdicts: [{ verdict: "met", evidence: "", reason: "Met." }] }],
+  provider: "openai_compatible",
   model,
   promptVersion: "1",
   cached: false,

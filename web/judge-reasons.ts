@@ -38,8 +38,7 @@ export const judgeSentences: Sentences<Rendered | "judge_score"> = {
     } is used up. It resets at 00:00 UTC.`,
   judge_rate_limited: ({ tries }) => `The judge’s tokens-per-minute limit is reached${triesText(tries)}.`,
   judge_not_sampled: ({ percent }) => `Not sampled: ${percent}% of this agent’s traces are judged.`,
-  judge_unreachable: ({ why, tries }) =>
-    `The judge could not be reached${why === undefined ? "" : `: ${why}`}${triesText(tries)}.`,
+  judge_unreachable: ({ why, tries }) => `The judge could not be reached: ${why}${triesText(tries)}.`,
   judge_broken_off: ({ why, tries }) => `The judge’s server ${why}${triesText(tries)}.`,
   judge_timeout: ({ tries }) => `The judge did not answer in time${triesText(tries)}.`,
   judge_cut_off: ({ tries }) => `The judge’s answer broke off${triesText(tries)}.`,

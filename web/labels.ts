@@ -183,7 +183,6 @@ export const judgeCallStates: Record<JudgeCallState, Word> = {
   later: { text: "Unavailable", icon: "clock", tone: "info" },
   refused: { text: "Rejected", icon: "cross", tone: "bad" },
   unusable: { text: "Unusable", icon: "warning", tone: "warn" },
-  budget: { text: "Quota used up", icon: "warning", tone: "warn" },
   aborted: { text: "Cancelled", icon: "skip" },
 };
 

@@ -9,7 +9,7 @@ type Reasoned = {
   reasonData?: Record<string, unknown> | undefined;
 };
 
-/** Results stored before reasons had codes, and codes of a later version, keep their stored sentence. */
+/** Codes that have no sentence here keep the stored one. */
 export function reasonText({ reason, reasonCode, reasonData = {} }: Reasoned): string {
   const sentence = Object.hasOwn(sentences, reasonCode ?? "") ? sentences[reasonCode as Rendered] : undefined;
   if (!sentence) return reason;

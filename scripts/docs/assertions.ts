@@ -192,11 +192,13 @@ async function checkExample(
   return evaluateTest(trace, derived, test, answers).checks[0]!;
 }
 
+const judge = { provider: "openai", model: "example", promptVersion: "1" } as const;
+
 function judged(verdict: VerdictWord): SemanticAnswer {
   const score = verdict === "met" ? 1 : 0;
   const reason = verdict === "met" ? "The reply says Tuesday." : "The reply names no day.";
   const votes = [{ score, verdicts: [{ verdict, evidence: "", reason }] }];
-  return { code: "ok", score, votes, model: "example", promptVersion: "1", cached: false };
+  return { code: "ok", score, votes, ...judge, cached: false };
 }
 
 const startMs = 1_795_206_705_000;

@@ -1,5 +1,5 @@
 // How a backtest asks the judge: once more for what it cannot answer now, or for an estimate as if every answer were yes.
-import type { Judge } from "../model/judge/judge.ts";
+import type { Judge, SemanticAnswer } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
 import type { Clock } from "../remote/clock.ts";
 
@@ -32,6 +32,11 @@ export function patient(judge: Judge, clock: Pick<Clock, "now" | "sleep">): Judg
   };
 }
 
+const met: SemanticAnswer = {
+  ...{ code: "ok", score: 1, votes: [], cached: false },
+  ...{ provider: "openai_compatible", model: "", promptVersion: "" },
+};
+
 /** Assumes that scenarios match and criteria are met where the answer is not known: then most is asked. */
 export function optimistic(judge: Judge, onDenied: (answer: Unanswered) => void): Judge {
   const isOpen = (answer: { code: string } | Unanswered): answer is Unanswered => {
@@ -49,8 +54,7 @@ export function optimistic(judge: Judge, onDenied: (answer: Unanswered) => void)
     },
     async ask(questions, signal) {
       const answers = await judge.ask(questions, signal);
-      const met = { code: "ok", score: 1, votes: [], cached: false, model: "", promptVersion: "" } as const;
-      return answers.map(answer => (isOpen(answer) ? { ...met, votes: [] } : answer));
+      return answers.map(answer => (isOpen(answer) ? met : answer));
     },
   };
 }

@@ -42,9 +42,6 @@ export type Part = Progress & { waitMs: number; isLast: boolean };
 const settleMaxMs = 600_000;
 const settlePollMs = 500;
 
-/** Cursor of the step "waiting" once the number was checked. */
-const checkedCursor = "checked";
-
 /** Cursor of the step "joined" once all traces were searched, and the number is still to be checked. */
 const searchedCursor = "searched";
 
@@ -83,10 +80,8 @@ export async function partOf(
       return found(part, "turns", next("check", { isLast: dryRun }));
     }
     case "check":
-      return isMore(erasure) ? next("check") : next("waiting", { cursor: checkedCursor });
+      return isMore(erasure) ? next("check") : next("waiting");
     case "waiting":
-      // Earlier versions began with this step.
-      if (cursor !== checkedCursor) return next("find");
       await work.waiting({ projectId, criterion });
       return next("joined");
     case "joined": {

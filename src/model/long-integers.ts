@@ -15,8 +15,8 @@ export function magnitudeOf(value: unknown): number | bigint | undefined {
 }
 
 /**
- * Whether two JSON values that are neither lists nor objects are the same. A number of this size, such as 1e20 or one of
- * a test case stored before integers were kept as text, equals the text that JSON prints for it.
+ * Whether two JSON values that are neither lists nor objects are the same. A number of this size, such as 1e20, equals the
+ * text that JSON prints for it.
  */
 export function isSameScalar(a: unknown, b: unknown): boolean {
   if (a === b) return true;

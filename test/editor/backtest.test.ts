@@ -28,7 +28,15 @@ beforeEach(async () => {
 });
 
 const scored = (score: number): SemanticAnswer => ({
-  ...{ code: "ok", score, votes: [], cached: false, model: "local", promptVersion: "1" },
+  ...{
+    code: "ok",
+    score,
+    votes: [],
+    cached: false,
+    provider: "openai_compatible",
+    model: "local",
+    promptVersion: "1",
+  },
 });
 const clock = { ...systemClock, sleep: async (ms: number) => void slept.push(ms) };
 

@@ -69,6 +69,7 @@ suite("semantic checks", () => {
           { criterion: polite.criteria, verdict: "met", evidence: "", reason: "The reply says so." },
         ],
         votes: { passed: outcome === "passed" ? 1 : 0, of: 1, scores: [score] },
+        provider: "openai_compatible",
         model: "local",
         promptVersion: "1",
         cached: false,

@@ -82,5 +82,13 @@ export function assertRendered({ reason, reasonCode, reasonData }: Check): void 
 export function scored(score: number): SemanticAnswer {
   const verdict = { verdict: "met" as const, evidence: "", reason: "The reply says so." };
   const votes = [{ score, verdicts: [verdict] }];
-  return { code: "ok", score, votes, model: "local", promptVersion: "1", cached: false };
+  return {
+    code: "ok",
+    score,
+    votes,
+    provider: "openai_compatible",
+    model: "local",
+    promptVersion: "1",
+    cached: false,
+  };
 }

@@ -100,23 +100,6 @@ test("a dry run that is stopped after its first part is finished by others, and 
   for (const eraser of erasers) await eraser.stop();
 });
 
-test("an erasure of an earlier version that had not searched yet is refused before anything is deleted", async () => {
-  const find = eraserWith(work.find);
-  const dryRun = await ended(await insertDryRun(db, vault, wanted("text", text)));
-  await find.stop();
-  const confirmed = dryRun.matched - 1;
-  const id = await insertErasure(db, vault, wanted("text", text), { dryRun, confirmed });
-  await db.pool.query("update erasures set step = 'waiting' where id = $1", [id]);
-  const { recheck, turns, edit, copies, holders } = work;
-  let deletions = 0;
-  const waiting = async () => void deletions++;
-  const all = { find: work.find, recheck, turns, waiting, edit, copies, holders };
-  const eraser = new Eraser({ db, vault, log, work: all });
-  const { state, erased } = await ended(id);
-  await eraser.stop();
-  assert.deepEqual([state, erased, deletions], ["failed", 0, 0]);
-});
-
 test("others take over from a process that hangs, erase once, and it writes nothing any more", async () => {
   const dryRunId = await insertDryRun(db, vault, wanted("text", text));
   const before = eraserWith(work.find);

@@ -11,6 +11,7 @@ const met = {
   code: "ok" as const,
   score: 1,
   votes: [],
+  provider: "openai" as const,
   model: "m",
   promptVersion: "p",
   cached: false,

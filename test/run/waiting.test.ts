@@ -88,6 +88,7 @@ const met: SemanticAnswer = {
   code: "ok",
   score: 1,
   votes: [{ score: 1, verdicts: [{ verdict: "met", evidence: "", reason: "Met." }] }],
+  provider: "openai_compatible",
   model: "local",
   promptVersion: "1",
   cached: false,

@@ -103,6 +103,7 @@ export function resultOf(
     outcome,
     score: scoreOf(counts),
     reason: `${counts.passed} of ${counted} checks passed.`,
+    reasonCode: "checks_counted",
     counts,
     checks,
     test: {
@@ -131,10 +132,13 @@ export function semanticCheck(
     type: "semantic",
     outcome: "passed",
     reason: `The judge's score is ${score} of at least 0.7.`,
+    reasonCode: "judge_score",
+    reasonData: { score, threshold: 0.7 },
     expected: { threshold: 0.7 },
     actual: {
       score,
       votes: { passed: 1, of: 1, scores: [score] },
+      provider: "openai_compatible",
       model: "judge-small",
       promptVersion: "semantic-1",
       cached: false,

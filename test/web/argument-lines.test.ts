@@ -35,7 +35,7 @@ suite("the arguments of tool calls", () => {
       const check = checkOf({ ...assertion, ...fields }, [root(), tool("discount", { percent: 25 })]);
       assert.equal(check.outcome, "passed");
       assert.deepEqual(linesOf(check), [[{ path: "percent", state: "different", expected: 30, actual: 25 }]]);
-      // As earlier versions stored it.
+      // As it is stored once the content is forgotten.
       const { differences: _, ...actual } = check.actual as { differences: unknown };
       assert.deepEqual(linesOf({ ...check, actual }), []);
     });

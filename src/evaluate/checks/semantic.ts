@@ -111,7 +111,7 @@ function actualOf(
   { criteria }: AssertionOf<"semantic">,
   { score, votes, provider, model, promptVersion, cached, spent, withheld }: Judged["answer"],
   threshold: number,
-): SemanticActual {
+): Omit<SemanticActual, "material"> {
   const scores = votes.map(vote => vote.score);
   const verdicts = decidingVote(votes, threshold)?.verdicts ?? [];
   const passed = scores.filter(score => score !== null && score >= threshold).length;
@@ -122,7 +122,7 @@ function actualOf(
       return verdict ? [{ criterion, ...verdict }] : [];
     }),
     votes: { passed, of: votes.length, scores },
-    ...(provider === undefined ? {} : { provider }),
+    provider,
     model,
     promptVersion,
     cached,

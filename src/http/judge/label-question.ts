@@ -8,7 +8,13 @@ import type { Applicability, Check, Result, SemanticActual } from "../../model/r
 import { isThreshold } from "../../model/test-case/test-case.ts";
 import type { Detail } from "../../store/runs/detail.ts";
 
-export type Judged = { answer: JudgedAnswer; testVersion: number | null; by: JudgedBy; result: Result };
+/** `by`: undefined where the judge could not decide. */
+export type Judged = {
+  answer: JudgedAnswer;
+  testVersion: number | null;
+  by: JudgedBy | undefined;
+  result: Result;
+};
 
 /** `checkId` null: the scenario match. Undefined if the judge was not asked or gave no answer there. */
 export function judgedIn(
@@ -43,8 +49,10 @@ function decided(check: Check | undefined): Pick<Judged, "answer" | "by"> | unde
   return { answer: check.outcome === "passed" ? "pass" : "fail", by };
 }
 
-function judgeOf({ provider, model = "", promptVersion = "" }: Partial<JudgedBy>): JudgedBy {
-  return { ...(provider === undefined ? {} : { provider }), model, promptVersion };
+function judgeOf({ provider, model, promptVersion }: Partial<JudgedBy>): JudgedBy | undefined {
+  return provider && model !== undefined && promptVersion !== undefined
+    ? { provider, model, promptVersion }
+    : undefined;
 }
 
 /** Null if the trace does not give the question any more. */

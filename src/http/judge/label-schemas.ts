@@ -14,7 +14,7 @@ const judge = {
   provider: z
     .enum(judgeProviders)
     .nullable()
-    .describe("Null: not known, in results from before it was kept."),
+    .describe("Null: not known, of an undecided check whose judge calls are deleted."),
   model: z.string(),
   promptVersion: z.string(),
 };

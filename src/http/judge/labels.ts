@@ -3,7 +3,6 @@ import { z } from "zod";
 import { withReceived } from "../../evaluate/received.ts";
 import { HeapSemaphore } from "../../load/heap-semaphore.ts";
 import { readAgain, withTrace } from "../../load.ts";
-import type { JudgedBy } from "../../model/judge/judge.ts";
 import { agreementOf, agrees, kindOf, type LabelJudge, type LabelQuestion } from "../../model/judge/label.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { Database } from "../../store/db.ts";
@@ -177,7 +176,7 @@ async function label(
       issues: [{ path: "answer", message: `Must be ${allowed}.` }],
     });
   }
-  const by = await judgeOf(db, run.id, judged.by);
+  const by = judged.by ?? (await findJudgeOfRun(db, run.id)) ?? unknownJudge;
   return stillThere(
     await saveLabel(db, {
       ...{ agentId: run.agentId, testId, traceId: run.traceId, runId: run.id, checkId },
@@ -189,14 +188,8 @@ async function label(
   );
 }
 
-/** Empty texts: not known. */
-async function judgeOf(db: Database, runId: string, { provider, model, promptVersion }: JudgedBy) {
-  const known = { provider: provider ?? null, model, promptVersion };
-  if (known.provider !== null) return known;
-  const found = await findJudgeOfRun(db, runId, model || undefined);
-  if (model !== "") return { ...known, provider: found?.provider ?? null };
-  return found ?? known;
-}
+/** Of an undecided check, once the calls of its run are deleted. */
+const unknownJudge: LabelJudge = { provider: null, model: "", promptVersion: "" };
 
 /**
  * Null if the trace has changed since the run, or is too large to be opened here. Of a manual run of several turns, too:

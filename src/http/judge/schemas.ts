@@ -21,7 +21,7 @@ export const JudgeCall = z
     model: z.string(),
     promptVersion: z.string(),
     mode: Mode.describe("How the answer's structure was requested."),
-    state: z.enum(["ok", "later", "refused", "unusable", "budget", "aborted"]),
+    state: z.enum(["ok", "later", "refused", "unusable", "aborted"]),
     reason: z.string().nullable().describe("Why there is no answer, in one sentence; null if there is one."),
     inputTokens: z.number().int(),
     outputTokens: z.number().int(),

@@ -100,7 +100,7 @@ export async function readOverview(db: Database, agentId: string, nowMs: number)
 async function readResults(db: Database, agentId: string, within: Within): Promise<Results> {
   const hours = await listAgentHours(db, agentId, within);
   const sum = (name: keyof Counts | "runs" | "routingUnavailable") =>
-    // A verdict counted before a deletion or an upgrade may be taken back twice.
+    // A verdict counted before a deletion may be taken back twice.
     Math.max(
       hours.reduce((total, hour) => total + hour[name], 0),
       0,

@@ -88,6 +88,7 @@ const manualRunFields = {
   firstRun: z.boolean().describe("No earlier launch ran the test."),
   reason: z.string().nullable().describe("The result in one sentence."),
   ...reasonParts,
+  reasonCode: reasonParts.reasonCode.optional(),
   telling: z
     .object({ type: z.enum(assertionTypes), reason: z.string(), ...reasonParts })
     .nullable()

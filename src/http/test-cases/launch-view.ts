@@ -42,7 +42,7 @@ function tellingOf({ outcome, checks, reasonCode }: Result) {
 }
 
 function reasonOf({ reason, reasonCode, reasonData }: ReasonFields) {
-  return { reason, ...(reasonCode && { reasonCode }), ...(reasonData && { reasonData }) };
+  return { reason, reasonCode, ...(reasonData && { reasonData }) };
 }
 
 function comparedView(run: ComparedRun) {

@@ -14,7 +14,7 @@ const Eligibility = z
   .nullable()
   .describe("Why the test does not evaluate live traffic; null if it does.");
 
-// Loose: documents stored under an earlier version's rules can still be read.
+// Loose: what a document may have is checked when it is saved.
 const documentFields = {
   name: z.string(),
   status: Status,

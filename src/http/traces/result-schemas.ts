@@ -30,7 +30,7 @@ export const translated = z
 
 /** The code and values that the sentence in `reason` is made from. */
 export const reasonParts = {
-  reasonCode: z.string().optional().describe("The kind of reason. Absent in older results."),
+  reasonCode: z.string().describe("The kind of reason."),
   reasonData: z
     .looseObject({})
     .optional()
@@ -80,7 +80,7 @@ const SemanticActual = z
             }),
           )
           .optional()
-          .describe("The passages that the judge quoted, and where they are. Absent in older results."),
+          .describe("The passages that the judge quoted, and where they are; absent: none."),
       }),
     ),
     material: z
@@ -99,8 +99,7 @@ const SemanticActual = z
           .optional()
           .describe("What the judge was shown that looks as if it were addressed to it."),
       })
-      .optional()
-      .describe("What the judge was shown beside the user's input and the reply. Absent in older results."),
+      .describe("What the judge was shown beside the user's input and the reply."),
   })
   .describe("The judge's result of a semantic check.")
   .meta({ id: "SemanticActual" });
@@ -172,7 +171,7 @@ export const looseResult = z.looseObject({
   counts: Counts,
   checks: z.array(Check),
   test: z.unknown().describe("The test case as evaluated."),
-  testVersion: z.number().nullable().optional().describe("The version of the test case that was evaluated."),
+  testVersion: z.number().nullable().describe("The version of the test case; null: it was not saved."),
 });
 
 export const Result = typed<RunResult>()(looseResult.meta({ id: "Result" }));

@@ -65,6 +65,7 @@ export const applicability = {
     .optional()
     .describe("The judge's own reason for a match; why there is no answer where routing is unavailable."),
   ...reasonParts,
+  reasonCode: reasonParts.reasonCode.optional(),
   ...reasonRedactions,
   suspicious,
 };

@@ -106,7 +106,7 @@ export function listedTraceView(
     const name = names.get(id);
     return name === undefined ? [] : [{ id, name }];
   });
-  const cost = costOfUsage(decodeUsage(trace.usage) ?? [], prices, priceDayOf(trace.receivedAt));
+  const cost = costOfUsage(decodeUsage(trace.usage), prices, priceDayOf(trace.receivedAt));
   return {
     ...traceColumnsView(trace),
     ...costView(cost),

@@ -31,10 +31,9 @@ export type JudgeConnection = {
 
 /**
  * The result of a call. "later": a retry may succeed. "refused": no retry succeeds until the connection is edited (401,
- * 403, an unknown model, a redirect). "unusable": the answer cannot be used. "budget": the provider's quota was
- * used up, in calls of earlier versions. "aborted": the caller cancelled it.
+ * 403, an unknown model, a redirect). "unusable": the answer cannot be used. "aborted": the caller cancelled it.
  */
-export type JudgeCallState = "ok" | "later" | "refused" | "unusable" | "budget" | "aborted";
+export type JudgeCallState = "ok" | "later" | "refused" | "unusable" | "aborted";
 
 /** What a call asks: which scenarios match, which criteria are met, or what criteria rest on. */
 export type JudgeCallKind = "route" | "semantic" | "classify";

@@ -16,8 +16,8 @@ export type RouteLabel = "match" | "unsure" | "no_match";
 
 export type Routed = { label: RouteLabel; reason: string };
 
-/** The model that judged, and the version of our prompts; results from before the provider was kept lack it. */
-export type JudgedBy = { provider?: JudgeProvider; model: string; promptVersion: string };
+/** The model that judged, and the version of our prompts. */
+export type JudgedBy = { provider: JudgeProvider; model: string; promptVersion: string };
 
 /** Usage of the answered calls; tokens that the server does not report are estimated. */
 export type Spent = { ms: number; inputTokens: number; outputTokens: number; estimated?: true };

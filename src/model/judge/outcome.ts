@@ -9,7 +9,7 @@ import type { JudgeCallState } from "./call.ts";
  * retry; null: no retry.
  */
 export type Unanswered = {
-  code: Exclude<JudgeCallState, "ok"> | "not_configured" | "not_sampled" | "undecided";
+  code: Exclude<JudgeCallState, "ok"> | "budget" | "not_configured" | "not_sampled" | "undecided";
   detail: JudgeReason;
   retryAt: number | null;
 };

@@ -157,10 +157,8 @@ export function encodeUsage(usage: ModelUsage[]): string {
   return rows.length === 0 ? "" : JSON.stringify(rows);
 }
 
-/** Null: not known, because the trace is from before usage was kept. */
-export function decodeUsage(stored: string | null): ModelUsage[] | null {
-  if (stored === null) return null;
-  if (stored === "") return [];
+export function decodeUsage(stored: string | null): ModelUsage[] {
+  if (!stored) return [];
   return (JSON.parse(stored) as Stored[]).map(
     ([
       provider,

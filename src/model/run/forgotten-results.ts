@@ -82,9 +82,7 @@ const texts: Partial<Record<ReasonCode, string[]>> = {
   sandbox_failed: ["message"],
 };
 
-/** The sentence of an earlier version, which has no code, may quote the trace. */
 function reasonWithoutTexts({ reason, reasonCode, reasonData }: ReasonFields): ReasonFields {
-  if (reasonCode === undefined) return { reason: "" };
   const quoting = (texts[reasonCode] ?? []).filter(key => reasonData?.[key] !== undefined);
   if (quoting.length === 0) return { reason, reasonCode, ...(reasonData && { reasonData }) };
   const data = { ...reasonData, ...Object.fromEntries(quoting.map(key => [key, ""])) };

@@ -20,7 +20,7 @@ export function reasonText({ code, data }: Reason): string {
 }
 
 /** A reason in results and responses: the sentence, its code and its data. */
-export type ReasonFields = { reason: string; reasonCode?: ReasonCode; reasonData?: Record<string, unknown> };
+export type ReasonFields = { reason: string; reasonCode: ReasonCode; reasonData?: Record<string, unknown> };
 
 export function reasonFields(reason: Reason): ReasonFields {
   const { code, data } = reason;
@@ -130,8 +130,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   no_scenario: () => "The test has no scenario to match.",
   judge_url_blocked: ({ why }) => `The judge's URL is blocked: ${why}`,
   judge_connection_invalid: () => "The judge could not be called: its URL or API key may be malformed.",
-  judge_unreachable: ({ why, tries }) =>
-    `The judge could not be reached${why === undefined ? "" : `: ${why}`}${triesText(tries)}.`,
+  judge_unreachable: ({ why, tries }) => `The judge could not be reached: ${why}${triesText(tries)}.`,
   judge_broken_off: ({ why, tries }) => `The judge's server ${why}${triesText(tries)}.`,
   judge_timeout: ({ tries }) => `The judge did not answer in time${triesText(tries)}.`,
   judge_cut_off: ({ tries }) => `The judge's answer broke off${triesText(tries)}.`,

@@ -156,8 +156,8 @@ type JudgeReasonData = {
   // The call failed.
   judge_url_blocked: { why: string };
   judge_connection_invalid: null;
-  /** `why`: in the words of connection-fault.ts; reasons of earlier versions have none. */
-  judge_unreachable: Tried & { why?: string };
+  /** `why`: in the words of connection-fault.ts. */
+  judge_unreachable: Tried & { why: string };
   judge_broken_off: Tried & { why: string };
   judge_timeout: Tried;
   judge_cut_off: Tried;

@@ -91,8 +91,8 @@ export type SemanticActual = {
   cached: boolean;
   withheld?: Withheld;
   spent?: Spent;
-  /** What the judge was shown beside the user's input and the reply; older results lack it. */
-  material?: MaterialSummary;
+  /** What the judge was shown beside the user's input and the reply. */
+  material: MaterialSummary;
 } & JudgedBy;
 
 export type Result = {

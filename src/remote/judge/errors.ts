@@ -19,7 +19,7 @@ export type FaultCode =
   | "judge_url_unknown"
   | "judge_not_found";
 
-export type Fault = { code: FaultCode; state: Exclude<JudgeCallState, "ok" | "aborted" | "budget"> };
+export type Fault = { code: FaultCode; state: Exclude<JudgeCallState, "ok" | "aborted"> };
 
 /** Matches if the status fits (absent: any) and the code or the text does; with neither, the status alone decides. */
 type Sign = {

@@ -101,7 +101,7 @@ export type IngestionMinute = {
   reasons: Reasons;
   records: number;
   dropped: DroppedRecords;
-  /** The latest rejected one of the requests; null if none was, or if an earlier version logged it. */
+  /** The latest rejected one of the requests; null if none was. */
   rejection: Rejection | null;
   rejectedAt: Date | null;
 };

@@ -198,17 +198,13 @@ export async function countLabels(db: Database, filters: LabelFilters): Promise<
   return rows.sort((one, other) => other.latestAt.getTime() - one.latestAt.getTime());
 }
 
-/** The judge of the run's calls, as far as results do not say it: those of undecided checks, and older ones. */
-export async function findJudgeOfRun(
-  db: Database,
-  runId: string,
-  model: string | undefined,
-): Promise<LabelJudge | undefined> {
+/** The judge of the run's calls: the results of undecided checks do not say it. */
+export async function findJudgeOfRun(db: Database, runId: string): Promise<LabelJudge | undefined> {
   const { rows } = await db.pool.query<LabelJudge>({
     name: "judge-of-run",
     text: `select provider, model, prompt_version as "promptVersion" from judge_calls
-      where run_id = $1 and ($2::text is null or model = $2) order by kind = 'semantic' desc, started_at desc limit 1`,
-    values: [runId, model ?? null],
+      where run_id = $1 order by kind = 'semantic' desc, started_at desc limit 1`,
+    values: [runId],
   });
   return rows[0];
 }

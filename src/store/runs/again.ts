@@ -40,7 +40,6 @@ type Found = {
   hasContent: boolean;
   underWay: boolean;
   evaluated: boolean;
-  outage: boolean | null;
   detail: Buffer | null;
 };
 
@@ -75,10 +74,10 @@ async function readLast(client: pg.PoolClient, agentId: string, traceIds: string
        select id, kind, content from traces where agent_id = $1 and id = any ($2::uuid[]) order by id for key share
      )
      select wanted.id as "traceId", wanted.kind, wanted.content is null as "hasContent",
-       last.id is not null as evaluated, last.outage_open as outage, last.detail,
+       last.id is not null as evaluated, last.detail,
        ${hasOpenRun("wanted.id")} as "underWay"
      from wanted left join lateral (
-       select id, outage_open, detail from runs
+       select id, detail from runs
        where trace_id = wanted.id and state = ${opaque("completed")} and kind <> 'manual' order by id desc limit 1
      ) last on true`,
     [agentId, traceIds],
@@ -96,10 +95,7 @@ function planOf(
   if (found.underWay) return "in_progress";
   if (!found.hasContent) return "content_not_stored";
   if (!found.evaluated) return "never_evaluated";
-  const detail = decodeDetail(found.detail);
-  // The run is from before plans were kept: as for all other runs that have none, the tests are the current ones.
-  if (found.outage && !detail.plan) return encodeDetail({ results: [], tests: [] });
-  const { used, tests } = testsAgain({ agentId, ...detail }, current);
+  const { used, tests } = testsAgain({ agentId, ...decodeDetail(found.detail) }, current);
   if (used === 0) return "never_evaluated";
   if (tests.length === 0) return "tests_deleted";
   return encodeDetail({ results: [], tests: [], plan: tests });

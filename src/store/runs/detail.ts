@@ -13,7 +13,7 @@ import { compressParts } from "../../wire/compress.ts";
  */
 export type Detail = Pick<Verdict, "results" | "tests" | "conventions" | "conventionRules"> & {
   plan?: TestCase[];
-  /** Absent in passive runs that completed before it was kept. */
+  /** Of passive runs that have completed. */
   counted?: StoredCounts;
 };
 
@@ -31,11 +31,11 @@ export function countsToStore({ durationMs, tokens, usage }: TraceCounts): Store
   return { durationMs, input: tokens.input, output: tokens.output, usage: encodeUsage(usage) };
 }
 
-/** Null: not known. */
+/** Null for a manual run, which counts nothing. */
 export function countsOf({ counted }: Detail): TraceCounts | null {
   if (!counted) return null;
   const { durationMs, input, output, usage } = counted;
-  return { durationMs, tokens: { input, output }, usage: decodeUsage(usage) ?? [] };
+  return { durationMs, tokens: { input, output }, usage: decodeUsage(usage) };
 }
 
 /** The detail of a run that has completed. */
@@ -72,12 +72,8 @@ export function encodeDetail({ results, ...others }: Detail): Buffer {
 
 function addJson(result: Result, before: string, parts: (string | Buffer)[]): void {
   const { test, testVersion, ...own } = result;
-  // Results from before tests were kept have none.
-  if (!test) parts.push(before + JSON.stringify(result));
-  else {
-    const version = testVersion === undefined ? "}" : `,"testVersion":${testVersion}}`;
-    parts.push(`${before}${JSON.stringify(own).slice(0, -1)},"test":`, jsonOf(test), version);
-  }
+  const json = JSON.stringify(own).slice(0, -1);
+  parts.push(`${before}${json},"test":`, jsonOf(test), `,"testVersion":${testVersion}}`);
 }
 
 // The results of many runs share the documents of their tests.

@@ -36,8 +36,7 @@ export async function findReplacements(
   const repeated = completed.filter(({ hasOthers }) => hasOthers);
   if (repeated.length === 0) return found;
   const traceIds = [...new Set(repeated.map(({ traceId }) => traceId))];
-  type Row = { latestId: string; routing: Routing | null; verdict: Outcome | null; detail: Buffer | null };
-  const { rows } = await client.query<Row>({
+  const { rows } = await client.query<Previous & { latestId: string }>({
     name: "find_replacements",
     text: `select latest.id as "latestId", previous.routing, previous.verdict, previous.detail
       from unnest($1::uuid[]) as trace (id)
@@ -53,10 +52,14 @@ export async function findReplacements(
   const latest = new Map(rows.map(row => [row.latestId, row]));
   for (const { id } of repeated) {
     const row = latest.get(id);
-    const replaces = row?.routing
-      ? { routing: row.routing, verdict: row.verdict, counts: countsOf(decodeDetail(row.detail)) }
-      : null;
-    found.set(id, { isLatest: row !== undefined, replaces });
+    found.set(id, { isLatest: row !== undefined, replaces: row ? replacedBy(row) : null });
   }
   return found;
+}
+
+type Previous = { routing: Routing | null; verdict: Outcome | null; detail: Buffer | null };
+
+function replacedBy({ routing, verdict, detail }: Previous): Replacement["replaces"] {
+  const counts = countsOf(decodeDetail(detail));
+  return routing && counts && { routing, verdict, counts };
 }

@@ -18,11 +18,8 @@ export type CountedRun = {
   traceHour: Date;
   /** Whether no later run of the trace has completed: by agent and model, only the latest of a trace counts. */
   isLatest: boolean;
-  /**
-   * What the trace counted before. `counts` is null if that is not known, because the run completed before it was kept: then
-   * it stays.
-   */
-  replaces: (Pick<Verdict, "verdict" | "routing"> & { counts: TraceCounts | null }) | null;
+  /** What the trace counted before. */
+  replaces: (Pick<Verdict, "verdict" | "routing"> & { counts: TraceCounts }) | null;
   verdict: Outcomes;
 } & TraceCounts &
   TestChanges;
@@ -121,9 +118,10 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
     if (run.isLatest) {
       const { replaces } = run;
       addVerdict(agentHour(agents, run), run.verdict, 1);
-      if (replaces) addVerdict(agentHour(agents, run), replaces, -1);
-      if (!replaces || replaces.counts) addCounts(agents, models, run, run, 1);
-      if (replaces?.counts) addCounts(agents, models, run, replaces.counts, -1);
+      addCounts(agents, models, run, run, 1);
+      if (!replaces) continue;
+      addVerdict(agentHour(agents, run), replaces, -1);
+      addCounts(agents, models, run, replaces.counts, -1);
     }
   }
   for (const one of testsOf(runs)) {

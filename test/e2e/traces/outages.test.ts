@@ -23,6 +23,7 @@ const check: Check = {
   outcome: "skipped",
   skipped: "judge_unavailable",
   reason: "The judge answered 503, 6 tries in 15 min.",
+  reasonCode: "judge_not_asked",
   expected: { threshold: 0.7 },
   actual: null,
   evidence: [],

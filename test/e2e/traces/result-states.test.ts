@@ -22,7 +22,7 @@ async function openFailed() {
   const body = canonicalBody(agent.id, { spans: conversation() });
   const traceId: string = jsonOf(await send({ url: browser.service.url, key }, { body })).traceId;
   const check = { id: "status", type: "http_status", outcome: "failed", reason: "It is 500." } as const;
-  const seen = { expected: 200, actual: 500, evidence: [] };
+  const seen = { reasonCode: "http_status" as const, expected: 200, actual: 500, evidence: [] };
   const results = [resultOf({ id, name: "Answers" }, [{ ...check, ...seen }])];
   await storeJudgedRun(browser.service.db, { agentId: agent.id, traceId }, { results });
 

@@ -38,6 +38,7 @@ async function evaluate(agentId: string, traceId: string, outcomes: [testId: str
           type: "http_status" as const,
           outcome,
           reason: "",
+          reasonCode: "http_status" as const,
           expected: 200,
           actual: 200,
           evidence: [],

@@ -218,7 +218,6 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   judge_url_blocked: [[{ why: "10.0.0.1 is private." }, "The judge's URL is blocked: 10.0.0.1 is private."]],
   judge_connection_invalid: "The judge could not be called: its URL or API key may be malformed.",
   judge_unreachable: [
-    [{ tries: 3 }, "The judge could not be reached (3 tries)."],
     [
       { why: "the host name was not found", tries: 3 },
       "The judge could not be reached: the host name was not found (3 tries).",

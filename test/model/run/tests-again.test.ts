@@ -24,6 +24,7 @@ const resultOf = (testId: string, testVersion: number | null = 1): Result => ({
   test: document(`${testId} then`),
   testVersion,
   reason: "",
+  reasonCode: "checks_counted",
 });
 const applicability = (testId: string, why: Applicability["why"]): Applicability => ({
   testId,

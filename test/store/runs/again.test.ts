@@ -39,7 +39,7 @@ function verdictOf(tests: TestCase[]): Verdict {
   const results = tests.map(({ id, agentId: _, version, ...document }): Result => {
     const test: TestCaseDocument = document;
     const shared = { testId: id, name: test.name, score: 1, counts, checks: [], reason: "" };
-    return { ...shared, outcome: "passed", test, testVersion: version };
+    return { ...shared, reasonCode: "checks_counted", outcome: "passed", test, testVersion: version };
   });
   return { routing: "not_needed", verdict: "passed", score: 1, counts, results, tests: [] };
 }

@@ -66,6 +66,7 @@ function judged({ tests }: Agent, id: string, ofTests: (Outcome | null)[], testV
       : [
           {
             ...{ testId: tests[at]!, name: "Answers", outcome, score: null, reason: "", counts, testVersion },
+            reasonCode: "checks_counted" as const,
             checks: [{ id: "reply", outcome } as never],
             test: {} as never,
           },

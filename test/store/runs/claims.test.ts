@@ -68,6 +68,7 @@ const verdict: Verdict = {
       outcome: "passed",
       score: 1,
       reason: "Passed.",
+      reasonCode: "checks_counted",
       counts,
       checks: [],
       test: {} as never,

@@ -39,6 +39,7 @@ const verdict: Verdict = {
         outcome: "passed",
         score: 1,
         reason: "Passed.",
+        reasonCode: "checks_counted",
         counts,
         checks: [],
       },

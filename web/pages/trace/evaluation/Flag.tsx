@@ -23,16 +23,10 @@ export function Flag({ title, reason, children }: FlagProps) {
   );
 }
 
-/** `promptVersion` is undefined in results from before prompts had versions. */
-export function JudgedBy({ model, promptVersion }: { model: string; promptVersion: string | undefined }) {
+export function JudgedBy({ model, promptVersion }: { model: string; promptVersion: string }) {
   return (
     <>
-      <code>{model}</code>
-      {promptVersion !== undefined && (
-        <>
-          , prompt <code>{promptVersion}</code>
-        </>
-      )}
+      <code>{model}</code>, prompt <code>{promptVersion}</code>
     </>
   );
 }

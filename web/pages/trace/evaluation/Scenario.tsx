@@ -54,7 +54,7 @@ export function Scenario({ testId, name, scenario, applicability }: ScenarioProp
                 <Long text={markText(trace.userInput, trace.userInputRedactions)} />
               )),
           ],
-          ["Judge", model && <JudgedBy model={model} promptVersion={promptVersion} />],
+          ["Judge", model && promptVersion && <JudgedBy model={model} promptVersion={promptVersion} />],
         ]}
       />
       {judged && (

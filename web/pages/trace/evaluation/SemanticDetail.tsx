@@ -55,7 +55,7 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
           ["Reference", assertion.reference && <Long text={assertion.reference} />],
           ["Judge saw", material && materialText(material)],
           ["Withheld by privacy settings", withheld && withheldText(withheld)],
-          ["Judge", model && <JudgedBy model={model} promptVersion={promptVersion} />],
+          ["Judge", model && promptVersion && <JudgedBy model={model} promptVersion={promptVersion} />],
           ["Judged", cached ? "Earlier answer reused; nothing was asked." : spent && spentText(spent)],
           ["Threshold", threshold === null && <code>{inline(ofCheck)}</code>],
           ["Spans searched", searchedOf(check) && <Names names={searchedOf(check)!} />],

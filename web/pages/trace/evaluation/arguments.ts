@@ -25,8 +25,8 @@ type ToolCallActual = {
 };
 
 /**
- * The calls with the name: those that differ with their differences, else those that match. None if no call matches and
- * differences were not stored.
+ * The calls with the name: those that differ with their differences, else those that match. None if no call matches and the
+ * differences went with the content.
  */
 export function comparedCalls(
   expected: unknown,
@@ -41,7 +41,7 @@ export function comparedCalls(
   const noted = actual?.differences ?? [];
   if (noted.length === 0 && actual?.count === 0) return [];
   const differing = new Map(noted.map(({ spanId, differences }) => [spanId, differences]));
-  // If differences were stored, calls without any are those that match.
+  // Where some have differences, calls without any are those that match.
   const calls = new Set([...differing.keys(), ...argumentsOf.keys()]);
   return [...calls].slice(0, callsMax).map(spanId => {
     const differences = differing.get(spanId) ?? [];

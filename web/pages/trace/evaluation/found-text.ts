@@ -1,4 +1,5 @@
 // What a check found, in one sentence that repeats nothing of its rule: "It was called once."
+import type { ReasonCode } from "../../../../src/model/run/reason.ts";
 import type { Check } from "../../../../src/model/run/run.ts";
 import type { Assertion, AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { durationText, numberText } from "../../../format.ts";
@@ -22,9 +23,7 @@ export function foundOf(check: Check, assertion: Assertion): Found {
   const isCompared =
     (outcome === "passed" || outcome === "failed") &&
     // A score needs no code to be known.
-    (assertion.type === "semantic"
-      ? reasonCode !== "no_span"
-      : codes[assertion.type].includes(reasonCode ?? ""));
+    (assertion.type === "semantic" ? reasonCode !== "no_span" : codes[assertion.type].includes(reasonCode));
   const found = isCompared
     ? (finds[assertion.type] as FoundOf<AssertionType>)(
         check,
@@ -38,8 +37,8 @@ export function foundOf(check: Check, assertion: Assertion): Found {
   return typeof found === "string" ? { text: found } : found;
 }
 
-/** The reasons of comparisons; other reasons, and results stored before reasons had codes, keep their sentence. */
-const codes: Record<Exclude<AssertionType, "semantic">, string[]> = {
+/** The reasons of comparisons; others keep their sentence. */
+const codes: Record<Exclude<AssertionType, "semantic">, ReasonCode[]> = {
   node_call: ["step_count"],
   tool_call: ["tool_call_count"],
   token_limit: ["token_usage"],
