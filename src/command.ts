@@ -122,7 +122,7 @@ function explain(error: unknown): string {
   if (error instanceof CommandError) return error.message;
   const problem = startProblem(error);
   if (problem === undefined) return error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const line = `Onlooker cannot start: ${problem}`;
+  const line = `Onlooker cannot start: ${problem.replace(/^The /, "the ")}`;
   if (!process.stderr.isTTY) return line;
   // The first sentence is the problem, the others say what to do.
   const [wrong, ...todo] = line.split(/(?<=[.)]) (?=[A-Z])/);

@@ -33,7 +33,7 @@ export async function prepareDatabase(
   const hosts = [...new Set([addresses.url, addresses.directUrl])]
     .map(url => readDatabaseUrl(url)?.hosts)
     .join(" or ");
-  const remedy = `Start it, or fix ${addresses.pooled ? "DATABASE_URL or SVC_DATABASE_DIRECT_URL" : "DATABASE_URL"}.`;
+  const variables = addresses.pooled ? "DATABASE_URL or SVC_DATABASE_DIRECT_URL" : "DATABASE_URL";
   for (;;) {
     try {
       await checkSessions(addresses, log);
@@ -48,10 +48,13 @@ export async function prepareDatabase(
       if (performance.now() > deadline) {
         if ((error as { code?: string }).code === tooManyConnections) throw error;
         throw new UnfitDatabaseError(
-          `The database at ${hosts} cannot be reached (${errorText(error)}). ${remedy}`,
+          `The database at ${hosts} cannot be reached (${errorText(error)}). Start it, or fix ${variables}.`,
         );
       }
-      log.warn({ err: errorText(error) }, `Waiting for the database at ${hosts}. ${remedy}`);
+      log.warn(
+        { err: errorText(error) },
+        `Waiting for the database at ${hosts}: start it, or fix ${variables}`,
+      );
       await sleep(1_000, undefined, signal && { signal }).catch(() => {
         throw error;
       });
