@@ -59,10 +59,14 @@ function filled(text: string): string {
 }
 
 const curl = join(import.meta.dirname, "../support/curl.ts");
+/** For what is not installed here: curl, and the command of the image. */
+const shims = `
+command -v curl >/dev/null || curl() { "${process.execPath}" "${curl}" "$@"; }
+onlooker() { [ "$1" = svc ] && shift && "${process.execPath}" "${root}/src/cli.ts" "$@"; }
+`;
 
 async function runShell(text: string): Promise<string> {
-  const shim = `command -v curl >/dev/null || curl() { "${process.execPath}" "${curl}" "$@"; }`;
-  const { stdout } = await promisify(execFile)("sh", ["-e", "-c", `${shim}\n${filled(text)}`], {
+  const { stdout } = await promisify(execFile)("sh", ["-e", "-c", `${shims}${filled(text)}`], {
     cwd: root,
     env: {
       PATH: process.env["PATH"],
