@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Issue } from "../../src/model/refusal.ts";
-import { decodeLimits } from "../../src/wire/limits.ts";
 import { canonicalSpans, decodeJson, refusalOf } from "./make-body.ts";
 
 type Json = Record<string, unknown>;
@@ -61,37 +60,9 @@ describe("a canonical span", () => {
     );
   });
 
-  const bad: [more: Json, path: string][] = [
-    [{ span_id: undefined }, "span_id"],
-    [{ span_id: null }, "span_id"],
-    [{ span_id: "" }, "span_id"],
-    [{ span_id: 5 }, "span_id"],
-    [{ name: undefined }, "name"],
-    [{ name: "" }, "name"],
-    [{ name: {} }, "name"],
-    [{ parent_span_id: 1 }, "parent_span_id"],
-    [{ parent_span_id: [] }, "parent_span_id"],
-    [{ attributes: [] }, "attributes"],
-    [{ attributes: "{}" }, "attributes"],
-    [{ status: 2 }, "status"],
-    [{ status: [] }, "status"],
-    [{ status: { code: "2" } }, "status.code"],
-    [{ status: { code: 1.5 } }, "status.code"],
-    [{ status: { message: 1 } }, "status.message"],
-    [{ events: {} }, "events"],
-    [{ events: "[]" }, "events"],
-  ];
-  for (const [more, path] of bad) {
-    test(`is refused with the path of ${path} for ${JSON.stringify(more)}`, () => {
-      assert.deepEqual(pathsOf({ spans: [span(), span({ span_id: "b", ...more })] }), [`spans[1].${path}`]);
-    });
-  }
-
-  for (const sent of [null, 1, "span", [], true]) {
-    test(`is refused when it is no object: ${JSON.stringify(sent)}`, () => {
-      assert.deepEqual(pathsOf({ spans: [sent] }), ["spans[0]"]);
-    });
-  }
+  test("has a status code that is a whole number", () => {
+    assert.deepEqual(pathsOf({ spans: [span({ status: { code: 1.5 } })] }), ["spans[0].status.code"]);
+  });
 });
 
 describe("a time", () => {
@@ -160,11 +131,6 @@ test("the time of an event keeps every digit, however it is written", () => {
 });
 
 describe("a canonical body", () => {
-  for (const spans of [[], {}, "spans", 0, false]) {
-    test(`is refused when its spans are ${JSON.stringify(spans)}`, () =>
-      assert.deepEqual(pathsOf({ spans }), ["spans"]));
-  }
-
   test("is refused when a span_id comes twice, naming each repetition", () => {
     const spans = [span(), span({ span_id: "b" }), span(), span()];
     assert.deepEqual(pathsOf({ spans }), ["spans[2].span_id", "spans[3].span_id"]);
@@ -173,23 +139,6 @@ describe("a canonical body", () => {
   test("may bear the names of JavaScript's own properties as span ids", () => {
     const spans = ["__proto__", "constructor", "toString"].map(span_id => span({ span_id }));
     assert.equal(canonicalSpans({ spans }).length, 3);
-  });
-
-  test("lists every bad field of several spans, twenty at most", () => {
-    assert.deepEqual(pathsOf({ spans: [{}, 5], metadata: 1 }), [
-      "metadata",
-      "spans[0].span_id",
-      "spans[0].name",
-      "spans[1]",
-    ]);
-    assert.equal(issuesOf({ spans: Array(1_000).fill({}) }).length, 20);
-  });
-
-  test("of more spans than allowed is 413", () => {
-    const spans = ["a", "b", "c"].map(span_id => span({ span_id }));
-    const limits = { ...decodeLimits, spansMax: 3 };
-    assert.equal(decodeJson({ spans }, limits).path, "canonical");
-    refusalOf("PAYLOAD_TOO_LARGE", () => decodeJson({ spans: [...spans, span({ span_id: "d" })] }, limits));
   });
 
   test("keeps its metadata, and is refused when that is no object", () => {
@@ -217,19 +166,5 @@ describe("the platform hint", () => {
       value: "4",
       field: "metadata.platformId",
     });
-  });
-
-  test("is null where none is given", () => {
-    assert.equal(hintOf({}), null);
-    assert.equal(hintOf({ metadata: { svc: null, platformId: null, platform_id: "x" } }), null);
-  });
-
-  test("is handed on unchecked, empty or malformed as it may be", () => {
-    for (const value of ["", "not a uuid", 5, {}, false]) {
-      assert.deepEqual(hintOf({ platformId: value, metadata: { platformId: "later" } }), {
-        value,
-        field: "platformId",
-      });
-    }
   });
 });

@@ -58,16 +58,6 @@ describe("recorded requests", () => {
     ]);
   });
 
-  test("05: two traces without a service name are refused one by one", () => {
-    assert.deepEqual(
-      decode("05-java-all-anyvalue-kinds.json").map(({ traceId, refusal }) => [traceId, refusal?.code]),
-      [
-        ["12345678876543211234567887654321", "OTLP_SERVICE_NAME_REQUIRED"],
-        ["12340000000043211234000000004321", "OTLP_SERVICE_NAME_REQUIRED"],
-      ],
-    );
-  });
-
   test("05: with one, every kind of attribute value is read", () => {
     const text = fixture("05-java-all-anyvalue-kinds.json")
       .toString()
@@ -82,12 +72,6 @@ describe("recorded requests", () => {
       lives: 9,
       map: { nested: "value" },
     });
-  });
-
-  test("07: a request without a service name is refused", () => {
-    const [group] = decode("07-jaeger-no-service-name.json");
-    assert.equal(group!.refusal!.code, "OTLP_SERVICE_NAME_REQUIRED");
-    assert.equal(group!.spanCount, 1);
   });
 
   test("08: one trace in four resourceSpans is one group", () => {

@@ -153,28 +153,13 @@ describe("what spans and traces share", () => {
 });
 
 describe("an id", () => {
-  const zero = (digits: number) => "0".repeat(digits);
   const bad: [sent: Json, field: string][] = [
-    [{ traceId: undefined }, "traceId"],
     [{ traceId: null }, "traceId"],
-    [{ traceId: "" }, "traceId"],
-    [{ traceId: zero(32) }, "traceId"],
-    [{ traceId: traceId.slice(1) }, "traceId"],
-    [{ traceId: `${traceId}0` }, "traceId"],
     [{ traceId: `g${traceId.slice(1)}` }, "traceId"],
     [{ traceId: ` ${traceId.slice(1)}` }, "traceId"],
-    [{ traceId: Buffer.from(traceId, "hex").toString("base64") }, "traceId"],
-    [{ traceId: 5 }, "traceId"],
     [{ traceId: [traceId] }, "traceId"],
-    [{ spanId: undefined }, "spanId"],
-    [{ spanId: "" }, "spanId"],
-    [{ spanId: zero(16) }, "spanId"],
-    [{ spanId: Buffer.from(spanId, "hex").toString("base64") }, "spanId"],
     [{ spanId: {} }, "spanId"],
-    [{ parentSpanId: zero(16) }, "parentSpanId"],
     [{ parentSpanId: traceId }, "parentSpanId"],
-    [{ parentSpanId: "x" }, "parentSpanId"],
-    [{ parentSpanId: 0 }, "parentSpanId"],
   ];
   for (const [more, field] of bad) {
     test(`is refused: ${JSON.stringify(more)} ${Object.keys(more)}`, () => {
@@ -260,19 +245,14 @@ describe("a group is refused as a whole", () => {
     });
   }
 
-  const notNames: [string, Json | null][] = [
-    ["is missing", null],
-    ["is empty", { stringValue: "" }],
+  const notNames: [string, Json][] = [
     ["has no value", {}],
-    ["is a number", { intValue: 5 }],
     ["is a number beyond 2^53, which reads as text", { intValue: "9007199254740993" }],
     ["is bytes, which read as text", { bytesValue: "YWdlbnQ=" }],
-    ["is a list", { arrayValue: { values: [{ stringValue: "agent" }] } }],
   ];
   for (const [what, value] of notNames) {
     test(`where service.name ${what}`, () => {
-      const attribute = value === null ? [] : [{ key: "service.name", value }];
-      const body = { resourceSpans: [resourceSpans(null, [otlpSpan()], attribute)] };
+      const body = { resourceSpans: [resourceSpans(null, [otlpSpan()], [{ key: "service.name", value }])] };
       assert.deepEqual(summary(body), [[null, traceId, 1, "OTLP_SERVICE_NAME_REQUIRED"]]);
     });
   }
@@ -314,12 +294,8 @@ describe("service.name", () => {
 
 describe("a request", () => {
   const withoutSpans: unknown[] = [
-    [],
-    [{}],
-    [{ scopeSpans: [] }],
     [{ scopeSpans: null, resource: null }],
     [{ scopeSpans: [{}] }],
-    [{ scopeSpans: [{ spans: [] }] }],
     [{ scopeSpans: [{ spans: null, scope: null }] }],
     [{ instrumentationLibrarySpans: [{ spans: [otlpSpan()] }] }],
   ];

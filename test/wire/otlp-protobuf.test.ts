@@ -14,7 +14,6 @@ import {
   otlpRequest,
   otlpSpan,
   refusalOf,
-  resourceSpans,
   spanId,
   traceId,
 } from "./make-body.ts";
@@ -43,75 +42,7 @@ const plain = (groups: OtlpGroup[]) =>
   }));
 
 describe("a protobuf request", () => {
-  test("decodes to the groups of the same request in JSON", () => {
-    const request = {
-      resourceSpans: [
-        resourceSpans("agent", [
-          otlpSpan({
-            parentSpanId: "1111111111111111",
-            kind: 3,
-            startTimeUnixNano: "1795206705954000001",
-            endTimeUnixNano: "18446744073709551615",
-            attributes: [
-              { key: "string", value: { stringValue: "日本語 👩‍🚀\u0000" } },
-              { key: "bool", value: { boolValue: true } },
-              { key: "int", value: { intValue: "-5" } },
-              { key: "max", value: { intValue: "9223372036854775807" } },
-              { key: "min", value: { intValue: "-9223372036854775808" } },
-              { key: "double", value: { doubleValue: 0.1 } },
-              {
-                key: "list",
-                value: { arrayValue: { values: [{ stringValue: "a" }, {}, { intValue: "1" }] } },
-              },
-              { key: "object", value: { kvlistValue: { values: [{ key: "k", value: { intValue: "1" } }] } } },
-              { key: "bytes", value: { bytesValue: "AQID+/8=" } },
-              { key: "none", value: {} },
-              { key: "__proto__", value: { stringValue: "p" } },
-            ],
-            status: { code: 2, message: "boom" },
-            events: [
-              { name: "e", timeUnixNano: "5", attributes: [{ key: "x", value: { boolValue: false } }] },
-              { droppedAttributesCount: 5 },
-              { droppedAttributesCount: 0 },
-            ],
-            links: [
-              { traceId: otherTraceId, spanId, attributes: [] },
-              { traceState: "c=d", droppedAttributesCount: 6, flags: 4_294_967_295 },
-              { traceState: "", droppedAttributesCount: 0, flags: 0 },
-            ],
-            droppedAttributesCount: 1,
-            droppedEventsCount: 2,
-            droppedLinksCount: 4_294_967_295,
-            traceState: "a=b",
-            flags: 257,
-          }),
-          otlpSpan({ spanId: "0000000000000001", startTimeUnixNano: "0", kind: 0, status: {} }),
-          otlpSpan({ traceId: "0".repeat(32) }),
-          otlpSpan({ traceId: otherTraceId, parentSpanId: "0".repeat(16) }),
-        ]),
-        resourceSpans("other", [otlpSpan()], [{ key: "n", value: { intValue: "1" } }]),
-        resourceSpans(null, [otlpSpan()]),
-        {
-          resource: {
-            attributes: [{ key: "service.name", value: { intValue: "9007199254740993" } }],
-            droppedAttributesCount: 7,
-          },
-          scopeSpans: [
-            {
-              scope: { name: "lib", droppedAttributesCount: 8 },
-              spans: [otlpSpan({ traceId: otherTraceId })],
-              schemaUrl: "of the scope",
-            },
-            { spans: [otlpSpan({ traceId: otherTraceId, spanId: "0000000000000002" })] },
-          ],
-          schemaUrl: "of the resource",
-        },
-      ],
-    };
-    assert.deepEqual(plain(decode(encodeOtlp(request))), plain(otlpGroups(request)));
-  });
-
-  test("decodes as its JSON does, whatever it holds", () => {
+  test("decodes to the groups of the same request in JSON, whatever it holds", () => {
     const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
     const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String);
     const text = fc.string({ unit: "grapheme" });
@@ -125,24 +56,38 @@ describe("a protobuf request", () => {
         fc.record({ boolValue: fc.boolean() }),
         fc.record({ intValue: int64 }),
         fc.record({ doubleValue: fc.double({ noNaN: true, noDefaultInfinity: true }) }),
+        fc.record({
+          bytesValue: fc.uint8Array({ maxLength: 9 }).map(bytes => Buffer.from(bytes).toString("base64")),
+        }),
         fc.record({ arrayValue: fc.record({ values: fc.array(tie("anyValue"), { maxLength: 3 }) }) }),
         fc.record({ kvlistValue: fc.record({ values: fc.array(tie("keyValue"), { maxLength: 3 }) }) }),
       ),
       keyValue: fc.record({ key: fc.oneof(text, fc.constant("__proto__")), value: tie("anyValue") }),
     }));
     const attributes = fc.array(fc.record({ key: text, value: anyValue }), { maxLength: 4 });
+    const serviceNames = fc.constantFrom<object[]>(
+      [{ stringValue: "agent" }],
+      [{ stringValue: "other" }],
+      [{ intValue: "9007199254740993" }],
+      [],
+    );
     const uint32 = fc.oneof(fc.constant(0), fc.nat(), fc.constant(2 ** 32 - 1));
     const dropped = { droppedAttributesCount: uint32 };
     const span = fc.record({
       traceId: fc.constantFrom(traceId, otherTraceId, "0".repeat(32)),
       spanId: hex(16),
-      parentSpanId: fc.oneof(hex(16), fc.constant("")),
+      parentSpanId: fc.oneof(hex(16), fc.constantFrom("", "0".repeat(16))),
       name: text,
       kind: fc.nat(5),
       startTimeUnixNano: uint64,
       endTimeUnixNano: uint64,
       attributes,
       status: fc.record({ code: fc.nat(2), message: text }),
+      traceState: text,
+      flags: uint32,
+      droppedEventsCount: uint32,
+      droppedLinksCount: uint32,
+      ...dropped,
       events: fc.array(fc.record({ name: text, timeUnixNano: uint64, attributes, ...dropped }), {
         maxLength: 2,
       }),
@@ -161,10 +106,9 @@ describe("a protobuf request", () => {
     const request = fc.array(
       fc.record({
         resource: fc.record({
-          attributes: attributes.map(list => [
-            { key: "service.name", value: { stringValue: "agent" } },
-            ...list,
-          ]),
+          attributes: fc
+            .tuple(serviceNames, attributes)
+            .map(([names, list]) => [...names.map(value => ({ key: "service.name", value })), ...list]),
           ...dropped,
         }),
         schemaUrl: text,
@@ -196,15 +140,6 @@ describe("a protobuf request", () => {
       }),
       { numRuns: 300 },
     );
-  });
-
-  test("of 0 bytes is an empty message, and so are envelopes without spans", () => {
-    const envelopes = [
-      field(1, ""),
-      field(1, field(2, "")),
-      field(1, Buffer.concat([field(1, serviceName)])),
-    ];
-    for (const bytes of [Buffer.alloc(0), ...envelopes]) refusalOf("OTLP_NO_SPANS", () => decode(bytes));
   });
 
   test("may have its fields in any order, in pieces, and among unknown ones", () => {
@@ -273,17 +208,9 @@ describe("an id in protobuf", () => {
     );
   const good = { trace: Buffer.alloc(16, 1), span: Buffer.alloc(8, 2) };
   const bad: [name: string, bytes: Buffer][] = [
-    ["missing traceId", request(Buffer.alloc(0), good.span)],
-    ["zero traceId", request(Buffer.alloc(16), good.span)],
-    ["short traceId", request(good.trace.subarray(1), good.span)],
-    ["long traceId", request(Buffer.alloc(17, 1), good.span)],
     ["traceId as hexadecimal text", request(Buffer.from(traceId), good.span)],
     ["traceId of a megabyte", request(Buffer.alloc(1_000_000, 1), good.span)],
-    ["missing spanId", request(good.trace, Buffer.alloc(0))],
-    ["zero spanId", request(good.trace, Buffer.alloc(8))],
     ["long spanId", request(good.trace, good.trace)],
-    ["zero parentSpanId", request(good.trace, good.span, Buffer.alloc(8))],
-    ["short parentSpanId", request(good.trace, good.span, Buffer.alloc(7, 1))],
   ];
   for (const [name, bytes] of bad) {
     test(`is refused: ${name}`, () => assert.equal(decode(bytes)[0]!.refusal?.code, "OTLP_ID_INVALID"));
@@ -363,12 +290,5 @@ describe("a protobuf bomb", () => {
       );
     }
     assert.equal(decode(withSpanFields(Buffer.alloc(900 * 2, field(9, ""))), limits).length, 1);
-  });
-
-  test("of spans is refused beyond their limit", () => {
-    const spans = Buffer.alloc(2 * 11, field(2, ""));
-    const limits = { ...decodeLimits, spansMax: 10 };
-    refusalOf("PAYLOAD_TOO_LARGE", () => decode(field(1, field(2, spans)), limits));
-    assert.equal(decode(field(1, field(2, spans.subarray(2))), limits)[0]!.spanCount, 10);
   });
 });
