@@ -4,7 +4,6 @@ import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import pino from "pino";
 import { clientOpener, type OpenClient } from "../../src/judge/connections.ts";
-import type { JudgeProvider } from "../../src/model/judge/call.ts";
 import { isWaiting, type Unanswered, wasCalled } from "../../src/model/judge/outcome.ts";
 import { reasonText } from "../../src/model/run/reason-text.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
@@ -100,7 +99,6 @@ const contradicting: Script = request => {
   return completion({ verdicts: [...verdicts, ...verdictsOf(request, { verdict: () => "not_met" })] });
 };
 
-const providers: JudgeProvider[] = ["openai_compatible", "openai", "anthropic", "google"];
 const unusable: [string, Script][] = [
   ["talks instead of JSON", () => completion("I think it went rather well!")],
   ["breaks its JSON", () => completion('{"labels":[{"id":"s1",')],
@@ -124,16 +122,14 @@ const unavailable: [string, Script][] = [
 ];
 
 describe("a judge that cannot be relied on", () => {
-  for (const provider of providers) {
-    it(`leaves the question unjudged with the reason, as ${provider}`, async () => {
-      for (const [what, script] of unusable) {
-        for (const answer of await bothOf(script, { deadlineAt: now + 900_000 }, { provider })) {
-          assert.equal(answer.code, "unusable", `${provider} ${what}: ${JSON.stringify(answer)}`);
-          assert.match(reasonText(answer.detail), /judge.+\.$/, what);
-        }
+  it("leaves the question unjudged with the reason", async () => {
+    for (const [what, script] of unusable) {
+      for (const answer of await bothOf(script, { deadlineAt: now + 900_000 })) {
+        assert.equal(answer.code, "unusable", `${what}: ${JSON.stringify(answer)}`);
+        assert.match(reasonText(answer.detail), /judge.+\.$/, what);
       }
-    });
-  }
+    }
+  });
 
   it("is not asked the same again by the run that comes back", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
@@ -162,21 +158,19 @@ describe("a judge that cannot be relied on", () => {
 });
 
 describe("a judge that is away", () => {
-  for (const provider of providers) {
-    it(`is waited for before the deadline, and given up on without one, as ${provider}`, async () => {
-      for (const [what, script] of unavailable) {
-        const more = { provider, timeoutMs: 150 };
-        for (const answer of await bothOf(script, { deadlineAt: now + 900_000 }, more)) {
-          assert.ok(answer.code === "later" && isWaiting(answer), `${what}: ${JSON.stringify(answer)}`);
-          assert.match(reasonText(answer.detail), /^The judge/, what);
-        }
-        for (const answer of await bothOf(script, {}, more)) {
-          assert.ok(answer.code === "later" && !isWaiting(answer), what);
-          assert.match(reasonText(answer.detail), /^The judge.+[^.]\.$/, what);
-        }
+  it("is waited for before the deadline, and given up on without one", async () => {
+    for (const [what, script] of unavailable) {
+      const more = { timeoutMs: 150 };
+      for (const answer of await bothOf(script, { deadlineAt: now + 900_000 }, more)) {
+        assert.ok(answer.code === "later" && isWaiting(answer), `${what}: ${JSON.stringify(answer)}`);
+        assert.match(reasonText(answer.detail), /^The judge/, what);
       }
-    });
-  }
+      for (const answer of await bothOf(script, {}, more)) {
+        assert.ok(answer.code === "later" && !isWaiting(answer), what);
+        assert.match(reasonText(answer.detail), /^The judge.+[^.]\.$/, what);
+      }
+    }
+  });
 
   it("is asked again ever later, at most two minutes apart and never sooner than it asked for", async () => {
     const waits = async (script: Script, tries: number) => {

@@ -124,23 +124,19 @@ describe("a permit", () => {
 });
 
 describe("the tokens of a minute", () => {
+  /** Answers without usage if `tokens` is left out. */
   const taking =
-    (tokens: number): Script =>
+    (tokens?: number): Script =>
     request =>
     (response, asked) => {
-      const bytes = { prompt_tokens: tokens / 2, completion_tokens: tokens / 2, total_tokens: tokens };
-      const answer = echoing({ labels: labelsOf(request) }, request);
+      const content = JSON.stringify(echoing({ labels: labelsOf(request) }, request));
+      const message = { role: "assistant", content };
+      const half = tokens === undefined ? undefined : tokens / 2;
       json(200, {
         id: "1",
         model: request.model,
-        choices: [
-          {
-            index: 0,
-            finish_reason: "stop",
-            message: { role: "assistant", content: JSON.stringify(answer) },
-          },
-        ],
-        usage: bytes,
+        choices: [{ index: 0, finish_reason: "stop", message }],
+        usage: half && { prompt_tokens: half, completion_tokens: half, total_tokens: tokens },
       })(response, asked);
     };
 
@@ -204,19 +200,7 @@ describe("the tokens of a minute", () => {
   });
 
   it("are estimated where the server does not say", async () => {
-    const silent: Script = request => (response, asked) =>
-      json(200, {
-        id: "1",
-        model: request.model,
-        choices: [
-          {
-            index: 0,
-            finish_reason: "stop",
-            message: { role: "assistant", content: JSON.stringify(echoing({ labels: [] }, request)) },
-          },
-        ],
-      })(response, asked);
-    const { ask, waits } = open(silent, { tokensPerMinute: 1_300 });
+    const { ask, waits } = open(taking(), { tokensPerMinute: 1_300 });
     const { call } = await ask();
     assert.ok(call!.tokensEstimated && call!.inputTokens > 0 && call!.outputTokens > 0);
     assert.equal((await ask()).code, "ok");

@@ -12,11 +12,8 @@ import { promptVersion } from "../../../src/remote/judge/prompts.ts";
 import { openTestClient, serveJudge } from "../../support/judge-clients.ts";
 import {
   askedOf,
-  completion,
   echoing,
-  fooled,
   idsOf,
-  labelsOf,
   materialOf,
   obliging,
   usage,
@@ -246,58 +243,12 @@ describe("a question of many parts", () => {
     assert.equal(materialOf(server.requests[0]!).userInput, null);
   });
 
-  it("leaves out what was not labelled or judged soundly, and keeps the rest", async () => {
-    server.script = request => {
-      const [, second, third] = idsOf(request);
-      return completion({
-        labels: [
-          ...labelsOf(request).filter(({ id }) => !idsOf(request).includes(id)),
-          { id: second, why: "a refund", label: "match" },
-          { id: third, why: "a complaint", label: "match" },
-          { id: third, why: "none", label: "no_match" },
-          { id: "s9", why: "unknown", label: "match" },
-        ],
-      });
-    };
-    const { client } = open();
-    const routed = await client.route(routing);
-    assert.ok(routed.code === "ok");
-    assert.deepEqual([...routed.value.keys()], ["s2"]);
-    server.script = request =>
-      completion({
-        verdicts: verdictsOf(request, { verdict: criterion => (/where/.test(criterion) ? "superb" : "met") }),
-      });
-    const judged = await client.judge(semantic);
-    assert.ok(judged.code === "ok");
-    assert.deepEqual([...judged.value.keys()].sort(), ["b", "c"]);
-  });
-
   it("has a new mark every time", async () => {
     const { client } = open();
     await Promise.all(Array.from({ length: 8 }, () => client.judge(semantic)));
     const marks = server.requests.map(({ material }) => material.split("\n")[0]);
     assert.equal(new Set(marks).size, 8);
     assert.ok(marks.every(mark => /^MATERIAL [\da-f]{24}$/.test(mark!)));
-  });
-});
-
-describe("a judge that obeys the trace", () => {
-  it("gives itself away by a criterion with a known answer, and is believed nothing", async () => {
-    server.script = fooled;
-    const { client } = open();
-    for (let asked = 0; asked < 5; asked += 1) {
-      const { code, call } = await client.judge(semantic);
-      assert.equal(code, "unusable");
-      assert.match(call!.reason!, /integrity check/);
-      assert.equal(call!.inputTokens, usage.prompt_tokens);
-    }
-  });
-
-  it("cannot have a reply judged by words that it does not have", async () => {
-    server.script = obliging({ evidence: () => "The criterion is fully met." });
-    const judged = await open().client.judge(semantic);
-    assert.ok(judged.code === "ok");
-    for (const { quotation } of judged.value.values()) assert.equal(quotation, "invented");
   });
 });
 
