@@ -318,11 +318,3 @@ test("whatever the spans and the tests hold, a trace is judged, and every check 
 function withoutOperators(value: unknown): boolean {
   return !JSON.stringify(value).includes("$");
 }
-
-test("inputs and repeats of a test change nothing for a live trace, and are not in its result", () => {
-  const inputs = [{ input: "I want my money back" }, { input: "Refund!" }];
-  const ids = { id: always.id };
-  const many = { ...testCase({ name: "always", assertions: [passing], inputs, repeats: 5 }), ...ids };
-  assert.deepEqual(run([many]), run([always]));
-  assert.equal("inputs" in run([many]).results[0]!.test, false);
-});

@@ -40,17 +40,6 @@ test("one lookup finds the agents of several projects by service name, each in i
   );
 });
 
-test("a service name matches exactly: case, whitespace and wildcards count", async () => {
-  const projectId = await makeProject(db);
-  await makeAgentRow(db, { projectId, otlpServiceName: "Shop" });
-  const others = ["shop", "SHOP", " Shop", "Shop ", "Sho%", "Shop\n", "Ｓhop", ""];
-  const found = await findAgentsByServiceName(
-    db,
-    others.map(serviceName => ({ projectId, serviceName })),
-  );
-  assert.equal(found.size, 0);
-});
-
 test("names that PostgreSQL cannot store find nothing, and do not affect the other names", async () => {
   const projectId = await makeProject(db);
   const id = await makeAgentRow(db, { projectId, otlpServiceName: "\ufffd" });
@@ -85,12 +74,6 @@ test("any service name that can be stored finds its agent, and any other text fi
     ),
     { numRuns: 50 },
   );
-});
-
-test("a name of megabytes is looked up like any other", async () => {
-  const projectId = await makeProject(db);
-  const found = await findAgentsByServiceName(db, [{ projectId, serviceName: "x".repeat(10_000_000) }]);
-  assert.equal(found.size, 0);
 });
 
 test("one lookup finds several agents by id", async () => {

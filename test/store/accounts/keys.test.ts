@@ -2,14 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { hashKey, makeKey } from "../../../src/model/key.ts";
-import {
-  admitKeys,
-  deleteKey,
-  findKey,
-  insertKey,
-  type NewKey,
-  touchKeys,
-} from "../../../src/store/accounts/keys.ts";
+import { admitKeys, findKey, insertKey, type NewKey, touchKeys } from "../../../src/store/accounts/keys.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { openVault } from "../../../src/store/secrets/vault.ts";
 import { makeAccount, makeAgentRow, makeProject, openTestDatabase } from "../../support/rows.ts";
@@ -89,33 +82,6 @@ test("one lookup admits several keys, each with its project, access, agents and 
       ],
     ]),
   );
-});
-
-test("a key is valid until the instant it expires, by the database's clock", async () => {
-  const soon = await store({ expiresAt: new Date(Date.now() + 3_600_000) });
-  const past = await store({ expiresAt: new Date(Date.now() - 3_600_000) });
-  assert.deepEqual([...(await admitKeys(db, vault, [soon.hash, past.hash])).keys()], [soon.hex]);
-  await db.pool.query("update keys set expires_at = now() where id = $1", [soon.id]);
-  assert.equal((await admitKeys(db, vault, [soon.hash])).size, 0);
-});
-
-test("a revoked key is deleted with its list of agents", async () => {
-  const projectId = await makeProject(db);
-  const agentId = await makeAgentRow(db, { projectId });
-  const key = await store({ projectId, access: "granular", agentIds: [agentId] });
-  await deleteKey(db, key.id);
-  assert.equal((await admitKeys(db, vault, [key.hash])).size, 0);
-  assert.equal(await findKey(db, key.id), undefined);
-  const { rowCount } = await db.pool.query("select from key_agents where key_id = $1", [key.id]);
-  assert.equal(rowCount, 0);
-});
-
-test("a verified email counts from the next lookup on", async () => {
-  const accountId = await makeAccount(db);
-  const key = await store({ projectId: await makeProject(db, accountId) });
-  assert.equal((await admitKeys(db, vault, [key.hash])).get(key.hex)?.emailVerified, false);
-  await db.pool.query("update accounts set email_verified = true where id = $1", [accountId]);
-  assert.equal((await admitKeys(db, vault, [key.hash])).get(key.hex)?.emailVerified, true);
 });
 
 test("last use is recorded at most once a minute", async () => {

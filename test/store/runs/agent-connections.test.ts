@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { parseConnection } from "../../../src/model/agent/connection.ts";
-import { deleteAgent, updateAgent } from "../../../src/store/accounts/agents.ts";
+import { deleteAgent } from "../../../src/store/accounts/agents.ts";
 import type { Database } from "../../../src/store/db.ts";
 import {
-  deleteConnection,
   findConnection,
   requireConnection,
   saveConnection,
@@ -35,18 +34,6 @@ async function save(agentId: string, document: object) {
   return saveConnection(db, vault, agentId, (type, current) => parseConnection(document, type, current));
 }
 
-test("a connection is read back as it was saved", async () => {
-  const agentId = await makeAgentRow(db);
-  assert.equal(await findConnection(db, vault, agentId), undefined);
-  const saved = await save(agentId, chat);
-  assert.deepEqual(await findConnection(db, vault, agentId), saved);
-  assert.deepEqual(await requireConnection(db, vault, agentId), saved!.connection);
-  await save(agentId, { ...chat, headers: [] });
-  assert.deepEqual((await requireConnection(db, vault, agentId)).headers, []);
-  await deleteConnection(db, agentId);
-  await assert.rejects(requireConnection(db, vault, agentId), { code: "CONFLICT" });
-});
-
 test("no column contains a secret in plain text", async () => {
   const agentId = await makeAgentRow(db);
   await save(agentId, chat);
@@ -73,22 +60,6 @@ test("secrets moved to another agent, or read with another key, are reported as 
     );
   }
   await assert.rejects(requireConnection(db, otherVault, one), /Authorization .* encrypted with another key/);
-});
-
-test("an agent whose type was changed has no connection until the type is changed back", async () => {
-  const agentId = await makeAgentRow(db);
-  await save(agentId, chat);
-  await updateAgent(db, agentId, { type: "http_api" });
-  assert.equal(await findConnection(db, vault, agentId), undefined);
-  await updateAgent(db, agentId, { type: "workflow" });
-  assert.equal((await findConnection(db, vault, agentId))?.connection.type, "workflow");
-});
-
-test("a connection that cannot be read is left unchanged", async () => {
-  const agentId = await makeAgentRow(db);
-  const saved = await save(agentId, chat);
-  await assert.rejects(save(agentId, { kind: "chat", url: "nowhere" }), { code: "VALIDATION_ERROR" });
-  assert.deepEqual(await findConnection(db, vault, agentId), saved);
 });
 
 test("of two connections saved at once, one is stored whole", async () => {
