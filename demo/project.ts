@@ -16,6 +16,8 @@ export type DemoProject = {
   agents: CreatedAgent[];
   /** A key for every agent, created at this start. */
   apiKey: string;
+  /** Whether the account was created at this start. */
+  isNew: boolean;
 };
 
 const email = "demo@onlooker.local";
@@ -29,7 +31,7 @@ export async function createProject(url: string, databaseUrl: string): Promise<D
   const agents: CreatedAgent[] = [];
   for (const agent of demoAgents)
     agents.push({ ...agent, id: await findOrCreateAgent(client, projectId, agent) });
-  return { client, email, password, agents, apiKey: await createKey(client, projectId) };
+  return { client, email, password, agents, isNew, apiKey: await createKey(client, projectId) };
 }
 
 /** The password is random per database, so that a demo reachable from outside has no known password. */

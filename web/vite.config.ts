@@ -11,8 +11,6 @@ const firstLoad = new Set<string>();
 export default defineConfig({
   root,
   plugins: [themeFirst(), findFirstLoad()],
-  // For "npx vite web": the service answers the API.
-  server: { proxy: { "/api": "http://localhost:4000", "/public": "http://localhost:4000" } },
   build: {
     target: "es2023",
     manifest: true,

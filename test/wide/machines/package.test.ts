@@ -47,8 +47,8 @@ test("npm pack gives the bundle, the dashboard and their licenses, and no source
   const notices = ["-xzOf", tarball, "package/dist/THIRD-PARTY-NOTICES.md"];
   const { stdout: licenses } = await requireCommand("tar", notices);
   for (const name of ["fastify", "react"]) {
-    const [text] = new RegExp(`^## ${name} [\\d.]+\\n[^#]+`, "m").exec(licenses) ?? [];
-    assert.match(text ?? name, /Permission is hereby granted/);
+    const section = licenses.split("\n## ").find(text => text.startsWith(`${name} `));
+    assert.match(section ?? name, /Permission is hereby granted/);
   }
 });
 
