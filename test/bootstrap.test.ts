@@ -135,7 +135,7 @@ describe("bootstrap with the embedded database", () => {
     assert.equal((await send(to, { body: exportOf([exportedSpan()], serviceName) })).status, 200);
     const { client, projectId } = await signedIn(service, first);
     const agents = await client.get(`/api/projects/${projectId}/agents`).expect(200);
-    assert.equal(agents.body.items[0].id, first.agentId);
+    assert.equal(agents.body.items[0]!.id, first.agentId);
 
     assert.equal(existsSync(postmaster), true);
     assert.equal(await stopProcess(service), 0);

@@ -240,7 +240,7 @@ test("checks that the judge was unavailable for end with 3, are skipped in the J
   const judge = await startJudgeServer(() => refusal(401));
   t.after(() => judge.close());
   const { provider, url, model } = judge.connection();
-  const path = `/api/projects/${service.projectId}/judge`;
+  const path = `/api/projects/${service.projectId}/judge` as const;
   await service.client.put(path, { provider, url, model }).expect(200);
   const agentId = await makeCallable("Unjudged");
   await makeTest(service.owner, agentId, {
@@ -265,13 +265,13 @@ test("checks that the judge was unavailable for end with 3, are skipped in the J
   assert.equal((await svc(["--agent", agentId, "--fail-on", "skipped,missing"])).code, 1);
 
   const launches = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
-  const [{ id: launchId, notFullyEvaluated, counts }] = launches.body.items;
+  const { id: launchId, notFullyEvaluated, counts } = launches.body.items[0]!;
   assert.deepEqual([notFullyEvaluated, counts.passed], [1, 1]);
   const runOf = async () => {
-    const { body } = await service.client.get(`/api/launches/${launchId}`).expect(200);
+    const body = await service.client.read(`/api/launches/${launchId}`);
     return body.runs[0];
   };
-  assert.deepEqual([(await runOf()).verdict, (await runOf()).fullyEvaluated], ["passed", false]);
+  assert.deepEqual([(await runOf())!.verdict, (await runOf())!.fullyEvaluated], ["passed", false]);
   judge.script = obliging();
   await service.client.put(path, { provider, url, model: "another" }).expect(200);
   const asked = server.requests.length;
@@ -279,10 +279,10 @@ test("checks that the judge was unavailable for end with 3, are skipped in the J
   assert.deepEqual(again.body, { scheduled: 1, left: 0, refused: [] });
   const run = await eventually(async () => {
     const found = await runOf();
-    assert.equal(found.fullyEvaluated, true);
+    assert.equal(found!.fullyEvaluated, true);
     return found;
   });
-  assert.deepEqual([run.state, run.verdict, run.outage], ["completed", "passed", false]);
+  assert.deepEqual([run!.state, run!.verdict, run!.outage], ["completed", "passed", false]);
   assert.equal(server.requests.length, asked, "the agent is not called again");
   await service.client.delete(path).expect(204);
 });
@@ -311,7 +311,7 @@ test("without --wait it exits immediately with the launch's id", async () => {
   assert.equal(code, 0);
   // Waits for its end, so that its call is not mistaken for the next test's.
   await eventually(async () => {
-    const { body } = await service.client.get(`/api/launches/${JSON.parse(out).id}`).expect(200);
+    const body = await service.client.read(`/api/launches/${JSON.parse(out).id as string}`);
     assert.deepEqual([body.source, body.state], ["cli", "completed"]);
   });
 });
@@ -330,8 +330,8 @@ test("a signal makes it cancel its launch and exit with 1", async () => {
   child.kill("SIGTERM");
   const [code] = await exit;
   assert.equal(code, 1, await err);
-  const { body } = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
-  assert.equal(body.items[0].state, "cancelled");
+  const body = await service.client.read(`/api/agents/${agentId}/launches`);
+  assert.equal(body.items[0]!.state, "cancelled");
 });
 
 test("a signal before its launch is answered makes it cancel that launch", async t => {
@@ -370,8 +370,8 @@ test("a signal before its launch is answered makes it cancel that launch", async
   const [code] = await exit;
   server.script = script;
   assert.equal(code, 1, err);
-  const { body } = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
-  assert.equal(body.items[0].state, "cancelled");
+  const body = await service.client.read(`/api/agents/${agentId}/launches`);
+  assert.equal(body.items[0]!.state, "cancelled");
 });
 
 test("while the judge is unavailable it says that it waits, and exits when the judge has answered", async t => {
@@ -414,7 +414,7 @@ test("when the JUnit file cannot be written, nothing is launched", async () => {
   const { code, out, err } = await svc(["--agent", agentId, "--junit", join(process.execPath, "x.xml")]);
   assert.deepEqual([code, out], [2, ""]);
   assert.match(err, /Cannot write .*x\.xml/);
-  const { body } = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
+  const body = await service.client.read(`/api/agents/${agentId}/launches`);
   assert.deepEqual(body.items, []);
 });
 
@@ -462,8 +462,8 @@ for (const [how, kill] of [
     const suite = await readJunit(file);
     assert.deepEqual([suite.tests, suite.errors], ["1", "1"], await err);
     assert.equal(suite.testcase[0].error.type, "cancelled");
-    const { body } = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
-    assert.equal(body.items[0].state, "cancelled");
+    const body = await service.client.read(`/api/agents/${agentId}/launches`);
+    assert.equal(body.items[0]!.state, "cancelled");
   });
 }
 

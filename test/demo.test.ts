@@ -159,7 +159,7 @@ test("the demo stops on SIGTERM, and another start adds to the same agents and t
 
 test("an agent that the user connected to the shop is neither replaced nor called by another start", async () => {
   const { client, agents } = await demo.signIn();
-  const path = `/api/agents/${agents.find(({ name }) => name === "Shop")!.id}`;
+  const path = `/api/agents/${agents.find(({ name }) => name === "Shop")!.id}` as const;
   const theirs = "http://127.0.0.1:9/chat";
   type Connected = { connection: { url: string } };
   const { connection } = await client.get<Connected>(`${path}/connection`);

@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import pg from "pg";
 import { lockId } from "../src/store/migrate.ts";
 import { childrenOf } from "./flow/processes.ts";
-import { newClient } from "./support/app.ts";
+import { newClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { freshDatabase } from "./support/postgres.ts";
 import { makeScratch } from "./support/scratch.ts";

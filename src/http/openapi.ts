@@ -8,7 +8,7 @@ import { refusals } from "../model/refusal.ts";
 import type { App } from "./deps.ts";
 import { admitsTokens } from "./session.ts";
 
-const ErrorReply = z
+export const ErrorReply = z
   .object({
     code: z.enum(Object.keys(refusals) as [string, ...string[]]),
     message: z.string(),

@@ -1,7 +1,8 @@
 // The methods of each path, to tell 405 Method Not Allowed from 404 Not Found.
 import type { FastifyInstance } from "fastify";
 
-export type Route = { method: string; url: string };
+/** `answers`: the schemas of its responses, by status. */
+export type Route = { method: string; url: string; answers: object };
 
 /** Records the routes that are added to the app after this call. */
 export function watchRoutes(app: Pick<FastifyInstance, "addHook">): {
@@ -10,8 +11,9 @@ export function watchRoutes(app: Pick<FastifyInstance, "addHook">): {
   methodsAt(path: string): string[];
 } {
   const routes: Route[] = [];
-  app.addHook("onRoute", ({ method, url }) => {
-    for (const one of [method].flat()) routes.push({ method: one, url });
+  app.addHook("onRoute", ({ method, url, schema }) => {
+    const answers = Object(schema?.response);
+    for (const one of [method].flat()) routes.push({ method: one, url, answers });
   });
   return {
     routes,

@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { childEnv } from "../support/child-env.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { send, traceIdOf } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -66,7 +66,7 @@ test("a dry run lists what it found, its number erases it, and further matches e
 
 test("trace IDs are read from standard input, separated by commas or lines", async () => {
   const ids: string[] = [];
-  for (let at = 0; at < 3; at++) ids.push(jsonOf(await sendFor("jim")).traceId);
+  for (let at = 0; at < 3; at++) ids.push(traceIdOf(await sendFor("jim")));
   for (const input of [`${ids[0]}\n`, ids.slice(0, 2).join(", "), `${ids.join("\r\n")}\r\n`]) {
     const { code, out, err } = await svc(["--trace-ids", "-", "--dry-run", "--json"], { input });
     assert.equal(code, 0, err);
@@ -91,8 +91,8 @@ test("a dry run lists the tests that have the value below each other, and says i
 });
 
 test("a dry run says redacted places in words", async () => {
-  const privacy = `/api/projects/${service.projectId}/privacy`;
-  const { body } = await service.client.get(privacy).expect(200);
+  const privacy = `/api/projects/${service.projectId}/privacy` as const;
+  const body = await service.client.read(privacy);
   await service.client.put(privacy, { ...body, builtIn: ["email"] }).expect(200);
   await send(service, {
     body: canonicalBody(service.agent.id, {

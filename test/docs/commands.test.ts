@@ -157,10 +157,10 @@ test("the quickstart: a trace, a test case without a judge, and the verdicts tha
     [send!.text, "passed"],
     [send!.text.replace("It ships tomorrow.", "I cannot say."), "failed"],
   ] as const) {
-    const { traceId, evaluation } = JSON.parse(await runShell(text));
+    const { traceId, evaluation }: Record<string, string> = JSON.parse(await runShell(text));
     assert.equal(evaluation, "scheduled");
     await eventually(async () => {
-      const { body } = await service.client.get(`/api/traces/${traceId}`).expect(200);
+      const body = await service.client.read(`/api/traces/${traceId}`);
       assert.equal(body.run?.verdict, verdict);
     });
   }

@@ -30,14 +30,14 @@ it("a test that fails three times is told by email and webhook, and the email's 
   const { id: testId } = await makeTest(owner, agent.id, {
     assertions: [{ type: "response_regex", pattern: "^fine$" }],
   });
-  const hook = `/api/agents/${agent.id}/webhook`;
-  receiver.secret = (await client.put(hook, { url: receiver.url }).expect(200)).body.secret;
+  const hook = `/api/agents/${agent.id}/webhook` as const;
+  receiver.secret = (await client.put(hook, { url: receiver.url }).expect(200)).body.secret!;
 
   await client.post(`${hook}/test`).expect(201);
   await eventually(() => assert.equal(receiver.received[0]?.message.type, "test"));
   await eventually(async () => {
-    const { items } = (await client.get(`${hook}/deliveries`).expect(200)).body;
-    assert.deepEqual([items[0].state, items[0].status], ["delivered", 204]);
+    const { items } = await client.read(`${hook}/deliveries`);
+    assert.deepEqual([items[0]!.state, items[0]!.status], ["delivered", 204]);
   });
 
   const say = async (text: string) => {
@@ -47,7 +47,7 @@ it("a test that fails three times is told by email and webhook, and the email's 
     assert.equal((await send(service, { body })).status, 201);
   };
   for (let count = 0; count < 3; count++) await say("SAID BY AN AGENT");
-  const state = async () => (await client.get(`/api/tests/${testId}/state`).expect(200)).body.failing;
+  const state = async () => (await client.read(`/api/tests/${testId}/state`)).failing;
   await eventually(async () => assert.notEqual(await state(), null));
   const due = () => db.pool.query("update alert_schedules set due_at = now() where due_at is not null");
   await due();
@@ -68,7 +68,7 @@ it("a test that fails three times is told by email and webhook, and the email's 
     body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }),
   });
   assert.equal(oneClick.status, 200);
-  assert.equal((await client.get("/api/email-alerts").expect(200)).body.on, false);
+  assert.equal((await client.read("/api/email-alerts")).on, false);
 
   for (let count = 0; count < 3; count++) await say("fine");
   await eventually(async () => assert.equal(await state(), null));

@@ -1,7 +1,9 @@
 // The batches of a trace may arrive in any order and any number of times, with the same stored trace in the end.
+
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import fc from "fast-check";
+import type { ListedTrace, TraceDetail } from "../../src/http/traces/schemas.ts";
 import { newTraceId } from "../support/bodies.ts";
 import { send } from "../support/send.ts";
 import { serviceName, startTestService, type TestService } from "../support/service.ts";
@@ -13,8 +15,6 @@ before(async () => {
 });
 after(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 type Json = Record<string, unknown>;
 
 const nanos = fc.option(
@@ -97,7 +97,7 @@ const deliveries = batches.chain(all => {
   return fc.tuple(delivery, delivery);
 });
 
-async function deliver(sent: Batch[]): Promise<Read> {
+async function deliver(sent: Batch[]) {
   const traceId = newTraceId();
   for (const { resource, scope, spans } of sent) {
     const attributes = [
@@ -111,17 +111,24 @@ async function deliver(sent: Batch[]): Promise<Read> {
     assert.equal(answer.status, 200);
   }
   const query = new URLSearchParams({ externalId: traceId });
-  const { body } = await service.client.get(`/api/agents/${service.agent.id}/traces?${query}`).expect(200);
+  const body = await service.client.read(`/api/agents/${service.agent.id}/traces?${query}`);
   assert.equal(body.items.length, 1);
-  return { listed: comparable(body.items[0]), detail: comparable(await detail(body.items[0].id)) };
+  return { listed: comparable(body.items[0]!), detail: comparable(await detail(body.items[0]!.id)) };
 }
 
-async function detail(id: string): Promise<Read> {
-  return (await service.client.get(`/api/traces/${id}`).expect(200)).body;
+async function detail(id: string) {
+  return await service.client.read(`/api/traces/${id}`);
 }
 
 /** Without what differs by delivery: ids, times of arrival, number of batches. */
-function comparable({ id, externalId, receivedAt, updatedAt, revision, ...trace }: Read): Read {
+function comparable({
+  id,
+  externalId,
+  receivedAt,
+  updatedAt,
+  revision,
+  ...trace
+}: ListedTrace | TraceDetail) {
   return trace;
 }
 

@@ -1,18 +1,18 @@
 // What is stored of an agent's traces: attributes it denies or allows, and traces without content, on every way in.
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { canonicalSpan, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
+import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { columnsWith } from "../support/leftovers.ts";
 import { callSpan, logsOf, questionRecord, record } from "../support/log-records.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { jsonOf, send, traceIdOf } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { otlpSpan } from "../wire/make-body.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 
 let service: TestService;
 before(async () => {
@@ -20,8 +20,8 @@ before(async () => {
 });
 after(() => service.stop());
 
-const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
-const change = async (agent: Read, body: object): Promise<Read> =>
+const read: Client["read"] = path => service.client.read(path);
+const change = async (agent: Agent, body: object) =>
   (await service.client.patch(`/api/agents/${agent.id}`, body).expect(200)).body;
 
 const canary = "canary-4711";
@@ -58,8 +58,8 @@ function canonicalTrace(agentId: string): object {
   };
 }
 
-async function sendCanonical(agentId: string): Promise<Read> {
-  const { traceId } = await jsonOf(await send(service, { body: canonicalTrace(agentId) }));
+async function sendCanonical(agentId: string) {
+  const traceId = traceIdOf(await send(service, { body: canonicalTrace(agentId) }));
   return read(`/api/traces/${traceId}`);
 }
 
@@ -69,9 +69,9 @@ describe("attributes that an agent denies", () => {
     assert.deepEqual(agent.attributes, { deny: [], allow: null });
     await change(agent, { attributes: { deny: ["app.*", "service.name", "note", canary], allow: null } });
     const [root] = (await sendCanonical(agent.id)).spans;
-    assert.equal("app.note" in root.attributes, false);
-    assert.equal(canary in root.attributes, false);
-    assert.equal(root.attributes["gen_ai.response.text"], canary);
+    assert.equal("app.note" in root!.attributes, false);
+    assert.equal(canary in root!.attributes, false);
+    assert.equal(root!.attributes["gen_ai.response.text"], canary);
 
     await change(agent, { attributes: { allow: ["gen_ai.*"] } });
     const traceId = newTraceId();
@@ -81,9 +81,9 @@ describe("attributes that an agent denies", () => {
         body: exportOf([otlpSpan({ traceId, spanId: newSpanId(), attributes })], "denying"),
       }),
     );
-    const [row] = (await read(`/api/agents/${agent.id}/traces`)).items;
+    const row = (await read(`/api/agents/${agent.id}/traces`)).items[0]!;
     const trace = await read(`/api/traces/${row.id}`);
-    assert.deepEqual(trace.spans[0].attributes, { "gen_ai.request.model": "m" });
+    assert.deepEqual(trace.spans[0]!.attributes, { "gen_ai.request.model": "m" });
     assert.deepEqual(trace.resource, { "service.name": "denying" });
   });
 
@@ -93,7 +93,7 @@ describe("attributes that an agent denies", () => {
       .patch(`/api/agents/${agent.id}`, { attributes: { deny: ["app.*.id"], allow: null } })
       .expect(400);
     assert.deepEqual(
-      body.issues.map(({ path }: Read) => path),
+      body.issues!.map(({ path }) => path),
       ["attributes.deny[0]"],
     );
   });
@@ -110,20 +110,20 @@ describe("an agent that stores no content", () => {
     await change(agent, { content: "none", conventions: ["*"] });
     const trace = await sendCanonical(agent.id);
     const [root] = trace.spans;
-    assert.deepEqual(root.attributes, {
+    assert.deepEqual(root!.attributes, {
       "gen_ai.request.model": "m-1",
       "gen_ai.usage.input_tokens": 12,
       "gen_ai.conversation.id": "c-1",
       "user.id": "u-1",
       "gen_ai.operation.name": "chat",
     });
-    assert.deepEqual([root.status, root.events], [{ code: 2 }, []]);
+    assert.deepEqual([root!.status, root!.events], [{ code: 2 }, []]);
     assert.deepEqual(
       [trace.failed, trace.tokens.input, trace.model, trace.conversationId, trace.userId],
       [true, 12, "m-1", "c-1", "u-1"],
     );
     assert.deepEqual(
-      trace.toolCalls.map(({ name, arguments: args }: Read) => [name, args]),
+      trace.toolCalls.map(({ name, arguments: args }) => [name, args]),
       [["lookup", null]],
     );
     assert.equal(trace.metadata, null);
@@ -153,16 +153,17 @@ describe("an agent that stores no content", () => {
       links: [{ traceId: newTraceId(), spanId: newSpanId(), attributes: [otlpText("x", canary)] }],
       status: { code: 1, message: canary },
     };
-    const body: Read = exportOf([span], "silent");
-    body.resourceSpans[0].resource.attributes.push(otlpText("host.name", canary));
-    body.resourceSpans[0].scopeSpans[0].scope = { name: "s", attributes: [otlpText("x", canary)] };
+    const body = exportOf([span], "silent");
+    const [sent] = body.resourceSpans;
+    sent!.resource.attributes.push(otlpText("host.name", canary));
+    sent!.scopeSpans[0]!.scope = { name: "s", attributes: [otlpText("x", canary)] };
     await jsonOf(await send(service, { body }));
-    const [row] = (await read(`/api/agents/${agent.id}/traces`)).items;
+    const row = (await read(`/api/agents/${agent.id}/traces`)).items[0]!;
     assert.equal(row.tokens.input, 30);
     const otlp = await read(`/api/traces/${row.id}`);
-    assert.equal(otlp.spans[0].attributes["gen_ai.usage.input_tokens"], 30);
+    assert.equal(otlp.spans[0]!.attributes["gen_ai.usage.input_tokens"], 30);
     // The agent of the tests before stored it.
-    await service.client.delete(`/api/agents/${(await denying()).id}`).expect(204);
+    await service.client.delete(`/api/agents/${(await denying())!.id}`).expect(204);
     assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
   });
 
@@ -187,23 +188,23 @@ describe("an agent that stores no content", () => {
     const { id } = await sendCanonical(agent.id);
     const trace = await eventually(async () => {
       const stored = await read(`/api/traces/${id}`);
-      assert.equal(stored.runs[0].state, "completed");
+      assert.equal(stored.runs[0]!.state, "completed");
       return stored;
     });
     assert.deepEqual(
-      trace.runs[0].results[0].checks.map((check: Read) => [check.outcome, check.reasonCode]),
+      trace.runs[0]!.results[0]!.checks.map(check => [check.outcome, check.reasonCode]),
       [
         ...assertions.slice(0, 6).map(() => ["missing_instrumentation", "content_not_stored"]),
         ["passed", "tool_call_count"],
         ["passed", "token_usage"],
       ],
     );
-    assert.equal(trace.tests.find((one: Read) => one.testId === relevant.id).why, "content_not_stored");
+    assert.equal(trace.tests.find(one => one.testId === relevant.id)!.why, "content_not_stored");
     const { body: again } = await service.client
       .post(`/api/agents/${agent.id}/judge-again`, { traceIds: [id] })
       .expect(200);
     assert.deepEqual(
-      again.refused.map(({ reason }: Read) => reason),
+      again.refused.map(({ reason }) => reason),
       ["content_not_stored"],
     );
   });
@@ -239,9 +240,9 @@ describe("an agent that stores no content", () => {
         assert.notEqual(launch.finishedAt, null);
         return launch;
       });
-      const run = await read(`/api/runs/${ended.runs[0].id}`);
+      const run = await read(`/api/runs/${ended.runs[0]!.id}`);
       assert.deepEqual(
-        run.results[0].checks.map((check: Read) => [check.outcome, check.reasonCode, check.actual]),
+        run.results[0]!.checks.map(check => [check.outcome, check.reasonCode, check.actual]),
         [
           ["passed", "pattern_found", null],
           ["failed", "pattern_not_found", null],
@@ -249,7 +250,7 @@ describe("an agent that stores no content", () => {
         ],
       );
       assert.deepEqual(
-        run.turns.map((turn: Read) => [turn.input, turn.text, turn.content]),
+        run.turns!.map(turn => [turn.input, turn.text, turn.content]),
         [
           ["One", null, "none"],
           ["Two", null, "none"],
@@ -264,7 +265,7 @@ describe("an agent that stores no content", () => {
 
   const denying = async () =>
     (await read(`/api/projects/${service.projectId}/agents`)).items.find(
-      (one: Read) => one.otlpServiceName === "denying",
+      one => one.otlpServiceName === "denying",
     );
 
   it("changes a batch that was prepared before the setting was saved", async () => {

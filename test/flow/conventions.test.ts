@@ -1,14 +1,14 @@
 // An agent whose traces are written in another convention: blank at first, read once its convention is chosen.
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { recordedBody } from "../model/conventions/recordings.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
+import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { jsonOf, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 
 let service: TestService;
 before(async () => {
@@ -20,7 +20,7 @@ const recording = "23-openinference-py-langchain-basic";
 const question = "What is the weather in Paris?";
 const reply = "It is rainy, 14°C in Paris.";
 
-const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+const read: Client["read"] = path => service.client.read(path);
 
 /** The recording with a trace id of its own, sent as the agent's. */
 async function post(serviceName: string, traceId: string = newTraceId()): Promise<string> {
@@ -28,7 +28,7 @@ async function post(serviceName: string, traceId: string = newTraceId()): Promis
   const own = /"traceId":\s*"([0-9a-f]{32})"/.exec(text)![1]!;
   const body = JSON.parse(text.replaceAll(own, traceId));
   for (const { resource } of body.resourceSpans) {
-    const name = resource.attributes.find((one: Read) => one.key === "service.name");
+    const name = resource.attributes.find((one: { key: string }) => one.key === "service.name");
     name.value.stringValue = serviceName;
   }
   await jsonOf(await send(service, { body }));
@@ -37,7 +37,7 @@ async function post(serviceName: string, traceId: string = newTraceId()): Promis
 
 const newTraceId = () => crypto.randomUUID().replaceAll("-", "");
 
-async function listed(agentId: string): Promise<Read[]> {
+async function listed(agentId: string) {
   return (await read(`/api/agents/${agentId}/traces`)).items;
 }
 
@@ -45,7 +45,7 @@ const judged = (traceId: string, runs: number) =>
   eventually(async () => {
     const trace = await read(`/api/traces/${traceId}`);
     assert.deepEqual(
-      trace.runs.map((run: Read) => run.state),
+      trace.runs.map(run => run.state),
       Array(runs).fill("completed"),
     );
     return trace;
@@ -59,7 +59,7 @@ const assertions = [
 ];
 
 describe("a trace in another convention", () => {
-  let agent: Read;
+  let agent: Agent;
   let traceId: string;
 
   it("arrives blank, and says which convention would give what", async () => {
@@ -67,15 +67,15 @@ describe("a trace in another convention", () => {
     assert.deepEqual(agent.conventions, []);
     await makeTest(service.owner, agent.id, { passiveBehavior: "always_run", assertions });
     await post("langchain");
-    const [row] = await listed(agent.id);
+    const row = (await listed(agent.id))[0]!;
     traceId = row.id;
     assert.deepEqual([row.userInput, row.responseText, row.tokens.total], [null, null, null]);
     const trace = await judged(traceId, 1);
     assert.deepEqual(trace.toolCalls, []);
     assert.deepEqual(trace.readable, ["openinference"]);
-    assert.deepEqual([trace.conventions, trace.translated, trace.runs[0].conventions], [[], [], []]);
+    assert.deepEqual([trace.conventions, trace.translated, trace.runs[0]!.conventions], [[], [], []]);
     assert.deepEqual(
-      trace.runs[0].results[0].checks.map((check: Read) => check.outcome),
+      trace.runs[0]!.results[0]!.checks.map(check => check.outcome),
       ["failed", "missing_instrumentation", "missing_instrumentation", "failed"],
     );
     const preview = await read(`/api/traces/${traceId}/preview?conventions=openinference`);
@@ -107,7 +107,7 @@ describe("a trace in another convention", () => {
       .patch(`/api/agents/${agent.id}`, { conventions: ["openinference", "openinference"] })
       .expect(200);
     assert.deepEqual(body.conventions, ["openinference"]);
-    const [row] = await listed(agent.id);
+    const row = (await listed(agent.id))[0]!;
     assert.deepEqual([row.userInput, row.responseText, row.tokens.total], [question, reply, 57]);
     assert.equal((await read(`/api/agents/${agent.id}/conventions`)).rereading, null);
     const trace = await read(`/api/traces/${traceId}`);
@@ -115,7 +115,7 @@ describe("a trace in another convention", () => {
     assert.equal(trace.revision, row.revision);
     assert.deepEqual([trace.userInput, trace.responseText], [question, reply]);
     assert.deepEqual(
-      trace.toolCalls.map(({ name, arguments: args, result, convention }: Read) => [
+      trace.toolCalls.map(({ name, arguments: args, result, convention }) => [
         name,
         args,
         result,
@@ -123,8 +123,8 @@ describe("a trace in another convention", () => {
       ]),
       [["get_weather", { city: "Paris" }, "rainy, 14°C", "openinference"]],
     );
-    assert.ok(trace.model.startsWith("gpt-4o-mini"));
-    const [input] = trace.translated;
+    assert.ok(trace.model!.startsWith("gpt-4o-mini"));
+    const input = trace.translated[0]!;
     assert.deepEqual([input.field, input.convention, input.replaced], ["userInput", "openinference", null]);
     assert.deepEqual(trace.readable, []);
     assert.ok(!trace.notices.includes("other_convention"));
@@ -133,19 +133,21 @@ describe("a trace in another convention", () => {
 
   it("shows its conversation with the attributes that were sent", async () => {
     const { turns } = await read(`/api/traces/${traceId}/conversation`);
-    const texts = turns.map((turn: Read) =>
-      turn.kind === "message" ? [turn.role, turn.pieces[0].text] : ["call", turn.name, turn.result.text],
+    const texts = turns.map(turn =>
+      turn.kind === "message"
+        ? [turn.role, (turn.pieces[0] as { text: string }).text]
+        : ["call", turn.name, turn.result!.text],
     );
     assert.deepEqual(texts, [
-      ["system", texts[0][1]],
+      ["system", texts[0]![1]],
       ["user", question],
       ["call", "get_weather", "rainy, 14°C"],
       ["assistant", reply],
     ]);
     for (const { attribute, translated } of turns) {
-      assert.ok(!attribute.startsWith("gen_ai."), attribute);
-      assert.equal(translated.convention, "openinference");
-      assert.ok(translated.as.startsWith("gen_ai."));
+      assert.ok(!attribute!.startsWith("gen_ai."), `${attribute}`);
+      assert.equal(translated!.convention, "openinference");
+      assert.ok(translated!.as.startsWith("gen_ai."));
     }
   });
 
@@ -156,20 +158,20 @@ describe("a trace in another convention", () => {
     assert.equal(again.body.scheduled, 1);
     const trace = await judged(traceId, 2);
     const [run, before] = trace.runs;
-    assert.deepEqual([run.conventions, before.conventions], [["openinference"], []]);
-    assert.deepEqual([run.cause, run.verdict], ["again", "passed"]);
-    const places = run.results[0].checks.flatMap((check: Read) => check.evidence);
+    assert.deepEqual([run!.conventions, before!.conventions], [["openinference"], []]);
+    assert.deepEqual([run!.cause, run!.verdict], ["again", "passed"]);
+    const places = run!.results[0]!.checks.flatMap(check => check.evidence);
     assert.ok(places.length > 3);
     for (const { attribute, translated } of places) {
       if (attribute === null) continue;
-      assert.ok(!attribute.startsWith("gen_ai."), attribute);
-      assert.equal(translated.convention, "openinference");
+      assert.ok(!attribute.startsWith("gen_ai."), `${attribute}`);
+      assert.equal(translated!.convention, "openinference");
     }
   });
 
   it("is read on arrival, in parts that merge, and by whichever convention recognizes it", async () => {
     await service.client.patch(`/api/agents/${agent.id}`, { conventions: ["mlflow", "*"] }).expect(200);
-    const { body } = await service.client.get(`/api/agents/${agent.id}`).expect(200);
+    const body = await service.client.read(`/api/agents/${agent.id}`);
     assert.deepEqual(body.conventions, ["*"]);
     const externalId = await post("langchain");
     const { rows } = await service.db.pool.query(
@@ -179,7 +181,7 @@ describe("a trace in another convention", () => {
     assert.deepEqual(rows, [{ user_input: question, derived_revision: 1 }]);
     await post("langchain", externalId);
     const row = (await listed(agent.id)).find(one => one.externalId === externalId);
-    assert.deepEqual([row.userInput, row.tokens.total], [question, 57]);
+    assert.deepEqual([row!.userInput, row!.tokens.total], [question, 57]);
   });
 
   it("keeps a convention that does not exist out of the setting", async () => {
@@ -187,14 +189,14 @@ describe("a trace in another convention", () => {
       .patch(`/api/agents/${agent.id}`, { conventions: ["openinference", "nonsense"] })
       .expect(400);
     assert.equal(body.code, "VALIDATION_ERROR");
-    assert.equal(body.issues[0].path, "conventions[1]");
-    assert.match(body.issues[0].message, /Known conventions: .*openinference/);
+    assert.equal(body.issues![0]!.path, "conventions[1]");
+    assert.match(body.issues![0]!.message, /Known conventions: .*openinference/);
     await service.client.get(`/api/traces/${traceId}/preview?conventions=nonsense`).expect(400);
   });
 });
 
 describe("a trace in attributes of the agent's own", () => {
-  let agent: Read;
+  let agent: Agent;
   let traceId: string;
   const body = {
     spans: [
@@ -254,19 +256,19 @@ describe("a trace in attributes of the agent's own", () => {
     const { body: refused } = await service.client
       .post(`/api/traces/${traceId}/preview`, { conventionRules: [{ from: "a", to: "b" }] })
       .expect(400);
-    assert.equal(refused.issues[0].path, "conventionRules[0].to");
+    assert.equal(refused.issues![0]!.path, "conventionRules[0].to");
     await (await service.signUp()).client.post(`/api/traces/${traceId}/preview`, {}).expect(404);
   });
 
   it("is read by rules without any convention, marked with where, and evaluated again by them", async () => {
     await service.client.patch(`/api/agents/${agent.id}`, { conventionRules }).expect(200);
-    const [row] = await listed(agent.id);
+    const row = (await listed(agent.id))[0]!;
     assert.deepEqual([row.userInput, row.responseText, row.tokens.input], [question, reply, 57]);
     const trace = await read(`/api/traces/${traceId}`);
     assert.deepEqual(trace.conventionRules, conventionRules);
-    assert.deepEqual(trace.runs[0].conventionRules, []);
+    assert.deepEqual(trace.runs[0]!.conventionRules, []);
     assert.deepEqual(
-      trace.translated.map(({ field, attribute, convention }: Read) => [field, attribute, convention]),
+      trace.translated.map(({ field, attribute, convention }) => [field, attribute, convention]),
       [
         ["userInput", "app.question", "rules"],
         ["responseText", "app.answer", "rules"],
@@ -274,18 +276,18 @@ describe("a trace in attributes of the agent's own", () => {
       ],
     );
     assert.deepEqual(
-      trace.toolCalls.map((call: Read) => [call.name, call.arguments, call.result, call.convention]),
+      trace.toolCalls.map(call => [call.name, call.arguments, call.result, call.convention]),
       [["get_weather", { city: "Paris" }, "rainy", "rules"]],
     );
     await service.client.post(`/api/agents/${agent.id}/judge-again`, { traceIds: [traceId] }).expect(200);
     const { runs } = await judged(traceId, 2);
-    assert.deepEqual([runs[0].conventionRules, runs[0].verdict], [conventionRules, "passed"]);
-    const places = runs[0].results[0].checks.flatMap((check: Read) => check.evidence);
-    const own = places.filter((place: Read) => place.attribute !== null);
+    assert.deepEqual([runs[0]!.conventionRules, runs[0]!.verdict], [conventionRules, "passed"]);
+    const places = runs[0]!.results[0]!.checks.flatMap(check => check.evidence);
+    const own = places.filter(place => place.attribute !== null);
     assert.ok(own.length >= 3);
     for (const { attribute, translated } of own) {
-      assert.match(attribute, /^(app|fn)\./);
-      assert.equal(translated.convention, "rules");
+      assert.match(attribute!, /^(app|fn)\./);
+      assert.equal(translated!.convention, "rules");
     }
   });
 
@@ -296,6 +298,6 @@ describe("a trace in attributes of the agent's own", () => {
       [id],
     );
     assert.deepEqual(rows, [{ user_input: question, tokens: 57, derived: 1 }]);
-    assert.equal((await judged(id, 1)).runs[0].verdict, "passed");
+    assert.equal((await judged(id, 1)).runs[0]!.verdict, "passed");
   });
 });

@@ -1,5 +1,6 @@
 // Deleting a trace, a test case, a run of tests, an agent, a project or an account leaves none of its text in the database
 // or the data folder, whatever was made of it and whatever is in progress.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,6 +9,7 @@ import { after, afterEach, before, test } from "node:test";
 import { httpAgent, sendJson } from "../support/agent-server.ts";
 import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
+import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   type FilledAccount,
@@ -18,7 +20,7 @@ import {
 } from "../support/filled-account.ts";
 import { obliging } from "../support/judge-server.ts";
 import { columnsWith, filesWith } from "../support/leftovers.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { send, traceIdOf } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 let dataDir: string;
@@ -86,7 +88,8 @@ test("a deleted trace leaves nothing of its content, and a deleted test nothing 
 
 test("results keep a copy of a deleted test until their traces and runs are deleted", async () => {
   const filled = await fillAccount(service, outside);
-  const { words, owner, testIds, launchId, get } = filled;
+  const { words, owner, testIds, launchId } = filled;
+  const get: Client["read"] = path => owner.client.read(path);
   for (const id of testIds) await owner.client.delete(`/api/tests/${id}`).expect(204);
   const kept = places.test.filter(place => !/^(backtests|labels|test_cases)\./.test(place));
   assert.deepEqual(await placesOf(words.test), kept);
@@ -151,7 +154,7 @@ test("what is being evaluated, asked or called during a deletion ends quietly an
   };
   const attributes = { "gen_ai.prompt": "Where?", "gen_ai.response.text": `The parcel of ${words.content}` };
   const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
-  const { traceId } = jsonOf(await send({ url: service.url, key }, { body }));
+  const traceId = traceIdOf(await send({ url: service.url, key }, { body }));
   await asked.promise;
   await owner.client.delete(`/api/traces/${traceId}`).expect(204);
   deleted.resolve();
@@ -172,7 +175,7 @@ test("what is being evaluated, asked or called during a deletion ends quietly an
     sendJson(response, { reply: `${message}: ${words.content}` });
   };
   const start = await owner.client.post(`/api/agents/${agentId}/launches`, { testIds: [id] }).expect(201);
-  const launch = `/api/launches/${start.body.id}`;
+  const launch = `/api/launches/${start.body.id}` as const;
   await second.promise;
   assert.equal((await owner.client.delete(launch).expect(409)).body.hint, "Cancel it first.");
   await deleteTraces(filled);
@@ -182,7 +185,7 @@ test("what is being evaluated, asked or called during a deletion ends quietly an
     assert.equal(answer.body.state, "completed");
     return answer;
   });
-  assert.equal(ended.runs[0].error, "The trace of a turn was deleted during the run.");
+  assert.equal(ended.runs[0]!.error, "The trace of a turn was deleted during the run.");
   await isGone(words.content);
 
   // A turn is in progress when the agent is deleted.

@@ -7,7 +7,7 @@ import { makeAgent, makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan, newSpanId, newTraceId } from "../support/bodies.ts";
 import { eraseAll, startErasure } from "../support/erasing.ts";
 import { callSpan, logsOf, questionRecord } from "../support/log-records.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { send, traceIdOf } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { resourceSpans } from "../wire/make-body.ts";
 
@@ -23,7 +23,7 @@ const erasing = () => ({ client: service.client, projectId: service.projectId })
 async function sendUser(requestId: string, user: string): Promise<string> {
   const spans = [canonicalSpan({ attributes: { "user.id": user } })];
   const body = canonicalBody(service.agent.id, { spans });
-  return jsonOf(await send(service, { body, headers: { "x-request-id": requestId } })).traceId;
+  return traceIdOf(await send(service, { body, headers: { "x-request-id": requestId } }));
 }
 
 const remaining = async (): Promise<string[]> => {
@@ -124,7 +124,7 @@ test("a test is disabled if a check has what is erased, and stays active if only
   const { dryRun, erasure } = await eraseAll(erasing(), { text });
   assert.deepEqual([dryRun.tests.length, erasure.edited], [checks.length + 1, checks.length + 1]);
   for (const { id } of [...disabled, active]) {
-    const { body } = await service.client.get(`/api/tests/${id}`).expect(200);
+    const body = await service.client.read(`/api/tests/${id}`);
     assert.equal(body.status, id === active.id ? "active" : "disabled", JSON.stringify(body.assertions));
     assert.equal(JSON.stringify(body).includes(text), false);
   }
@@ -158,7 +158,7 @@ test("a log record that joins its trace while waiting ones are deleted is a 409 
   const body = logsOf([questionRecord(ids, text)], "joining");
   const joined = send(service, { path: "/public/logs", body });
   await waiting(place, "update runs set due_at");
-  const path = `/api/projects/${service.projectId}/erasures`;
+  const path = `/api/projects/${service.projectId}/erasures` as const;
   const confirmed = service.client.post(path, { text, confirm: 1 }).expect(409);
   const [refused] = await Promise.all([
     confirmed,
@@ -172,12 +172,12 @@ test("a log record that joins its trace while waiting ones are deleted is a 409 
     "2 traces match by now, and 1 was confirmed. No trace was erased, at most log records that waited for their span.",
   );
   assert.deepEqual(
-    refused.body.issues.map((issue: { path: string }) => issue.path),
+    refused.body.issues!.map((issue: { path: string }) => issue.path),
     ["confirm"],
   );
-  const { items } = (await service.client.get(path).expect(200)).body;
-  const { state, matched, erased, error } = items[0];
+  const { items } = await service.client.read(path);
+  const { state, matched, erased, error } = items[0]!;
   assert.deepEqual([state, matched, erased], ["failed", 2, 0]);
-  assert.match(error, /^No trace was erased, at most log records/);
+  assert.match(error!, /^No trace was erased, at most log records/);
   assert.equal((await eraseAll(erasing(), { text })).erasure.erased, 2);
 });

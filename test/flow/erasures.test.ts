@@ -17,7 +17,7 @@ import { fillAccount, type Outside, startOutside } from "../support/filled-accou
 import { obliging } from "../support/judge-server.ts";
 import { columnsWith, filesWith } from "../support/leftovers.ts";
 import { callSpan, logsOf, questionRecord } from "../support/log-records.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { jsonOf, send, traceIdOf } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { resourceSpans } from "../wire/make-body.ts";
 
@@ -70,7 +70,7 @@ test("an erased text is in no row and no log, whether it came in traces, replies
   assert.equal(second.erasure.state, "done", JSON.stringify(second.erasure));
   assert.deepEqual(await placesOf(words.test), []);
   assert.equal((await traceIds()).length, before.length - second.erasure.erased);
-  const { items } = (await owner.client.get(`/api/agents/${agentId}/tests`).expect(200)).body;
+  const { items } = await owner.client.read(`/api/agents/${agentId}/tests`);
   assert.deepEqual(items.map(({ name }: { name: string }) => name).sort(), [
     "Asks [erased]",
     "Fails [erased]",
@@ -93,7 +93,7 @@ const erasing = () => ({ client: service.client, projectId: service.projectId })
 async function sendSpan(attributes: object, more: object = {}): Promise<string> {
   const spans = [canonicalSpan({ attributes })];
   const body = canonicalBody(service.agent.id, { spans, ...more });
-  return jsonOf(await send(service, { body })).traceId;
+  return traceIdOf(await send(service, { body }));
 }
 
 const remaining = async (ids: string[]) => {
@@ -170,16 +170,16 @@ test("traces are erased by their IDs, and by their external or OTLP trace ID wit
 });
 
 test("another number than a dry run found, and more matches by then, are a 409, and nothing is erased", async () => {
-  const path = `/api/projects/${service.projectId}/erasures`;
+  const path = `/api/projects/${service.projectId}/erasures` as const;
   const text = "only once or twice";
   const ids = [await sendSpan({ a: text })];
   const missing = await service.client.post(path, { text, confirm: 1 }).expect(409);
-  assert.deepEqual([missing.body.code, /dryRun/.test(missing.body.hint)], ["CONFLICT", false]);
+  assert.deepEqual([missing.body.code, /dryRun/.test(missing.body.hint!)], ["CONFLICT", false]);
   const dryRun = await startErasure(erasing(), { text, dryRun: true });
   assert.equal(dryRun.matched, 1);
   const refused = async (confirm: number) => {
     const { body } = await service.client.post(path, { text, confirm }).expect(409);
-    const issues = body.issues.map((issue: { path: string }) => issue.path);
+    const issues = body.issues!.map((issue: { path: string }) => issue.path);
     assert.deepEqual([body.code, issues], ["CONFLICT", ["confirm"]]);
     return body.message;
   };
@@ -225,7 +225,7 @@ test("an erasure that is refused keeps the log records that wait for their span"
   const body = logsOf([questionRecord({ traceId: newTraceId(), spanId: newSpanId() }, text)], "refused");
   assert.equal((await send(service, { path: "/public/logs", body })).status, 200);
   await sendSpan({ a: text });
-  const path = `/api/projects/${service.projectId}/erasures`;
+  const path = `/api/projects/${service.projectId}/erasures` as const;
   await service.client.post(path, { text, confirm: 1 }).expect(409);
   assert.ok((await placesOf(text)).includes("waiting_records.records"));
   assert.equal((await eraseAll(erasing(), { text })).erasure.erased, 2);
@@ -235,7 +235,7 @@ test("an erasure that is refused keeps the log records that wait for their span"
 test("the record says who, when, what kind and how many, and the list leaves dry runs out", async () => {
   const { client, projectId, email } = await service.signUp();
   const { erasure, dryRun } = await eraseAll({ client, projectId }, { text: "a criterion-of-its-own" });
-  const { body } = await client.get(`/api/projects/${projectId}/erasures`).expect(200);
+  const body = await client.read(`/api/projects/${projectId}/erasures`);
   const { matches, tests, notes, views, more, ...listed } = erasure;
   assert.deepEqual([matches, tests, notes, views, more], [[], [], [], [], false]);
   assert.deepEqual(body.items, [listed]);
@@ -332,7 +332,7 @@ test("a manual run in progress stores nothing of an erased turn again, and does 
     }
     sendJson(response, { reply: `${message}: ${text}` });
   };
-  const path = `/api/agents/${agent.id}/launches`;
+  const path = `/api/agents/${agent.id}/launches` as const;
   const { body: launch } = await service.client.post(path, { testIds: [id] }).expect(201);
   await second.promise;
   assert.deepEqual((await placesOf(text)).includes("run_turns.document"), true);
@@ -340,7 +340,7 @@ test("a manual run in progress stores nothing of an erased turn again, and does 
   assert.deepEqual([erasure.state, erasure.erased], ["done", 1]);
   erased.resolve();
   await eventually(async () => {
-    const { body } = await service.client.get(`/api/launches/${launch.id}`).expect(200);
+    const body = await service.client.read(`/api/launches/${launch.id}`);
     assert.equal(body.state, "completed");
   });
   assert.deepEqual(await placesOf(text), []);

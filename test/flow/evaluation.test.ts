@@ -1,7 +1,10 @@
 // A trace is received and evaluated: both paths, a real exporter, a real worker thread, a local judge.
+
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { Attributes } from "@opentelemetry/api";
+import type { RunDetail } from "../../src/http/traces/run-schemas.ts";
+import type { TraceDetail } from "../../src/http/traces/schemas.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
@@ -33,26 +36,23 @@ beforeEach(() => {
   judge.script = obliging();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
-
-async function detail(traceId: string): Promise<Read> {
-  return (await service.client.get(`/api/traces/${traceId}`).expect(200)).body;
+async function detail(traceId: string) {
+  return await service.client.read(`/api/traces/${traceId}`);
 }
 
 /** The trace once nothing is pending or running for it. */
-async function judged(traceId: string, runs = 1): Promise<Read> {
+async function judged(traceId: string, runs = 1) {
   return eventually(async () => {
     const trace = await detail(traceId);
     assert.deepEqual(
-      trace.runs.map((run: Read) => run.state),
+      trace.runs.map(run => run.state),
       Array(runs).fill("completed"),
     );
     return trace;
   });
 }
 
-async function post(body: unknown, requestId?: string): Promise<Read> {
+async function post(body: unknown, requestId?: string) {
   const headers = requestId === undefined ? {} : { "x-request-id": requestId };
   return jsonOf(await send(service, { body, headers }));
 }
@@ -62,8 +62,8 @@ async function agentOf(otlpServiceName: string) {
   return makeAgent(service.owner, { otlpServiceName });
 }
 
-async function find(agentId: string): Promise<Read[]> {
-  return (await service.client.get(`/api/agents/${agentId}/traces`).expect(200)).body.items;
+async function find(agentId: string) {
+  return (await service.client.read(`/api/agents/${agentId}/traces`)).items;
 }
 
 const reply: Attributes = {
@@ -153,12 +153,12 @@ async function makeNineChecks(agentId: string): Promise<void> {
   });
 }
 
-function assertAllNinePassed(trace: Read): void {
-  const [run] = trace.runs;
+function assertAllNinePassed(trace: TraceDetail): void {
+  const run = trace.runs[0]!;
   assert.deepEqual([run.routing, run.verdict, run.score], ["ok", "passed", 1]);
-  const [result] = run.results;
+  const result = run.results[0]!;
   assert.deepEqual(
-    result.checks.map(({ id, type, outcome }: Read) => [id, type, outcome]),
+    result.checks.map(({ id, type, outcome }) => [id, type, outcome]),
     nineAssertions.map(({ id, type }) => [id, type, "passed"]),
   );
   assert.deepEqual(result.counts, { passed: 9, failed: 0, skipped: 0, missing_instrumentation: 0 });
@@ -172,7 +172,7 @@ describe("a canonical trace", () => {
     assert.equal(evaluation, "scheduled");
     const trace = await judged(traceId);
     assertAllNinePassed(trace);
-    assert.equal(trace.runs[0].dueAt, trace.runs[0].createdAt);
+    assert.equal(trace.runs[0]!.dueAt, trace.runs[0]!.createdAt);
     assert.deepEqual(trace.notices, []);
   });
 
@@ -190,7 +190,7 @@ describe("a canonical trace", () => {
     const trace = await detail(traceId);
     assert.deepEqual([trace.revision, trace.httpStatus], [2, 500]);
     assert.deepEqual(
-      trace.runs.map((run: Read) => [run.state, run.revision, run.verdict]),
+      trace.runs.map(run => [run.state, run.revision, run.verdict]),
       [["completed", 1, "passed"]],
     );
     assert.ok(trace.notices.includes("judged_earlier_revision"));
@@ -203,7 +203,7 @@ describe("a canonical trace", () => {
     const trace = await detail(traceId);
     assert.deepEqual([evaluation, trace.run, trace.runs], ["none", null, []]);
     assert.deepEqual(
-      trace.tests.map(({ applied, why }: Read) => [applied, why]),
+      trace.tests.map(({ applied, why }) => [applied, why]),
       [[false, "manual_only"]],
     );
   });
@@ -221,14 +221,14 @@ for (const protocol of ["protobuf", "json"] as const) {
       for (const span of spans) assert.equal(await exportSpans(exporter, [span]), undefined);
       const [listed, ...more] = await find(agent.id);
       assert.deepEqual(more, []);
-      const trace = await judged(listed.id);
+      const trace = await judged(listed!.id);
       assertAllNinePassed(trace);
-      assert.deepEqual([trace.revision, trace.spanCount, trace.runs[0].revision], [4, 4, 4]);
-      assert.equal(Date.parse(trace.runs[0].dueAt) - Date.parse(trace.updatedAt), debounceMs);
+      assert.deepEqual([trace.revision, trace.spanCount, trace.runs[0]!.revision], [4, 4, 4]);
+      assert.equal(Date.parse(trace.runs[0]!.dueAt) - Date.parse(trace.updatedAt), debounceMs);
 
       // Sent again, as an exporter does when the response was lost.
       assert.equal(await exportSpans(exporter, spans), undefined);
-      assert.equal((await detail(listed.id)).runs.length, 1);
+      assert.equal((await detail(listed!.id)).runs.length, 1);
       await exporter.shutdown();
     });
   });
@@ -250,7 +250,7 @@ describe("an OTLP trace", () => {
         ),
       );
     await batch("a", "b");
-    const [{ id: traceId }] = (await find(agent.id)) as [Read];
+    const { id: traceId } = (await find(agent.id))[0]!;
     await judged(traceId);
     await batch("b", "a");
     await batch("a");
@@ -271,7 +271,7 @@ describe("the cap of the debounce", () => {
     await eventually(async () => {
       await send(capped, { body: exportOf([exportedSpan({ traceId })]) });
       const list = await capped.client.get(`/api/agents/${capped.agent.id}/traces`).expect(200);
-      assert.equal(list.body.items[0].run.state, "completed");
+      assert.equal(list.body.items[0]!.run!.state, "completed");
     });
   });
 });
@@ -288,23 +288,22 @@ describe("an unavailable judge", () => {
     judge.script = () => refusal(503);
     const { traceId } = await post(canonicalConversation(agent.id));
     const skipped = await judged(traceId);
-    const checksOf = (run: Read) =>
-      run.results[0].checks.map((check: Read) => check.skipped ?? check.outcome);
+    const checksOf = (run: RunDetail) => run.results[0]!.checks.map(check => check.skipped ?? check.outcome);
     assert.deepEqual(
-      [skipped.run.outage, checksOf(skipped.runs[0])],
+      [skipped.run!.outage, checksOf(skipped.runs[0]!)],
       [true, ["passed", "judge_unavailable"]],
     );
-    assert.equal(skipped.run.verdict, "passed");
+    assert.equal(skipped.run!.verdict, "passed");
     judge.script = obliging();
     // A judge that failed often is paused for a while.
     const again = await eventually(async () => {
       await service.client.post(`/api/agents/${agent.id}/judge-again`, {}).expect(200);
-      const { body } = await service.client.get(`/api/agents/${agent.id}/outages`).expect(200);
+      const body = await service.client.read(`/api/agents/${agent.id}/outages`);
       assert.equal(body.traces, 0);
       return detail(traceId);
     });
     assert.deepEqual(
-      [again.run.cause, again.run.outage, checksOf(again.runs[0]), again.runs.at(-1).outage],
+      [again.run!.cause, again.run!.outage, checksOf(again.runs[0]!), again.runs.at(-1)!.outage],
       ["again", false, ["passed", "passed"], false],
     );
   });
@@ -315,13 +314,10 @@ describe("an unavailable judge", () => {
     await makeTest(service.owner, agent.id, { passiveBehavior: "run_when_relevant", scenario: "Anything." });
     const { traceId } = await post(canonicalBody(agent.id));
     const trace = await judged(traceId);
-    assert.equal(trace.runs[0].routing, "no_user_input");
+    assert.equal(trace.runs[0]!.routing, "no_user_input");
     assert.ok(trace.notices.includes("no_user_input"));
-    assert.equal(trace.runs[0].results.length, 1);
-    assert.deepEqual(
-      new Set(trace.tests.map((test: Read) => test.why)),
-      new Set(["always_run", "no_user_input"]),
-    );
+    assert.equal(trace.runs[0]!.results.length, 1);
+    assert.deepEqual(new Set(trace.tests.map(test => test.why)), new Set(["always_run", "no_user_input"]));
   });
 
   it("does not affect Always-run tests, and the trace says that routing was unavailable", async () => {
@@ -341,10 +337,10 @@ describe("an unavailable judge", () => {
     const { traceId } = await post(canonicalConversation(agent.id));
     const trace = await judged(traceId);
     const [run] = trace.runs;
-    assert.deepEqual([run.routing, run.verdict], ["unavailable", "passed"]);
+    assert.deepEqual([run!.routing, run!.verdict], ["unavailable", "passed"]);
     assert.deepEqual(trace.notices, ["routing_unavailable"]);
     assert.deepEqual(
-      run.results.map((result: Read) => result.checks.map((check: Read) => [check.id, check.outcome])),
+      run!.results.map(result => result.checks.map(check => [check.id, check.outcome])),
       [
         [
           ["plain", "passed"],
@@ -352,7 +348,7 @@ describe("an unavailable judge", () => {
         ],
       ],
     );
-    const why = trace.tests.find((test: Read) => test.testId === conditional);
-    assert.deepEqual([why.applied, why.why], [false, "routing_unavailable"]);
+    const why = trace.tests.find(test => test.testId === conditional);
+    assert.deepEqual([why!.applied, why!.why], [false, "routing_unavailable"]);
   });
 });

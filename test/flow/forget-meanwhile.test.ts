@@ -6,6 +6,7 @@ import pino from "pino";
 import { Forgetter } from "../../src/forgetter.ts";
 import { forgetTraces } from "../../src/load/forget.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { claimDue } from "../../src/store/content/deadlines.ts";
 import { placeOf } from "../../src/store/scale/places.ts";
 import type { Vault } from "../../src/store/secrets/vault.ts";
@@ -17,11 +18,8 @@ import { columnsWith } from "../support/leftovers.ts";
 import { callSpan } from "../support/log-records.ts";
 import { openFresh } from "../support/postgres.ts";
 import { canonicalTrace, makePrivateProject } from "../support/private-project.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { jsonOf, send, traceIdOf } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 
 let service: TestService;
 let forgetting: ReturnType<typeof forgettingOf>;
@@ -35,13 +33,13 @@ const noVault = { open: () => undefined } as unknown as Vault;
 const silent = pino({ level: "silent" });
 const regex = [{ type: "response_regex", pattern: "arrives" }];
 
-async function otlp(agent: Read, spans: object[]): Promise<void> {
+async function otlp(agent: Agent, spans: object[]): Promise<void> {
   await jsonOf(await send(service, { body: exportOf(spans, agent.otlpServiceName) }));
 }
 
-async function traceOf(agentId: string, externalId: string): Promise<Read> {
+async function traceOf(agentId: string, externalId: string) {
   const { items } = await forgetting.read(`/api/agents/${agentId}/traces?externalId=${externalId}`);
-  return items[0];
+  return items[0]!;
 }
 
 describe("while content is forgotten", () => {
@@ -72,7 +70,7 @@ describe("while content is forgotten", () => {
       assert.equal((await forgetting.read(`/api/backtests/${body.id}`)).state, "completed"),
     );
     const { items } = await forgetting.read(`/api/backtests/${body.id}/results`);
-    const told = new Map<string, Read>(items.map((item: Read) => [item.traceId, item]));
+    const told = new Map(items.map(item => [item.traceId, item]));
     assert.equal(told.get(kept)?.after, "passed");
     assert.deepEqual(
       [told.get(gone)?.after, told.get(gone)?.reason],
@@ -85,7 +83,7 @@ describe("while content is forgotten", () => {
       .post(`/api/agents/${agent.id}/tests/dry-run`, { test: draft, traceId: gone })
       .expect(200);
     assert.deepEqual(
-      tried.result.checks.map(({ outcome, reasonCode }: Read) => [outcome, reasonCode]),
+      tried.result.checks.map(({ outcome, reasonCode }) => [outcome, reasonCode]),
       [["missing_instrumentation", "content_not_stored"]],
     );
     const after = await forgetting.read(`/api/traces/${gone}`);
@@ -265,7 +263,7 @@ describe("while content is forgotten", () => {
     assert.deepEqual([values.tools, values.models], [[], ["model-0", "model-1"]]);
     const { items } = await forgetting.read(`/api/agents/${agent.id}/traces?model=model-1`);
     assert.deepEqual(
-      items.map((one: Read) => one.id),
+      items.map(one => one.id),
       [id],
     );
   });
@@ -277,24 +275,24 @@ describe("what is left of forgotten traces", () => {
     const { agentId, key, path } = project;
     const forget = { content: "forget", contentForgetAfterSeconds: 3_600 };
     await service.client.patch(`/api/agents/${agentId}`, forget).expect(200);
-    const body: Read = canonicalTrace(agentId);
-    Object.assign(body.spans[0].attributes, {
+    const body = canonicalTrace(agentId);
+    Object.assign(body.spans[0]!.attributes, {
       "gen_ai.conversation.id": "c-denied",
       "gen_ai.request.model": "gpt-5.4",
     });
-    const { traceId: id } = await jsonOf(await send(service, { key, body }));
+    const id = traceIdOf(await send(service, { key, body }));
     await service.client
       .patch(`/api/agents/${agentId}`, { attributes: { deny: ["gen_ai.conversation.*"], allow: null } })
       .expect(200);
     await service.client.put(path, { builtIn: ["email"] }).expect(200);
-    await pass(service.db, agentId as string, 3_700);
-    const trace = await forgetting.forgotten(id as string);
-    const { attributes } = trace.spans[0];
+    await pass(service.db, agentId, 3_700);
+    const trace = await forgetting.forgotten(id);
+    const { attributes } = trace.spans[0]!;
     assert.deepEqual(new Set(Object.keys(attributes)), new Set(["gen_ai.request.model", "user.id"]));
-    assert.match(attributes["user.id"], /^p_/);
+    assert.match(String(attributes["user.id"]), /^p_/);
     assert.deepEqual([trace.userId, trace.conversationId], [attributes["user.id"], null]);
     assert.deepEqual(
-      trace.redactions.map(({ path: at, rule }: Read) => [at, rule]),
+      trace.redactions.map(({ path: at, rule }) => [at, rule]),
       [["user.id", "pseudonym"]],
     );
     for (const text of ["canary.zq7@example.com", "c-denied"])
@@ -308,7 +306,7 @@ describe("what is left of forgotten traces", () => {
     const { agentId, key, path } = project;
     const forget = { content: "forget", contentForgetAfterSeconds: 3_600 };
     await service.client.patch(`/api/agents/${agentId}`, forget).expect(200);
-    const { traceId } = await jsonOf(await send(service, { key, body: canonicalTrace(agentId) }));
+    const traceId = traceIdOf(await send(service, { key, body: canonicalTrace(agentId) }));
     const id = traceId as string;
     await service.client.put(path, { builtIn: ["email"] }).expect(200);
     await (await placeOf(service.db, agentId)).pool.query(
@@ -323,7 +321,7 @@ describe("what is left of forgotten traces", () => {
     );
     assert.equal(traces.length, 1);
     const trace = await forgetting.read(`/api/traces/${id}`);
-    assert.deepEqual([trace.userId, trace.spans[0].attributes], [null, {}]);
+    assert.deepEqual([trace.userId, trace.spans[0]!.attributes], [null, {}]);
     assert.deepEqual(await columnsWith(service.databaseUrl, "canary.zq7@example.com"), []);
   });
 

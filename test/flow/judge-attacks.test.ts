@@ -56,7 +56,7 @@ describe("a reply that addresses the judge", sideBySide, () => {
         ],
         attack,
       );
-      assert.match(run.results[0].checks[1].reason, /integrity check/);
+      assert.match(run!.results[0]!.checks[1]!.reason, /integrity check/);
     }
   });
 
@@ -86,8 +86,8 @@ describe("a reply that addresses the judge", sideBySide, () => {
     let flagged = 0;
     for (const attack of onReplies) {
       const [run] = (await project.judged(await project.converse(`${said} ${attack}`))).runs;
-      assert.equal(run.verdict, "failed");
-      if (run.results[0].checks[1].suspicious !== undefined) flagged++;
+      assert.equal(run!.verdict, "failed");
+      if (run!.results[0]!.checks[1]!.suspicious !== undefined) flagged++;
     }
     assert.ok(flagged >= onReplies.length / 2, String(flagged));
     assert.equal(project.server.requests.length, onReplies.length);
@@ -112,7 +112,7 @@ describe("an input that addresses the judge", sideBySide, () => {
       const missed: string[] = [];
       for (const attack of onInputs) {
         const trace = await project.judged(await project.converse(said, `${userInput} ${attack}`));
-        const [{ applied, why, suspicious }] = trace.tests;
+        const { applied, why, suspicious } = trace.tests[0]!;
         if (!applied) missed.push(attack);
         else assert.deepEqual([why, typeof suspicious], ["scenario_unsure", "string"], attack);
       }
@@ -124,7 +124,7 @@ describe("an input that addresses the judge", sideBySide, () => {
     const project = await openJudgedProject(service, { script: obliging({ label: () => "no_match" }) });
     await project.test({ passiveBehavior: "run_when_relevant", scenario: "A refund.", assertions: [plain] });
     const trace = await project.judged(await project.converse());
-    const [{ applied, why, suspicious }] = trace.tests;
+    const { applied, why, suspicious } = trace.tests[0]!;
     assert.deepEqual([applied, why, suspicious], [false, "scenario_no_match", undefined]);
   });
 });

@@ -14,7 +14,6 @@ import {
   type JudgedProject,
   openJudgedProject,
   plain,
-  type Read,
   semantic,
 } from "../support/judged-project.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -45,7 +44,7 @@ describe("a judge connection", sideBySide, () => {
     const [before] = (await project.waiting(traceId)).runs;
     await project.connect({ apiKey: good });
     const [run] = (await project.judged(traceId)).runs;
-    assert.deepEqual([run.id, run.verdict, run.outage], [before.id, "passed", false]);
+    assert.deepEqual([run!.id, run!.verdict, run!.outage], [before!.id, "passed", false]);
     assert.ok(bears(project.server.requests.at(-1)!, good));
   });
 
@@ -59,18 +58,18 @@ describe("a judge connection", sideBySide, () => {
       await project.test({ assertions: [plain, semantic] });
       const traceId = await project.converse();
       const [before] = (await project.waiting(traceId)).runs;
-      assert.ok(Date.parse(before.waiting.nextTryAt) - Date.now() > 60_000);
+      assert.ok(Date.parse(before!.waiting!.nextTryAt) - Date.now() > 60_000);
       // An unchanged connection keeps its Retry-After.
       await project.connect();
-      assert.deepEqual((await project.trace(traceId)).runs[0].waiting, before.waiting);
-      const settings = () => project.get(`/api/projects/${project.projectId}/judge`);
+      assert.deepEqual((await project.trace(traceId)).runs[0]!.waiting, before!.waiting);
+      const settings = () => service.client.read(`/api/projects/${project.projectId}/judge`);
       const { waiting } = await settings();
-      assert.match(waiting.reason, /status 429 \(not called again for 10 min\)/);
-      assert.ok(Math.abs(Date.parse(waiting.until) - Date.now() - 600_000) < 60_000);
+      assert.match(waiting!.reason, /status 429 \(not called again for 10 min\)/);
+      assert.ok(Math.abs(Date.parse(waiting!.until) - Date.now() - 600_000) < 60_000);
       if (change !== "edited") project.server.script = obliging();
       await edit(project);
       const [run] = (await project.judged(traceId)).runs;
-      assert.deepEqual([run.id, run.verdict, run.outage], [before.id, "passed", false]);
+      assert.deepEqual([run!.id, run!.verdict, run!.outage], [before!.id, "passed", false]);
       assert.equal((await settings()).waiting, null);
     });
   }
@@ -80,7 +79,7 @@ describe("a judge connection", sideBySide, () => {
     await project.test({ assertions: [plain, semantic] });
     const traceId = await project.converse();
     await project.judged(traceId);
-    const path = `/api/agents/${project.agentId}/judge-again`;
+    const path = `/api/agents/${project.agentId}/judge-again` as const;
     for (const body of [{}, { traceIds: [traceId] }]) {
       const answer = await service.client.post(path, body).expect(409);
       assert.deepEqual(
@@ -131,36 +130,38 @@ describe("a judge connection", sideBySide, () => {
     ]);
     const rejected = "The judge rejected the API key (401).";
     const paused = `The judge is paused. ${rejected} Edit or test its connection to resume.`;
-    assert.equal(skipped.results[0].checks[1].reason, paused);
+    assert.equal(skipped!.results[0]!.checks[1]!.reason, paused);
     assert.deepEqual([project.server.requests.length, await project.calls(second)], [1, []]);
-    const judge = `/api/projects/${project.projectId}/judge`;
-    assert.equal((await project.get(judge)).pausedReason, rejected);
+    const judge = `/api/projects/${project.projectId}/judge` as const;
+    assert.equal((await service.client.read(judge)).pausedReason, rejected);
 
     // Evaluated again with the tests as they were, though they have changed.
-    const { name, passiveBehavior, turns } = await project.get(`/api/tests/${testId}`);
+    const { name, passiveBehavior, turns } = await service.client.read(`/api/tests/${testId}`);
     const assertions = [plain, { ...semantic, criteria: "Offers a refund." }];
     await service.client
       .put(`/api/tests/${testId}`, { name, passiveBehavior, turns, assertions })
       .expect(200);
     await project.connect({ apiKey: good });
-    assert.equal((await project.get(judge)).pausedReason, null);
-    const outages = `/api/agents/${project.agentId}/outages`;
-    assert.equal((await project.get(outages)).traces, 2);
+    assert.equal((await service.client.read(judge)).pausedReason, null);
+    const outages = `/api/agents/${project.agentId}/outages` as const;
+    assert.equal((await service.client.read(outages)).traces, 2);
     const again = await service.client.post(`/api/agents/${project.agentId}/judge-again`, {}).expect(200);
     assert.deepEqual(again.body, { scheduled: 2, left: 0, refused: [] });
     for (const traceId of [first, second]) {
       const { runs } = await project.judged(traceId, 2);
       assert.deepEqual(
-        runs.map((run: Read) => [run.cause, run.verdict, run.outage, checksOf(run)[1]![1]]),
+        runs.map(run => [run.cause, run.verdict, run.outage, checksOf(run)[1]![1]]),
         [
           ["again", "passed", false, "passed"],
           ["traffic", "passed", false, "judge_unavailable"],
         ],
       );
-      const [judged] = runs[0].results;
-      assert.deepEqual([judged.testVersion, judged.test.assertions[1].criteria], [1, semantic.criteria]);
+      const [judged] = runs[0]!.results;
+      assert.equal(judged!.testVersion, 1);
+      const kept = judged!.test.assertions[1];
+      assert.deepEqual(kept, { ...kept, criteria: semantic.criteria });
     }
-    assert.equal((await project.get(outages)).traces, 0);
+    assert.equal((await service.client.read(outages)).traces, 0);
   });
 
   it("is no longer paused after a successful connection test", async () => {
@@ -187,8 +188,8 @@ describe("a judge connection", sideBySide, () => {
       const traceId = await project.converse();
       const state = echo === echoes[2] || echo === echoes[3] ? project.waiting : project.judged;
       seen.push(await state(traceId), await project.calls(traceId));
-      const judge = `/api/projects/${project.projectId}/judge`;
-      seen.push((await service.client.post(`${judge}/test`, {})).body, await project.get(judge));
+      const judge = `/api/projects/${project.projectId}/judge` as const;
+      seen.push((await service.client.post(`${judge}/test`, {})).body, await service.client.read(judge));
       for (const { body } of project.server.requests) seen.push(body);
     }
     assert.ok(JSON.stringify(seen).includes("Incorrect") === false);

@@ -1,6 +1,9 @@
 // The conversation around a reply, as it reaches the judge: grounded criteria, contexts, scenarios, and attacks in tool results.
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { TraceDetail } from "../../src/http/traces/schemas.ts";
+import type { Check, SemanticActual } from "../../src/model/run/run.ts";
 import {
   askedOf,
   completion,
@@ -11,7 +14,7 @@ import {
   obliging,
   verdictsOf,
 } from "../support/judge-server.ts";
-import { checksOf, openJudgedProject, type Read } from "../support/judged-project.ts";
+import { checksOf, openJudgedProject } from "../support/judged-project.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 const sideBySide = { concurrency: 4 };
@@ -76,7 +79,8 @@ const careful: Opinions = {
   comparedWith: (_, { conversation }) => conversation?.find(({ from }) => from === "tool_result")?.text ?? "",
 };
 
-const checkIn = ({ runs: [run] }: Read) => run.results[0].checks[0];
+const checkIn = ({ runs: [run] }: TraceDetail) =>
+  run!.results[0]!.checks[0]! as Check & { actual: SemanticActual };
 
 describe("a criterion about tool results", sideBySide, () => {
   it("passes if they have every figure of the reply and fails if not, and its quotations lead to reply and result", async () => {
@@ -84,7 +88,7 @@ describe("a criterion about tool results", sideBySide, () => {
     await project.test({ assertions: [grounded] });
     const good = checkIn(await project.judged(await project.receive(weather())));
     assert.equal(good.outcome, "passed");
-    assert.deepEqual(good.actual.criteria[0].quotes, [
+    assert.deepEqual(good.actual.criteria[0]!.quotes, [
       {
         ...{ as: "evidence", text: "It is sunny, 18 degrees in London.", from: "reply" },
         ...{ spanId: "root", attribute: "gen_ai.response.text" },
@@ -94,7 +98,7 @@ describe("a criterion about tool results", sideBySide, () => {
         ...{ spanId: "tool", attribute: "gen_ai.tool.call.result" },
       },
     ]);
-    const { shown, leftOut, context, complete } = good.actual.material;
+    const { shown, leftOut, context, complete } = good.actual.material!;
     assert.deepEqual([context, leftOut, complete], ["conversation_and_tools", {}, true]);
     assert.deepEqual(shown.tool_result, { items: 1, characters: 28 });
     const wrong = weather({ reply: "It is sunny, 21 degrees in London." });
@@ -121,7 +125,7 @@ describe("a criterion about tool results", sideBySide, () => {
     const project = await openJudgedProject(service, { script });
     await project.test({ assertions: [{ ...grounded, criteria: "Looks the weather up first." }] });
     const check = checkIn(await project.judged(await project.receive(weather())));
-    const [{ from, spanId, attribute }] = check.actual.criteria[0].quotes;
+    const { from, spanId, attribute } = check.actual.criteria[0]!.quotes![0]!;
     assert.deepEqual([from, spanId, attribute], ["tool_call", "tool", "gen_ai.tool.call.arguments"]);
   });
 
@@ -131,7 +135,7 @@ describe("a criterion about tool results", sideBySide, () => {
     await project.judged(await project.receive(weather()));
     const again = checkIn(await project.judged(await project.receive(weather({ prefix: "x-" }))));
     assert.deepEqual([again.actual.cached, project.server.requests.length], [true, 1]);
-    const places = again.actual.criteria[0].quotes.map(({ spanId }: Read) => spanId);
+    const places = again.actual.criteria[0]!.quotes!.map(({ spanId }) => spanId);
     assert.deepEqual(places, ["x-root", "x-tool"]);
     const other = weather({ result: '{"sky":"sunny","degrees":18,"wind":2}' });
     await project.judged(await project.receive(other));
@@ -145,7 +149,7 @@ describe("a criterion about tool results", sideBySide, () => {
     const check = checkIn(await project.judged(await project.receive(weather())));
     assert.equal(check.skipped, "undecided");
     assert.match(check.reason, /compared the reply with is not in what it was shown/);
-    assert.equal(check.actual.material.shown.tool_result.items, 1);
+    assert.equal(check.actual.material!.shown.tool_result!.items, 1);
   });
 
   it("can be labeled with all that the judge was shown, and asked again", async () => {
@@ -153,18 +157,19 @@ describe("a criterion about tool results", sideBySide, () => {
     const testId = await project.test({ assertions: [grounded] });
     const { runs } = await project.judged(await project.receive(weather()));
     const label = { testId, checkId: "judged", answer: "pass" };
-    await service.client.put(`/api/runs/${runs[0].id}/labels`, label).expect(200);
-    const { labels } = await project.get(`/api/projects/${project.projectId}/labels/set`);
-    const [{ material }] = labels[0].question.questions;
+    await service.client.put(`/api/runs/${runs[0]!.id}/labels`, label).expect(200);
+    const { labels } = await service.client.read(`/api/projects/${project.projectId}/labels/set`);
+    const { question } = labels[0]!;
+    assert.ok(question.kind === "check");
     assert.deepEqual(
-      material.items.map(({ kind }: Read) => kind),
+      question.questions[0]!.material!.items.map(({ kind }) => kind),
       ["system", "user", "assistant", "user", "tool_call", "tool_result", "assistant"],
     );
     const trial = { limit: 5 };
     const { body } = await service.client
       .post(`/api/projects/${project.projectId}/labels/try`, trial)
       .expect(200);
-    assert.deepEqual([body.items[0].now, project.server.requests.length], ["pass", 1]);
+    assert.deepEqual([body.items[0]!.now, project.server.requests.length], ["pass", 1]);
   });
 });
 
@@ -254,7 +259,7 @@ describe("text around a reply that addresses the judge", sideBySide, () => {
     for (const attack of attacks) {
       for (const parts of everywhere(attack)) {
         const check = checkIn(await project.judged(await project.receive(weather({ reply, ...parts }))));
-        const flag = check.actual.material.suspicious;
+        const flag = check.actual.material!.suspicious;
         if (attack === attacks[0]) {
           const from = parts.result ? "tool_result" : parts.earlier ? "user" : undefined;
           assert.equal(flag?.from, from, JSON.stringify(parts));

@@ -1,6 +1,9 @@
 // What judging costs, exactly: nothing is asked twice, questions share calls, and all sums equal the calls listed.
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { JudgeCall } from "../../src/http/judge/schemas.ts";
+import type { SemanticActual } from "../../src/model/run/run.ts";
 import { eventually } from "../support/eventually.ts";
 import { askedOf, completion, obliging, type Script, usage, verdictsOf } from "../support/judge-server.ts";
 import {
@@ -9,7 +12,6 @@ import {
   modelOf,
   openJudgedProject,
   plain,
-  type Read,
   semantic,
 } from "../support/judged-project.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -38,6 +40,8 @@ const conditional = (scenario: string) => ({
 });
 const numbered = (count: number) => Array.from({ length: count }, (_, at) => `Names fact ${at + 1}.`);
 
+type JudgedTokens = { inputTokens: number; outputTokens: number; costUsd: number; unpricedTokens: number };
+
 describe("judge calls are saved", sideBySide, () => {
   it("when the same conversation comes again: one call of each kind serves both", async () => {
     const project = await openJudgedProject(service);
@@ -52,8 +56,8 @@ describe("judge calls are saved", sideBySide, () => {
       ["plain", "passed"],
       ["judged", "passed"],
     ]);
-    assert.equal(run.results[0].checks[1].actual.cached, true);
-    assert.deepEqual([run.judging, await project.calls(second)], [null, []]);
+    assert.equal((run!.results[0]!.checks[1]!.actual as SemanticActual).cached, true);
+    assert.deepEqual([run!.judging, await project.calls(second)], [null, []]);
     assert.equal((await project.calls(first)).length, 2);
   });
 
@@ -73,10 +77,10 @@ describe("judge calls are saved", sideBySide, () => {
     ];
     const [run] = (await project.judged(await project.converse())).runs;
     assert.deepEqual(sizes(project, "semantic"), [1]);
-    assert.equal(run.verdict, "passed");
-    const { tests } = await project.get(`/api/agents/${project.agentId}/judging`);
+    assert.equal(run!.verdict, "passed");
+    const { tests } = await service.client.read(`/api/agents/${project.agentId}/judging`);
     assert.deepEqual(
-      new Map(tests.map(({ testId, inputTokens }: Read) => [testId, inputTokens])),
+      new Map(tests.map(({ testId, inputTokens }) => [testId, inputTokens])),
       new Map(ids.map(id => [id, usage.prompt_tokens / 2])),
     );
   });
@@ -86,7 +90,7 @@ describe("judge calls are saved", sideBySide, () => {
     await project.test({ assertions: [{ ...semantic, criteria: numbered(6) }] });
     await project.test({ assertions: [{ ...semantic, criteria: ["One.", "Two.", "Three."] }] });
     const [run] = (await project.judged(await project.converse())).runs;
-    assert.equal(run.verdict, "passed");
+    assert.equal(run!.verdict, "passed");
     assert.deepEqual(
       sizes(project, "semantic").toSorted((a, b) => a - b),
       [3, 6],
@@ -97,7 +101,7 @@ describe("judge calls are saved", sideBySide, () => {
     const project = await openJudgedProject(service);
     for (let at = 1; at <= 17; at++) await project.test(conditional(`Situation ${at}.`));
     const [run] = (await project.judged(await project.converse())).runs;
-    assert.deepEqual([run.routing, run.results.length], ["ok", 17]);
+    assert.deepEqual([run!.routing, run!.results.length], ["ok", 17]);
     assert.deepEqual(
       sizes(project, "route").toSorted((a, b) => a - b),
       [8, 9],
@@ -124,12 +128,12 @@ describe("further votes", sideBySide, () => {
       await project.test({ assertions: [{ ...semantic, threshold: 0.7 }] });
       const traceId = await project.converse();
       const [run] = (await project.judged(traceId)).runs;
-      const [check] = run.results[0].checks;
+      const [check] = run!.results[0]!.checks;
       assert.deepEqual(
-        [check.outcome, check.actual.votes.passed, check.actual.votes.of],
-        [outcome, votes.passed, votes.of],
+        [check!.outcome, (check!.actual as SemanticActual).votes],
+        [outcome, { ...(check!.actual as SemanticActual).votes, ...votes }],
       );
-      assert.match(check.reason, new RegExp(`${votes.passed} of 3 votes`));
+      assert.match(check!.reason, new RegExp(`${votes.passed} of 3 votes`));
       assert.deepEqual(sizes(project, "semantic"), [1, 1, 1]);
       assert.equal((await project.calls(traceId)).length, 3);
     });
@@ -140,14 +144,14 @@ describe("further votes", sideBySide, () => {
       const project = await openJudgedProject(service, { script: obliging({ verdict: () => verdict }) });
       await project.test({ assertions: [{ ...semantic, threshold: 0.7 }] });
       const [run] = (await project.judged(await project.converse())).runs;
-      assert.equal(run.verdict, verdict === "met" ? "passed" : "failed");
+      assert.equal(run!.verdict, verdict === "met" ? "passed" : "failed");
       assert.deepEqual(sizes(project, "semantic"), [1]);
     });
   }
 });
 
 describe("the usage", sideBySide, () => {
-  const sum = (calls: Read[], read: (call: Read) => number) =>
+  const sum = <T>(calls: T[], read: (call: T) => number) =>
     calls.reduce((total, call) => total + read(call), 0);
 
   for (const priced of [true, false]) {
@@ -167,32 +171,32 @@ describe("the usage", sideBySide, () => {
       await project.test({ ...conditional("A parcel."), assertions: [semantic] });
       await project.test({ assertions: [{ ...semantic, criteria: numbered(6) }] });
       await project.test({ assertions: [{ ...semantic, criteria: ["One.", "Two.", "Three."] }] });
-      const all: Read[] = [];
+      const all: JudgeCall[] = [];
       for (const reply of ["It is in Lyon.", "It is in Bern."]) {
         const traceId = await project.converse(reply);
         const [run] = (await project.judged(traceId)).runs;
         const calls = await project.calls(traceId);
         all.push(...calls);
         const cost = sum(calls, call => call.costUsd ?? 0);
-        assert.deepEqual(run.judging, {
+        assert.deepEqual(run!.judging, {
           calls: calls.length,
           inputTokens: sum(calls, call => call.inputTokens),
           outputTokens: sum(calls, call => call.outputTokens),
-          costUsd: run.judging.costUsd,
+          costUsd: run!.judging!.costUsd,
           unpricedTokens: priced ? 0 : calls.length * tokensOfCall,
           estimatedTokens: 0,
         });
-        assert.ok(Math.abs(run.judging.costUsd - cost) < 1e-9);
+        assert.ok(Math.abs(run!.judging.costUsd - cost) < 1e-9);
       }
       const each = (usage.prompt_tokens * 2 + usage.completion_tokens * 10) / 1e6;
       for (const { costUsd } of all) assert.equal(costUsd, priced ? each : null);
       assert.equal(project.server.requests.length, all.length);
 
-      const { days, tests } = await project.get(`/api/agents/${project.agentId}/judging`);
-      const today = await project.get(`/api/agents/${project.agentId}/judge-settings`);
-      for (const total of [days, tests]) {
-        for (const name of ["inputTokens", "outputTokens"]) {
-          assert.ok(Math.abs(sum(total, day => day[name]) - sum(all, call => call[name])) < 1e-6, name);
+      const { days, tests } = await service.client.read(`/api/agents/${project.agentId}/judging`);
+      const today = await service.client.read(`/api/agents/${project.agentId}/judge-settings`);
+      for (const total of [days, tests] as JudgedTokens[][]) {
+        for (const name of ["inputTokens", "outputTokens"] as const) {
+          assert.ok(Math.abs(sum(total, day => day[name]) - sum(all, call => call[name] ?? 0)) < 1e-6, name);
         }
         assert.ok(Math.abs(sum(total, one => one.costUsd) - sum(all, call => call.costUsd ?? 0)) < 1e-9);
         const unpriced = priced ? 0 : all.length * tokensOfCall;
@@ -204,8 +208,8 @@ describe("the usage", sideBySide, () => {
       );
       // The second conversation has the first one's input, so its scenario match is cached. Counted a little later.
       await eventually(async () => {
-        const [day] = (await project.get(`/api/agents/${project.agentId}/judging`)).days;
-        assert.equal(day.cached, 1);
+        const [day] = (await service.client.read(`/api/agents/${project.agentId}/judging`)).days;
+        assert.equal(day!.cached, 1);
       });
       assert.equal(today.today.calls, all.length);
     });
@@ -227,8 +231,8 @@ describe("judging that is limited", sideBySide, () => {
         ["passed", "budget"],
       ],
     );
-    assert.match(second.results[0].checks[1].reason, /daily judge budget of 300 tokens is used up/);
-    assert.deepEqual([second.verdict, second.outage, second.judging], ["passed", false, null]);
+    assert.match(second!.results[0]!.checks[1]!.reason, /daily judge budget of 300 tokens is used up/);
+    assert.deepEqual([second!.verdict, second!.outage, second!.judging], ["passed", false, null]);
     assert.equal(project.server.requests.length, 1);
   });
 
@@ -242,8 +246,8 @@ describe("judging that is limited", sideBySide, () => {
       ["plain", "passed"],
       ["judged", "not_sampled"],
     ]);
-    assert.equal(run.results[0].checks[1].reason, "Not sampled: 0% of this agent's traces are judged.");
-    assert.deepEqual([run.verdict, run.outage, project.server.requests.length], ["passed", false, 0]);
+    assert.equal(run!.results[0]!.checks[1]!.reason, "Not sampled: 0% of this agent's traces are judged.");
+    assert.deepEqual([run!.verdict, run!.outage, project.server.requests.length], ["passed", false, 0]);
   });
 });
 
@@ -260,10 +264,10 @@ describe("a call that fails among several", sideBySide, () => {
     });
     for (let at = 1; at <= 17; at++) await project.test(conditional(`Situation ${at}.`));
     const trace = await project.judged(await project.converse());
-    const left = trace.tests.filter(({ why }: Read) => why === "routing_unavailable");
+    const left = trace.tests.filter(({ why }) => why === "routing_unavailable");
     assert.ok([8, 9].includes(left.length));
-    for (const { reason } of left) assert.match(reason, /content filter/);
+    for (const { reason } of left) assert.match(reason!, /content filter/);
     const [run] = trace.runs;
-    assert.deepEqual([run.routing, run.outage, run.results.length], ["ok", true, 17 - left.length]);
+    assert.deepEqual([run!.routing, run!.outage, run!.results.length], ["ok", true, 17 - left.length]);
   });
 });

@@ -11,7 +11,6 @@ import {
   modelOf,
   openJudgedProject,
   plain,
-  type Read,
   semantic,
 } from "../support/judged-project.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -47,24 +46,24 @@ async function assertUnjudged(
   traceId: string,
   conditional: string,
   { code, reason }: { code: string; reason: RegExp },
-): Promise<Read> {
+) {
   const trace = await project.judged(traceId);
   const [run] = trace.runs;
   assert.deepEqual(checksOf(run), [
     ["plain", "passed"],
     ["judged", code],
   ]);
-  const [, judged] = run.results[0].checks;
-  assert.deepEqual([judged.outcome, judged.actual, judged.score ?? null], ["skipped", null, null]);
-  assert.match(judged.reason, reason);
+  const [, judged] = run!.results[0]!.checks;
+  assert.deepEqual([judged!.outcome, judged!.actual, judged!.score ?? null], ["skipped", null, null]);
+  assert.match(judged!.reason, reason);
   assert.deepEqual(
-    [run.routing, run.verdict, run.score, run.waiting, run.results.length],
+    [run!.routing, run!.verdict, run!.score, run!.waiting, run!.results.length],
     ["unavailable", "passed", 1, null, 1],
   );
-  assert.deepEqual(run.counts, { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 });
-  const why = trace.tests.find(({ testId }: Read) => testId === conditional);
-  assert.deepEqual([why.applied, why.why], [false, "routing_unavailable"]);
-  assert.match(why.reason, reason);
+  assert.deepEqual(run!.counts, { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 });
+  const why = trace.tests.find(({ testId }) => testId === conditional);
+  assert.deepEqual([why!.applied, why!.why], [false, "routing_unavailable"]);
+  assert.match(why!.reason!, reason);
   assert.ok(trace.notices.includes("routing_unavailable"));
   return trace;
 }
@@ -77,10 +76,10 @@ async function assertCalls(project: JudgedProject, traceId: string, states: stri
     states,
   );
   assert.equal(project.server.requests.length, states.length);
-  const { judging } = (await project.trace(traceId)).runs[0];
+  const { judging } = (await project.trace(traceId)).runs[0]!;
   const tokens = metered ? states.length : 0;
   assert.deepEqual(
-    [judging.calls, judging.inputTokens, judging.outputTokens],
+    [judging!.calls, judging!.inputTokens, judging!.outputTokens],
     [states.length, tokens * usage.prompt_tokens, tokens * usage.completion_tokens],
   );
   for (const call of calls) assert.equal(call.reason === null, call.state === "ok");
@@ -94,9 +93,9 @@ for (const provider of providers) {
         await makeTests(project);
         const traceId = await project.converse();
         const [run] = (await project.waiting(traceId)).runs;
-        assert.match(run.waiting.reason, reason);
-        assert.ok(Date.parse(run.waiting.nextTryAt) < Date.parse(run.waiting.until));
-        assert.deepEqual([run.state, run.verdict], ["running", null]);
+        assert.match(run!.waiting!.reason, reason);
+        assert.ok(Date.parse(run!.waiting!.nextTryAt) < Date.parse(run!.waiting!.until));
+        assert.deepEqual([run!.state, run!.verdict], ["running", null]);
         assert.deepEqual(checksOf(run), [
           ["plain", "passed"],
           ["judged", "waiting"],
@@ -105,10 +104,10 @@ for (const provider of providers) {
         const trace = await project.judged(traceId);
         const [ended] = trace.runs;
         assert.deepEqual(
-          [ended.id, ended.routing, ended.verdict, ended.outage, ended.waiting],
-          [run.id, "ok", "passed", false, null],
+          [ended!.id, ended!.routing, ended!.verdict, ended!.outage, ended!.waiting],
+          [run!.id, "ok", "passed", false, null],
         );
-        assert.equal(ended.results.length, 2);
+        assert.equal(ended!.results.length, 2);
         const states = (await project.calls(traceId)).map(call => call.state);
         assert.deepEqual(states.slice(-2), ["ok", "ok"]);
         assert.deepEqual(new Set(states.slice(0, -2)), new Set([state]));
@@ -126,10 +125,10 @@ for (const provider of providers) {
         code: "judge_unavailable",
         reason,
       });
-      assert.equal(trace.runs[0].outage, true);
-      const tries = Number(/(\d) tries/.exec(trace.runs[0].results[0].checks[1].reason)![1]);
+      assert.equal(trace.runs[0]!.outage, true);
+      const tries = Number(/(\d) tries/.exec(trace.runs[0]!.results[0]!.checks[1]!.reason)![1]);
       // Every try asks about scenarios. After the last one, the other questions are tried as long as there is time.
-      const calls: Read[] = await project.calls(traceId);
+      const calls = await project.calls(traceId);
       const kinds = calls.map(({ kind }) => kind);
       assert.equal(kinds.filter(kind => kind === "route").length, tries);
       const replies = kinds.length - tries;
@@ -146,8 +145,8 @@ for (const provider of providers) {
         const { conditional } = await makeTests(project);
         const traceId = await project.converse();
         const trace = await assertUnjudged(project, traceId, conditional, fault);
-        assert.equal(trace.runs[0].outage, true);
-        const outages = await project.get(`/api/agents/${project.agentId}/outages`);
+        assert.equal(trace.runs[0]!.outage, true);
+        const outages = await patient.client.read(`/api/agents/${project.agentId}/outages`);
         assert.equal(outages.traces, 1);
         const count = fault.calls * (fault.stops ? 1 : 2);
         await assertCalls(project, traceId, Array(count).fill(fault.state), fault.metered === true);
@@ -167,13 +166,13 @@ describe("a judge that matches scenarios but fails at replies", sideBySide, () =
       await makeTests(project);
       const traceId = await project.converse();
       const [run] = (await project.judged(traceId)).runs;
-      assert.deepEqual([run.routing, run.verdict, run.results.length], ["ok", "passed", 2]);
-      for (const { checks } of run.results) {
+      assert.deepEqual([run!.routing, run!.verdict, run!.results.length], ["ok", "passed", 2]);
+      for (const { checks } of run!.results) {
         assert.deepEqual(
-          checks.map((check: Read) => check.skipped ?? check.outcome),
+          checks.map(check => check.skipped ?? check.outcome),
           ["passed", fault.code],
         );
-        assert.match(checks[1].reason, fault.reason);
+        assert.match(checks[1]!.reason, fault.reason);
       }
     });
   }
@@ -195,12 +194,12 @@ describe("a judge that hangs", sideBySide, () => {
       const traceId = await project.converse();
       await eventually(async () => {
         const [run] = (await project.trace(traceId)).runs;
-        assert.equal(run.state, "running");
+        assert.equal(run!.state, "running");
         assert.deepEqual(checksOf(run), [
           ["plain", "passed"],
           ["judged", "waiting"],
         ]);
-        assert.equal(run.results[0].checks[1].reason, "The judge has not answered yet.");
+        assert.equal(run!.results[0]!.checks[1]!.reason, "The judge has not answered yet.");
       });
       held.resolve();
       const [run] = (await project.judged(traceId)).runs;
@@ -223,8 +222,8 @@ describe("a judge that hangs", sideBySide, () => {
         ["plain", "passed"],
         ["judged", "judge_unavailable"],
       ]);
-      assert.match(run.results[0].checks[1].reason, /^The judge did not answer in time/);
-      assert.deepEqual([run.verdict, run.outage], ["passed", true]);
+      assert.match(run!.results[0]!.checks[1]!.reason, /^The judge did not answer in time/);
+      assert.deepEqual([run!.verdict, run!.outage], ["passed", true]);
       const calls = await project.calls(traceId);
       assert.deepEqual(new Set(calls.map(({ state }) => state)), new Set(["later"]));
       assert.equal(calls.length, server.requests.length);
@@ -252,10 +251,10 @@ it("a redirect of the environment's judge is not followed, so neither prompt nor
       ["judged", "judge_unavailable"],
     ]);
     const reason = `The judge redirects elsewhere, which is not followed (${status}).`;
-    assert.equal(run.results[0].checks[1].reason, reason);
+    assert.equal(run!.results[0]!.checks[1]!.reason, reason);
     assert.deepEqual([server.requests.length, elsewhere.requests.length], [1, 0]);
     // The settings show the reason, and later traces do not ask this judge again.
-    const shown = await project.get(`/api/projects/${project.projectId}/judge`);
+    const shown = await patient.client.read(`/api/projects/${project.projectId}/judge`);
     assert.deepEqual([shown.source, shown.pausedReason], ["environment", reason]);
     await project.judged(await project.converse("It came to Lyon."));
     assert.equal(server.requests.length, 1);

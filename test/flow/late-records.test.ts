@@ -1,6 +1,9 @@
 // Log records after the evaluation of their trace: what it lacks is what its content lacks; and records that it has no room for.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { IngestionMinute } from "../../src/http/ingestion/schemas.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { newSpanId, newTraceId } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
@@ -9,11 +12,8 @@ import { jsonOf, refused, send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { resourceSpans } from "../wire/make-body.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
-
 let service: TestService;
-let agent: Read;
+let agent: Agent;
 before(async () => {
   const bounds = {
     requestSpansMax: 100,
@@ -97,14 +97,13 @@ test("records for which a trace has no room are rejected, or counted as dropped 
   assert.deepEqual(jsonOf(await sendLogs(...records(later).slice(1))), {});
   await sendSpans(callSpan(later, question));
   await eventually(async () => {
-    const { body } = await service.client.get(`/api/projects/${service.projectId}/ingestion`).expect(200);
-    const of = (code: string) =>
-      body.items.filter((one: Read) => one.code === code && one.serviceName === "late");
-    const sum = (items: Read[], read: (item: Read) => number) =>
+    const body = await service.client.read(`/api/projects/${service.projectId}/ingestion`);
+    const of = (code: string) => body.items.filter(one => one.code === code && one.serviceName === "late");
+    const sum = <T>(items: T[], read: (item: T) => number) =>
       items.reduce((total, item) => total + read(item), 0);
-    const dropped = (item: Read) =>
+    const dropped = (item: IngestionMinute) =>
       sum(
-        item.dropped.filter((one: Read) => one.reason === "no_room"),
+        item.dropped.filter(one => one.reason === "no_room"),
         one => one.records,
       );
     assert.equal(sum(of("OK"), dropped), 3);
@@ -112,6 +111,6 @@ test("records for which a trace has no room are rejected, or counted as dropped 
       sum(of("PARTIAL"), item => item.records),
       1,
     );
-    assert.deepEqual(of("PARTIAL")[0].reasons, [{ code: "PAYLOAD_TOO_LARGE", traces: 4 }]);
+    assert.deepEqual(of("PARTIAL")[0]!.reasons, [{ code: "PAYLOAD_TOO_LARGE", traces: 4 }]);
   });
 });

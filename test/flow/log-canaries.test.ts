@@ -9,8 +9,9 @@ import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import pg from "pg";
 import { sendJson } from "../support/agent-server.ts";
-import { type Client, makeTest, newClient, type Owner } from "../support/app.ts";
+import { makeTest, type Owner } from "../support/app.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf } from "../support/bodies.ts";
+import { type Client, newClient } from "../support/client.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { fillAccount, type Outside, startOutside } from "../support/filled-account.ts";
@@ -98,10 +99,10 @@ async function signUp(): Promise<Owner> {
   await client.post("/api/verification/confirm", { token }).expect(200);
   await client.post("/api/auth/sign-in/email", { email, password }).expect(200);
   canary(`session of ${email}`, decodeURIComponent(client.cookie).split("=")[1]!.split(".")[0]);
-  const { body } = await client.get("/api/auth/get-session").expect(200);
+  const body = await client.read("/api/auth/get-session");
   await client.post("/api/verification/confirm", { token }); // used
   const projects = await client.get("/api/projects").expect(200);
-  return { client, accountId: body.user.id, email, password, projectId: projects.body.items[0].id };
+  return { client, accountId: body!.user.id, email, password, projectId: projects.body.items[0]!.id };
 }
 
 /** Passwords, tokens and links, right and wrong. */
@@ -222,7 +223,7 @@ async function goThroughFailingPeers({ client }: Owner, agentId: string, key: st
     await sendWatched(key, { body: canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] }) });
     const { body } = await client.post(`/api/agents/${agentId}/launches`, { testIds: [id] }).expect(201);
     await eventually(async () => {
-      const { body: launch } = await client.get(`/api/launches/${body.id}`).expect(200);
+      const launch = await client.read(`/api/launches/${body.id}`);
       assert.equal(launch.state, "completed");
     });
     await client.post(`/api/agents/${agentId}/connection/test`, { input });
@@ -282,7 +283,7 @@ test("no secret and no content is in the log, in error responses or in metrics, 
   const key = await goThroughIngestion(owner, agent.body.id);
   await goThroughFailingPeers(owner, agent.body.id, key);
   await goThroughFaults(owner, agent.body.id, key);
-  answered.push((await watched(service.url).get("/metrics").expect(200)).body);
+  answered.push(String(await watched(service.url).read("/metrics")));
   assert.equal(await stopProcess(service), 0);
 
   // Warnings of Node itself are text, on standard error.

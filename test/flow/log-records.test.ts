@@ -1,24 +1,24 @@
 // Log records of GenAI events join the spans that they are about, whichever arrives first, and are evaluated with them.
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { expireRecords } from "../../src/store/traces/records.ts";
 import { recordedBody, recordings } from "../model/conventions/recordings.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { newSpanId, newTraceId } from "../support/bodies.ts";
+import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { exportSpans, openExporter } from "../support/exporters.ts";
 import { columnsWith } from "../support/leftovers.ts";
 import { sendEvents } from "../support/log-exporters.ts";
 import { callSpan, logsOf, questionRecord, replyRecord } from "../support/log-records.ts";
 import { fillList } from "../support/rows.ts";
-import { json, jsonOf, proto, send } from "../support/send.ts";
+import { json, jsonOf, proto, send, traceIdOf } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { resourceSpans } from "../wire/make-body.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 
 const limits = { debounceMs: 100, debounceCapMs: 1_000, traceSpansMax: 200_000, traceBytesMax: 268_435_456 };
 
@@ -28,9 +28,9 @@ before(async () => {
 });
 after(() => service.stop());
 
-const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+const read: Client["read"] = path => service.client.read(path);
 
-async function makeReader(otlpServiceName: string): Promise<Read> {
+async function makeReader(otlpServiceName: string) {
   const agent = await makeAgent(service.owner, { otlpServiceName });
   await service.client.patch(`/api/agents/${agent.id}`, { conventions: ["*"] }).expect(200);
   return agent;
@@ -45,13 +45,13 @@ const postLogs = (name: string, ...records: unknown[]) => post("/public/logs", l
 const postSpans = (name: string, spans: unknown[], headers?: Record<string, string>) =>
   post("/public/traces", { resourceSpans: [resourceSpans(name, spans)] }, headers);
 
-async function only(agent: Read): Promise<Read> {
+async function only(agent: Agent) {
   const { items } = await read(`/api/agents/${agent.id}/traces`);
   assert.equal(items.length, 1);
   return items[0];
 }
 
-const waiting = async (agent: Read) => {
+const waiting = async (agent: Agent) => {
   const { rows } = await service.db.pool.query(
     "select sum(length(record_keys) / 8)::int as records from waiting_records where agent_id = $1",
     [agent.id],
@@ -63,7 +63,7 @@ const runsOf = (traceId: string, states: string[]) =>
   eventually(async () => {
     const trace = await read(`/api/traces/${traceId}`);
     assert.deepEqual(
-      trace.runs.map((run: Read) => run.state),
+      trace.runs.map(run => run.state),
       states,
     );
     return trace;
@@ -94,17 +94,17 @@ describe("recorded exports of spans and log records", () => {
           assert.equal(answer.status, 200);
           assert.ok(answer.bytes.length <= 2, answer.bytes.toString());
         }
-        const { items } = (await account.client.get(`/api/agents/${agent.id}/traces`).expect(200)).body;
-        assert.deepEqual([items[0].userInput], expected["user input"]);
-        assert.deepEqual([items[0].responseText], expected.reply);
-        assert.equal(items[0].revision > 1, true);
-        const trace = (await account.client.get(`/api/traces/${items[0].id}`).expect(200)).body;
+        const { items } = await account.client.read(`/api/agents/${agent.id}/traces`);
+        assert.deepEqual([items[0]!.userInput], expected["user input"]);
+        assert.deepEqual([items[0]!.responseText], expected.reply);
+        assert.equal(items[0]!.revision > 1, true);
+        const trace = await account.client.read(`/api/traces/${items[0]!.id}`);
         assert.equal(trace.userId, expected.user);
         assert.deepEqual(
-          trace.toolCalls.map(({ name, arguments: args, result }: Read) => [
+          trace.toolCalls.map(({ name, arguments: args, result }) => [
             name,
             args,
-            result.result ?? result,
+            (result as { result?: unknown }).result ?? result,
           ]),
           [[expected["tool call"]!.name, expected["tool call"]!.args, expected["tool result"]]],
         );
@@ -127,21 +127,21 @@ describe("log records", () => {
     await postLogs("once", questionRecord(ids, "Where is my parcel?"));
     await postLogs("once", questionRecord(ids, "Where is my parcel?"));
     await postSpans("once", [callSpan(ids)]);
-    const first = await only(agent);
-    assert.deepEqual([first.userInput, first.revision], ["Where is my parcel?", 2]);
+    const first = (await only(agent))!;
+    assert.deepEqual([first!.userInput, first!.revision], ["Where is my parcel?", 2]);
     await postLogs("once", questionRecord(ids, "Where is my parcel?"));
-    assert.equal((await only(agent)).revision, 2);
+    assert.equal((await only(agent))!.revision, 2);
     await postLogs("once", questionRecord(ids, "Where is my parcel?"), replyRecord(ids, "In Lyon."));
-    const trace = await read(`/api/traces/${first.id}`);
+    const trace = await read(`/api/traces/${first!.id}`);
     assert.deepEqual([trace.revision, trace.responseText], [3, "In Lyon."]);
     assert.deepEqual(
-      trace.spans[0].log_records.map((one: Read) => [one.event_name, one.time_unix_nano]),
+      trace.spans[0]!.log_records!.map(one => [one.event_name, one.time_unix_nano]),
       [
         ["gen_ai.user.message", "1000"],
         ["gen_ai.choice", "2000"],
       ],
     );
-    assert.deepEqual(trace.spans[0].events, []);
+    assert.deepEqual(trace.spans[0]!.events, []);
     assert.equal(await waiting(agent), 0);
   });
 
@@ -163,7 +163,7 @@ describe("log records", () => {
       const exporter = openExporter(protocol, service);
       assert.equal(await exportSpans(exporter, memory.getFinishedSpans()), undefined);
       await exporter.shutdown();
-      const { userInput, responseText } = await only(agent);
+      const { userInput, responseText } = (await only(agent))!;
       assert.deepEqual([userInput, responseText], ["Where is my parcel?", "In Lyon."]);
     });
   }
@@ -176,8 +176,8 @@ describe("log records", () => {
     const later = { ...callSpan(other), startTimeUnixNano: "4000", endTimeUnixNano: "5000" };
     await postSpans("named", [later], { "x-request-id": "turn-1" });
     await postLogs("named", questionRecord(one, "First?"));
-    const row = await only(agent);
-    assert.deepEqual([row.externalId, row.userInput, row.responseText], ["turn-1", "First?", "Second."]);
+    const row = (await only(agent))!;
+    assert.deepEqual([row!.externalId, row!.userInput, row!.responseText], ["turn-1", "First?", "Second."]);
     assert.equal(await waiting(agent), 0);
   });
 
@@ -190,13 +190,13 @@ describe("log records", () => {
     assert.equal(await waiting(agent), 1);
     await postSpans("later", [callSpan(second)]);
     assert.equal(await waiting(agent), 0);
-    const row = await only(agent);
-    assert.equal(row.userInput, "Who is there?");
+    const row = (await only(agent))!;
+    assert.equal(row!.userInput, "Who is there?");
     const body = { platformId: agent.id, spans: [{ span_id: second.spanId, name: "whole" }] };
     const answer = await send(service, { body, headers: { "x-request-id": first.traceId } });
-    assert.equal(jsonOf(answer).traceId, row.id);
-    const trace = await read(`/api/traces/${row.id}`);
-    assert.deepEqual([trace.userInput, trace.spans[0].log_records], [null, undefined]);
+    assert.equal(traceIdOf(answer), row!.id);
+    const trace = await read(`/api/traces/${row!.id}`);
+    assert.deepEqual([trace.userInput, trace.spans[0]!.log_records], [null, undefined]);
   });
 
   it("that bring what an evaluated trace lacked schedule one further run, and others none", async () => {
@@ -205,14 +205,14 @@ describe("log records", () => {
     await makeTest(service.owner, agent.id, { passiveBehavior: "always_run", assertions });
     const ids = newIds();
     await postSpans("judged", [callSpan(ids)]);
-    const { id } = await only(agent);
+    const { id } = (await only(agent))!;
     await runsOf(id, ["completed"]);
     await postLogs("judged", replyRecord(ids, "In Lyon."));
     const trace = await runsOf(id, ["completed", "completed"]);
-    assert.deepEqual([trace.runs[0].verdict, trace.runs[0].revision], ["passed", 2]);
+    assert.deepEqual([trace.runs[0]!.verdict, trace.runs[0]!.revision], ["passed", 2]);
     // Another reply, the same again, and another system prompt bring nothing that the trace lacks.
     await postLogs("judged", replyRecord(ids, "In Lyon."), replyRecord(ids, "In Lyon, I said.", "2001"));
-    assert.equal((await only(agent)).revision, 3);
+    assert.equal((await only(agent))!.revision, 3);
     await runsOf(id, ["completed", "completed"]);
     const { rows } = await service.db.pool.query("select from runs where trace_id = $1", [id]);
     assert.equal(rows.length, 2);
@@ -240,12 +240,12 @@ describe("log records", () => {
     );
     const counted = await eventually(async () => {
       const { items } = await read(`/api/projects/${service.projectId}/ingestion`);
-      const found = (name: string) => items.find((one: Read) => one.serviceName === name);
-      assert.ok(found("counted") && found("uncounted"));
-      return [found("counted"), found("uncounted")];
+      const found = ["counted", "uncounted"].map(name => items.filter(one => one.serviceName === name));
+      assert.ok(found.every(({ length }) => length > 0));
+      return found.map(([first]) => first!);
     });
     assert.deepEqual(
-      counted.map(({ code, records, dropped, reasons }: Read) => [code, records, dropped, reasons]),
+      counted.map(({ code, records, dropped, reasons }) => [code, records, dropped, reasons]),
       [
         ["PARTIAL", 1, [{ reason: "no_content", records: 3 }], [{ code: "OTLP_ID_INVALID", traces: 1 }]],
         ["OK", 0, [{ reason: "no_conventions", records: 1 }], []],
@@ -262,8 +262,7 @@ describe("log records", () => {
       const agent = await makeAgent(account, { otlpServiceName: `late-${first}` });
       await account.client.patch(`/api/agents/${agent.id}`, { conventions: ["*"] }).expect(200);
       const ids = newIds();
-      const logsBy = (name: string) =>
-        logsOf([questionRecord(ids, "Where?")], name)["resourceLogs"] as Read[];
+      const logsBy = (name: string) => logsOf([questionRecord(ids, "Where?")], name).resourceLogs;
       const resourceLogs = [...logsBy("silent"), ...logsBy(`late-${first}`)];
       const spans = { resourceSpans: [resourceSpans(`late-${first}`, [callSpan(ids)])] };
       const requests = [
@@ -272,8 +271,8 @@ describe("log records", () => {
       ];
       if (first === "records") requests.reverse();
       for (const request of requests) assert.deepEqual(jsonOf(await send(to, request)), {});
-      const { items } = (await account.client.get(`/api/agents/${agent.id}/traces`).expect(200)).body;
-      assert.equal(items[0].userInput, "Where?");
+      const { items } = await account.client.read(`/api/agents/${agent.id}/traces`);
+      assert.equal(items[0]!.userInput, "Where?");
       assert.deepEqual([await waiting(silent), await waiting(agent)], [0, 0]);
     });
   }
@@ -286,7 +285,7 @@ describe("log records", () => {
     await postSpans("gone", [callSpan(joined)], { "x-request-id": "turn-9" });
     await postLogs("gone", questionRecord(joined, secret), questionRecord(absent, secret));
     assert.equal(await waiting(agent), 1);
-    const { id } = await only(agent);
+    const { id } = (await only(agent))!;
     await service.client.delete(`/api/traces/${id}`).expect(204);
     assert.deepEqual(await columnsWith(service.databaseUrl, secret), []);
     assert.deepEqual(await columnsWith(service.databaseUrl, joined.traceId), []);

@@ -88,17 +88,17 @@ test("each turn is evaluated on the trace that the agent's instrumentation sent,
     assert.notEqual(answer.body.finishedAt, null);
     return answer;
   });
-  const { body: run } = await service.client.get(`/api/runs/${ended.runs[0].id}`).expect(200);
+  const run = await service.client.read(`/api/runs/${ended.runs[0]!.id}`);
   assert.equal(run.verdict, "passed", JSON.stringify(run.results));
   assert.deepEqual(
-    run.turns.map((turn: { arrived: boolean }) => turn.arrived),
+    run.turns!.map(turn => turn.arrived),
     [true, true],
   );
   assert.deepEqual(run.notices, []);
   assert.equal(server.requests[0]?.body.conversation, server.requests[1]?.body.conversation);
   assert.equal(server.requests[1]?.body.before.length, 2);
-  for (const { traceId, w3cTraceId } of run.turns) {
-    const { body: shown } = await service.client.get(`/api/traces/${traceId}`).expect(200);
+  for (const { traceId, w3cTraceId } of run.turns!) {
+    const shown = await service.client.read(`/api/traces/${traceId}`);
     assert.deepEqual([shown.kind, shown.path, shown.externalId], ["test_run", "otlp", w3cTraceId]);
     assert.deepEqual(
       shown.runs.map(({ kind }: { kind: string }) => kind),
@@ -106,8 +106,6 @@ test("each turn is evaluated on the trace that the agent's instrumentation sent,
     );
     assert.deepEqual(shown.notices, []);
   }
-  const { body: tests } = await service.client
-    .get(`/api/agents/${service.agent.id}/traces?kind=test_run`)
-    .expect(200);
+  const tests = await service.client.read(`/api/agents/${service.agent.id}/traces?kind=test_run`);
   assert.equal(tests.items.length, 2);
 });

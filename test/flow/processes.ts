@@ -5,8 +5,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { newClient, type Owner } from "../support/app.ts";
+import type { Owner } from "../support/app.ts";
 import { childEnv } from "../support/child-env.ts";
+import { newClient } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { variablesOf } from "../support/postgres.ts";
 

@@ -18,11 +18,8 @@ import {
   redacted,
   rules,
 } from "../support/private-project.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { send, traceIdOf } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 
 let service: TestService;
 before(async () => {
@@ -34,8 +31,8 @@ const newProject = (settings?: object | null) => makePrivateProject(service, set
 const post = ({ key }: PrivateProject, body: object, more: object = {}) =>
   send({ url: service.url, key }, { body, ...more });
 
-async function readTrace(traceId: string): Promise<Read> {
-  return (await service.client.get(`/api/traces/${traceId}`).expect(200)).body;
+async function readTrace(traceId: string) {
+  return await service.client.read(`/api/traces/${traceId}`);
 }
 
 test("from the moment the settings are answered, nothing is stored by the former ones", async () => {
@@ -47,7 +44,7 @@ test("from the moment the settings are answered, nothing is stored by the former
   const sending = (async () => {
     while (!stop) {
       const after = saved;
-      const one = post(project, canonicalTrace(project.agentId)).then(answer => jsonOf(answer).traceId);
+      const one = post(project, canonicalTrace(project.agentId)).then(answer => traceIdOf(answer));
       sent.push(one);
       const id = await one;
       if (after) later.push(id);
@@ -71,21 +68,23 @@ test("from the moment the settings are answered, nothing is stored by the former
 test("a replaced key gives the same person another pseudonym", async () => {
   const project = await newProject({ pseudonyms: ["user.id"] });
   const userOf = async () =>
-    (await readTrace(jsonOf(await post(project, canonicalTrace(project.agentId))).traceId)).userId;
+    (await readTrace(traceIdOf(await post(project, canonicalTrace(project.agentId))))).userId;
   const first = await userOf();
-  assert.match(first, /^p_/);
+  assert.match(first!, /^p_/);
   assert.equal(await userOf(), first);
   await service.client.post(`${project.path}/pseudonym-key`).expect(200);
   const second = await userOf();
-  assert.match(second, /^p_/);
+  assert.match(second!, /^p_/);
   assert.notEqual(second, first);
 });
 
 /** What the trace says of each of its spans: its response and the texts of its log records. */
-async function textsOf(traceId: string): Promise<Read> {
-  const { spans, revision } = (await service.client.get(`/api/traces/${traceId}/raw`).expect(200)).body;
-  const said = spans.map((span: Read) => span.attributes["gen_ai.response.text"]);
-  const logged = spans.flatMap((span: Read) => (span.log_records ?? []).map((one: Read) => one.body.content));
+async function textsOf(traceId: string) {
+  const { spans, revision } = await service.client.read(`/api/traces/${traceId}/raw`);
+  const said = spans.map(span => span.attributes["gen_ai.response.text"]);
+  const logged = spans.flatMap(span =>
+    (span.log_records ?? []).map(one => (one.body as { content: string }).content),
+  );
   return { said, logged, revision };
 }
 
@@ -187,13 +186,13 @@ test("a batch that waits to be merged while rules or settings change is stored b
     await change(project);
     await merge.commit();
     assert.equal((await merged).status, 200);
-    const { spans } = (await service.client.get(`/api/traces/${stored}/raw`).expect(200)).body;
-    const texts = spans.map((span: Read) => [
+    const { spans } = await service.client.read(`/api/traces/${stored}/raw`);
+    const texts = spans.map(span => [
       span.attributes["gen_ai.prompt"],
       span.attributes["gen_ai.response.text"],
     ]);
     assert.deepEqual(
-      texts.filter(([, said]: Read) => said !== "the first"),
+      texts.filter(([, said]) => said !== "the first"),
       [then],
     );
     const left = then[1] === text ? ["trace_batches.spans"] : [];

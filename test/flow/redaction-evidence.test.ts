@@ -1,8 +1,11 @@
 // What checks copy of a trace says where privacy rules had changed it: a typed placeholder is none.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { Check } from "../../src/model/run/run.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeTest } from "../support/app.ts";
+import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { obliging, startJudgeServer } from "../support/judge-server.ts";
 import {
@@ -11,11 +14,8 @@ import {
   makePrivateProject,
   type PrivateProject,
 } from "../support/private-project.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { jsonOf, send, traceIdOf } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 
 let service: TestService;
 before(async () => {
@@ -23,15 +23,18 @@ before(async () => {
 });
 after(() => service.stop());
 
-const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+const read: Client["read"] = path => service.client.read(path);
 const ownerOf = ({ projectId }: PrivateProject) => ({ ...service.owner, projectId });
 
 /** Path, rule and start of what stands for an email in the texts of a check. */
-function redactedIn(check: Read): [path: string, rule: string, start: number][] {
-  return (check.redactions ?? []).flatMap(({ path, rule, places }: Read) =>
+function redactedIn(check: Check): [path: string, rule: string, start: number][] {
+  return (check.redactions ?? []).flatMap(({ path, rule, places }) =>
     places.map(([start, end]: [number, number]) => {
       const steps = path.replaceAll("]", "").split(/[.[]/);
-      const text: string = steps.reduce((value: Read, step: string) => value[step], check);
+      const text = steps.reduce<unknown>(
+        (value, step) => (value as Record<string, unknown>)[step],
+        check,
+      ) as string;
       assert.equal(text.slice(start, end), "[email]");
       return [path, rule, start];
     }),
@@ -67,28 +70,30 @@ test("values, matches, arguments and quotations of a live trace say where they w
       { type: "semantic", criteria: ["Says whom to write to"] },
     ],
   });
-  const body: Read = canonicalTrace(agentId, `[email] is what I said, write to ${canary}.`);
-  const [root] = body.spans;
-  root.attributes.contact = { typed: "[email]", to: canary };
+  const body: { platformId: string; spans: { attributes: object }[] } = canonicalTrace(
+    agentId,
+    `[email] is what I said, write to ${canary}.`,
+  );
+  const root = body.spans[0]!;
+  Object.assign(root.attributes, { contact: { typed: "[email]", to: canary } });
+  const tool = { span_id: "tool", parent_span_id: "root", name: "Mail" };
   body.spans.push({
     ...root,
-    span_id: "tool",
-    parent_span_id: "root",
-    name: "Mail",
+    ...tool,
     attributes: {
       "gen_ai.tool.name": "mail",
       "gen_ai.tool.call.arguments": JSON.stringify({ about: "[email]", to: canary }),
     },
   });
-  const { traceId } = await jsonOf(await send(service, { key: project.key, body }));
+  const traceId = traceIdOf(await send(service, { key: project.key, body }));
   const checks = await eventually(async () => {
     const [run] = (await read(`/api/traces/${traceId}`)).runs;
-    assert.equal(run.state, "completed");
-    return run.results[0].checks;
+    assert.equal(run!.state, "completed");
+    return run!.results[0]!.checks;
   });
   const at = (path: string, place: number) => [path, "email", place];
   assert.deepEqual(
-    checks.map((check: Read) => [check.type, check.outcome, redactedIn(check)]),
+    checks.map(check => [check.type, check.outcome, redactedIn(check)]),
     [
       ["response_regex", "passed", [at("evidence[0].value", 33), at("match.after", 11)]],
       ["response_regex", "skipped", [at("evidence[0].value", 33), at("actual", 33)]],
@@ -137,9 +142,9 @@ test("a manual run's copies of replies say where they were redacted, turn by tur
     assert.notEqual(one.finishedAt, null);
     return one;
   });
-  const run = await read(`/api/runs/${launch.runs[0].id}`);
+  const run = await read(`/api/runs/${launch.runs[0]!.id}`);
   assert.deepEqual(
-    run.results[0].checks.map((check: Read) => [check.evidence[0].turn, redactedIn(check)]),
+    run.results[0]!.checks.map(check => [check.evidence[0]!.turn, redactedIn(check)]),
     [1, 2].map(turn => [
       turn,
       [
@@ -169,14 +174,14 @@ test("reasons of backtests and of scenarios that are tried say what was redacted
   const sent = await send({ url: service.url, key: project.key }, { body: canonicalTrace(agentId, text) });
   jsonOf(sent);
   const semantic = { type: "semantic", criteria: ["Says to whom it writes"] };
-  const tried = async (test: object): Promise<Read> => {
-    const { id } = (await makeTest(ownerOf(project), agentId, { assertions: [semantic], ...test })) as Read;
+  const tried = async (test: object) => {
+    const { id } = await makeTest(ownerOf(project), agentId, { assertions: [semantic], ...test });
     const { body } = await service.client
       .post(`/api/agents/${agentId}/backtests`, { testId: id, traces: 10, judge: true })
       .expect(201);
     await eventually(async () => assert.equal((await read(`/api/backtests/${body.id}`)).state, "completed"));
     const [result] = (await read(`/api/backtests/${body.id}/results`)).items;
-    return result;
+    return result!;
   };
   const failed = await tried({ passiveBehavior: "always_run" });
   const skipped = await tried({ passiveBehavior: "run_when_relevant", scenario: "Asks about the weather" });
@@ -193,27 +198,25 @@ test("reasons of backtests and of scenarios that are tried say what was redacted
     await service.client.put(`/api/projects/${own.projectId}/judge`, connection).expect(200);
     const assertions = [{ type: "semantic", criteria: ["Greets"] }];
     await makeTest(ownerOf(own), own.agentId, { passiveBehavior: "always_run", assertions });
-    const { traceId } = jsonOf(
+    const traceId = traceIdOf(
       await send({ url: service.url, key: own.key }, { body: canonicalTrace(own.agentId, text) }),
     );
     const run = await eventually(async () => {
       const found = (await read(`/api/traces/${traceId}`)).runs[0];
-      assert.equal(found.state, "completed");
+      assert.equal(found!.state, "completed");
       return found;
     });
-    const calls = (await read(`/api/runs/${run.id}/calls`)).items.filter(
-      ({ kind }: Read) => kind === "semantic",
-    );
+    const calls = (await read(`/api/runs/${run!.id}/calls`)).items.filter(({ kind }) => kind === "semantic");
     assert.ok(calls.length > 0);
     for (const { material, materialRedactions, answerRedactions } of calls) {
-      const shown = materialRedactions.map(({ rule, places }: Read) => [
+      const shown = materialRedactions.map(({ rule, places }) => [
         rule,
         [...new Set(places.map(([from, to]: [number, number]) => material.slice(from, to)))],
         places.length === material.split("[email]").length - 1,
       ]);
       assert.deepEqual(shown, [["email", ["[email]"], true]], JSON.stringify(settings));
       assert.deepEqual(
-        answerRedactions.map(({ rule }: Read) => rule),
+        answerRedactions.map(({ rule }) => rule),
         ["email"],
       );
     }
@@ -221,7 +224,7 @@ test("reasons of backtests and of scenarios that are tried say what was redacted
   const { body } = await service.client
     .post(`/api/agents/${agentId}/tests/try-scenario`, { scenario: "Asks for a letter", estimate: false })
     .expect(200);
-  const [{ input, redactions, reason, reasonRedactions }] = body.items;
+  const { input, redactions, reason, reasonRedactions } = body.items[0]!;
   assert.equal(input, "Write to [email]. What does [order] mean?");
   assert.deepEqual(redactions, [{ rule: "email", places: [[9, 16]] }]);
   assert.equal(reason, said);

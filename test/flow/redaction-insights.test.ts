@@ -57,8 +57,8 @@ test("redactions are counted by rule, hour and day, and equal a recount of the s
   }
   assert.deepEqual(recount, { email: 8, order: 8, card: 4, pseudonym: 3 });
   for (const interval of ["hour", "day"]) {
-    const path = `/api/agents/${agent.id}/insights/redactions?interval=${interval}`;
-    const { body } = await service.client.get(path).expect(200);
+    const path = `/api/agents/${agent.id}/insights/redactions?interval=${interval}` as const;
+    const body = await service.client.read(path);
     const shown = Object.fromEntries(
       body.series.map(({ rule, points, total }: Series) => {
         assert.equal(
@@ -71,7 +71,7 @@ test("redactions are counted by rule, hour and day, and equal a recount of the s
     assert.deepEqual(shown, recount);
     assert.equal(body.total, 23);
   }
-  const { body } = await service.client.get(`/api/agents/${quiet.id}/insights/redactions`).expect(200);
+  const body = await service.client.read(`/api/agents/${quiet.id}/insights/redactions`);
   assert.deepEqual([body.series, body.total], [[], 0]);
   const stranger = await service.signUp();
   await stranger.client.get(`/api/agents/${agent.id}/insights/redactions`).expect(404);

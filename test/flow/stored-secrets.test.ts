@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { startAgentServer } from "../support/agent-server.ts";
-import { type Client, makeAgent, makeTest, newClient } from "../support/app.ts";
+import { makeAgent, makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf } from "../support/bodies.ts";
+import { type Client, newClient } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { columnsWith } from "../support/leftovers.ts";
 import { freshDatabase } from "../support/postgres.ts";
@@ -33,7 +34,7 @@ test("a stored secret is used after a restart, must be entered again under anoth
   const first = await start();
   assert.match(first.logs.join("\n"), /private addresses: 127\.0\.0\.0\/8, ::1/);
   const { id } = await makeAgent(first.owner);
-  const path = `/api/agents/${id}/connection`;
+  const path = `/api/agents/${id}/connection` as const;
   const document = {
     url: agentServer.url,
     bodyTemplate: '{"message": "{{input}}"}',
@@ -53,8 +54,8 @@ test("a stored secret is used after a restart, must be entered again under anoth
 
   const third = await start({ secretKey: "ab".repeat(32) });
   const client = signedIn(third);
-  const { body } = await client.get(path).expect(200);
-  assert.deepEqual(body.connection.headers, [{ name: "Authorization", secret: true, set: false }]);
+  const body = await client.read(path);
+  assert.deepEqual(body.connection!.headers, [{ name: "Authorization", secret: true, set: false }]);
   const refused = await client.post(`${path}/test`, { input: "Hello" }).expect(409);
   assert.match(refused.body.message, /encrypted with another key/);
   const { issues } = (await client.put(path, body.connection).expect(400)).body;
@@ -84,7 +85,7 @@ test("without the key that pseudonyms were made with, nothing is stored in their
   const first = await start();
   client = first.client;
   const { projectId, agent, key } = first;
-  const privacy = `/api/projects/${projectId}/privacy`;
+  const privacy = `/api/projects/${projectId}/privacy` as const;
   await client.put(privacy, { builtIn: ["*"], pseudonyms: ["user.id", "gen_ai.input.messages"] }).expect(200);
   const user = "user-4711@example.com";
   const post = async ({ url }: TestService, attributes: object) => {
@@ -97,10 +98,10 @@ test("without the key that pseudonyms were made with, nothing is stored in their
   const userOf = async (service: TestService) => {
     const { status, body } = await post(service, { "user.id": user, text: `I am ${user}` });
     assert.equal(status, 201);
-    return (await client.get(`/api/traces/${body.traceId}`).expect(200)).body.userId;
+    return (await client.read(`/api/traces/${body.traceId as string}`)).userId;
   };
   const pseudonym = await userOf(first);
-  assert.match(pseudonym, /^p_/);
+  assert.match(pseudonym!, /^p_/);
   await first.stop();
 
   await rename(keyFile, `${keyFile}.kept`);
@@ -121,7 +122,7 @@ test("without the key that pseudonyms were made with, nothing is stored in their
   await client.put(privacy, { builtIn: ["*"], pseudonyms: ["user.id", "gen_ai.input.messages"] }).expect(200);
   assert.equal((await post(second, { "user.id": user })).status, 503);
   assert.equal((await post(second, { text: `I am ${user}` })).status, 201);
-  assert.equal((await client.get(`${privacy}/pseudonym-key`).expect(200)).body.readable, false);
+  assert.equal((await client.read(`${privacy}/pseudonym-key`)).readable, false);
   // The trace of a manual run has one of the attributes, too.
   await client
     .put(`/api/agents/${agent.id}/connection`, {
@@ -135,12 +136,12 @@ test("without the key that pseudonyms were made with, nothing is stored in their
   });
   const launch = await client.post(`/api/agents/${agent.id}/launches`, { testIds: [id] }).expect(201);
   const ended = await eventually(async () => {
-    const { body } = await client.get(`/api/launches/${launch.body.id}`).expect(200);
+    const body = await client.read(`/api/launches/${launch.body.id}`);
     assert.notEqual(body.finishedAt, null);
     return body;
   });
-  assert.equal(ended.runs[0].state, "error");
-  assert.match(ended.runs[0].error, /pseudonyms/);
+  assert.equal(ended.runs[0]!.state, "error");
+  assert.match(ended.runs[0]!.error!, /pseudonyms/);
   assert.deepEqual(await columnsWith(database.url, "user-4711"), []);
   await second.stop();
 
@@ -153,6 +154,6 @@ test("without the key that pseudonyms were made with, nothing is stored in their
   const fourth = await start();
   await client.post(`${privacy}/pseudonym-key`).expect(200);
   const replaced = await userOf(fourth);
-  assert.match(replaced, /^p_/);
+  assert.match(replaced!, /^p_/);
   assert.notEqual(replaced, pseudonym);
 });

@@ -1,10 +1,12 @@
 // Two processes on one database are one service: neither loses, duplicates or accepts what the other rejects.
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { zstdDecompressSync } from "node:zlib";
+import type { Span } from "../../src/model/trace/trace.ts";
 import type { Database } from "../../src/store/db.ts";
-import { makeAgent, makeKey, newClient, type Owner } from "../support/app.ts";
+import { makeAgent, makeKey, type Owner } from "../support/app.ts";
 import {
   canonicalBody,
   canonicalSpan,
@@ -13,10 +15,11 @@ import {
   newSpanId,
   newTraceId,
 } from "../support/bodies.ts";
+import { newClient } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { logsOf, questionRecord } from "../support/log-records.ts";
 import { freshDatabase, openFresh } from "../support/postgres.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { send, traceIdOf } from "../support/send.ts";
 import { keepAliveClient } from "./keep-alive.ts";
 import {
   type Bootstrapped,
@@ -50,18 +53,14 @@ after(async () => {
 
 const at = (index: number, key = made.apiKey) => ({ url: nodes[index % 2]!.url, key });
 
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
+const detail = async (traceId: string) => await owner.client.read(`/api/traces/${traceId}`);
 
-const detail = async (traceId: string): Promise<Read> =>
-  (await owner.client.get(`/api/traces/${traceId}`).expect(200)).body;
-
-async function find(externalId: string): Promise<Read[]> {
+async function find(externalId: string) {
   const query = new URLSearchParams({ externalId });
-  return (await owner.client.get(`/api/agents/${made.agentId}/traces?${query}`).expect(200)).body.items;
+  return (await owner.client.read(`/api/agents/${made.agentId}/traces?${query}`)).items;
 }
 
-const attributesOf = (spans: Read) => spans.map((span: Read) => span.attributes);
+const attributesOf = (spans: Span[]) => spans.map(span => span.attributes);
 
 describe("two processes", () => {
   it("lose no span of one trace whose batches reach both at the same time", async () => {
@@ -76,9 +75,9 @@ describe("two processes", () => {
       assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
       const [listed, ...more] = await find(traceId);
       assert.deepEqual(more, []);
-      const trace = await detail(listed.id);
+      const trace = await detail(listed!.id);
       assert.deepEqual(
-        new Set(trace.spans.map((span: Read) => span.span_id)),
+        new Set(trace.spans.map(span => span.span_id)),
         new Set(spans.map(span => span["spanId"])),
       );
     }
@@ -98,9 +97,11 @@ describe("two processes", () => {
       assert.equal(statuses.filter(status => status === 200).length, 7);
       const [listed, ...more] = await find(`race-${round}`);
       assert.deepEqual(more, []);
-      assert.equal(new Set(answers.map(answer => jsonOf(answer).traceId)).size, 1);
-      const { spans } = await detail(listed.id);
-      assert.ok(bodies.some(body => isDeepStrictEqual(attributesOf(body["spans"]), attributesOf(spans))));
+      assert.equal(new Set(answers.map(answer => traceIdOf(answer))).size, 1);
+      const { spans } = await detail(listed!.id);
+      assert.ok(
+        bodies.some(body => isDeepStrictEqual(attributesOf(body["spans"] as Span[]), attributesOf(spans))),
+      );
     }
   });
 

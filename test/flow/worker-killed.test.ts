@@ -6,7 +6,7 @@ import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
 import { obliging, silence, startJudgeServer } from "../support/judge-server.ts";
 import { freshDatabase } from "../support/postgres.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { send, traceIdOf } from "../support/send.ts";
 import { bootstrapped, signedIn, startProcess, stopProcesses } from "./processes.ts";
 
 const judge = await startJudgeServer(() => silence);
@@ -34,10 +34,9 @@ it("a killed worker's run is taken over by another and has one result per test",
   }
   const spans = [canonicalSpan({ attributes: { "gen_ai.response.text": "Hello" } })];
   const to = { url: http.url, key: made.apiKey };
-  const { traceId } = jsonOf(await send(to, { body: canonicalBody(made.agentId, { spans }) }));
+  const traceId = traceIdOf(await send(to, { body: canonicalBody(made.agentId, { spans }) }));
   // biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-  const runs = async (): Promise<any[]> =>
-    (await owner.client.get(`/api/traces/${traceId}`).expect(200)).body.runs;
+  const runs = async (): Promise<any[]> => (await owner.client.read(`/api/traces/${traceId}`)).runs;
 
   await judge.arrived(1);
   const [begun] = await runs();

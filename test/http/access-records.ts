@@ -24,7 +24,7 @@ export async function storeRecords(
   await owner.client.put(`/api/agents/${agent.id}/webhook`, { url: "https://example.com/hook" }).expect(200);
   const stored = await storeTrace(service, agent.id, keys);
   const made = async (path: string, body?: object) =>
-    (await owner.client.post(path, body).expect(201)).body.id as string;
+    ((await owner.client.create(path, body)) as { id: string }).id;
   const view = { name: "Failed", search: { verdict: "failed" } };
   const { body } = await owner.client.post(`/api/agents/${agent.id}/trace-views`, view).expect(200);
   const records = {
@@ -100,7 +100,7 @@ export async function strangeIdentities(service: TestApp, owner: Owner): Promise
   const expired = await session();
   const { body } = await expired.get("/api/auth/get-session").expect(200);
   await db.pool.query("update sessions set expires_at = now() - interval '1 second' where token = $1", [
-    body.session.token,
+    body!.session.token,
   ]);
   const ended = await session();
   const { cookie } = ended;

@@ -1,20 +1,15 @@
 // Every route of the service, from its route table, called with every identity: who is admitted, and what the others are told.
+
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { wrongPaths } from "../../src/http/ingestion/wrong-paths.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
-import {
-  makeAgent,
-  makeKey,
-  makeTest,
-  type Owner,
-  type Reply,
-  startTestApp,
-  type TestApp,
-} from "../support/app.ts";
+import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf } from "../support/bodies.ts";
+import type { Reply } from "../support/client.ts";
+import { refusalIn } from "../support/client.ts";
 import { startWholeApp } from "../support/whole-app.ts";
 import { type Caller, callers } from "./access.ts";
 import { type Headers, type Records, storeRecords, strangeIdentities } from "./access-records.ts";
@@ -54,7 +49,7 @@ function pathOf(url: string, id = records[nounOf(url)] ?? ""): string {
   return url.endsWith("/compare") ? `${path}?with=${records["launches"]}` : path;
 }
 
-function call({ method, url }: Route, headers: Headers, id?: string): Promise<Reply> {
+function call({ method, url }: Route, headers: Headers, id?: string): Promise<Reply<unknown>> {
   return service.client().request(method, pathOf(url, id), bodyOf(method), headers);
 }
 
@@ -62,9 +57,10 @@ const internal =
   /\bat \S+:\d+|\.ts\b|node_modules|better-auth|pg_|relation "|select |insert into|duplicate key/i;
 
 /** What the client learns, without the request's id. Nothing in it is of the service's inside. */
-function told({ status, body }: Reply, name: string): string {
+function told(reply: Reply<unknown>, name: string): string {
+  const { status, body } = reply;
   if (status < 400) return JSON.stringify([status, body]);
-  const { requestId, ...rest } = body;
+  const { requestId, ...rest } = refusalIn(reply);
   assert.match(requestId, /^[0-9a-f-]{36}$/, name);
   const fields = Object.keys(rest).filter(key => !["code", "message", "hint", "issues"].includes(key));
   assert.deepEqual(fields, [], name);
@@ -81,7 +77,7 @@ test("routes of the API are 401 for everybody who is no account's user, whatever
     const replies = Object.entries(strangers).map(async ([identity, headers]) => {
       const reply = await call(route, headers);
       const name = `${nameOf(route)} with ${identity}`;
-      assert.deepEqual([reply.status, reply.body.code], [401, "UNAUTHORIZED"], name);
+      assert.deepEqual([reply.status, refusalIn(reply).code], [401, "UNAUTHORIZED"], name);
       told(reply, name);
     });
     await Promise.all(replies);
@@ -106,7 +102,7 @@ test("an access token is 403 where only a session may, also for a record of its 
   const headers = { authorization: `Bearer ${body.token}` };
   for (const route of of("session")) {
     const reply = await call(route, headers);
-    assert.deepEqual([reply.status, reply.body.code], [403, "FORBIDDEN"], nameOf(route));
+    assert.deepEqual([reply.status, refusalIn(reply).code], [403, "FORBIDDEN"], nameOf(route));
     told(reply, nameOf(route));
   }
 });
@@ -157,8 +153,8 @@ test("a record of another account, an unknown id and a malformed id are the same
 
 test("a reference to another account's record, in a body or a query, is answered like one to nothing", async () => {
   const own = await makeAgent(stranger);
-  const agents = `/api/agents/${own.id}`;
-  const projects = `/api/projects/${stranger.projectId}`;
+  const agents = `/api/agents/${own.id}` as const;
+  const projects = `/api/projects/${stranger.projectId}` as const;
   await makeTest(stranger, own.id);
   const launch = (await stranger.client.post(`${agents}/launches`).expect(201)).body.id;
   type Reference = [
@@ -222,7 +218,7 @@ test("/public/traces takes a key that is valid now, of this project and this age
   for (const [identity, headers] of Object.entries(refused)) {
     for (const sent of [canonical, otlp()]) {
       const reply = await send(headers, sent);
-      assert.deepEqual([reply.status, reply.body.code], [401, "UNAUTHORIZED"], identity);
+      assert.deepEqual([reply.status, refusalIn(reply).code], [401, "UNAUTHORIZED"], identity);
       told(reply, identity);
     }
   }
@@ -238,15 +234,15 @@ test("/public/traces takes a key that is valid now, of this project and this age
     told(reply, "a key");
     return { ...reply, text: told(reply, "a key").replaceAll("nobody's", agent.otlpServiceName!) };
   };
-  assert.equal((await answer(unverified, canonical)).body.code, "EMAIL_NOT_VERIFIED");
+  assert.equal(refusalIn(await answer(unverified, canonical)).code, "EMAIL_NOT_VERIFIED");
   const missing = await answer(elsewhere, nothing);
-  assert.equal(missing.body.code, "CUSTOM_API_PLATFORM_NOT_FOUND");
+  assert.equal(refusalIn(missing).code, "CUSTOM_API_PLATFORM_NOT_FOUND");
   assert.equal((await answer(elsewhere, canonical)).text, missing.text);
   assert.equal((await answer(ofOther, canonical)).text, (await answer(ofOther, nothing)).text);
   const unnamed = await answer(elsewhere, unknown);
-  assert.deepEqual([unnamed.status, unnamed.body.code], [404, "OTLP_PLATFORM_NOT_FOUND"]);
+  assert.deepEqual([unnamed.status, refusalIn(unnamed).code], [404, "OTLP_PLATFORM_NOT_FOUND"]);
   assert.equal((await answer(elsewhere, otlp())).text, unnamed.text);
-  assert.equal((await answer(ofOther, otlp())).body.code, "OTLP_PLATFORM_NOT_ALLOWED");
+  assert.equal(refusalIn(await answer(ofOther, otlp())).code, "OTLP_PLATFORM_NOT_ALLOWED");
   const { key } = await makeKey(owner);
   assert.equal((await answer(key, canonical)).status, 201);
   assert.equal((await answer(key, otlp())).status, 200);
@@ -265,7 +261,7 @@ test("the owner can use each of these endpoints, and nothing of the owner's was 
 });
 
 test("a list contains nothing of another account", async () => {
-  const { body } = await stranger.client.get("/api/projects").expect(200);
+  const body = await stranger.client.read("/api/projects");
   assert.deepEqual(
     body.items.map((item: { id: string }) => item.id),
     [stranger.projectId],

@@ -9,7 +9,7 @@ import { EventPublisher } from "../../src/store/events.ts";
 import { makeAgent, makeKey, makeTest, type Owner } from "../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
-import { jsonOf, send } from "../support/send.ts";
+import { send, traceIdOf } from "../support/send.ts";
 import { serviceName, startTestService, type TestService } from "../support/service.ts";
 
 let service: TestService;
@@ -69,14 +69,14 @@ async function listen({ client }: Owner, query = "", headers = {}): Promise<Stre
 }
 
 async function store(agentId = service.agent.id, key = service.key): Promise<string> {
-  return jsonOf(await send(service, { key, body: canonicalBody(agentId) })).traceId;
+  return traceIdOf(await send(service, { key, body: canonicalBody(agentId) }));
 }
 
 test("a stored trace, its replacement, its merge and its deletion are each sent as such", async () => {
   const stream = await listen(service.owner);
   const agentId = service.agent.id;
   const headers = { "x-request-id": "heard" };
-  const { traceId } = jsonOf(await send(service, { headers, body: canonicalBody(agentId) }));
+  const traceId = traceIdOf(await send(service, { headers, body: canonicalBody(agentId) }));
   await stream.find(event => event.type === "trace" && event.change === "created");
   await send(service, { headers, body: canonicalBody(agentId) });
   await send(service, { headers, ...encodings.json(exportOf([exportedSpan()], serviceName)) });
@@ -104,7 +104,7 @@ test("a completed run is sent with its verdict, and can be read by then", async 
     state: "completed",
     verdict: event.verdict,
   });
-  const { body: run } = await service.client.get(`/api/runs/${event.runId}`).expect(200);
+  const run = await service.client.read(`/api/runs/${event.runId}`);
   assert.deepEqual([run.state, run.verdict], ["completed", event.verdict]);
   stream.close();
 });
@@ -237,8 +237,8 @@ describe("an open stream", { concurrency: true }, () => {
 
 test("events of another account's agent are 404, and without a session there are none", async () => {
   const stranger = await service.signUp();
-  const reply = await stranger.client.get(`/api/events?agentId=${service.agent.id}`);
-  assert.deepEqual([reply.status, reply.body.code], [404, "NOT_FOUND"]);
+  const { body } = await stranger.client.get(`/api/events?agentId=${service.agent.id}`).expect(404);
+  assert.equal(body.code, "NOT_FOUND");
   assert.equal((await stranger.client.get("/api/events?agentId=x")).status, 400);
   assert.equal((await fetch(`${service.url}/api/events`)).status, 401);
 });

@@ -1,6 +1,8 @@
 // The OpenAPI description includes every endpoint and has no dangling reference.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { z } from "zod";
+import { answers } from "../support/answers.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { startWholeApp } from "../support/whole-app.ts";
 
@@ -26,7 +28,7 @@ let service: TestApp;
 let described: Description;
 before(async () => {
   service = await startWholeApp();
-  described = (await service.client().get("/api/openapi.json").expect(200)).body;
+  described = (await service.client().read("/api/openapi.json")) as unknown as Description;
 });
 after(() => service.close());
 
@@ -54,11 +56,29 @@ test("every endpoint under /api, and the link in emails that turns alerts off, i
   assert.equal(operations.length, routes.length);
 });
 
+test("the tests' client knows the schema of whatever a route answers as JSON", () => {
+  const known = new Map(
+    Object.entries(answers).flatMap(([url, methods]) =>
+      Object.entries(methods).map(([method, schema]) => [`${method} ${url}`, schema as z.ZodType]),
+    ),
+  );
+  // The library's own answers to what signed-in people do with their sessions.
+  const ofLibrary = /^POST \/api\/auth\/(?:sign-out|revoke-|update-user|request-password-reset|delete-user)/;
+  for (const { method, url, answers } of service.app.routeTable) {
+    const [schema] = Object.values(answers) as unknown[];
+    const name = `${method} ${url}`;
+    if (!url.startsWith("/api/") || !(schema instanceof z.ZodType) || ofLibrary.test(name)) continue;
+    if (method === "HEAD" || schema instanceof z.ZodUndefined) continue;
+    assert.ok(known.has(name), `${name} is not in test/support/answers.ts`);
+    assert.deepEqual(z.toJSONSchema(known.get(name)!), z.toJSONSchema(schema), name);
+  }
+});
+
 test("the session cookie is described by its name, over http and over https", async () => {
   const secure = await startTestApp({ baseUrl: "https://onlooker.test" });
   after(() => secure.close());
-  const { body } = await secure.client().get("/api/openapi.json").expect(200);
-  assert.equal(body.components.securitySchemes.session.name, "__Secure-svc.session_token");
+  const body = await secure.client().read("/api/openapi.json");
+  assert.equal(body.components["securitySchemes"]!["session"]!.name, "__Secure-svc.session_token");
   assert.equal(described.components.securitySchemes["session"]!.name, "svc.session_token");
 });
 
@@ -150,9 +170,9 @@ test("what requests must be is described: cursors, numbers and booleans of queri
   assert.deepEqual([type, minimum, maximum, standard], ["integer", 1, 200, 50]);
   const cursor = new RegExp(query("/api/projects", "cursor").pattern);
   await client.post("/api/projects", { name: "Second" }).expect(201);
-  const { body } = await client.get("/api/projects?limit=1").expect(200);
-  assert.match(body.nextCursor, cursor);
-  for (const wrong of ["", "A", `${body.nextCursor}A`, `${body.nextCursor.slice(0, 21)}B`]) {
+  const body = await client.read("/api/projects?limit=1");
+  assert.match(body.nextCursor!, cursor);
+  for (const wrong of ["", "A", `${body.nextCursor}A`, `${body.nextCursor!.slice(0, 21)}B`]) {
     assert.doesNotMatch(wrong, cursor);
     await client.get(`/api/projects?cursor=${wrong}`).expect(400);
   }

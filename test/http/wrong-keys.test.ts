@@ -1,4 +1,5 @@
 // Requests with unknown keys are limited by IP address, for two nodes together; valid keys never are.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { limitWrongKeys, wrongKeysMax } from "../../src/http/wrong-keys.ts";
@@ -6,6 +7,7 @@ import { makeKey as textOfKey } from "../../src/model/key.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import { openDatabase } from "../../src/store/db.ts";
 import { canonicalBody } from "../support/bodies.ts";
+import { refusalIn } from "../support/client.ts";
 import { openTestDatabase } from "../support/rows.ts";
 import { send } from "../support/send.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -58,7 +60,7 @@ test("after too many wrong keys, wrong ones are 429 with Retry-After, and right 
   assert.equal((await send(service, { key: null, body: canonicalBody(service.agent.id) })).status, 401);
   const authorization = { authorization: "Bearer svct_unknown" };
   const token = await service.client.request("GET", "/api/projects", undefined, authorization);
-  assert.deepEqual([token.status, token.body.code], [429, "RATE_LIMITED"]);
+  assert.deepEqual([token.status, refusalIn(token).code], [429, "RATE_LIMITED"]);
   const { body } = await service.client.post("/api/access-tokens", { name: "CI" }).expect(201);
   const valid = { authorization: `Bearer ${body.token}` };
   assert.equal((await service.client.request("GET", "/api/projects", undefined, valid)).status, 200);

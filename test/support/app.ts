@@ -9,6 +9,7 @@ import type { Agent } from "../../src/model/agent/agent.ts";
 import type { Mail } from "../../src/remote/mail/mailer.ts";
 import type { Database } from "../../src/store/db.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
+import { type Client, newClient } from "./client.ts";
 import { freshDatabase, openFresh } from "./postgres.ts";
 
 export type TestAppOptions = {
@@ -94,9 +95,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     await client.post("/api/auth/sign-up/email", { email, password }).expect(200);
     // With a mail server, a sign-up does not sign in.
     if (!client.cookie) await client.post("/api/auth/sign-in/email", { email, password }).expect(200);
-    const { body } = await client.get("/api/auth/get-session").expect(200);
+    const body = await client.read("/api/auth/get-session");
     const projects = await client.get("/api/projects").expect(200);
-    return { client, accountId: body.user.id, email, password, projectId: projects.body.items[0].id };
+    return { client, accountId: body!.user.id, email, password, projectId: projects.body.items[0]!.id };
   };
 
   return {
@@ -155,71 +156,6 @@ export async function makeTest(
 /** The token of the link in an email. */
 export function tokenOf(mail: Mail): string {
   return new URL(mail.link!).searchParams.get("token")!;
-}
-
-/** `body` is the reply's JSON, or its text. */
-// biome-ignore lint/suspicious/noExplicitAny: the test decides what a reply should be.
-export type Reply = { status: number; headers: Headers; body: any };
-
-/** A pending reply; `expect` turns any other status into an error that shows the body. */
-export type Pending = Promise<Reply> & { expect(status: number): Promise<Reply> };
-
-export type Client = {
-  /** The session cookie, as a browser would send it; empty without a session. */
-  cookie: string;
-  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Pending;
-  get(path: string): Pending;
-  post(path: string, body?: unknown): Pending;
-  put(path: string, body?: unknown): Pending;
-  patch(path: string, body?: unknown): Pending;
-  delete(path: string): Pending;
-};
-
-/** Speaks JSON and keeps the session cookie. */
-export function newClient(url: string): Client {
-  const client: Client = {
-    cookie: "",
-    request: (method, path, body, headers) => pending(send(method, path, body, headers)),
-    get: path => client.request("GET", path),
-    post: (path, body) => client.request("POST", path, body),
-    put: (path, body) => client.request("PUT", path, body),
-    patch: (path, body) => client.request("PATCH", path, body),
-    delete: path => client.request("DELETE", path),
-  };
-  async function send(method: string, path: string, body?: unknown, headers = {}): Promise<Reply> {
-    const response = await fetch(url + path, {
-      method,
-      redirect: "manual",
-      headers: {
-        ...(client.cookie && { cookie: client.cookie }),
-        ...(body !== undefined && { "content-type": "application/json" }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
-    });
-    for (const cookie of response.headers.getSetCookie()) {
-      const [pair = ""] = cookie.split(";", 1);
-      if (pair.includes("session_token=")) client.cookie = /max-age=0/i.test(cookie) ? "" : pair;
-    }
-    const text = await response.text();
-    const isJson = /^application\/json(;|$)/.test(response.headers.get("content-type") ?? "");
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson && text ? JSON.parse(text) : text,
-    };
-  }
-  return client;
-}
-
-function pending(reply: Promise<Reply>): Pending {
-  return Object.assign(reply, {
-    async expect(status: number) {
-      const { body, ...rest } = await reply;
-      if (rest.status === status) return { body, ...rest };
-      throw new Error(`Answered ${rest.status} instead of ${status}: ${JSON.stringify(body)}`);
-    },
-  });
 }
 
 export type RecordingMailer = {

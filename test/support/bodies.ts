@@ -26,7 +26,7 @@ export function exportedSpan(more: Fields = {}): Fields {
 }
 
 /** An OTLP export of these spans by a service; a name of null leaves the attribute out. */
-export function exportOf(spans: unknown, service: string | null = serviceName): Fields {
+export function exportOf(spans: unknown, service: string | null = serviceName) {
   return { resourceSpans: [resourceSpans(service, spans)] };
 }
 

@@ -176,7 +176,7 @@ function anyValue(value: unknown): Any {
 export function exportedWith(
   text: string,
   { traceId, spanId, service }: { traceId: string; spanId: string; service: string },
-): object {
+) {
   const times = { startTimeUnixNano: "1700000000000000000", endTimeUnixNano: "1700000001000000000" };
   const attributes = otlpAttributes({ ...attributesWith(text), ...idAttributes });
   const body = exportOf(

@@ -1,6 +1,6 @@
 // Starts dry runs and erasures over HTTP, and waits for their end.
 import type { ErasureDetail } from "../../src/http/projects/erasure-schemas.ts";
-import type { Client } from "./app.ts";
+import type { Client } from "./client.ts";
 import { eventually } from "./eventually.ts";
 
 export type Erasing = { client: Client; projectId: string };
@@ -13,7 +13,7 @@ export async function startErasure({ client, projectId }: Erasing, body: object)
 
 export function endOfErasure({ client }: Pick<Erasing, "client">, id: string): Promise<ErasureDetail> {
   return eventually(async () => {
-    const { body } = await client.get(`/api/erasures/${id}`).expect(200);
+    const body = await client.read(`/api/erasures/${id}`);
     if (body.state === "running") throw new Error(`still running: ${JSON.stringify(body)}`);
     return body as ErasureDetail;
   });

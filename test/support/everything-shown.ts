@@ -1,14 +1,13 @@
 // Whatever the API, and so the dashboard, shows of a project: every GET of the OpenAPI document, exports, and what the editor,
 // backtests, labels and the preview of an erasure say of its traces.
+
 import assert from "node:assert/strict";
-import type { Client } from "./app.ts";
+import type { ListedTrace } from "../../src/http/traces/schemas.ts";
 import { staying } from "./canaries.ts";
+import type { Client } from "./client.ts";
 import { startErasure } from "./erasing.ts";
 import { eventually } from "./eventually.ts";
 import type { Made } from "./watched-service.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test searches whatever is read back.
-type Read = any;
 
 /** Read below, with what they need in the query; or they never end. */
 const readApart = new Set([
@@ -25,31 +24,27 @@ const withoutRows = new Set(["keys"]);
 /** By what was read. */
 export async function everythingShown(client: Client, made: Made): Promise<Map<string, string>> {
   const { projectId, agentId, testIds, launched, alike } = made;
-  const agent = `/api/agents/${agentId}`;
+  const agent = `/api/agents/${agentId}` as const;
   const shown = new Map<string, string>();
-  const keep = (name: string, { status, body }: { status: number; body: Read }): Read => {
+  const keep = <T>(name: string, { body }: { body: T }): T => {
     shown.set(name, typeof body === "string" ? body : JSON.stringify(body));
-    return { status, body };
-  };
-  const read = async (path: string): Promise<Read> => {
-    const { status, body } = keep(path, await client.get(path));
-    assert.equal(status, 200, `${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   };
+  const read: Client["read"] = async path => keep(path, await client.get(path).expect(200));
   /** Of traces without content, it may be refused. */
-  const post = async (path: string, body: object): Promise<Read> => {
-    const answer = keep(`POST ${shown.size} ${path}`, await client.post(path, body));
+  const post = async <P extends string>(path: P, body: object) => {
+    const answer = await client.post(path, body);
     assert.ok(answer.status < 500, `${path}: ${JSON.stringify(answer)}`);
-    return answer.body;
+    return keep(`POST ${shown.size} ${path}`, answer);
   };
 
-  const traces: Read[] = [];
+  const traces: ListedTrace[] = [];
   for (const kind of ["live", "test_run"]) {
     const { items } = await read(`${agent}/traces?kind=${kind}&limit=50`);
-    traces.push(...items.filter(({ externalId }: Read) => !alike.includes(externalId)));
+    traces.push(...items.filter(({ externalId }) => !alike.includes(externalId)));
   }
   const traceIds: string[] = traces.map(({ id }) => id);
-  const launchIds: string[] = (await read(`${agent}/launches`)).items.map(({ id }: Read) => id);
+  const launchIds: string[] = (await read(`${agent}/launches`)).items.map(({ id }) => id);
   const runIds: string[] = [];
   for (const id of traceIds) for (const run of (await read(`/api/traces/${id}`)).runs) runIds.push(run.id);
   for (const id of launchIds) {
@@ -64,7 +59,7 @@ export async function everythingShown(client: Client, made: Made): Promise<Map<s
     await post(`${agent}/tests/dry-run`, { test: document, traceId, routing: true });
     const { spans } = await read(`/api/traces/${traceId}/outline`);
     for (const attribute of ["gen_ai.response.text", "db.password"]) {
-      await post(`/api/traces/${traceId}/draft-assertion`, { spanId: spans[0].spanId, attribute });
+      await post(`/api/traces/${traceId}/draft-assertion`, { spanId: spans[0]!.spanId, attribute });
     }
   }
   await post(`${agent}/tests/trace-inputs`, { traceIds });
@@ -72,13 +67,13 @@ export async function everythingShown(client: Client, made: Made): Promise<Map<s
   await post(`/api/projects/${projectId}/privacy/preview`, { builtIn: ["*"], rules: [], pseudonyms: [] });
   await post(`${agent}/trace-views`, { name: "All", search: { kind: "live" } });
   const { checks = [] } = (await read(`/api/runs/${runIds[0]}`)).results[0] ?? {};
-  const semantic = checks.find(({ type }: Read) => type === "semantic");
+  const semantic = checks.find(({ type }) => type === "semantic");
   const label = { testId: testIds[0], checkId: semantic?.id ?? null, answer: "fail", note: "Labeled" };
   keep("PUT label", await client.put(`/api/runs/${runIds[0]}/labels`, label));
   await post(`/api/projects/${projectId}/labels/try`, {});
   const backtest = await post(`${agent}/backtests`, { testId: testIds[0], traces: 50, judge: true });
   await eventually(async () => {
-    const { body } = await client.get(`/api/backtests/${backtest.id}`).expect(200);
+    const body = await client.read(`/api/backtests/${backtest.id}`);
     assert.equal(body.state, "completed");
   });
   const erasure = await startErasure({ client, projectId }, { text: staying.spanName, dryRun: true });
@@ -89,8 +84,8 @@ export async function everythingShown(client: Client, made: Made): Promise<Map<s
     ...{ traces: traceIds, runs: runIds, launches: launchIds },
     ...{ backtests: [backtest.id], erasures: [erasure.id] },
   };
-  const { paths } = (await client.get("/api/openapi.json").expect(200)).body;
-  for (const [path, { get: operation }] of Object.entries<Read>(paths)) {
+  const { paths } = (await client.read("/api/openapi.json")) as { paths: Record<string, { get?: object }> };
+  for (const [path, { get: operation }] of Object.entries(paths)) {
     if (!operation || readApart.has(path)) continue;
     const kind = /^\/api\/([\w-]+)\/\{id\}/.exec(path)?.[1];
     if (!kind) {
@@ -102,7 +97,7 @@ export async function everythingShown(client: Client, made: Made): Promise<Map<s
   }
   for (const id of launchIds) await read(`/api/launches/${id}/compare?with=${id}`);
   for (const { id, conversationId } of traces) {
-    for (const { spanId } of (await client.get(`/api/traces/${id}/outline`)).body.spans) {
+    for (const { spanId } of (await client.read(`/api/traces/${id}/outline`)).spans) {
       await read(`/api/traces/${id}/spans/${encodeURIComponent(spanId)}`);
     }
     if (!conversationId) continue;

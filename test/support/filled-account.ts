@@ -1,4 +1,5 @@
 // An account in which everything that stores text was used, each kind of text with a word of its own to search for.
+
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type AgentServer, sendJson, startAgentServer } from "./agent-server.ts";
@@ -6,11 +7,8 @@ import { makeAgent, makeTest, type Owner } from "./app.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf } from "./bodies.ts";
 import { eventually } from "./eventually.ts";
 import { type JudgeServer, obliging, startJudgeServer } from "./judge-server.ts";
-import { jsonOf, send } from "./send.ts";
+import { send, traceIdOf } from "./send.ts";
 import type { TestService } from "./service.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 
 /** The words: in what traces and replies contain, in test cases, in names and settings, and about the account itself. */
 export type Words = Record<"content" | "test" | "setting" | "account", string>;
@@ -37,7 +35,6 @@ export type FilledAccount = {
   agentId: string;
   testIds: string[];
   launchId: string;
-  get(path: string): Promise<Read>;
   /** The ids of all traces of the agent, those of test runs too. */
   traceIds(): Promise<string[]>;
 };
@@ -63,16 +60,16 @@ export async function fillAccount(
   // Longer than what a turn's document keeps.
   agent.script = ({ body }, response) =>
     sendJson(response, { reply: `${content}: ${body.message}. ${"Indeed. ".repeat(20_000)}` });
-  const post = async (path: string, body: object, status = 201): Promise<Read> =>
-    (await client.post(path, body).expect(status)).body;
-  const get = async (path: string): Promise<Read> => (await client.get(path).expect(200)).body;
 
   await client.post("/api/auth/update-user", { name: `Owner ${words.account}` }).expect(200);
-  await post("/api/access-tokens", { name: `Token ${setting}` });
-  const { id: projectId } = await post("/api/projects", { name: `Project ${setting}` });
+  await client.create("/api/access-tokens", { name: `Token ${setting}` });
+  const { id: projectId } = await client.create("/api/projects", { name: `Project ${setting}` });
   const made = { ...owner, projectId };
   const { id: agentId } = await makeAgent(made, { name: `Agent ${setting}`, otlpServiceName: setting });
-  const { key } = await post(`/api/projects/${projectId}/keys`, { name: `Key ${setting}`, access: "full" });
+  const { key } = await client.create(`/api/projects/${projectId}/keys`, {
+    name: `Key ${setting}`,
+    access: "full",
+  });
   const view = { name: `View ${setting}`, search: { text: setting } };
   await client.post(`/api/agents/${agentId}/trace-views`, view).expect(200);
   const { url, model } = judge.connection();
@@ -133,26 +130,28 @@ export async function fillAccount(
   ];
   const to = { url: service.url, key };
   const body = canonicalBody(agentId, { spans, metadata: { note: content } });
-  const { traceId } = jsonOf(await send(to, { body, headers: { "x-request-id": `request-${content}` } }));
+  const traceId = traceIdOf(await send(to, { body, headers: { "x-request-id": `request-${content}` } }));
   const spanOf = (name: string) => exportedSpan({ name, parentSpanId: "" });
   const shared = exportOf([spanOf(`one ${content}`), spanOf("other"), spanOf("third")], setting);
-  const [resourceSpans] = shared["resourceSpans"] as Read[];
-  resourceSpans.resource.attributes.push({ key: "text", value: { stringValue: content.repeat(200) } });
+  shared.resourceSpans[0]!.resource.attributes.push({
+    key: "text",
+    value: { stringValue: content.repeat(200) },
+  });
   assert.equal((await send(to, { body: shared })).status, 200);
   await eventually(async () => {
-    const { items } = await get(`/api/projects/${projectId}/ingestion`);
-    assert.ok(items.some(({ serviceName }: Read) => serviceName === setting));
+    const { items } = await client.read(`/api/projects/${projectId}/ingestion`);
+    assert.ok(items.some(({ serviceName }) => serviceName === setting));
   });
 
   const traceIds = async () => {
     const lists = await Promise.all(
-      ["live", "test_run"].map(kind => get(`/api/agents/${agentId}/traces?kind=${kind}`)),
+      ["live", "test_run"].map(kind => client.read(`/api/agents/${agentId}/traces?kind=${kind}`)),
     );
-    return lists.flatMap(({ items }) => items.map(({ id }: Read) => id as string));
+    return lists.flatMap(({ items }) => items.map(({ id }) => id as string));
   };
   const evaluated = () =>
     eventually(async () => {
-      const traces = await Promise.all((await traceIds()).map(id => get(`/api/traces/${id}`)));
+      const traces = await Promise.all((await traceIds()).map(id => client.read(`/api/traces/${id}`)));
       assert.equal(traces.length >= 4, true);
       for (const { runs } of traces) assert.equal(runs[0]?.state, "completed");
       return traces;
@@ -160,9 +159,9 @@ export async function fillAccount(
   await evaluated();
 
   // What people add to results, and what is tried.
-  const { runs } = await get(`/api/traces/${traceId}`);
+  const { runs } = await client.read(`/api/traces/${traceId}`);
   const label = { testId: passing.id, checkId: "judged", answer: "fail", note: `Not ${content}` };
-  await client.put(`/api/runs/${runs[0].id}/labels`, label).expect(200);
+  await client.put(`/api/runs/${runs[0]!.id}/labels`, label).expect(200);
   const state = { testId: failing.id, state: "known", note: `Known: ${content}` };
   await client.put(`/api/traces/${traceId}/result-states`, state).expect(200);
   const draft = {
@@ -170,19 +169,25 @@ export async function fillAccount(
     turns: [{ input: `Draft ${test}` }],
     assertions: [{ ...semantic, criteria: `Tried ${test}` }],
   };
-  await post(`/api/agents/${agentId}/tests/dry-run`, { test: draft, traceId }, 200);
+  await client.post(`/api/agents/${agentId}/tests/dry-run`, { test: draft, traceId }).expect(200);
   const scenario = `Tried ${test}`;
-  await post(`/api/agents/${agentId}/tests/try-scenario`, { scenario, count: 10, estimate: false }, 200);
-  await post(`/api/projects/${projectId}/labels/try`, {}, 200);
-  const backtest = await post(`/api/agents/${agentId}/backtests`, { testId: failing.id });
-  await eventually(async () => assert.equal((await get(`/api/backtests/${backtest.id}`)).state, "completed"));
+  await client
+    .post(`/api/agents/${agentId}/tests/try-scenario`, { scenario, count: 10, estimate: false })
+    .expect(200);
+  await client.post(`/api/projects/${projectId}/labels/try`, {}).expect(200);
+  const backtest = await client.create(`/api/agents/${agentId}/backtests`, { testId: failing.id });
+  await eventually(async () =>
+    assert.equal((await client.read(`/api/backtests/${backtest.id}`)).state, "completed"),
+  );
 
   const testIds = [asked.id, conversation.id];
-  const launch = await post(`/api/agents/${agentId}/launches`, { testIds });
-  await eventually(async () => assert.equal((await get(`/api/launches/${launch.id}`)).state, "completed"));
-  await client.get(`/api/agents/${agentId}/vocabulary`).expect(200);
+  const launch = await client.create(`/api/agents/${agentId}/launches`, { testIds });
+  await eventually(async () =>
+    assert.equal((await client.read(`/api/launches/${launch.id}`)).state, "completed"),
+  );
+  await client.read(`/api/agents/${agentId}/vocabulary`);
   return {
-    ...{ owner, words, projectId, agentId, launchId: launch.id, get, traceIds },
+    ...{ owner, words, projectId, agentId, launchId: launch.id, traceIds },
     testIds: [passing.id, failing.id, ...testIds],
   };
 }

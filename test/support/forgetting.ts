@@ -7,12 +7,10 @@ import { placeOf } from "../../src/store/scale/places.ts";
 import type { Vault } from "../../src/store/secrets/vault.ts";
 import { makeAgent } from "./app.ts";
 import { canonicalSpan } from "./bodies.ts";
+import type { Client } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { jsonOf, send } from "./send.ts";
 import type { TestService } from "./service.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the tests compare whatever is read back.
-type Read = any;
 
 /** A trace with the text in every field that may have content. */
 export function bodyWith(agentId: string, text: string, name = "look up"): object {
@@ -70,7 +68,7 @@ export async function dueOf(db: Database, agentId: string, traceIds: string[]) {
 let agents = 0;
 
 export function forgettingOf(service: TestService) {
-  const read = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+  const read: Client["read"] = path => service.client.read(path);
   const stored = async (traceId: string): Promise<string | null> =>
     (await service.db.pool.query("select content from traces where id = $1", [traceId])).rows[0].content;
   return {
@@ -79,7 +77,7 @@ export function forgettingOf(service: TestService) {
     stored,
 
     /** An agent that forgets after an hour. */
-    async forgetful(more: object = {}): Promise<Read> {
+    async forgetful(more: object = {}) {
       const agent = await makeAgent(service.owner, { otlpServiceName: `forgetful-${++agents}` });
       const forget = { content: "forget", contentForgetAfterSeconds: 3_600 };
       await service.client.patch(`/api/agents/${agent.id}`, { ...forget, ...more }).expect(200);
@@ -90,18 +88,18 @@ export function forgettingOf(service: TestService) {
       return (await jsonOf(await send(service, { body: bodyWith(agentId, text) }))).traceId as string;
     },
 
-    async judged(traceId: string): Promise<Read> {
+    async judged(traceId: string) {
       return eventually(async () => {
         const trace = await read(`/api/traces/${traceId}`);
         assert.deepEqual(
-          trace.runs.map((run: Read) => run.state),
+          trace.runs.map(run => run.state),
           ["completed"],
         );
         return trace;
       });
     },
 
-    async forgotten(traceId: string): Promise<Read> {
+    async forgotten(traceId: string) {
       await eventually(async () => assert.equal(await stored(traceId), "forgotten"));
       return read(`/api/traces/${traceId}`);
     },

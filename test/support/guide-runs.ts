@@ -29,9 +29,9 @@ export async function assertReadWeather(
 ): Promise<void> {
   assert.ok(output.stdout.includes(weather.reply), `${output.stdout}${output.stderr}`);
   await eventually(async () => {
-    const { body: list } = await service.client.get(`/api/agents/${agentId}/traces`).expect(200);
+    const list = await service.client.read(`/api/agents/${agentId}/traces`);
     assert.equal(list.items.length, 1, output.stderr);
-    const { body } = await service.client.get(`/api/traces/${list.items[0].id}`).expect(200);
+    const body = await service.client.read(`/api/traces/${list.items[0]!.id}`);
     const { userInput, responseText, toolCalls, tokens, model, conversationId, userId } = body;
     const { name, result, arguments: args } = toolCalls[0] ?? {};
     assert.deepEqual(
@@ -41,7 +41,7 @@ export async function assertReadWeather(
     const { input, output: given, total } = tokens;
     const none = { input: null, output: null, total: null };
     assert.deepEqual({ input, output: given, total }, guide.lacks === "tokens" ? none : weather.tokens);
-    assert.match(model, /^gpt-/);
+    assert.match(model!, /^gpt-/);
     const isNamed = (value: string) => guide.example!.includes(value);
     const ids = ["conversation-1", "user-1"].map(value => (isNamed(value) ? value : null));
     assert.deepEqual([conversationId, userId], ids);

@@ -1,11 +1,15 @@
 // A project with its own judge in the whole service, so one test's faults never reach another's test.
+
 import assert from "node:assert/strict";
+import type { JudgeCall } from "../../src/http/judge/schemas.ts";
+import type { RunDetail } from "../../src/http/traces/run-schemas.ts";
+import type { TraceDetail } from "../../src/http/traces/schemas.ts";
 import type { JudgeProvider } from "../../src/model/judge/call.ts";
 import { makeAgent, makeKey, makeTest } from "./app.ts";
 import { canonicalBody, canonicalSpan } from "./bodies.ts";
 import { eventually } from "./eventually.ts";
 import { type JudgeServer, type Script, startJudgeServer } from "./judge-server.ts";
-import { jsonOf, send } from "./send.ts";
+import { send, traceIdOf } from "./send.ts";
 import type { TestService } from "./service.ts";
 
 /** A model of each provider that supports every answer format. */
@@ -15,9 +19,6 @@ export const modelOf: Record<JudgeProvider, string> = {
   google: "gemini-2.5-flash",
   openai_compatible: "local-model",
 };
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-export type Read = any;
 
 export type JudgedProject = {
   server: JudgeServer;
@@ -33,14 +34,13 @@ export type JudgedProject = {
   connect(changes?: object): Promise<void>;
   /** Tests the connection to its judge, which answers normally. */
   testConnection(): Promise<void>;
-  trace(traceId: string): Promise<Read>;
+  trace(traceId: string): Promise<TraceDetail>;
   /** The trace once its newest run is completed, after this many in all. */
-  judged(traceId: string, runs?: number): Promise<Read>;
+  judged(traceId: string, runs?: number): Promise<TraceDetail>;
   /** The trace once its newest run waits for the judge. */
-  waiting(traceId: string): Promise<Read>;
+  waiting(traceId: string): Promise<TraceDetail>;
   /** The calls of the trace's runs, oldest run first. */
-  calls(traceId: string): Promise<Read[]>;
-  get(path: string): Promise<Read>;
+  calls(traceId: string): Promise<JudgeCall[]>;
 };
 
 export type JudgedProjectOptions = {
@@ -64,7 +64,6 @@ export async function openJudgedProject(
   const { id: projectId } = (await client.post("/api/projects", { name: "Judged" }).expect(201)).body;
   const owner = { ...service.owner, projectId };
   const [agent, { key }] = await Promise.all([makeAgent(owner), makeKey(owner)]);
-  const get = async (path: string) => (await client.get(path).expect(200)).body;
   const { url } = server.connection({ provider });
 
   const project: JudgedProject = {
@@ -83,7 +82,7 @@ export async function openJudgedProject(
       const body = canonicalBody(agent.id, { spans });
       const answer = await send({ url: service.url, key }, { body });
       assert.ok(answer.status < 300, answer.bytes.toString());
-      return jsonOf(answer).traceId as string;
+      return traceIdOf(answer);
     },
     async connect(changes = {}) {
       const document = { provider, url, model: modelOf[provider], apiKey, ...changes };
@@ -93,12 +92,12 @@ export async function openJudgedProject(
       const { body } = await client.post(`/api/projects/${projectId}/judge/test`, {}).expect(200);
       assert.deepEqual([body.mode !== null, body.fault], [true, null]);
     },
-    trace: traceId => get(`/api/traces/${traceId}`),
+    trace: traceId => client.read(`/api/traces/${traceId}`),
     judged: (traceId, runs = 1) =>
       eventually(async () => {
         const trace = await project.trace(traceId);
         assert.deepEqual(
-          trace.runs.map((run: Read) => run.state),
+          trace.runs.map(run => run.state),
           Array(runs).fill("completed"),
         );
         return trace;
@@ -106,23 +105,22 @@ export async function openJudgedProject(
     waiting: traceId =>
       eventually(async () => {
         const trace = await project.trace(traceId);
-        assert.ok(trace.runs[0].waiting);
+        assert.ok(trace.runs[0]!.waiting);
         return trace;
       }),
     async calls(traceId) {
       const { runs } = await project.trace(traceId);
-      const lists = await Promise.all(runs.map((run: Read) => get(`/api/runs/${run.id}/calls`)));
+      const lists = await Promise.all(runs.map(run => client.read(`/api/runs/${run.id}/calls`)));
       return lists.reverse().flatMap(list => list.items);
     },
-    get,
   };
   await project.connect();
   return project;
 }
 
 /** Each check of a run's first result: its id, and why it was skipped, or its outcome. */
-export function checksOf(run: Read): [string, string][] {
-  return run.results[0].checks.map(({ id, skipped, outcome }: Read) => [id, skipped ?? outcome]);
+export function checksOf(run: Pick<RunDetail, "results"> | undefined): [string, string][] {
+  return run!.results[0]!.checks.map(({ id, skipped, outcome }) => [id, skipped ?? outcome]);
 }
 
 /** A check that needs no judge, and one that does. */

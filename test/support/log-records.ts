@@ -40,7 +40,7 @@ export function record(more: Fields): Fields {
 }
 
 /** A log export of these records by a service; a name of null leaves the attribute out. */
-export function logsOf(logRecords: unknown, service: string | null = serviceName): Fields {
+export function logsOf(logRecords: unknown, service: string | null = serviceName) {
   const attributes = service === null ? [] : attributesOf({ "service.name": service });
   return { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords }] }] };
 }

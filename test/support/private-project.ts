@@ -25,7 +25,7 @@ export async function makePrivateProject(
   settings: object | null = rules,
 ): Promise<PrivateProject> {
   const { body } = await service.client.post("/api/projects", { name: "Private" }).expect(201);
-  const path = `/api/projects/${body.id}/privacy`;
+  const path = `/api/projects/${body.id}/privacy` as const;
   if (settings) await service.client.put(path, settings).expect(200);
   const serviceName = `private-${++projects}`;
   const agent = await makeAgent(service.owner, { projectId: body.id, otlpServiceName: serviceName });
@@ -34,7 +34,7 @@ export async function makePrivateProject(
 }
 
 /** With the text in every field that rules look at. */
-export function canonicalTrace(agentId: string, text = said): object {
+export function canonicalTrace(agentId: string, text = said) {
   return {
     platformId: agentId,
     metadata: { note: text, deep: { list: [text, 7, true, null] } },
@@ -63,8 +63,7 @@ export function canonicalTrace(agentId: string, text = said): object {
 
 export function exportedTrace(project: PrivateProject, traceId: string, text = said): object {
   const string = (key: string) => ({ key, value: { stringValue: text } });
-  // biome-ignore lint/suspicious/noExplicitAny: attributes are added where the helper has none.
-  const body: any = exportOf(
+  const body = exportOf(
     [
       {
         traceId,
@@ -79,7 +78,8 @@ export function exportedTrace(project: PrivateProject, traceId: string, text = s
     ],
     project.serviceName,
   );
-  body.resourceSpans[0].resource.attributes.push(string("host.note"));
-  body.resourceSpans[0].scopeSpans[0].scope = { name: "sdk", attributes: [string("scope.note")] };
+  const [sent] = body.resourceSpans;
+  sent!.resource.attributes.push(string("host.note"));
+  sent!.scopeSpans[0]!.scope = { name: "sdk", attributes: [string("scope.note")] };
   return body;
 }

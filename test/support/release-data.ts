@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import type pg from "pg";
 import { account } from "../flow/processes.ts";
-import { type Client, makeTest, newClient, type Owner } from "./app.ts";
+import { makeTest, type Owner } from "./app.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf } from "./bodies.ts";
+import { type Client, newClient } from "./client.ts";
 import { eraseAll } from "./erasing.ts";
 import { eventually } from "./eventually.ts";
 import { startJudgeServer } from "./judge-server.ts";
-import { jsonOf, send } from "./send.ts";
+import { send, traceIdOf } from "./send.ts";
 
 export type Filled = { url: string; agentId: string; projectId: string; apiKey: string; owner: Owner };
 
@@ -71,7 +72,7 @@ export async function fillRelease({ url, agentId, projectId, apiKey, owner }: Fi
         ...{ "gen_ai.response.text": reply, "session.id": "session-1", "user.id": "user-1", ...more },
       };
       const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
-      return jsonOf(await send(to, { body, headers: id ? { "x-request-id": id } : {} })).traceId as string;
+      return traceIdOf(await send(to, { body, headers: id ? { "x-request-id": id } : {} }));
     };
     const passed = await say(`It ships tomorrow, ${email}.`, {
       "gen_ai.usage.input_tokens": 7,
@@ -88,13 +89,13 @@ export async function fillRelease({ url, agentId, projectId, apiKey, owner }: Fi
     const late = exportedSpan({ traceId: span["traceId"], parentSpanId: span["spanId"], name: "late" });
     await send(to, { path: "/public/traces", body: exportOf([late]) });
     await eventually(async () => {
-      const { items } = (await client.get(`/api/agents/${agentId}/traces?kind=live`).expect(200)).body;
+      const { items } = await client.read(`/api/agents/${agentId}/traces?kind=live`);
       assert.equal(items.length, 5);
       for (const { run } of items) assert.equal(run?.state, "completed");
     });
-    const [run] = (await client.get(`/api/traces/${passed}`).expect(200)).body.runs;
+    const [run] = (await client.read(`/api/traces/${passed}`)).runs;
     const label = { testId: test.id, checkId: "polite", answer: "fail", note: "Not to me." };
-    await client.put(`/api/runs/${run.id}/labels`, label).expect(200);
+    await client.put(`/api/runs/${run!.id}/labels`, label).expect(200);
     await eraseAll({ client, projectId }, { text: erasedText });
     assert.equal(others.length, 2);
   } finally {
@@ -112,7 +113,7 @@ export async function readRelease(
   const read = async (path: string) => {
     const { from, to, interval } = before[path] ?? {};
     const range = from && to ? `?from=${from}&to=${to}&interval=${interval}` : "";
-    answers[path] = (await client.get(path + range).expect(200)).body;
+    answers[path] = await client.read(path + range);
     return answers[path];
   };
   await read("/api/projects");
@@ -174,9 +175,9 @@ export async function checkUpgrade(url: string, recorded: Recorded): Promise<voi
   const body = canonicalBody(recorded.agentId, { spans: [canonicalSpan({ attributes })] });
   const sent = await send({ url, key: recorded.apiKey }, { body });
   assert.equal(sent.status, 201);
-  const { traceId } = jsonOf(sent);
+  const traceId = traceIdOf(sent);
   const trace = await eventually(async () => {
-    const { body } = await client.get(`/api/traces/${traceId}`).expect(200);
+    const body = await client.read(`/api/traces/${traceId}`);
     assert.equal(body.runs[0]?.state, "completed");
     return body;
   });

@@ -1,14 +1,12 @@
 // Fills a service before a backup, and checks after a restore that everything is there, readable and continues.
 import assert from "node:assert/strict";
 import { type AgentServer, startAgentServer } from "./agent-server.ts";
-import { type Client, makeTest, newClient, type Owner } from "./app.ts";
+import { makeTest, type Owner } from "./app.ts";
 import { canonicalBody, canonicalSpan } from "./bodies.ts";
+import { type Client, newClient } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type JudgeServer, obliging, refusal, startJudgeServer } from "./judge-server.ts";
-import { jsonOf, send } from "./send.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
+import { send, traceIdOf } from "./send.ts";
 
 const secret = "Bearer header-secret";
 const judgeKey = "judge-secret";
@@ -32,7 +30,7 @@ export type Filled = { url: string; agentId: string; apiKey: string; owner: Owne
 export async function fillRestorable({ url, agentId, apiKey, owner }: Filled): Promise<Restorable> {
   const agent: AgentServer = await startAgentServer();
   const judge: JudgeServer = await startJudgeServer();
-  const connectionPath = `/api/agents/${agentId}/connection`;
+  const connectionPath = `/api/agents/${agentId}/connection` as const;
   await owner.client
     .put(connectionPath, {
       type: "http_api",
@@ -55,25 +53,24 @@ export async function fillRestorable({ url, agentId, apiKey, owner }: Filled): P
   };
   const traceIds: string[] = [];
   for (const text of ["One \u0000", "Zwei 💡", "Three ".repeat(10_000)]) {
-    traceIds.push(jsonOf(await sent(apiKey, url, text)).traceId as string);
+    traceIds.push(traceIdOf(await sent(apiKey, url, text)));
   }
   const at = (base: string): Client => Object.assign(newClient(base), { cookie: owner.client.cookie });
-  const runOf = async (client: Client, id: string): Promise<Read> =>
-    (await client.get(`/api/traces/${id}`).expect(200)).body.runs;
+  const runOf = async (client: Client, id: string) => (await client.read(`/api/traces/${id}`)).runs;
   const completed = (client: Client, id: string) =>
     eventually(async () => {
       const runs = await runOf(client, id);
       assert.deepEqual(
-        runs.map(({ state, verdict }: Read) => [state, verdict]),
+        runs.map(({ state, verdict }) => [state, verdict]),
         [["completed", "passed"]],
       );
     });
   for (const id of traceIds) await completed(owner.client, id);
   judge.script = () => refusal(503, {}, { "retry-after": String(waitMs / 1000) });
-  const { traceId: waitingId } = jsonOf(await sent(apiKey, url, "Four"));
-  await eventually(async () => assert.ok((await runOf(owner.client, waitingId))[0].waiting));
+  const waitingId = traceIdOf(await sent(apiKey, url, "Four"));
+  await eventually(async () => assert.ok((await runOf(owner.client, waitingId))[0]!.waiting));
   const raw = async (client: Client, id: string) =>
-    JSON.stringify((await client.get(`/api/traces/${id}/raw`).expect(200)).body);
+    JSON.stringify(await client.read(`/api/traces/${id}/raw`));
   const traces = new Map<string, string>();
   for (const id of [...traceIds, waitingId]) traces.set(id, await raw(owner.client, id));
   const callsBefore = agent.requests.length;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import protobuf from "protobufjs";
+import { CanonicalStored } from "../../src/http/ingestion/public-traces-schema.ts";
 import type { RefusalCode } from "../../src/model/refusal.ts";
 
 export const json = "application/json";
@@ -67,6 +68,12 @@ function bytesOf(body: unknown): Buffer {
 export function jsonOf({ headers, bytes }: Answer): any {
   assert.equal(headers["content-type"], json);
   return JSON.parse(bytes.toString());
+}
+
+/** The id of the trace that a canonical body was stored as. */
+export function traceIdOf(answer: Answer): string {
+  assert.ok(answer.status === 200 || answer.status === 201, answer.bytes.toString());
+  return CanonicalStored.parse(jsonOf(answer)).traceId;
 }
 
 const messages = protobuf.parse(`

@@ -9,8 +9,9 @@ import type { Agent } from "../../src/model/agent/agent.ts";
 import { startService } from "../../src/service.ts";
 import { verifyAccount } from "../../src/store/accounts/accounts.ts";
 import type { Database } from "../../src/store/db.ts";
-import { type Client, makeAgent, makeKey, newClient, type Owner } from "./app.ts";
+import { makeAgent, makeKey, type Owner } from "./app.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
+import { type Client, newClient } from "./client.ts";
 import { freshDatabase, openFresh, variablesOf } from "./postgres.ts";
 
 /** The OTLP service name of the first agent. */
@@ -77,10 +78,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     await client.post("/api/auth/sign-up/email", { email, password }).expect(200);
     // With a mail server, a sign-up does not sign in.
     if (!client.cookie) await client.post("/api/auth/sign-in/email", { email, password }).expect(200);
-    const { body } = await client.get("/api/auth/get-session").expect(200);
-    if (verified) await verifyAccount(db, body.user.id);
+    const body = await client.read("/api/auth/get-session");
+    if (verified) await verifyAccount(db, body!.user.id);
     const projects = await client.get("/api/projects").expect(200);
-    return { client, accountId: body.user.id, email, password, projectId: projects.body.items[0].id };
+    return { client, accountId: body!.user.id, email, password, projectId: projects.body.items[0]!.id };
   };
 
   const owner = await signUp();

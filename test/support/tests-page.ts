@@ -5,10 +5,7 @@ import { makeAgent, makeKey, makeTest, type Owner } from "./app.ts";
 import { canonicalBody, canonicalSpan } from "./bodies.ts";
 import type { TestBrowser, Window } from "./browser.ts";
 import { eventually } from "./eventually.ts";
-import { jsonOf, send } from "./send.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-export type Read = any;
+import { send, traceIdOf } from "./send.ts";
 
 export type TestsPage = Window & {
   browser: TestBrowser;
@@ -41,17 +38,17 @@ export async function judge(
   attributes: object,
 ): Promise<string> {
   const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
-  const { traceId } = jsonOf(await send({ url: browser.service.url, key }, { body }));
+  const traceId = traceIdOf(await send({ url: browser.service.url, key }, { body }));
   await eventually(async () => {
-    const { body: trace } = await owner.client.get(`/api/traces/${traceId}`).expect(200);
-    assert.equal(trace.run.state, "completed");
+    const trace = await owner.client.read(`/api/traces/${traceId}`);
+    assert.equal(trace.run!.state, "completed");
   });
   return traceId;
 }
 
 /** As the API returns them, newest first. */
-export async function listTests({ owner, agentId }: Pick<TestsPage, "owner" | "agentId">): Promise<Read[]> {
-  return (await owner.client.get(`/api/agents/${agentId}/tests?limit=200`).expect(200)).body.items;
+export async function listTests({ owner, agentId }: Pick<TestsPage, "owner" | "agentId">) {
+  return (await owner.client.read(`/api/agents/${agentId}/tests?limit=200`)).items;
 }
 
 export function rowOf(page: Page, name: string): Locator {

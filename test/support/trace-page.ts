@@ -71,7 +71,7 @@ export function openTracePages(browser: TestBrowser) {
     },
     judged: (id: string) =>
       eventually(async () => {
-        const { body } = await browser.service.client.get(`/api/traces/${id}/outline`).expect(200);
+        const body = await browser.service.client.read(`/api/traces/${id}/outline`);
         assert.equal(body.run?.state, "completed");
       }),
   };

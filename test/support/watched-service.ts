@@ -1,5 +1,6 @@
 // A process of the service with a judge, an agent, mailboxes and a webhook around it, and a search in all that it stores,
 // shows, logs and sends.
+
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,9 +20,6 @@ import { alertsIn, decoded, startMailServer } from "./mail-server.ts";
 import { freshDatabase } from "./postgres.ts";
 import { type Sent, send } from "./send.ts";
 import { startWebhookReceiver } from "./webhook-receiver.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test searches whatever is read back.
-type Read = any;
 
 export type Made = {
   projectId: string;
@@ -59,20 +57,17 @@ export async function startWatched() {
   };
   const service = await startProcess(env);
   const owner = await signedIn(service, await bootstrapped(env));
-  const events = await openLiveEvents(service.url, owner.client.cookie);
-
-  const get = async (path: string): Promise<Read> => (await owner.client.get(path).expect(200)).body;
-  const post = async (path: string, body: object, status = 201): Promise<Read> =>
-    (await owner.client.post(path, body).expect(status)).body;
+  const { client } = owner;
+  const events = await openLiveEvents(service.url, client.cookie);
 
   /** A project with these settings, an agent that reads log records, tests of every kind of check, and a connection. */
   async function makeProject(privacy: object, agentSettings: object = {}): Promise<Made> {
-    const { id: projectId } = await post("/api/projects", { name: "Private" });
-    await owner.client.put(`/api/projects/${projectId}/privacy`, privacy).expect(200);
+    const { id: projectId } = await client.create("/api/projects", { name: "Private" });
+    await client.put(`/api/projects/${projectId}/privacy`, privacy).expect(200);
     const made = { ...owner, projectId };
     const name = `private-${projectId.slice(-6)}`;
     const { id: agentId } = await makeAgent(made, { otlpServiceName: name });
-    await owner.client.patch(`/api/agents/${agentId}`, { conventions: ["*"], ...agentSettings }).expect(200);
+    await client.patch(`/api/agents/${agentId}`, { conventions: ["*"], ...agentSettings }).expect(200);
     const { key } = await makeKey(made);
     const regex = (pattern: string, more: object = {}) => ({ type: "response_regex", pattern, ...more });
     const live = await makeTest(made, agentId, {
@@ -119,9 +114,9 @@ export async function startWatched() {
       reply: { kind: "json", pointer: "/reply" },
       waitMs: 0,
     };
-    await owner.client.put(`/api/agents/${agentId}/connection`, connection).expect(200);
-    const hook = await owner.client.put(`/api/agents/${agentId}/webhook`, { url: webhook.url }).expect(200);
-    webhook.secret = hook.body.secret;
+    await client.put(`/api/agents/${agentId}/connection`, connection).expect(200);
+    const hook = await client.put(`/api/agents/${agentId}/webhook`, { url: webhook.url }).expect(200);
+    webhook.secret = hook.body.secret!;
     return {
       projectId,
       agentId,
@@ -156,11 +151,11 @@ export async function startWatched() {
     // Several traces of one request, which share their resource.
     const sharing = [about(), about(), about()];
     made.alike.push(...sharing.slice(1).map(({ traceId }) => traceId));
-    const many = sharing.map(one => exportedWith(text, one) as Read);
+    const many = sharing.map(one => exportedWith(text, one));
     const [first] = many;
-    const scopes = many.flatMap(one => one.resourceSpans[0].scopeSpans);
+    const scopes = many.flatMap(one => one.resourceSpans[0]!.scopeSpans);
     const padding = { key: "padding", value: { stringValue: `${text} ${"x".repeat(20_000)}` } };
-    const resource = { attributes: [...first.resourceSpans[0].resource.attributes, padding] };
+    const resource = { attributes: [...first!.resourceSpans[0]!.resource.attributes, padding] };
     await accepted({ body: { resourceSpans: [{ resource, scopeSpans: scopes }] } });
 
     agentServer.script = ({ body }, response) => {
@@ -171,10 +166,12 @@ export async function startWatched() {
         isFailing ? 500 : 200,
       );
     };
-    const launch = await post(`/api/agents/${made.agentId}/launches`, { testIds: made.launched });
-    await eventually(async () => assert.equal((await get(`/api/launches/${launch.id}`)).state, "completed"));
+    const launch = await client.create(`/api/agents/${made.agentId}/launches`, { testIds: made.launched });
+    await eventually(async () =>
+      assert.equal((await client.read(`/api/launches/${launch.id}`)).state, "completed"),
+    );
     await eventually(async () => {
-      const { items } = await get(`/api/agents/${made.agentId}/traces?kind=live&limit=50`);
+      const { items } = await client.read(`/api/agents/${made.agentId}/traces?kind=live&limit=50`);
       assert.equal(items.length, liveTraces);
       for (const { run } of items) assert.equal(run?.state, "completed");
     });
@@ -212,7 +209,7 @@ export async function startWatched() {
     for (const { source } of mail.mails) search("mail", decoded(source));
     for (const { body } of webhook.received) search("webhook", body);
     search("events", events.received());
-    search("metrics", (await owner.client.get("/metrics").expect(200)).body);
+    search("metrics", String(await client.read("/metrics")));
     for (const { body } of judge.requests) search("judge", JSON.stringify(body));
     for (const text of texts) for (const path of filesWith(dataDir, text)) leaks.add(`${path}: ${text}`);
     return { leaks: [...leaks].sort(), shown };

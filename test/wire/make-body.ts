@@ -22,8 +22,17 @@ export function otlpSpan(more: Json = {}): Json {
   return { traceId, spanId, name: "step", ...more };
 }
 
+export type ResourceSpans = {
+  resource: { attributes: Json[] };
+  scopeSpans: { scope?: Json; spans: unknown }[];
+};
+
 /** Spans of one resource and scope. A service name of null leaves the attribute out. */
-export function resourceSpans(serviceName: string | null, spans: unknown, resource: Json[] = []): Json {
+export function resourceSpans(
+  serviceName: string | null,
+  spans: unknown,
+  resource: Json[] = [],
+): ResourceSpans {
   const named = serviceName === null ? [] : [{ key: "service.name", value: { stringValue: serviceName } }];
   return { resource: { attributes: [...named, ...resource] }, scopeSpans: [{ spans }] };
 }

@@ -34,7 +34,7 @@ const OtlpExport = z
   .meta({ id: "OtlpExport" })
   .describe("An ExportTraceServiceRequest in JSON; in protobuf with Content-Type application/x-protobuf.");
 
-const CanonicalStored = z
+export const CanonicalStored = z
   .object({
     traceId: z.guid(),
     externalId: z.string(),

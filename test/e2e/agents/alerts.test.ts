@@ -105,7 +105,7 @@ test("a webhook is created and tested, a failing test is told and shown, and ema
   await stranger.page.goto(link);
   await assertAccessible(stranger.page);
   await shoot(stranger.page, "off");
-  const isOn = async () => (await owner.client.get("/api/email-alerts").expect(200)).body.on;
+  const isOn = async () => (await owner.client.read("/api/email-alerts")).on;
   assert.equal(await isOn(), true);
   await stranger.page.getByRole("button", { name: "Turn off email alerts" }).click();
   await stranger.page.getByRole("heading", { name: "Email alerts are off" }).waitFor();

@@ -24,6 +24,16 @@ before(async () => {
 });
 after(() => agentServer.close());
 
+/** What the types of connections have apart. */
+type Stored = {
+  url: string;
+  kind?: string;
+  product?: string;
+  reply?: { kind: string; pointer?: string };
+  concurrency: number;
+  headers: { name: string; set?: boolean }[];
+};
+
 /** The settings of a new agent of this type. */
 async function open(type: "http_api" | "workflow" | "flow_builder") {
   const owner: Owner = await browser.service.signUp();
@@ -33,7 +43,7 @@ async function open(type: "http_api" | "workflow" | "flow_builder") {
   const section = window.page.getByRole("region", { name: "Connection" });
   await section.getByRole("button", { name: "Save connection" }).waitFor();
   const stored = async () =>
-    (await owner.client.get(`/api/agents/${agent.id}/connection`).expect(200)).body.connection;
+    (await owner.client.read(`/api/agents/${agent.id}/connection`)).connection as Stored | null;
   return { ...window, section, stored };
 }
 
@@ -68,7 +78,7 @@ test("an HTTP agent can be tested and connected, and its secret is stored but no
   await section.getByLabel("Concurrent runs").fill("3");
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("Connection saved").waitFor();
-  await eventually(async () => assert.equal((await stored()).concurrency, 3));
+  await eventually(async () => assert.equal((await stored())!.concurrency, 3));
   await section.getByRole("button", { name: "Send test message" }).click();
   await section.getByText("You said: Hello").waitFor();
   assert.equal(agentServer.requests.at(-1)!.headers.authorization, "Bearer hidden");
@@ -99,7 +109,7 @@ test("the reply of an agent that answers 202 can be read from its trace", async 
   await section.getByLabel("Wait for the trace (seconds)").fill("60");
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("Connection saved").waitFor();
-  await eventually(async () => assert.deepEqual((await stored()).reply, { kind: "trace" }));
+  await eventually(async () => assert.deepEqual((await stored())!.reply, { kind: "trace" }));
 });
 
 test("errors appear at their fields, headers and pointers included, and the first field has the focus", async () => {
@@ -122,7 +132,7 @@ test("errors appear at their fields, headers and pointers included, and the firs
   await section.getByRole("button", { name: "Use the chat completions format" }).click();
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("Connection saved").waitFor();
-  await eventually(async () => assert.equal((await stored()).reply.pointer, "/choices/0/message/content"));
+  await eventually(async () => assert.equal((await stored())!.reply?.pointer, "/choices/0/message/content"));
   await section.getByLabel("Wait for the trace (seconds)").fill("1000");
   await section.getByRole("button", { name: "Save connection" }).click();
   await section.getByText(/less than or equal to 120/).waitFor();
@@ -159,7 +169,7 @@ test("a secret encrypted with another key is asked for again at its field", asyn
   await section.getByLabel("Value of X-Key").fill("hidden");
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("Connection saved").waitFor();
-  await eventually(async () => assert.equal((await stored()).headers[0].set, true));
+  await eventually(async () => assert.equal((await stored())!.headers[0]!.set, true));
   await section.getByRole("checkbox", { name: "X-Key is secret" }).uncheck();
   await section.getByRole("button", { name: "Save connection" }).click();
   await section.getByText("Enter a value.").waitFor();
@@ -179,7 +189,7 @@ test("a workflow can be called by its chat trigger or its webhook", async () => 
   await assertAccessible(page);
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("Connection saved").waitFor();
-  const { kind, reply } = await stored();
+  const { kind, reply } = (await stored())!;
   assert.deepEqual([kind, reply], ["webhook", { kind: "auto" }]);
 });
 
@@ -202,7 +212,7 @@ test("a flow of Langflow or Flowise can be called by its ID", async () => {
   await assertAccessible(page);
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("Connection saved").waitFor();
-  await eventually(async () => assert.equal((await stored()).product, "langflow"));
+  await eventually(async () => assert.equal((await stored())!.product, "langflow"));
 });
 
 test("a connection is removed after confirmation, and another agent type needs another connection", async () => {

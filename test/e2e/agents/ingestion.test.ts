@@ -19,15 +19,15 @@ async function sender() {
   const agent = await makeAgent(owner, { name: "Shop", otlpServiceName: "shop" });
   const { id: keyId, key } = await makeKey(owner, { name: "production" });
   const { page, complaints } = await browser.openAs(owner);
-  const path = `/projects/${owner.projectId}/ingestion`;
+  const path = `/projects/${owner.projectId}/ingestion` as const;
   return {
     ...{ owner, agent, keyId, key, page, complaints, path },
     send: (sent: Sent) => send({ url: browser.service.url, key }, sent),
     /** Opens the page once the log has this many requests. */
     async open(requests: number, query = "") {
       await eventually(async () => {
-        const { body } = await owner.client.get(`/api${path}?limit=200`).expect(200);
-        const sum = body.items.reduce((sum: number, item: { requests: number }) => sum + item.requests, 0);
+        const body = await owner.client.read(`/api${path}?limit=200`);
+        const sum = body.items.reduce((sum, item) => sum + item.requests, 0);
         assert.equal(sum, requests);
       });
       await page.goto(path + query);

@@ -74,8 +74,8 @@ test("a service name that another agent has is rejected while typing", async () 
   await dialog.getByLabel("Workflow").check();
   await dialog.getByRole("button", { name: "Create agent" }).click();
   await page.getByRole("navigation", { name: "Agent Second" }).waitFor();
-  const { body } = await owner.client.get(`/api/projects/${owner.projectId}/agents`).expect(200);
-  assert.deepEqual([body.items[0].otlpServiceName, body.items[0].type], ["Shop", "workflow"]);
+  const body = await owner.client.read(`/api/projects/${owner.projectId}/agents`);
+  assert.deepEqual([body.items[0]!.otlpServiceName, body.items[0]!.type], ["Shop", "workflow"]);
 });
 
 test("changing a service name warns of exporters that send the old one, and is saved", async () => {
@@ -88,7 +88,7 @@ test("changing a service name warns of exporters that send the old one, and is s
   await assertAccessible(page);
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Agent saved").waitFor();
-  const { body } = await owner.client.get(`/api/agents/${agent.id}`).expect(200);
+  const body = await owner.client.read(`/api/agents/${agent.id}`);
   assert.equal(body.otlpServiceName, "new-name");
 });
 
@@ -146,7 +146,7 @@ test("a project can be created, renamed, switched to and deleted", async () => {
     .fill("Testing");
   await page.getByRole("button", { name: "Delete project", exact: true }).click();
   await page.waitForURL(`**/projects/${owner.projectId}/agents`);
-  const { body } = await owner.client.get("/api/projects").expect(200);
+  const body = await owner.client.read("/api/projects");
   assert.equal(body.items.length, 1);
 });
 

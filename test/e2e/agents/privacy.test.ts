@@ -45,7 +45,7 @@ test("rules are tried on past traces, refused at their field, and saved", async 
   await judge.getByLabel("The judge sees what tools returned").uncheck();
   await page.getByRole("button", { name: "Save privacy settings" }).click();
   await page.getByText("Privacy settings saved").waitFor();
-  const { body: saved } = await owner.client.get(`/api/projects/${owner.projectId}/privacy`).expect(200);
+  const saved = await owner.client.read(`/api/projects/${owner.projectId}/privacy`);
   assert.deepEqual(saved, {
     builtIn: ["email"],
     rules: [{ name: "customer", pattern: "C-\\d{6}" }],

@@ -251,7 +251,7 @@ test("fields of an agent that only one of two tabs changed are both kept, withou
   const notice = card.getByText(elsewhere);
   const submit = card.getByRole("button", { name: "Save", exact: true });
   const stored = async () => {
-    const { body } = await owner.client.get(agentPath).expect(200);
+    const body = await owner.client.read(agentPath);
     return [body.name, body.otlpServiceName];
   };
   await name.fill("Mine");
@@ -280,8 +280,7 @@ test("a key's rate limit saved elsewhere: its dialog says so, and the user loads
   const { page, complaints } = await browser.openAs(owner, { path });
   const save = (requestsPerMinute: number) =>
     owner.client.patch(`/api/keys/${id}`, { requestsPerMinute }).expect(200);
-  const stored = async () =>
-    (await owner.client.get(`/api/keys/${id}`).expect(200)).body.requestsPerMinute as number;
+  const stored = async () => (await owner.client.read(`/api/keys/${id}`)).requestsPerMinute as number;
   await page.getByRole("button", { name: "Rate limit of exporter" }).click();
   const dialog = page.getByRole("dialog", { name: "Rate limit" });
   const field = dialog.getByLabel(/^Requests per minute/);
@@ -319,8 +318,7 @@ test("a service name saved elsewhere: Get started says so, and the user loads or
   const { page, complaints } = await browser.openAs(owner, { path });
   const save = (otlpServiceName: string | null) =>
     owner.client.patch(`/api/agents/${agent.id}`, { otlpServiceName }).expect(200);
-  const stored = async () =>
-    (await owner.client.get(`/api/agents/${agent.id}`).expect(200)).body.otlpServiceName;
+  const stored = async () => (await owner.client.read(`/api/agents/${agent.id}`)).otlpServiceName;
   const card = page.getByRole("region", { name: "1. Agent" });
   const field = card.getByLabel("OTLP service name");
   const notice = card.getByText(elsewhere);
@@ -383,9 +381,9 @@ async function open(form: Form) {
   const url = `/api${form.page ? project : `/agents/${agent.id}`}${form.url}`;
   const save = (value: string) => owner.client[form.method ?? "put"](url, form.body(value)).expect(200);
   const assertStored = async (value: string) =>
-    assert.equal(form.stored((await owner.client.get(url).expect(200)).body), value);
+    assert.equal(form.stored(await owner.client.read(url)), value);
   await save(form.values[0]);
   const path = `${project}/${form.page ?? `agents/${agent.id}/settings`}`;
   const window = await browser.openAs(owner, { path });
-  return { ...window, save, assertStored, owner, agentPath: `/api/agents/${agent.id}` };
+  return { ...window, save, assertStored, owner, agentPath: `/api/agents/${agent.id}` as const };
 }

@@ -147,7 +147,7 @@ test("an unknown service name can be assigned to the agent with one click, and t
   await assertAccessible(page);
   await panel(page).getByRole("button", { name: "Use “shop-bot” as this agent’s service name" }).click();
   await panel(page).getByText("Send the trace again.").waitFor();
-  const { body } = await owner.client.get(`/api/agents/${agent.id}`).expect(200);
+  const body = await owner.client.read(`/api/agents/${agent.id}`);
   assert.equal(body.otlpServiceName, "shop-bot");
   await eventually(async () => assert.equal(await exportSpans(exporter, spans()), undefined));
   await panel(page).getByText("First trace received").waitFor();
@@ -165,7 +165,7 @@ test("a request rejected before the page was opened is shown, unless it concerns
     assert.ok(await exportSpans(exporter, recordSpans("other", { name: "chat" }))),
   );
   await eventually(async () => {
-    const { body } = await owner.client.get(`/api/projects/${owner.projectId}/ingestion`).expect(200);
+    const body = await owner.client.read(`/api/projects/${owner.projectId}/ingestion`);
     assert.equal(body.items.length, 1);
   });
   const { page } = await open(other, owner);
@@ -234,7 +234,7 @@ test("every kind of rejected request is explained", async () => {
   }
   await panel(page).getByText("export OTEL_SERVICE_NAME='shop'").waitFor();
   await exporter.shutdown();
-  assert.equal((await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200)).body.items.length, 0);
+  assert.equal((await owner.client.read(`/api/agents/${agent.id}/traces`)).items.length, 0);
 });
 
 test("a sample trace can be sent before any integration, and turned into a test case", async () => {

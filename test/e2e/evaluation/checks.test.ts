@@ -16,7 +16,7 @@ import {
 import { asked, conversation, failing, holding } from "../../support/conversation.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type JudgeServer, obliging, type Reply, startJudgeServer } from "../../support/judge-server.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 
 let judge: JudgeServer;
 after(() => judge.close());
@@ -56,13 +56,13 @@ async function post(
   { browser: { service }, agent, key }: Place,
   spans: unknown[] = conversation(),
 ): Promise<string> {
-  return jsonOf(await send({ url: service.url, key }, { body: { platformId: agent.id, spans } })).traceId;
+  return traceIdOf(await send({ url: service.url, key }, { body: { platformId: agent.id, spans } }));
 }
 
 /** The trace once its latest run is in this state. */
 async function settled({ owner }: Place, traceId: string, state = "completed"): Promise<void> {
   await eventually(async () => {
-    const { body } = await owner.client.get(`/api/traces/${traceId}`).expect(200);
+    const body = await owner.client.read(`/api/traces/${traceId}`);
     assert.equal(body.runs[0]?.state, state);
   });
 }

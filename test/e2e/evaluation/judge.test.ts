@@ -238,7 +238,7 @@ test("a judge is removed after confirmation", async () => {
   await assertAccessible(page);
   await dialog.getByRole("button", { name: "Remove judge" }).click();
   await inForce(page).getByText("No judge configured.").waitFor();
-  const { body } = await owner.client.get(`/api/projects/${owner.projectId}/judge`).expect(200);
+  const body = await owner.client.read(`/api/projects/${owner.projectId}/judge`);
   assert.equal(body.source, null);
   assert.deepEqual(complaints, []);
 });
@@ -285,7 +285,7 @@ test("prices can be added, validated at their fields, saved and discarded", asyn
   await press(page, "Save");
   await page.getByText("Prices saved").waitFor();
   await page.getByRole("heading", { name: "No prices of your own" }).waitFor();
-  const { body } = await owner.client.get(`/api/projects/${owner.projectId}/judge/prices`).expect(200);
+  const body = await owner.client.read(`/api/projects/${owner.projectId}/judge/prices`);
   assert.deepEqual(body.own, []);
   assert.deepEqual(complaints, []);
 });

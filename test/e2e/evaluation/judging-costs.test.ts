@@ -46,8 +46,8 @@ test("sampling and the daily budget are edited next to today's usage", async () 
   await save(page);
   await page.getByText("Judge settings saved").waitFor();
   await card.getByText("$0.0125 of $2.50").waitFor();
-  const path = `/api/agents/${agent.id}/judge-settings`;
-  const { body } = await owner.client.get(path).expect(200);
+  const path = `/api/agents/${agent.id}/judge-settings` as const;
+  const body = await owner.client.read(path);
   assert.deepEqual([body.sampling, body.budgetUsd, body.budgetTokens], [0.125, 2.5, null]);
   await card.getByLabel("Sampling (percent)").fill("101");
   await save(page);

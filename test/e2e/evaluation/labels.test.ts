@@ -12,7 +12,7 @@ import { conversation } from "../../support/conversation.ts";
 import { eventually } from "../../support/eventually.ts";
 import { obliging, startJudgeServer } from "../../support/judge-server.ts";
 import { resultOf, semanticCheck, storeJudgedRun } from "../../support/judged-runs.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { pathOf } from "../../support/trace-page.ts";
 
 const browser = useBrowser();
@@ -28,7 +28,7 @@ async function evaluated(owner: Owner) {
   const { key } = await makeKey(owner);
   const { id } = await makeTest(owner, agent.id, { name: "Names dates", passiveBehavior: "manual_only" });
   const body = canonicalBody(agent.id, { spans: conversation() });
-  const traceId: string = jsonOf(await send({ url: browser.service.url, key }, { body })).traceId;
+  const traceId: string = traceIdOf(await send({ url: browser.service.url, key }, { body }));
   const checks = [
     semanticCheck("reply", { criteria: [...met] }),
     semanticCheck("open", { criteria: [] }, { outcome: "skipped", skipped: "undecided", actual: null }),

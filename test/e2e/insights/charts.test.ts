@@ -96,8 +96,8 @@ test("a bar of one test links to exactly the results it counts, whatever the ver
   });
   await hourWithRoom();
   for (const attributes of [ok, broken, {}, ok, broken, ok]) await judge(opened, attributes);
-  const { body } = await owner.client.get(`/api/agents/${agentId}/tests`).expect(200);
-  const { id } = body.items.find(({ name }: { name: string }) => name === "Is well");
+  const body = await owner.client.read(`/api/agents/${agentId}/tests`);
+  const { id } = body.items.find(({ name }) => name === "Is well")!;
   for (const [word, count] of [
     ["passed", 3],
     ["failed", 2],

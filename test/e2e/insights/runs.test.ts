@@ -188,10 +188,10 @@ test("turns are shown one by one, a check names its turn, and a failed turn ends
   await assertAccessible(page);
 
   // The results quote every turn, so the test run is deleted with the trace of any of them.
-  const { id: runId } = (await opened.owner.client.get(`/api/tests/${opened.made[0]!.id}/runs?kind=manual`))
-    .body.items[0];
-  const { body: run } = await opened.owner.client.get(`/api/runs/${runId}`).expect(200);
-  await opened.owner.client.delete(`/api/traces/${run.turns[0].traceId}`).expect(204);
+  const { items } = await opened.owner.client.read(`/api/tests/${opened.made[0]!.id}/runs?kind=manual`);
+  const runId = items[0]!.id;
+  const run = await opened.owner.client.read(`/api/runs/${runId}`);
+  await opened.owner.client.delete(`/api/traces/${run.turns![0]!.traceId}`).expect(204);
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Test run not found" }).waitFor();
 });
@@ -238,7 +238,7 @@ test("a test run whose judge was unavailable is not fully evaluated, and is re-e
   const polite = { type: "semantic", criteria: "The reply is polite." };
   const opened = await openRunnable(single("Polite", { assertions: [parcel, polite] }));
   const { page, owner } = opened;
-  const path = `/api/projects/${owner.projectId}/judge`;
+  const path = `/api/projects/${owner.projectId}/judge` as const;
   await owner.client.put(path, { provider, url, model }).expect(200);
   agent.script = helpful;
   await chooseAction(page, "Polite", "Run now");
@@ -388,7 +388,7 @@ test("a trace links to its test run, and a test's results link to each of its te
   await eventually(async () => assert.equal(await runs.count(), 1));
   await eventually(async () => assert.equal(await runs.getAttribute("href"), run));
   const listed = await owner.client.get(`/api/agents/${agentId}/traces?kind=test_run`).expect(200);
-  assert.equal(listed.body.items[0].run.launchId, run.split("/").at(-2));
+  assert.equal(listed.body.items[0]!.run!.launchId, run.split("/").at(-2));
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
@@ -438,19 +438,19 @@ test("deleted traces and tests are marked, and the rest of the run stays", async
   const address = path.replace(/tests$/, `runs/${launch.id}`);
   await page.goto(address);
   await page.getByText("4 passed").first().waitFor();
-  const { body: done } = await client.get(`/api/launches/${launch.id}`).expect(200);
+  const done = await client.read(`/api/launches/${launch.id}`);
   const runOf = (name: string) => done.runs.find((run: { testName: string }) => run.testName === name);
-  const { body: conversation } = await client.get(`/api/runs/${runOf("A conversation").id}`).expect(200);
-  await client.delete(`/api/traces/${runOf("Finds the parcel").traceId}`).expect(204);
-  await client.delete(`/api/traces/${conversation.turns[0].traceId}`).expect(204);
+  const conversation = await client.read(`/api/runs/${runOf("A conversation")!.id}`);
+  await client.delete(`/api/traces/${runOf("Finds the parcel")!.traceId}`).expect(204);
+  await client.delete(`/api/traces/${conversation.turns![0]!.traceId}`).expect(204);
   await client.delete(`/api/tests/${testIds[2]}`).expect(204);
 
-  await page.goto(`${address}/${runOf("Finds the parcel").id}`);
+  await page.goto(`${address}/${runOf("Finds the parcel")!.id}`);
   await page.getByRole("heading", { level: 1, name: "Test run not found" }).waitFor();
   await assertAccessible(page);
   await page.goto(`${address}/${conversation.id}`);
   await page.getByRole("heading", { level: 1, name: "Test run not found" }).waitFor();
-  await page.goto(`${address}/${runOf("Asleep").id}`);
+  await page.goto(`${address}/${runOf("Asleep")!.id}`);
   await page.getByText("The test case was deleted", { exact: false }).waitFor();
   await eventually(async () => assert.equal(await page.getByRole("button", { name: "Rerun" }).count(), 0));
   await eventually(async () =>
@@ -649,6 +649,6 @@ test("a test with inputs and repeats shows pass rates by input, and is compared 
   await page.goto(path.replace(/tests$/, "runs"));
   await page.getByText("13 test runs").first().waitFor();
   await shoot(page, "many-launches");
-  assert.equal((await owner.client.get(`/api/agents/${agentId}/launches`).expect(200)).body.items.length, 2);
+  assert.equal((await owner.client.read(`/api/agents/${agentId}/launches`)).items.length, 2);
   assert.deepEqual(complaints, []);
 });

@@ -18,8 +18,8 @@ for (const [noun, pathIn] of [
     const project = `/projects/${owner.projectId}`;
     const agent = await makeAgent(owner);
     await owner.client.post(`/api/agents/${agent.id}/sample-trace`, {});
-    const { body: traces } = await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
-    const ids = { project, trace: traces.items[0].id, test: (await makeTest(owner, agent.id)).id };
+    const traces = await owner.client.read(`/api/agents/${agent.id}/traces`);
+    const ids = { project, trace: traces.items[0]!.id, test: (await makeTest(owner, agent.id)).id };
     const before = "/settings/profile";
     const { page } = await browser.openAs(owner, { path: before });
     const path = pathIn(`${project}/agents/${agent.id}`, ids);

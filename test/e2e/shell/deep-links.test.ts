@@ -22,8 +22,8 @@ async function memberScreens(): Promise<Screen[]> {
     spans: [{ span_id: "1", name: "Answer a question", attributes: { "session.id": "c/1" } }],
   };
   assert.equal((await send({ url, key }, { body })).status, 201);
-  const { body: traces } = await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
-  const traceId: string = traces.items[0].id;
+  const traces = await owner.client.read(`/api/agents/${agent.id}/traces`);
+  const traceId: string = traces.items[0]!.id;
   const { id: testId } = await makeTest(owner, agent.id, { name: "Greets" });
   const { launchId, runId } = await launched(testId);
   const project = `/projects/${owner.projectId}`;
@@ -100,8 +100,8 @@ async function launched(testId: string): Promise<{ launchId: string; runId: stri
   };
   await owner.client.put(`/api/agents/${agent.id}/connection`, connection).expect(200);
   const made = await owner.client.post(`/api/agents/${agent.id}/launches`, { testIds: [testId] }).expect(201);
-  const { body: launch } = await owner.client.get(`/api/launches/${made.body.id}`).expect(200);
-  return { launchId: launch.id, runId: launch.runs[0].id };
+  const launch = await owner.client.read(`/api/launches/${made.body.id}`);
+  return { launchId: launch.id, runId: launch.runs[0]!.id };
 }
 
 async function fillIn(page: Page): Promise<void> {

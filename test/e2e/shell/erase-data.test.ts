@@ -61,14 +61,14 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
   // Neither the record nor the screen has it, but for the field where it was typed.
   assert.equal((await page.locator("main").innerText()).includes(user), false);
 
-  const { items } = (await client.get(`/api/agents/${agent.id}/traces`).expect(200)).body;
+  const { items } = await client.read(`/api/agents/${agent.id}/traces`);
   assert.deepEqual(
-    items.map(({ userId }: { userId: string }) => userId),
+    items.map(({ userId }) => userId),
     ["john@example.com"],
   );
-  const edited = (await client.get(`/api/tests/${asksJane.id}`).expect(200)).body;
+  const edited = await client.read(`/api/tests/${asksJane.id}`);
   assert.deepEqual(edited.turns, [{ input: "I am [erased]" }]);
-  assert.deepEqual((await client.get(`/api/agents/${agent.id}/trace-views`).expect(200)).body.items, []);
+  assert.deepEqual((await client.read(`/api/agents/${agent.id}/trace-views`)).items, []);
 
   // A search that fails leaves no earlier result to confirm, and a value that only a test has needs a choice.
   const other = await makeTest(owner, agent.id, {
@@ -96,9 +96,7 @@ test("a user is found, confirmed by number and erased, with the chosen test and 
   await page.getByRole("checkbox", { name: /Only a test/ }).check();
   await erase.click();
   await page.getByText("0 traces erased. 1 test, note or view changed.").waitFor();
-  assert.deepEqual((await client.get(`/api/tests/${other.id}`).expect(200)).body.turns, [
-    { input: "I am [erased]" },
-  ]);
+  assert.deepEqual((await client.read(`/api/tests/${other.id}`)).turns, [{ input: "I am [erased]" }]);
   await page.getByRole("link", { name: "Ingestion log" }).click();
   await page.waitForURL(/\/ingestion$/);
   assert.deepEqual(complaints, ["Failed to load resource: net::ERR_FAILED"]);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
-import { makeAgent, makeTest, newClient, type Owner } from "../../support/app.ts";
+import { makeAgent, makeTest, type Owner } from "../../support/app.ts";
 import {
   assertReflows,
   becomesTrue,
@@ -11,6 +11,7 @@ import {
   useBrowser,
   type Window,
 } from "../../support/browser.ts";
+import { newClient } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { refusal, startJudgeServer } from "../../support/judge-server.ts";
 import { jsonOf, send } from "../../support/send.ts";
@@ -231,7 +232,7 @@ test("name and password can be changed in the profile, and a wrong password is r
   await client
     .post("/api/auth/sign-in/email", { email: owner.email, password: "yet another one" })
     .expect(200);
-  assert.deepEqual((await client.get("/api/access-tokens").expect(200)).body.items, []);
+  assert.deepEqual((await client.read("/api/access-tokens")).items, []);
 });
 
 test("sessions are listed and can be ended one by one", async () => {

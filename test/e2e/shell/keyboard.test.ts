@@ -59,8 +59,8 @@ async function storeFailedTrace(): Promise<void> {
   ];
   assert.equal((await send({ url, key }, { body: { platformId: agent.id, spans } })).status, 201);
   await eventually(async () => {
-    const { body } = await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
-    assert.equal(body.items[0].run?.state, "completed");
+    const body = await owner.client.read(`/api/agents/${agent.id}/traces`);
+    assert.equal(body.items[0]!.run?.state, "completed");
   });
 }
 
@@ -120,7 +120,7 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
   await becomesTrue(page, `${focus} !== "nothing"`);
 
   const stored = async () => {
-    const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
+    const body = await owner.client.read(`/api/agents/${agent.id}/tests`);
     return Object.fromEntries((body.items as TestCase[]).map(({ name, status }) => [name, status]));
   };
   await eventually(async () =>

@@ -110,8 +110,8 @@ test("revoking a key shows when it was last used, also if that was after the lis
   const sent = await send({ url: browser.service.url, key }, { body: canonicalBody(agent.id) });
   assert.equal(sent.status, 201);
   await eventually(async () => {
-    const { body } = await owner.client.get(`/api/projects/${owner.projectId}/keys`).expect(200);
-    assert.ok(body.items[0].lastUsedAt);
+    const body = await owner.client.read(`/api/projects/${owner.projectId}/keys`);
+    assert.ok(body.items[0]!.lastUsedAt);
   });
   await revoke.click();
   await page.getByRole("alertdialog").getByText("was last used").waitFor();
@@ -142,9 +142,9 @@ test("a key can have Granular Access and an expiry date, and a key that never ex
     .filter({ hasText: "refunds only" })
     .getByText("Granular Access: Refunds", { exact: true })
     .waitFor();
-  const { body } = await owner.client.get(`/api/projects/${owner.projectId}/keys`).expect(200);
-  assert.equal(body.items[0].access, "granular");
-  assert.equal(Math.abs(Date.parse(body.items[0].expiresAt) - Date.parse(day)) < 2 * 86_400_000, true);
+  const body = await owner.client.read(`/api/projects/${owner.projectId}/keys`);
+  assert.equal(body.items[0]!.access, "granular");
+  assert.equal(Math.abs(Date.parse(body.items[0]!.expiresAt!) - Date.parse(day)) < 2 * 86_400_000, true);
 });
 
 test("the list marks expired keys and keys that expire soon, in both themes and on a narrow screen", async () => {

@@ -16,8 +16,7 @@ test("a project's rate limit is set in its settings and removed by emptying the 
   const section = page.getByRole("region", { name: "Rate limit" });
   const field = section.getByLabel("Requests per minute (optional)");
   const saved = async () =>
-    (await owner.client.get(`/api/projects/${owner.projectId}/rate-limit`).expect(200)).body
-      .requestsPerMinute;
+    (await owner.client.read(`/api/projects/${owner.projectId}/rate-limit`)).requestsPerMinute;
   await field.fill("0");
   await section.getByRole("button", { name: "Save rate limit" }).click();
   await eventually(async () => assert.equal(await field.getAttribute("aria-invalid"), "true"));

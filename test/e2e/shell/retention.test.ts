@@ -15,8 +15,7 @@ test("a shorter retention is confirmed by name and deletes older traces; a longe
   const owner = await service.signUp();
   const agent = await makeAgent(owner);
   await storeTrace(service.db, agent.id, { receivedAt: new Date(Date.now() - 40 * 86_400_000) });
-  const listed = async () =>
-    (await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200)).body.items;
+  const listed = async () => (await owner.client.read(`/api/agents/${agent.id}/traces`)).items;
   const path = `/projects/${owner.projectId}/settings`;
   const { page, complaints } = await browser.openAs(owner, { path });
   const days = page.getByLabel("Delete traces after (days, optional)");
@@ -41,9 +40,9 @@ test("a shorter retention is confirmed by name and deletes older traces; a longe
   await eventually(async () => assert.deepEqual(await listed(), []));
   await days.fill("60");
   await page.getByRole("button", { name: "Save retention" }).click();
-  const url = `/api/projects/${owner.projectId}/retention`;
+  const url = `/api/projects/${owner.projectId}/retention` as const;
   await eventually(async () =>
-    assert.deepEqual((await owner.client.get(url).expect(200)).body, { days: 60, serverDays: null }),
+    assert.deepEqual(await owner.client.read(url), { days: 60, serverDays: null }),
   );
   await assertAccessible(page);
   await assertReflows(page);
@@ -59,7 +58,7 @@ test("a shorter retention is confirmed by name and deletes older traces; a longe
 
 test("what is shorter is judged by the retention that is saved now, not by the one shown", async () => {
   const owner = await browser.service.signUp();
-  const url = `/api/projects/${owner.projectId}/retention`;
+  const url = `/api/projects/${owner.projectId}/retention` as const;
   await owner.client.put(url, { days: 10 }).expect(200);
   const { page } = await browser.openAs(owner, { path: `/projects/${owner.projectId}/settings` });
   const days = page.getByLabel("Delete traces after (days, optional)");
@@ -81,5 +80,5 @@ test("what is shorter is judged by the retention that is saved now, not by the o
   await region.getByRole("button", { name: "Save retention" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete older traces" });
   await dialog.getByText("more than 30 days old").waitFor();
-  assert.deepEqual((await owner.client.get(url).expect(200)).body.days, 90);
+  assert.deepEqual((await owner.client.read(url)).days, 90);
 });

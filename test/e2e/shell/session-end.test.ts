@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../../support/accessible.ts";
-import { makeAgent, newClient, type Owner } from "../../support/app.ts";
+import { makeAgent, type Owner } from "../../support/app.ts";
 import { assertReflows, becomesFocused, framesPass, signIn, useBrowser } from "../../support/browser.ts";
+import { newClient } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const browser = useBrowser();

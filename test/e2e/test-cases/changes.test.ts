@@ -24,11 +24,11 @@ test("a test case can be disabled and activated in its row, which explains the e
   await chooseAction(page, "Is well", "Disable");
   await row.getByText("Disabled: does not run on live traffic.").waitFor();
   await page.getByText("“Is well” disabled").waitFor();
-  await eventually(async () => assert.equal((await listTests(opened))[0].status, "disabled"));
+  await eventually(async () => assert.equal((await listTests(opened))[0]!.status, "disabled"));
   await assertAccessible(page);
   await chooseAction(page, "Is well", "Activate");
   await row.getByText("Runs on every trace.").waitFor();
-  await eventually(async () => assert.equal((await listTests(opened))[0].status, "active"));
+  await eventually(async () => assert.equal((await listTests(opened))[0]!.status, "active"));
   assert.deepEqual(complaints, []);
 });
 
@@ -80,9 +80,9 @@ test("a duplicate is disabled and otherwise the same, however long the name", as
   await chooseAction(page, name, "Duplicate");
   await page.getByText("2 tests", { exact: true }).waitFor();
   const [copy, original] = await listTests(opened);
-  assert.equal(copy.name, `${"n".repeat(192)} (copy)`);
-  assert.deepEqual([copy.status, copy.eligibility], ["disabled", "disabled"]);
-  assert.deepEqual(copy.assertions, original.assertions);
+  assert.equal(copy!.name, `${"n".repeat(192)} (copy)`);
+  assert.deepEqual([copy!.status, copy!.eligibility], ["disabled", "disabled"]);
+  assert.deepEqual(copy!.assertions, original!.assertions);
 });
 
 test("deleting a test case asks for its name, deleting several for their number", async () => {

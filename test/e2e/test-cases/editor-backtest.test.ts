@@ -32,8 +32,8 @@ async function openEvaluated(): Promise<World & { testId: string }> {
     await send([{ span_id: "root", name: "chat", attributes }]);
   }
   await eventually(async () => {
-    const { body } = await owner.client.get(`/api/tests/${testId}/versions`).expect(200);
-    assert.equal(body.items[0].counts.passed + body.items[0].counts.failed, 4);
+    const body = await owner.client.read(`/api/tests/${testId}/versions`);
+    assert.equal(body.items[0]!.counts.passed + body.items[0]!.counts.failed, 4);
   });
   return { ...world, testId };
 }
@@ -119,7 +119,7 @@ test("the judge is asked only after its cost was confirmed; a reload keeps the p
   await panel.getByRole("button", { name: "Backtest", exact: true }).click();
   await panel.getByRole("button", { name: "Run with judge" }).click();
   await panel.getByRole("link", { name: "New: Passed 3" }).waitFor();
-  const { body } = await owner.client.get(`/api/tests/${id}/runs`).expect(200);
+  const body = await owner.client.read(`/api/tests/${id}/runs`);
   assert.deepEqual(body.items, [], "nothing of it is an evaluation");
   await panel.getByRole("button", { name: "Delete backtest" }).click();
   const question = page.getByRole("alertdialog", { name: "Delete backtest" });

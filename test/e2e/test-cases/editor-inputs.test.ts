@@ -68,9 +68,9 @@ test("inputs are written like cells of a spreadsheet, and a second turn asks whi
   await page.getByRole("button", { name: "Remove input 2" }).click();
   await saveButton(page).click();
   await page.getByText("Saved. Applies to new traces only.").waitFor();
-  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  const body = await owner.client.read(`/api/tests/${id}`);
   assert.deepEqual(
-    [body.inputs.map(({ input }: { input: string }) => input), body.repeats, body.turns.length],
+    [body.inputs!.map(({ input }: { input: string }) => input), body.repeats, body.turns.length],
     [["Where is my order?", "Two\nlines", "איפה ההזמנה שלי?"], 3, 1],
   );
   assert.deepEqual(complaints, []);
@@ -193,8 +193,8 @@ test("a thousand inputs scroll and save, and an error leads to its row", async (
   await page.keyboard.type("A question");
   await saveButton(page).click();
   await page.getByText("Saved. Applies to new traces only.").waitFor();
-  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
-  assert.deepEqual([body.inputs.length, body.inputs[0].input], [1_000, "A question"]);
+  const body = await owner.client.read(`/api/tests/${id}`);
+  assert.deepEqual([body.inputs!.length, body.inputs![0]!.input], [1_000, "A question"]);
 });
 
 test("the inputs of live traces are picked whole", async () => {

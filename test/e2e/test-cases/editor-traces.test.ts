@@ -53,13 +53,13 @@ test("a test can be written in the form, dry-run without storing anything, and s
   await saveButton(page).click();
   await page.getByText("Saved. Applies to new traces only.").waitFor();
   await page.waitForURL(/\/tests\/[0-9a-f-]{36}$/);
-  const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
-  await eventually(() => assert.equal(page.url().endsWith(body.items[0].id), true));
+  const body = await owner.client.read(`/api/agents/${agent.id}/tests`);
+  await eventually(() => assert.equal(page.url().endsWith(body.items[0]!.id), true));
   assert.deepEqual(
-    [body.items[0].name, body.items[0].passiveBehavior, body.items[0].assertions.length],
+    [body.items[0]!.name, body.items[0]!.passiveBehavior, body.items[0]!.assertions.length],
     ["Tells where the order is", "always_run", 2],
   );
-  assert.equal(body.items[0].assertions[1].negate, true);
+  assert.equal(body.items[0]!.assertions[1]!.negate, true);
   await page.getByRole("heading", { level: 1, name: "Tells where the order is" }).waitFor();
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
   assert.equal(await page.getByText("Passed, 2 of 2 checked").count(), 1, "the dry run outlives the save");
@@ -192,8 +192,8 @@ test("a tool call of a trace becomes a test that it must not be called", async (
   await page.getByText("Unsaved changes").waitFor();
   await saveButton(page).click();
   await page.getByText("Saved. Applies to new traces only.").waitFor();
-  const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
-  const [{ name, status, passiveBehavior, assertions }] = body.items;
+  const body = await owner.client.read(`/api/agents/${agent.id}/tests`);
+  const { name, status, passiveBehavior, assertions } = body.items[0]!;
   assert.deepEqual(
     [name, status, passiveBehavior, assertions.map((one: { negate: boolean }) => one.negate)],
     ["Does not call track_order", "active", "always_run", [true]],

@@ -55,7 +55,7 @@ test("form and JSON edit one document; invalid JSON shows its position and leave
   await eventually(async () => assert.equal(await json.inputValue(), JSON.stringify(renamed, null, 2)));
   await page.keyboard.press("Control+s");
   await page.getByText("Saved. Applies to new traces only.").waitFor();
-  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  const body = await owner.client.read(`/api/tests/${id}`);
   assert.deepEqual([body.name, body.threshold], ["Renamed in JSON", 0.9]);
 });
 
@@ -203,7 +203,7 @@ test("leaving unsaved changes asks for confirmation, and Stay keeps them", async
   await page.getByRole("link", { name: "Insights" }).click();
   await guard.getByRole("button", { name: "Leave" }).click();
   await page.waitForURL(/\/insights$/);
-  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  const body = await owner.client.read(`/api/tests/${id}`);
   assert.equal(body.name, "Answers quickly");
 });
 
@@ -211,7 +211,7 @@ test("a version that someone else saved in the meantime is not overwritten witho
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id);
-  const nameNow = async () => (await owner.client.get(`/api/tests/${id}`).expect(200)).body.name;
+  const nameNow = async () => (await owner.client.read(`/api/tests/${id}`)).name;
   await world.open(`/${id}`);
   await openSection(page, "Name");
   await owner.client.patch(`/api/tests/${id}`, { name: "Theirs" }).expect(200);
@@ -264,7 +264,7 @@ test("a status that is changed while the test is being saved follows it, and is 
   release();
   await page.getByText("Test case disabled").waitFor();
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
-  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  const body = await owner.client.read(`/api/tests/${id}`);
   assert.deepEqual([body.name, body.status], ["Slow", "disabled"]);
   await page.getByLabel("Name", { exact: true }).fill("Slow again");
   await saveButton(page).click();
@@ -416,11 +416,10 @@ test("a test can be created by keyboard alone", async () => {
   await keyboard.type("1500");
   await keyboard.press("Control+s");
   await page.getByText("Saved. Applies to new traces only.").waitFor();
-  const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
-  assert.deepEqual(
-    [body.items[0].name, body.items[0].passiveBehavior, body.items[0].assertions[0].max_ms],
-    ["By keyboard", "always_run", 1500],
-  );
+  const body = await owner.client.read(`/api/agents/${agent.id}/tests`);
+  const { name, passiveBehavior, assertions } = body.items[0]!;
+  assert.deepEqual([name, passiveBehavior], ["By keyboard", "always_run"]);
+  assert.deepEqual(assertions[0], { ...assertions[0], max_ms: 1500 });
 });
 
 test("below 1280 pixels the views are tabs kept in the URL, and nothing overflows at 320", async () => {
@@ -476,8 +475,8 @@ test("a test of an agent without a connection asks for no message, and is saved 
   await assertAccessible(page);
   await saveButton(page).click();
   await page.getByText("Saved. Applies to new traces only.").waitFor();
-  const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
-  assert.deepEqual(body.items[0].turns, [{ input: "Answers" }]);
+  const body = await owner.client.read(`/api/agents/${agent.id}/tests`);
+  assert.deepEqual(body.items[0]!.turns, [{ input: "Answers" }]);
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
   await openSection(page, "When it runs");
   await page.getByLabel("Manual runs only").check();
@@ -555,6 +554,6 @@ test("a status changed in the palette shows in the editor, which keeps what was 
   await page.getByText("“Greets back” activated").waitFor();
   await eventually(async () => assert.equal(await status.inputValue(), "active"));
   assert.equal(await jsonOf(page).inputValue(), "{");
-  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  const body = await owner.client.read(`/api/tests/${id}`);
   assert.deepEqual([body.name, body.status], ["Greets back", "active"]);
 });

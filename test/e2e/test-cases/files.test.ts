@@ -1,20 +1,15 @@
 // Browser tests of exporting and importing test cases.
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { templates } from "../../../web/templates.ts";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeAgent } from "../../support/app.ts";
 import { useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-import {
-  chooseAction,
-  draft,
-  listTests,
-  openTests,
-  type Read,
-  statusCheck,
-} from "../../support/tests-page.ts";
+import { chooseAction, draft, listTests, openTests, statusCheck } from "../../support/tests-page.ts";
 
 const browser = useBrowser();
 
@@ -51,7 +46,7 @@ test("exported test cases can be imported elsewhere unchanged, in the same order
   await dialog.getByRole("button", { name: `Import ${before.length} test cases` }).click();
   await page.getByText(`Imported ${before.length} test cases`).waitFor();
   await page.getByText(`${before.length} tests`, { exact: true }).waitFor();
-  const documents = (tests: Read[]) => tests.map(({ id: _, agentId: __, ...document }) => document);
+  const documents = (tests: ListedTest[]) => tests.map(({ id: _, agentId: __, ...document }) => document);
   await eventually(async () =>
     assert.deepEqual(documents(await listTests({ ...from, agentId: other.id })), documents(before)),
   );

@@ -9,17 +9,8 @@ import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-import { jsonOf, send } from "../../support/send.ts";
-import {
-  assertNames,
-  draft,
-  judge,
-  ok,
-  openTests,
-  type Read,
-  rowOf,
-  statusCheck,
-} from "../../support/tests-page.ts";
+import { send, traceIdOf } from "../../support/send.ts";
+import { assertNames, draft, judge, ok, openTests, rowOf, statusCheck } from "../../support/tests-page.ts";
 
 const browser = useBrowser();
 
@@ -72,7 +63,7 @@ test("an agent without test cases is offered templates, its latest trace, or a b
   }
   await assertAccessible(page);
   const body = canonicalBody(opened.agentId);
-  const { traceId } = jsonOf(await send({ url: browser.service.url, key: opened.key }, { body }));
+  const traceId = traceIdOf(await send({ url: browser.service.url, key: opened.key }, { body }));
   await page.reload();
   const fromTrace = page.getByRole("link", { name: "Create test from latest trace" });
   await eventually(async () =>
@@ -228,8 +219,8 @@ test("1,000 test cases can be searched, selected and disabled, and only visible 
   await page.getByRole("checkbox", { name: "Select all" }).check();
   await page.getByRole("button", { name: "Disable", exact: true }).click();
   await page.getByText("1,000 tests disabled").waitFor();
-  const { body } = await owner.client.get(`/api/agents/${agentId}/tests?limit=200`).expect(200);
-  assert.ok(body.items.every(({ status }: Read) => status === "disabled"));
+  const body = await owner.client.read(`/api/agents/${agentId}/tests?limit=200`);
+  assert.ok(body.items.every(({ status }) => status === "disabled"));
 });
 
 test("a list that fails to load shows the error and can be retried", async () => {

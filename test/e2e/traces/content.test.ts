@@ -26,7 +26,7 @@ test("an agent is set to store no content, and its next trace shows its structur
   await assertAccessible(page);
   await form.getByRole("button", { name: "Save content setting" }).click();
   await page.getByText("Content setting saved").first().waitFor();
-  const { body } = await browser.service.client.get(`/api/agents/${agent.id}`).expect(200);
+  const body = await browser.service.client.read(`/api/agents/${agent.id}`);
   assert.equal(body.content, "none");
 
   await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/start`);
@@ -75,8 +75,7 @@ test("attributes are dropped or kept by key, and a wrong key is named at its lis
   await drop.fill(" gen_ai.prompt \n\nsecret.*\ngen_ai.prompt");
   await save();
   await page.getByText("Attribute settings saved").first().waitFor();
-  const attributesOf = async () =>
-    (await browser.service.client.get(`/api/agents/${agent.id}`).expect(200)).body.attributes;
+  const attributesOf = async () => (await browser.service.client.read(`/api/agents/${agent.id}`)).attributes;
   assert.deepEqual(await attributesOf(), { deny: ["gen_ai.prompt", "secret.*"], allow: null });
 
   await form.getByRole("radio", { name: "Keep only these" }).check();
@@ -95,9 +94,9 @@ test("attributes are dropped or kept by key, and a wrong key is named at its lis
   await page.setViewportSize({ width: 1440, height: 900 });
 
   const id = await storeSpans(agent, conversation);
-  const { body } = await browser.service.client.get(`/api/traces/${id}`).expect(200);
+  const body = await browser.service.client.read(`/api/traces/${id}`);
   assert.deepEqual([body.userInput, body.responseText], [null, "On its way."]);
-  assert.equal(body.spans[0].attributes["http.response.status_code"], undefined);
+  assert.equal(body.spans[0]!.attributes["http.response.status_code"], undefined);
   await form.getByRole("radio", { name: "Store all attributes" }).check();
   await save();
   await eventually(async () => assert.deepEqual(await attributesOf(), { deny: [], allow: null }));

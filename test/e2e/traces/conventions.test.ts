@@ -64,8 +64,8 @@ test("a trace says which convention it is written in, is read at a click, and sh
 
   await page.getByRole("button", { name: "Re-evaluate" }).click();
   await eventually(async () => {
-    const { body } = await browser.service.client.get(`/api/traces/${id}`).expect(200);
-    assert.deepEqual([body.run.verdict, body.runs.length], ["passed", 2]);
+    const body = await browser.service.client.read(`/api/traces/${id}`);
+    assert.deepEqual([body.run!.verdict, body.runs.length], ["passed", 2]);
   });
   await page.locator(".trace-top").getByText("Passed").waitFor();
   await page.getByRole("button", { name: "Details", expanded: false }).click();
@@ -82,9 +82,9 @@ test("a trace says which convention it is written in, is read at a click, and sh
   await page.locator(".trace-top").getByText("Passed").waitFor();
   await page.getByRole("heading", { level: 1, name: "What is the weather in Paris?" }).waitFor();
   await eventually(async () => assert.equal(await page.getByRole("button", { name: "Read it" }).count(), 0));
-  const { runs } = (await browser.service.client.get(`/api/traces/${next}`).expect(200)).body;
+  const { runs } = await browser.service.client.read(`/api/traces/${next}`);
   assert.deepEqual(
-    runs.map(({ verdict }: { verdict: string }) => verdict),
+    runs.map(({ verdict }) => verdict),
     ["passed"],
   );
 
@@ -99,7 +99,7 @@ test("a trace says which convention it is written in, is read at a click, and sh
   await eventually(async () => assert.equal(await chosen.isChecked(), false));
   await form.getByRole("button", { name: "Save conventions" }).click();
   await page.getByText("Conventions saved").first().waitFor();
-  const { body } = await browser.service.client.get(`/api/agents/${agent.id}`).expect(200);
+  const body = await browser.service.client.read(`/api/agents/${agent.id}`);
   assert.deepEqual(body.conventions, ["*"]);
   assert.deepEqual(complaints, []);
 });
@@ -188,7 +188,7 @@ test("own rules are tried on a past trace, refused with the reason at their row,
 
   await section.getByRole("button", { name: "Save rules" }).click();
   await page.getByText("Rules saved").first().waitFor();
-  const saved = (await client.get(`/api/agents/${agent.id}`).expect(200)).body;
+  const saved = await client.read(`/api/agents/${agent.id}`);
   assert.deepEqual(saved.conventionRules, [{ from: "app.question", to: "gen_ai.prompt", spanName: "chat*" }]);
   await section.getByRole("button", { name: "Remove rule 1" }).click();
   await becomesFocused(section.getByRole("button", { name: "Add rule" }));

@@ -7,7 +7,7 @@ import { makeAgent, makeKey, makeTest, type Owner } from "../../support/app.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { asked, conversation } from "../../support/conversation.ts";
 import { eventually } from "../../support/eventually.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { shoot } from "../../support/shoot.ts";
 import { keepResults, type StoredRun, storeTrace, storeTraces } from "../../support/stored-traces.ts";
 
@@ -20,7 +20,7 @@ const button = (page: Page, name: string) => page.getByRole("button", { name, ex
 async function sendConversation(owner: Owner, agentId: string): Promise<string> {
   const { key } = await makeKey(owner);
   const body = { platformId: agentId, spans: conversation(), metadata: { shop: { country: "FR" } } };
-  return jsonOf(await send({ url: browser.service.url, key }, { body })).traceId as string;
+  return traceIdOf(await send({ url: browser.service.url, key }, { body }));
 }
 
 async function addFilter(page: Page, name: string): Promise<void> {

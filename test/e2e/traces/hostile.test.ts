@@ -8,7 +8,7 @@ import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { assertReflows, useBrowser, type Window } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-import { json, jsonOf, send } from "../../support/send.ts";
+import { json, send, traceIdOf } from "../../support/send.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
 
 /** If any of these becomes an element, runs or is interpolated, the tests notice. */
@@ -148,10 +148,10 @@ before(async () => {
     '"metadata":{"__proto__":{"polluted":true},',
   );
   const headers = { "x-request-id": short("external").replace(/[^\x20-\x7e]/g, "") };
-  traceId = jsonOf(await send(to, { body, headers, type: json })).traceId;
+  traceId = traceIdOf(await send(to, { body, headers, type: json }));
   await eventually(async () => {
-    const { body } = await owner.client.get(`/api/traces/${traceId}`).expect(200);
-    assert.equal(body.run.state, "completed");
+    const body = await owner.client.read(`/api/traces/${traceId}`);
+    assert.equal(body.run!.state, "completed");
   });
   await send(to, { body: exportOf([exportedSpan()], short("service-unknown")), type: json });
   window = await browser.openAs(owner, { viewport: { width: 1440, height: 900 }, lasting: true });
@@ -334,7 +334,7 @@ test("long names without a break stay inside of their table cell or pane", async
     .waitFor();
   await eventually(async () => assert.deepEqual(await page.evaluate(textsPast("td")), []));
   await page.setViewportSize({ width: 320, height: 700 });
-  const here = `/projects/${other.projectId}/agents/${id}/traces/${jsonOf(sent).traceId}`;
+  const here = `/projects/${other.projectId}/agents/${id}/traces/${traceIdOf(sent)}`;
   await page.goto(`${here}?view=spans&span=2`);
   await page
     .getByRole("region", { name: "Span", exact: true })
@@ -359,7 +359,7 @@ test("hostile texts are plain text in runs, their results and their traces", asy
     const body = { testIds: [testId] };
     const made = await owner.client.post(`/api/agents/${agent.id}/launches`, body).expect(201);
     const launch = await eventually(async () => {
-      const { body } = await owner.client.get(`/api/launches/${made.body.id}`).expect(200);
+      const body = await owner.client.read(`/api/launches/${made.body.id}`);
       assert.equal(body.state, "completed");
       return body;
     });
@@ -368,13 +368,13 @@ test("hostile texts are plain text in runs, their results and their traces", asy
     await assertText(page, ["agent"]);
     await page.goto(here(`/runs/${launch.id}`));
     await assertText(page, ["test-name"]);
-    await page.goto(here(`/runs/${launch.id}/${launch.runs[0].id}`));
+    await page.goto(here(`/runs/${launch.id}/${launch.runs[0]!.id}`));
     await page.getByRole("list", { name: "Checks" }).waitFor();
     await assertText(page, ["test-name", "turn", "answer", "step-wanted", "tool-wanted", "criteria"]);
     await page.goto(here(`/tests/${testId}/results?kind=manual`));
     await page.getByRole("rowheader").getByRole("link").waitFor();
     await assertText(page, ["test-name"]);
-    await page.goto(here(`/traces/${launch.runs[0].traceId}?view=conversation`));
+    await page.goto(here(`/traces/${launch.runs[0]!.traceId}?view=conversation`));
     await assertText(page, ["turn", "answer"]);
   } finally {
     await server.close();

@@ -146,7 +146,7 @@ test("while the judge is paused, the page says why and links to its settings ins
   const server = await startJudgeServer(() => refusal(401));
   t.after(() => server.close());
   const { page, owner } = await openOutage();
-  const judge = `/api/projects/${owner.projectId}/judge`;
+  const judge = `/api/projects/${owner.projectId}/judge` as const;
   const { url, provider, model, apiKey } = server.connection();
   await owner.client.put(judge, { url, provider, model, apiKey }).expect(200);
   await owner.client.post(`${judge}/test`, {}).expect(200);

@@ -76,7 +76,7 @@ async function makeTrace() {
   assert.equal(sent.status, 201);
   const traceId = String(sent.headers["x-svc-trace-id"]);
   await eventually(async () => {
-    const { body } = await client.get(`/api/traces/${traceId}/outline`).expect(200);
+    const body = await client.read(`/api/traces/${traceId}/outline`);
     assert.equal(body.run?.state, "completed");
   });
   return { owner, agentPath: `/projects/${projectId}/agents/${agent.id}`, traceId, testId };

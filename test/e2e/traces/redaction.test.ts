@@ -80,7 +80,7 @@ test("a trace that arrives after rules are on shows what they redacted, and whic
   assert.equal(sent.status, 201);
   const id = String(sent.headers["x-svc-trace-id"]);
   await eventually(async () => {
-    const { body } = await owner.client.get(`/api/traces/${id}/outline`).expect(200);
+    const body = await owner.client.read(`/api/traces/${id}/outline`);
     assert.equal(body.run?.state, "completed");
   });
 

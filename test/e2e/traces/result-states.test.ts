@@ -7,7 +7,7 @@ import { canonicalBody } from "../../support/bodies.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { conversation } from "../../support/conversation.ts";
 import { resultOf, storeJudgedRun } from "../../support/judged-runs.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { shoot } from "../../support/shoot.ts";
 import { pathOf } from "../../support/trace-page.ts";
 
@@ -20,7 +20,7 @@ async function openFailed() {
   const { key } = await makeKey(owner);
   const { id } = await makeTest(owner, agent.id, { name: "Answers", passiveBehavior: "manual_only" });
   const body = canonicalBody(agent.id, { spans: conversation() });
-  const traceId: string = jsonOf(await send({ url: browser.service.url, key }, { body })).traceId;
+  const traceId: string = traceIdOf(await send({ url: browser.service.url, key }, { body }));
   const check = { id: "status", type: "http_status", outcome: "failed", reason: "It is 500." } as const;
   const seen = { reasonCode: "http_status" as const, expected: 200, actual: 500, evidence: [] };
   const results = [resultOf({ id, name: "Answers" }, [{ ...check, ...seen }])];

@@ -8,7 +8,7 @@ import { makeAgent, makeKey, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
 
 const browser = useBrowser();
@@ -34,7 +34,7 @@ test("selected traces are exported, added to a test, re-evaluated with what is r
   for (const word of ["first", "second", "third", "fourth"]) {
     const attributes = { "gen_ai.prompt": `${word} question`, "gen_ai.response.text": "Sure." };
     const body = canonicalBody(agent.id, { spans: [canonicalSpan({ attributes })] });
-    const { traceId } = jsonOf(await send({ url: service.url, key }, { body }));
+    const traceId = traceIdOf(await send({ url: service.url, key }, { body }));
     await eventually(async () =>
       assert.equal((await owner.client.get(`/api/traces/${traceId}`)).body.run?.state, "completed"),
     );
@@ -63,7 +63,7 @@ test("selected traces are exported, added to a test, re-evaluated with what is r
   await page.getByRole("button", { name: "Add inputs" }).click();
   await page.getByText("Added 3 inputs to “Answers”.").waitFor();
   const { inputs } = (await owner.client.get(`/api/tests/${testId}`)).body;
-  assert.equal(inputs.length, 3);
+  assert.equal(inputs!.length, 3);
 
   await box(page, "never evaluated").check();
   await bar(page).getByRole("button", { name: "Re-evaluate" }).click();

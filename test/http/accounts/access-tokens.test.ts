@@ -1,4 +1,5 @@
 // Access tokens over HTTP: shown once, accepted instead of a session for reading, rejected for everything else.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { registerAccessTokens } from "../../../src/http/accounts/access-tokens.ts";
@@ -6,6 +7,7 @@ import { type ErasureDeps, registerErasures } from "../../../src/http/projects/e
 import { hashKey } from "../../../src/model/key.ts";
 import { openVault } from "../../../src/store/secrets/vault.ts";
 import { makeAgent, type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
+import { refusalIn } from "../../support/client.ts";
 
 let service: TestApp;
 let owner: Owner;
@@ -39,9 +41,9 @@ test("a token is shown in full once, and masked after that", async () => {
   const { token, ...listed } = made;
   assert.match(token, /^svcp_[A-Za-z0-9]{40}$/);
   assert.equal(listed.masked, `svcp_...${token.slice(-4)}`);
-  const { body } = await mine.client.get("/api/access-tokens").expect(200);
+  const body = await mine.client.read("/api/access-tokens");
   assert.deepEqual(body, { items: [listed], nextCursor: null });
-  assert.deepEqual((await owner.client.get("/api/access-tokens").expect(200)).body.items, []);
+  assert.deepEqual((await owner.client.read("/api/access-tokens")).items, []);
 });
 
 test("only a token's SHA-256 and last four characters are stored, and it is not logged", async () => {
@@ -62,14 +64,14 @@ test("a token reads everything its account may read, and nothing of other accoun
   const other = await service.signUp();
   const { token } = await makeToken(owner);
   const { body } = await bearing(token, "GET", `/api/agents/${agent.id}`).expect(200);
-  assert.equal(body.id, agent.id);
+  assert.deepEqual(body, await owner.client.read(`/api/agents/${agent.id}`));
   await bearing(token, "GET", `/api/projects/${other.projectId}`).expect(404);
 });
 
 test("a token's last use is recorded", async () => {
   const mine = await service.signUp();
   const { token } = await makeToken(mine);
-  const read = async () => (await mine.client.get("/api/access-tokens").expect(200)).body.items[0].lastUsedAt;
+  const read = async () => (await mine.client.read("/api/access-tokens")).items[0]!.lastUsedAt;
   assert.equal(await read(), null);
   await bearing(token, "GET", "/api/projects").expect(200);
   assert.notEqual(await read(), null);
@@ -92,15 +94,15 @@ test("a token cannot manage accounts, sessions, tokens, projects, agents, keys o
     ["PATCH", `/api/agents/${agent.id}`],
     ["DELETE", `/api/agents/${agent.id}`],
   ] as const) {
-    const { status, body } = await bearing(token, method, path, method === "GET" ? undefined : {});
-    assert.deepEqual([status, body.code], [403, "FORBIDDEN"], `${method} ${path}`);
+    const reply = await bearing(token, method, path, method === "GET" ? undefined : {});
+    assert.deepEqual([reply.status, refusalIn(reply).code], [403, "FORBIDDEN"], `${method} ${path}`);
   }
 });
 
 test("a token for erasing lists projects and erasures, and nothing else; any other token erases nothing", async () => {
   const { token } = await makeToken(owner, { scope: "erasures" });
   const { token: other } = await makeToken(owner);
-  const { body } = await owner.client.get("/api/access-tokens").expect(200);
+  const body = await owner.client.read("/api/access-tokens");
   assert.deepEqual(
     body.items.slice(0, 2).map(({ scope }: { scope: string }) => scope),
     ["runs", "erasures"],
@@ -119,11 +121,11 @@ test("a token for erasing lists projects and erasures, and nothing else; any oth
       ["FORBIDDEN", "This access token can only erase data."],
     );
   }
-  const erasures = `/api/projects/${owner.projectId}/erasures`;
+  const erasures = `/api/projects/${owner.projectId}/erasures` as const;
   const dryRun = { text: "long enough", dryRun: true };
   await bearing(token, "POST", erasures, dryRun).expect(202);
   const { body: refused } = await bearing(other, "POST", erasures, dryRun).expect(403);
-  assert.match(refused.hint, /Create a token for erasing data/);
+  assert.match(refused.hint!, /Create a token for erasing data/);
   await makeToken(owner, { scope: "everything" }).then(
     () => assert.fail(),
     error => assert.match(error.message, /Answered 400/),
@@ -145,18 +147,18 @@ test("a revoked, expired or made-up token is 401 immediately, even next to a ses
     assert.equal(JSON.stringify(body).includes(text.length > 1 ? text : "svcp_a"), false);
     await bearing(text, "GET", "/api/projects", undefined, { cookie: owner.client.cookie }).expect(401);
   }
-  const { body } = await owner.client.get("/api/access-tokens").expect(200);
-  assert.equal(body.items.find((one: { id: string }) => one.id === expired.id).status, "expired");
+  const body = await owner.client.read("/api/access-tokens");
+  assert.equal(body.items.find((one: { id: string }) => one.id === expired.id)!.status, "expired");
 });
 
 test("a token never expires only if that is requested, and two expiries are an error", async () => {
   const mine = await service.signUp();
   await makeToken(mine, { neverExpires: true });
   await makeToken(mine);
-  const { body } = await mine.client.get("/api/access-tokens").expect(200);
+  const body = await mine.client.read("/api/access-tokens");
   const [ninetyDays, never] = body.items;
-  assert.equal(never.expiresAt, null);
-  const days = (Date.parse(ninetyDays.expiresAt) - Date.parse(ninetyDays.createdAt)) / 86_400_000;
+  assert.equal(never!.expiresAt, null);
+  const days = (Date.parse(ninetyDays!.expiresAt!) - Date.parse(ninetyDays!.createdAt)) / 86_400_000;
   assert.equal(Math.round(days), 90);
   const contradiction = { name: "CI", neverExpires: true, expiresInDays: 7 };
   await mine.client.post("/api/access-tokens", contradiction).expect(400);

@@ -16,10 +16,10 @@ test("signing up creates an account, a session and one project", async () => {
   const client = service.client();
   const body = { email: "Ada@Example.com", password: "long enough", name: "Ada" };
   const signedUp = await client.post("/api/auth/sign-up/email", body).expect(200);
-  assert.equal(signedUp.body.user.email, "ada@example.com");
-  assert.equal(signedUp.body.user.name, "Ada");
-  assert.equal(signedUp.body.user.emailVerified, false);
-  const { body: projects } = await client.get("/api/projects").expect(200);
+  assert.equal(signedUp.body.user!.email, "ada@example.com");
+  assert.equal(signedUp.body.user!.name, "Ada");
+  assert.equal(signedUp.body.user!.emailVerified, false);
+  const projects = await client.read("/api/projects");
   assert.deepEqual(
     projects.items.map((project: { name: string }) => project.name),
     ["My project"],
@@ -31,7 +31,7 @@ test("the name of an account defaults to the part before the @", async () => {
     .client()
     .post("/api/auth/sign-up/email", { email: "grace.hopper@example.com", password: "long enough" })
     .expect(200);
-  assert.equal(body.user.name, "grace.hopper");
+  assert.equal(body.user!.name, "grace.hopper");
 });
 
 test("an account without a first project gets one when it lists them, and only one", async () => {
@@ -72,7 +72,7 @@ for (const [what, body, path] of [
   test(`signing up with ${what} is 400 VALIDATION_ERROR and names the field`, async () => {
     const reply = await service.client().post("/api/auth/sign-up/email", body).expect(400);
     assert.equal(reply.body.code, "VALIDATION_ERROR");
-    assert.equal(reply.body.issues[0].path, path);
+    assert.equal(reply.body.issues![0]!.path, path);
   });
 }
 
@@ -91,7 +91,7 @@ test("signing in needs the right password, and does not tell an unknown email fr
   const client = service.client();
   await client.post("/api/auth/sign-in/email", { email: owner.email, password: owner.password }).expect(200);
   const session = await client.get("/api/auth/get-session").expect(200);
-  assert.equal(session.body.user.email, owner.email);
+  assert.equal(session.body!.user.email, owner.email);
 });
 
 test("a cookie opens nothing after signing out", async () => {
@@ -231,7 +231,7 @@ for (const [who, headers] of [
     const signIn = await owner.client.request("POST", "/api/auth/sign-in/email", credentials, headers);
     assert.equal(signIn.status, 401);
     assert.deepEqual(signIn.headers.getSetCookie(), []);
-    assert.equal((await owner.client.get("/api/projects").expect(200)).body.items.length, 1);
+    assert.equal((await owner.client.read("/api/projects")).items.length, 1);
   });
 }
 
@@ -319,8 +319,8 @@ test("one session can be ended from another", async () => {
   const owner = await service.signUp();
   const other = service.client();
   await other.post("/api/auth/sign-in/email", { email: owner.email, password: owner.password }).expect(200);
-  const mine = (await owner.client.get("/api/auth/get-session").expect(200)).body.session.token;
-  const { body } = await owner.client.get("/api/auth/list-sessions").expect(200);
+  const mine = (await owner.client.read("/api/auth/get-session"))!.session.token;
+  const body = await owner.client.read("/api/auth/list-sessions");
   const theirs = body
     .map((session: { token: string }) => session.token)
     .filter((token: string) => token !== mine);

@@ -1,9 +1,11 @@
 // Tests the limits on sign-in, sign-up and password resets, by account and by IP address, behind a proxy too.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { signUpsPerMinute } from "../../../src/http/accounts/attempt-limits.ts";
 import { type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
 import { endWindows } from "../../support/attempts.ts";
+import { refusalIn } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 
 let service: TestApp;
@@ -124,9 +126,9 @@ for (const [what, max, path, body] of [
     }
     assert.equal(statuses.includes(429), false);
     for (const node of [service, second]) {
-      const { status, headers, body: refused } = await ask(node, path, body(max), ip);
-      assert.deepEqual([status, refused.code], [429, "RATE_LIMITED"]);
-      assert.ok(Number(headers.get("retry-after")) >= 1);
+      const reply = await ask(node, path, body(max), ip);
+      assert.deepEqual([reply.status, refusalIn(reply).code], [429, "RATE_LIMITED"]);
+      assert.ok(Number(reply.headers.get("retry-after")) >= 1);
     }
     assert.notEqual((await ask(service, path, body(max), "198.51.100.31")).status, 429);
   });
@@ -234,7 +236,7 @@ test("sessions list the client's own IP address", async () => {
   const { headers } = await signIn(service, owner, "198.51.100.77");
   const cookie = headers.get("set-cookie")!.split(";")[0]!;
   const { body } = await service.client().request("GET", "/api/auth/list-sessions", undefined, { cookie });
-  assert.ok(body.some((session: { ipAddress: string }) => session.ipAddress === "198.51.100.77"));
+  assert.ok(body.some(session => session.ipAddress === "198.51.100.77"));
 });
 
 test("counts of attempts that have ended are removed", async () => {

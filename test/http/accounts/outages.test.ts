@@ -1,7 +1,10 @@
 // A database that briefly fails during the session lookup is reported as 503, not as a bug or a missing session.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Reply, startTestApp, type TestApp } from "../../support/app.ts";
+import { startTestApp, type TestApp } from "../../support/app.ts";
+import type { Reply } from "../../support/client.ts";
+import { refusalIn } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 
 let service: TestApp;
@@ -22,7 +25,7 @@ async function lockSessions(): Promise<() => Promise<void>> {
 }
 
 /** Cancels only the session lookup with this number; the other statements and the database work. */
-async function whileSessionsStall(ask: () => Promise<Reply>, number = 1): Promise<Reply> {
+async function whileSessionsStall(ask: () => Promise<Reply<unknown>>, number = 1): Promise<Reply<unknown>> {
   let unlock = await lockSessions();
   const answer = ask();
   for (let at = 1; at < number; at++) {
@@ -53,8 +56,8 @@ test("a session lookup that fails once is 503, and the session works again right
   for (const path of ["/api/projects", "/api/auth/get-session"]) {
     assertAway(await whileSessionsStall(() => client.get(path)));
   }
-  const { body } = await client.get("/api/auth/get-session").expect(200);
-  assert.equal(body.user.email, email);
+  const body = await client.read("/api/auth/get-session");
+  assert.equal(body!.user.email, email);
 });
 
 test("a failed lookup while changing the password does not ask the user to sign in", async () => {
@@ -65,7 +68,7 @@ test("a failed lookup while changing the password does not ask the user to sign 
   await client.post("/api/auth/change-password", body).expect(200);
 });
 
-function assertAway({ status, headers, body }: Reply): void {
-  assert.deepEqual([status, body.code], [503, "UNAVAILABLE"]);
-  assert.match(headers.get("retry-after")!, /^[23]$/);
+function assertAway(reply: Reply<unknown>): void {
+  assert.deepEqual([reply.status, refusalIn(reply).code], [503, "UNAVAILABLE"]);
+  assert.match(reply.headers.get("retry-after")!, /^[23]$/);
 }

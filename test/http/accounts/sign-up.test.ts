@@ -1,8 +1,9 @@
 // With a mail server, neither signing up, signing in nor requesting a reset tells whether an email has an account.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { type Reply, startTestApp, type TestApp } from "../../support/app.ts";
+import { startTestApp, type TestApp } from "../../support/app.ts";
 import { cheapPasswords } from "../../support/cheap-passwords.ts";
+import type { Reply } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 
 let service: TestApp;
@@ -35,10 +36,10 @@ const signIn = (email: string, given = password) =>
   service.client().post("/api/auth/sign-in/email", { email, password: given });
 
 /** Everything of a reply that a client can compare. */
-function seen({ status, body, headers }: Reply): unknown {
+function seen({ status, body, headers }: Reply<unknown>): unknown {
   const changing = ["date", "keep-alive"];
   const names = [...headers].filter(([name]) => !changing.includes(name));
-  const { requestId, ...rest } = body;
+  const { requestId, ...rest } = body as { requestId?: string };
   return { status, body: rest, headers: names };
 }
 
@@ -62,7 +63,7 @@ test("a new user signs in with the same password, and has a project and a verifi
   const client = service.client();
   const { body } = await client.post("/api/auth/sign-in/email", { email, password }).expect(200);
   assert.deepEqual([body.user.name, body.user.emailVerified], ["Grace", false]);
-  assert.equal((await client.get("/api/projects").expect(200)).body.items.length, 1);
+  assert.equal((await client.read("/api/projects")).items.length, 1);
   assert.equal((await service.mailer.next(email)).subject, "Confirm your email address");
 });
 

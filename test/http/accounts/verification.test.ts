@@ -1,7 +1,9 @@
 // Email verification: the link, its page, and how often the email can be requested.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
+import { refusalIn } from "../../support/client.ts";
 
 let service: TestApp;
 before(async () => {
@@ -37,10 +39,10 @@ async function stateOf(token: string): Promise<string> {
 test("reading the link's state changes nothing, however often; confirming verifies, without a session", async () => {
   const { client, token } = await withLink();
   for (let asked = 0; asked < 3; asked++) assert.equal(await stateOf(token), "open");
-  assert.equal((await client.get("/api/verification").expect(200)).body.verified, false);
+  assert.equal((await client.read("/api/verification")).verified, false);
   const { body: done } = await service.client().post("/api/verification/confirm", { token }).expect(200);
   assert.deepEqual(done, { verified: true });
-  const { body } = await client.get("/api/verification").expect(200);
+  const body = await client.read("/api/verification");
   assert.deepEqual([body.verified, body.resendAllowedAt], [true, null]);
 });
 
@@ -50,8 +52,8 @@ test("of two simultaneous confirmations one succeeds, and the other is told that
   const replies = await Promise.all([confirm(), confirm()]);
   assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409]);
   const refused = replies.find(({ status }) => status === 409)!;
-  assert.equal(refused.body.code, "CONFLICT");
-  assert.match(refused.body.message, /used/);
+  assert.equal(refusalIn(refused).code, "CONFLICT");
+  assert.match(refusalIn(refused).message, /used/);
 });
 
 test("a used link says so", async () => {
@@ -73,7 +75,7 @@ test("a link expires after 24 hours, and not a minute before", async () => {
     .expect(409);
   assert.equal(body.code, "CONFLICT");
   assert.match(body.message, /expired/);
-  assert.equal((await late.client.get("/api/verification").expect(200)).body.verified, false);
+  assert.equal((await late.client.read("/api/verification")).verified, false);
 });
 
 test("an expired link sends nobody whose email is verified by now to resend it", async () => {
@@ -128,8 +130,8 @@ test("only a hash of the token is stored", async () => {
 
 test("a second request within 60 seconds is 429 RATE_LIMITED with the time to wait", async () => {
   const { client } = await withLink();
-  const { body: state } = await client.get("/api/verification").expect(200);
-  assert.equal(Date.parse(state.resendAllowedAt) > Date.parse("2000-01-01"), true);
+  const state = await client.read("/api/verification");
+  assert.equal(Date.parse(state.resendAllowedAt!) > Date.parse("2000-01-01"), true);
   const reply = await client.post("/api/verification/resend").expect(429);
   assert.equal(reply.body.code, "RATE_LIMITED");
   const seconds = Number(reply.headers.get("retry-after"));
@@ -139,7 +141,7 @@ test("a second request within 60 seconds is 429 RATE_LIMITED with the time to wa
 test("after the cooldown another email is sent, and the link of either works", async () => {
   const owner = await withLink();
   await ageMails(owner, "60 seconds");
-  assert.equal((await owner.client.get("/api/verification").expect(200)).body.resendAllowedAt, null);
+  assert.equal((await owner.client.read("/api/verification")).resendAllowedAt, null);
   const { body } = await owner.client.post("/api/verification/resend").expect(200);
   assert.notEqual(body.resendAllowedAt, null);
   const second = tokenOf(await service.mailer.next(owner.email));
@@ -192,7 +194,7 @@ test("signing up succeeds while no email can be sent, and the email can be reque
 /** The sign-up is answered before its email is sent or fails. */
 async function untilUnsent(owner: Owner): Promise<void> {
   for (;;) {
-    const { body } = await owner.client.get("/api/verification").expect(200);
+    const body = await owner.client.read("/api/verification");
     if (body.resendAllowedAt === null) return;
   }
 }

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => service.close());
 
-const settings = async ({ client }: Owner) => (await client.get("/api/email-alerts").expect(200)).body;
+const settings = async ({ client }: Owner) => await client.read("/api/email-alerts");
 const isOn = async (account: Owner) => (await settings(account)).on;
 const turnOn = (account: Owner) => account.client.put("/api/email-alerts", { on: true }).expect(200);
 const pathOf = (token: string) => `/alerts/off?token=${token}`;

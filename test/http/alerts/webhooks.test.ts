@@ -15,7 +15,7 @@ after(() => service.close());
 
 async function newWebhook(account = owner) {
   const { id: agentId } = await makeAgent(account);
-  const path = `/api/agents/${agentId}/webhook`;
+  const path = `/api/agents/${agentId}/webhook` as const;
   const { body } = await account.client.put(path, { url: "https://example.com/hook?key=1" }).expect(200);
   return { agentId, path, body, client: account.client };
 }
@@ -24,23 +24,23 @@ const url = "https://example.com/hook?key=1";
 
 test("a secret is shown when the webhook is created and when it is replaced, and never again", async () => {
   const { path, body, client } = await newWebhook();
-  assert.match(body.secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  assert.match(body.secret!, /^whsec_[A-Za-z0-9+/]{43}=$/);
   assert.deepEqual(body.webhook, { url, secretReadable: true, createdAt: body.webhook.createdAt });
   const changed = await client.put(path, { url: "http://other.example" }).expect(200);
   assert.deepEqual([changed.body.webhook.url, changed.body.secret], ["http://other.example", null]);
   const replaced = await client.post(`${path}/secret`).expect(200);
-  assert.match(replaced.body.secret, /^whsec_/);
+  assert.match(replaced.body.secret!, /^whsec_/);
   assert.notEqual(replaced.body.secret, body.secret);
-  const read = JSON.stringify((await client.get(path).expect(200)).body);
+  const read = JSON.stringify(await client.read(path));
   const { rows } = await service.db.pool.query("select secret from alert_webhooks");
   for (const secret of [body.secret, replaced.body.secret]) {
-    assert.ok(!read.includes(secret.slice(6)));
-    assert.ok(!service.logs.join().includes(secret.slice(6)));
+    assert.ok(!read.includes(secret!.slice(6)));
+    assert.ok(!service.logs.join().includes(secret!.slice(6)));
     assert.ok(
       rows.every(
         row =>
-          !row.secret.includes(secret.slice(6)) &&
-          !row.secret.includes(Buffer.from(secret.slice(6), "base64")),
+          !row.secret.includes(secret!.slice(6)) &&
+          !row.secret.includes(Buffer.from(secret!.slice(6), "base64")),
       ),
     );
   }
@@ -56,10 +56,10 @@ test("a URL that cannot be called is refused with the reason", async () => {
     [undefined, /./],
   ] as const) {
     const { body } = await owner.client.put(`/api/agents/${id}/webhook`, { url: bad }).expect(400);
-    assert.match(body.issues[0].message, message);
-    assert.equal(body.issues[0].path, "url");
+    assert.match(body.issues![0]!.message, message);
+    assert.equal(body.issues![0]!.path, "url");
   }
-  assert.deepEqual((await owner.client.get(`/api/agents/${id}/webhook`).expect(200)).body, { webhook: null });
+  assert.deepEqual(await owner.client.read(`/api/agents/${id}/webhook`), { webhook: null });
 });
 
 test("a test message is listed as a delivery that is about to be sent", async () => {
@@ -76,8 +76,8 @@ test("a test message is listed as a delivery that is about to be sent", async ()
     );
     ids.unshift(body.id);
   }
-  const first = (await client.get(`${path}/deliveries?limit=2`).expect(200)).body;
-  const next = (await client.get(`${path}/deliveries?limit=2&cursor=${first.nextCursor}`).expect(200)).body;
+  const first = await client.read(`${path}/deliveries?limit=2`);
+  const next = await client.read(`${path}/deliveries?limit=2&cursor=${first.nextCursor}`);
   assert.deepEqual(
     [...first.items, ...next.items].map(({ id }: { id: string }) => id),
     ids,
@@ -111,22 +111,22 @@ test("deleting the webhook deletes its secret and deliveries; a new one starts o
   await client.post(`${path}/test`).expect(201);
   await client.delete(path).expect(204);
   await client.delete(path).expect(204);
-  assert.deepEqual((await client.get(`${path}/deliveries`).expect(200)).body.items, []);
+  assert.deepEqual((await client.read(`${path}/deliveries`)).items, []);
   const again = await client.put(path, { url }).expect(200);
-  assert.match(again.body.secret, /^whsec_/);
+  assert.match(again.body.secret!, /^whsec_/);
   assert.notEqual(again.body.secret, body.secret);
 });
 
 test("a failing test says so, with the first trace of the row, in the list and by itself", async () => {
   const { id: agentId } = await makeAgent(owner);
   const { id: testId } = await makeTest(owner, agentId);
-  const state = async () => (await owner.client.get(`/api/tests/${testId}/state`).expect(200)).body.failing;
+  const state = async () => (await owner.client.read(`/api/tests/${testId}/state`)).failing;
   const listed = async () =>
-    (await owner.client.get(`/api/agents/${agentId}/tests/insights`).expect(200)).body.items[0].failing;
+    (await owner.client.read(`/api/agents/${agentId}/tests/insights`)).items[0]!.failing;
   assert.deepEqual([await state(), await listed()], [null, null]);
   await addInTurn(service.db, { agentId, testId }, "FFF");
   const failing = { since: "2026-11-21T12:00:01.000Z", traceId: null };
   assert.deepEqual([await state(), await listed()], [failing, failing]);
-  const { body } = await owner.client.get(`/api/tests/${testId.toUpperCase()}/state`).expect(200);
+  const body = await owner.client.read(`/api/tests/${testId.toUpperCase()}/state`);
   assert.deepEqual(body.failing, failing);
 });

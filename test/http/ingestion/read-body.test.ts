@@ -300,8 +300,8 @@ test("an upload keeps the minimum rate if it sends enough in every interval", as
 test("using a key to store a trace is recorded", async () => {
   await send(service, { body: canonicalBody(service.agent.id) });
   await eventually(async () => {
-    const { body } = await service.client.get(`/api/projects/${service.projectId}/keys`).expect(200);
-    assert.notEqual(body.items[0].lastUsedAt, null);
+    const body = await service.client.read(`/api/projects/${service.projectId}/keys`);
+    assert.notEqual(body.items[0]!.lastUsedAt, null);
   });
 });
 
@@ -311,6 +311,6 @@ test("a key whose requests are all rejected counts as used, too", async () => {
   const { id, key } = created.body;
   assert.equal((await send(service, { key, body: { spans: [] } })).status, 400);
   await eventually(async () => {
-    assert.notEqual((await service.client.get(`/api/keys/${id}`).expect(200)).body.lastUsedAt, null);
+    assert.notEqual((await service.client.read(`/api/keys/${id}`)).lastUsedAt, null);
   });
 });

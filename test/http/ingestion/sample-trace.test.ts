@@ -13,12 +13,12 @@ after(() => service.stop());
 
 test("a sample is a new trace each time, marked as a sample, with everything that tests look at", async () => {
   const { client } = service;
-  const path = `/api/agents/${service.agent.id}/sample-trace`;
+  const path = `/api/agents/${service.agent.id}/sample-trace` as const;
   const first = (await client.post(path).expect(201)).body;
   const second = (await client.post(path).expect(201)).body;
   assert.notEqual(first.traceId, second.traceId);
   assert.equal(first.evaluation, "none");
-  const { body: trace } = await client.get(`/api/traces/${first.traceId}`).expect(200);
+  const trace = await client.read(`/api/traces/${first.traceId}`);
   assert.match(trace.externalId, /^sample-/);
   assert.equal(trace.name, "Sample conversation");
   assert.deepEqual(trace.metadata, { sample: true });
@@ -28,15 +28,15 @@ test("a sample is a new trace each time, marked as a sample, with everything tha
   assert.equal(trace.httpStatus, 200);
   assert.equal(trace.tokens.total, 430);
   assert.equal(trace.userInput, "Where is my order A-1042?");
-  assert.ok(trace.responseText.includes("Thursday"));
-  assert.equal(trace.toolCalls[0].name, "lookup_order");
-  const { body: said } = await client.get(`/api/traces/${first.traceId}/conversation`).expect(200);
+  assert.ok(trace.responseText!.includes("Thursday"));
+  assert.equal(trace.toolCalls[0]!.name, "lookup_order");
+  const said = await client.read(`/api/traces/${first.traceId}/conversation`);
   assert.deepEqual(
     said.turns.map((turn: { kind: string; role?: string }) => turn.role ?? turn.kind),
     ["user", "tool_call", "assistant"],
     "the question stands before the call that answers it",
   );
-  const { body: log } = await client.get(`/api/projects/${service.projectId}/ingestion`).expect(200);
+  const log = await client.read(`/api/projects/${service.projectId}/ingestion`);
   assert.deepEqual(log.items, [], "it came by no key");
 });
 
@@ -46,8 +46,8 @@ test("a sample is evaluated by the agent's tests", async () => {
   const { body } = await service.client.post(`/api/agents/${agent.id}/sample-trace`).expect(201);
   assert.equal(body.evaluation, "scheduled");
   await eventually(async () => {
-    const { body: trace } = await service.client.get(`/api/traces/${body.traceId}`).expect(200);
-    assert.equal(trace.runs[0].verdict, "passed");
+    const trace = await service.client.read(`/api/traces/${body.traceId}`);
+    assert.equal(trace.runs[0]!.verdict, "passed");
   });
 });
 
@@ -56,6 +56,6 @@ test("until the email is verified a sample is refused, as a trace sent with a ke
   const agent = await makeAgent(owner);
   const { body } = await owner.client.post(`/api/agents/${agent.id}/sample-trace`).expect(403);
   assert.equal(body.code, "EMAIL_NOT_VERIFIED");
-  const { body: traces } = await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
+  const traces = await owner.client.read(`/api/agents/${agent.id}/traces`);
   assert.deepEqual(traces.items, []);
 });

@@ -1,6 +1,8 @@
 // Judge calls over the API: a run's calls in full with their sums, and the usage of an agent by day and test.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { SemanticActual } from "../../../src/model/run/run.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -30,7 +32,7 @@ async function judged(agentId: string) {
   const answer = await send(service, { body: canonicalBody(agentId, { spans: [span] }) });
   const traceId = String(answer.headers["x-svc-trace-id"]);
   return eventually(async () => {
-    const { body } = await service.client.get(`/api/traces/${traceId}`).expect(200);
+    const body = await service.client.read(`/api/traces/${traceId}`);
     assert.equal(body.run?.state, "completed");
     return body;
   });
@@ -53,11 +55,11 @@ test("a run shows its calls in full and their sums, and an agent its usage by da
     ...{ inputTokens: input, outputTokens: output, costUsd: input / 1_000 },
     ...{ unpricedTokens: 0, estimatedTokens: 0 },
   };
-  assert.deepEqual(trace.runs[0].judging, { calls: 2, ...took });
-  const { body: run } = await service.client.get(`/api/runs/${trace.run.id}`).expect(200);
-  assert.deepEqual(run.judging, trace.runs[0].judging);
+  assert.deepEqual(trace.runs[0]!.judging, { calls: 2, ...took });
+  const run = await service.client.read(`/api/runs/${trace.run!.id}`);
+  assert.deepEqual(run.judging, trace.runs[0]!.judging);
 
-  const { body } = await service.client.get(`/api/runs/${run.id}/calls`).expect(200);
+  const body = await service.client.read(`/api/runs/${run.id}/calls`);
   assert.deepEqual(
     body.items.map(({ kind, state, reason, costUsd }: Record<string, unknown>) => [
       kind,
@@ -70,15 +72,15 @@ test("a run shows its calls in full and their sums, and an agent its usage by da
       ["semantic", "ok", null, input / 2_000],
     ],
   );
-  assert.equal(body.items[0].instructions, judge.requests[0]!.instructions);
-  assert.equal(body.items[0].material, judge.requests[0]!.material);
-  const { labels } = JSON.parse(body.items[0].answer);
+  assert.equal(body.items[0]!.instructions, judge.requests[0]!.instructions);
+  assert.equal(body.items[0]!.material, judge.requests[0]!.material);
+  const { labels } = JSON.parse(body.items[0]!.answer!);
   const [asked] = idsOf(judge.requests[0]!);
   assert.equal(labels.find(({ id }: { id: string }) => id === asked).label, "match");
   assert.equal(JSON.stringify(body).includes("key-1"), false);
 
-  const { body: judging } = await service.client.get(`/api/agents/${agent.id}/judging`).expect(200);
-  const [{ day, ...today }] = judging.days;
+  const judging = await service.client.read(`/api/agents/${agent.id}/judging`);
+  const { day, ...today } = judging.days[0]!;
   assert.deepEqual(today, { calls: 2, cached: 0, ...took });
   assert.deepEqual(judging.tests, [{ testId, name: "Finds the parcel", ...took }]);
   const earlier = await service.client.get(`/api/agents/${agent.id}/judging?to=2020-01-01`).expect(200);
@@ -92,12 +94,12 @@ test("a run shows its calls in full and their sums, and an agent its usage by da
 test("the same conversation costs nothing the second time, and its run has no calls", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id, { assertions: [{ type: "semantic", criteria: "Says Lyon." }] });
-  assert.equal((await judged(agent.id)).runs[0].judging.calls, 1);
+  assert.equal((await judged(agent.id)).runs[0]!.judging!.calls, 1);
   const asked = judge.requests.length;
   const { runs } = await judged(agent.id);
-  assert.deepEqual([runs[0].verdict, runs[0].judging, judge.requests.length], ["passed", null, asked]);
-  assert.equal(runs[0].results[0].checks[0].actual.cached, true);
-  assert.deepEqual((await service.client.get(`/api/runs/${runs[0].id}/calls`).expect(200)).body, {
+  assert.deepEqual([runs[0]!.verdict, runs[0]!.judging, judge.requests.length], ["passed", null, asked]);
+  assert.equal((runs[0]!.results[0]!.checks[0]!.actual as SemanticActual).cached, true);
+  assert.deepEqual(await service.client.read(`/api/runs/${runs[0]!.id}/calls`), {
     items: [],
   });
 });
@@ -110,7 +112,7 @@ test("a range of days that is reversed, too long or invalid is refused at its fi
     "from=0000-01-01",
   ]) {
     const { body } = await service.client.get(`/api/agents/${service.agent.id}/judging?${query}`).expect(400);
-    assert.deepEqual([body.code, body.issues[0].path], ["VALIDATION_ERROR", "from"], query);
+    assert.deepEqual([body.code, body.issues![0]!.path], ["VALIDATION_ERROR", "from"], query);
   }
   await service.client.get(`/api/agents/${service.agent.id}/judging?to=0001-01-02`).expect(400);
   await service.client.get(`/api/agents/${service.agent.id}/judging?to=2000-01-01`).expect(200);

@@ -93,13 +93,13 @@ beforeEach(async () => {
 const openai = { provider: "openai", model: "gpt-small", apiKey };
 
 /** The URL of the judge of a new project. */
-async function newPath(of: Owner = owner): Promise<string> {
+async function newPath(of: Owner = owner) {
   const { body } = await of.client.post("/api/projects", { name: "Shop" }).expect(201);
-  return `/api/projects/${body.id}/judge`;
+  return `/api/projects/${body.id}/judge` as const;
 }
 
 test("a project without its own judge shows the environment's, but neither its key nor its URL", async () => {
-  const { body } = await owner.client.get(await newPath()).expect(200);
+  const body = await owner.client.read(await newPath());
   assert.deepEqual(body, {
     source: "environment",
     provider: "openai_compatible",
@@ -123,7 +123,7 @@ test("a project without its own judge shows the environment's, but neither its k
 test("a project without any judge says so", async () => {
   const other = await bare.verifiedAccount();
   const path = await newPath(other);
-  const { body } = await other.client.get(path).expect(200);
+  const body = await other.client.read(path);
   assert.deepEqual([body.source, body.model, body.environment], [null, null, null]);
   const trial = await other.client.post(`${path}/test`).expect(200);
   assert.deepEqual([trial.body.ok, trial.body.tried], [false, []]);
@@ -159,9 +159,9 @@ test("a judge is added, returned without its key, changed with the key kept, and
     [changed.body.model, changed.body.keyLastFour, changed.body.concurrency],
     ["gpt-large", "1234", 8],
   );
-  assert.deepEqual((await owner.client.get(path).expect(200)).body, changed.body);
+  assert.deepEqual(await owner.client.read(path), changed.body);
   await owner.client.delete(path).expect(204);
-  assert.equal((await owner.client.get(path).expect(200)).body.source, "environment");
+  assert.equal((await owner.client.read(path)).source, "environment");
 });
 
 test("the key is stored encrypted, and is in no response and no log line", async () => {
@@ -198,9 +198,9 @@ test("errors are reported at their fields, and leave the stored judge unchanged"
     [{ provider: "google", model: "m" }, "apiKey"],
   ] as const) {
     const { body } = await owner.client.put(path, input).expect(400);
-    assert.deepEqual([body.code, body.issues[0].path], ["VALIDATION_ERROR", field]);
+    assert.deepEqual([body.code, body.issues![0]!.path], ["VALIDATION_ERROR", field]);
   }
-  assert.equal((await owner.client.get(path).expect(200)).body.model, "gpt-small");
+  assert.equal((await owner.client.read(path)).model, "gpt-small");
 });
 
 test("a successful connection test stores the mode and its time, and ends the pause", async () => {
@@ -212,10 +212,7 @@ test("a successful connection test stores the mode and its time, and ends the pa
     fingerprintOf(stored!.connection, path.split("/")[3]!),
     "The judge rejected the API key (401).",
   );
-  assert.equal(
-    (await owner.client.get(path).expect(200)).body.pausedReason,
-    "The judge rejected the API key (401).",
-  );
+  assert.equal((await owner.client.read(path)).pausedReason, "The judge rejected the API key (401).");
   answer = async (_mode, signal) => asExpected("tool", signal);
   const { body } = await owner.client.post(`${path}/test`).expect(200);
   assert.deepEqual(
@@ -236,9 +233,9 @@ test("a successful connection test stores the mode and its time, and ends the pa
     opened.map(({ connection, userSupplied }) => [connection.apiKey, connection.timeoutMs, userSupplied]),
     [[apiKey, 12_000, true]],
   );
-  const view = (await owner.client.get(path).expect(200)).body;
+  const view = await owner.client.read(path);
   assert.deepEqual([view.mode, view.pausedReason], ["tool", null]);
-  assert.ok(Math.abs(Date.now() - Date.parse(view.testedAt)) < 60_000);
+  assert.ok(Math.abs(Date.now() - Date.parse(view.testedAt!)) < 60_000);
 });
 
 test("a rejected connection test pauses the connection until it is edited", async () => {
@@ -291,7 +288,7 @@ test("an unsaved connection can be tested with the stored key, and its findings 
   assert.equal((await owner.client.put(path, draft).expect(200)).body.mode, "text");
   const elsewhere = { provider: "openai_compatible", url: "https://evil.example.com/v1", model: "m" };
   const refused = await owner.client.post(`${path}/test`, { connection: elsewhere }).expect(400);
-  assert.equal(refused.body.issues[0].path, "apiKey");
+  assert.equal(refused.body.issues![0]!.path, "apiKey");
   assert.equal(opened.length, 1, "the stored key went nowhere else");
 });
 
@@ -309,14 +306,14 @@ test("a key sealed with another master key is reported, is not used, and must be
     path.split("/")[3],
     other,
   ]);
-  const { body } = await owner.client.get(path).expect(200);
+  const body = await owner.client.read(path);
   assert.equal(body.keySet, true);
-  assert.match(body.pausedReason, /encrypted with another key: enter it again/);
+  assert.match(body.pausedReason!, /encrypted with another key: enter it again/);
   const trial = await owner.client.post(`${path}/test`).expect(200);
   assert.match(trial.body.reason, /enter it again/);
   assert.deepEqual(opened, []);
   const { apiKey: _, ...unsaid } = openai;
-  assert.equal((await owner.client.put(path, unsaid).expect(400)).body.issues[0].path, "apiKey");
+  assert.equal((await owner.client.put(path, unsaid).expect(400)).body.issues![0]!.path, "apiKey");
   assert.equal((await owner.client.put(path, openai).expect(200)).body.pausedReason, null);
 });
 
@@ -368,5 +365,5 @@ test("own headers are sealed, kept on save, used by tests and never returned", a
   assert.ok(rows.every(row => !Object.values(row).some(field => String(field).includes(value))));
   const elsewhere = { ...openai, url: "https://other.example.com/v1" };
   const refused = await owner.client.put(path, elsewhere).expect(400);
-  assert.equal(refused.body.issues[0].path, "headers[0].value");
+  assert.equal(refused.body.issues![0]!.path, "headers[0].value");
 });

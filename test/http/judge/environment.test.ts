@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 test("the judge's host and model are returned, never its key or the rest of its URL", async () => {
-  const { body } = await service.client.get("/api/judge").expect(200);
+  const body = await service.client.read("/api/judge");
   assert.deepEqual(body, { configured: true, host: new URL(judge.url).host, model: "local-7b" });
 });
 
@@ -70,12 +70,12 @@ test("a judge that rejects, answers something else or misjudges the obvious is r
 
 test("a successful connection test ends the pause of a judge that rejected its key", async () => {
   const reasonOf = async () => {
-    const { body } = await service.client.get(`/api/projects/${service.owner.projectId}/judge`).expect(200);
+    const body = await service.client.read(`/api/projects/${service.owner.projectId}/judge`);
     return body.pausedReason;
   };
   judge.script = () => refusal(401);
   await service.client.post("/api/judge/test").expect(200);
-  assert.match(await reasonOf(), /rejected the API key/);
+  assert.match((await reasonOf())!, /rejected the API key/);
   judge.script = obliging();
   await service.client.post("/api/judge/test").expect(200);
   assert.equal(await reasonOf(), null);
@@ -116,7 +116,7 @@ test("an account may run a limited number of connection tests per minute", async
 test("without a judge the response says so, and which variables to set", async () => {
   const bare = await startTestService({ config: { roles: ["http"] } });
   try {
-    const { body } = await bare.client.get("/api/judge").expect(200);
+    const body = await bare.client.read("/api/judge");
     assert.deepEqual(body, { configured: false, host: null, model: null });
     const trial = await bare.client.post("/api/judge/test").expect(200);
     assert.equal(trial.body.ok, false);

@@ -12,7 +12,6 @@ import {
   type JudgedProject,
   openJudgedProject,
   plain,
-  type Read,
   said,
   semantic,
   userInput,
@@ -37,14 +36,11 @@ async function evaluated(reply?: string) {
   });
   const traceId = await project.converse(reply);
   const [run] = (await project.judged(traceId)).runs;
-  return { project, testId, traceId, runId: run.id as string };
+  return { project, testId, traceId, runId: run!.id as string };
 }
 
-const put = (runId: string, body: object, status = 200): Promise<Read> =>
-  service.client
-    .put(`/api/runs/${runId}/labels`, body)
-    .expect(status)
-    .then(answer => answer.body);
+const put = async <S extends number = 200>(runId: string, body: object, status = 200 as S) =>
+  (await service.client.put(`/api/runs/${runId}/labels`, body).expect(status)).body;
 
 test("a label says what the judge said, by which judge and version, and can be changed and deleted", async () => {
   const { project, testId, traceId, runId } = await evaluated();
@@ -61,13 +57,13 @@ test("a label says what the judge said, by which judge and version, and can be c
   assert.deepEqual([changed.id, changed.agrees, changed.note], [id, true, ""]);
   const match = await put(runId, { testId, checkId: null, answer: "no_match" });
   assert.deepEqual([match.judged, match.agrees, match.provider], ["match", false, "openai_compatible"]);
-  const { items } = await project.get(`/api/runs/${runId}/labels`);
+  const { items } = await service.client.read(`/api/runs/${runId}/labels`);
   assert.deepEqual(
-    items.map((item: Read) => item.checkId),
+    items.map(item => item.checkId),
     ["judged", null],
   );
   await service.client.delete(`/api/labels/${id}`).expect(204);
-  assert.deepEqual((await project.get(`/api/runs/${runId}/labels`)).items, [match]);
+  assert.deepEqual((await service.client.read(`/api/runs/${runId}/labels`)).items, [match]);
 });
 
 test("only what the judge decided can be labeled, by an answer of its kind", async () => {
@@ -87,34 +83,36 @@ test("agreement is counted by judge and by test, with its interval and confusion
   const [run] = (await project.judged(await project.converse("In Lyon.", "Has my parcel left?"))).runs;
   await put(runId, { testId, checkId: "judged", answer: "pass" });
   await put(runId, { testId, checkId: null, answer: "no_match" });
-  await put(run.id, { testId, checkId: "judged", answer: "fail" });
-  await put(run.id, { testId, checkId: null, answer: "match" });
+  await put(run!.id, { testId, checkId: "judged", answer: "fail" });
+  await put(run!.id, { testId, checkId: null, answer: "match" });
   // As if another model had judged it; the service notices a new one within a second.
-  await service.db.pool.query("update labels set model = 'other-model' where run_id = $1", [run.id]);
-  const all = await project.get(`/api/projects/${project.projectId}/agreement`);
+  await service.db.pool.query("update labels set model = 'other-model' where run_id = $1", [run!.id]);
+  const all = await service.client.read(`/api/projects/${project.projectId}/agreement`);
   assert.deepEqual([all.labels, all.agreed, all.share], [4, 3, 0.75]);
-  assert.deepEqual([all.low.toFixed(3), all.high.toFixed(3)], ["0.301", "0.954"]);
+  assert.deepEqual([all.low!.toFixed(3), all.high!.toFixed(3)], ["0.301", "0.954"]);
   assert.deepEqual(
-    all.judges.map((judge: Read) => [judge.model, judge.agreed, judge.labels]),
+    all.judges.map(judge => [judge.model, judge.agreed, judge.labels]),
     [
       ["other-model", 2, 2],
       ["local-model", 1, 2],
     ],
   );
   assert.deepEqual(
-    all.tests.map((one: Read) => [one.testId, one.labels, one.judges.length]),
+    all.tests.map(one => [one.testId, one.labels, one.judges.length]),
     [[testId, 4, 2]],
   );
   assert.deepEqual(
-    all.confusion.map(({ judged, answer, count }: Read) => `${judged} ${answer} ${count}`).toSorted(),
+    all.confusion.map(({ judged, answer, count }) => `${judged} ${answer} ${count}`).toSorted(),
     ["fail fail 1", "match no_match 1", "pass pass 1", "unsure match 1"],
   );
-  const wrong = await project.get(`/api/projects/${project.projectId}/labels?agrees=false&testId=${testId}`);
+  const wrong = await service.client.read(
+    `/api/projects/${project.projectId}/labels?agrees=false&testId=${testId}`,
+  );
   assert.deepEqual(
-    wrong.items.map((item: Read) => [item.runId, item.checkId, item.userInput]),
+    wrong.items.map(item => [item.runId, item.checkId, item.userInput]),
     [[runId, null, userInput]],
   );
-  const none = await project.get(`/api/projects/${project.projectId}/agreement?agentId=${testId}`);
+  const none = await service.client.read(`/api/projects/${project.projectId}/agreement?agentId=${testId}`);
   assert.deepEqual([none.labels, none.share, none.tests], [0, null, []]);
 });
 
@@ -123,27 +121,27 @@ test("a check that the judge could not decide is labeled by what it should be, a
   await put(runId, { testId, checkId: "judged", answer: "pass" });
   project.server.script = obliging({ verdict: () => "cannot_tell" });
   const [run] = (await project.judged(await project.converse("In Lyon.", "Has my parcel left?"))).runs;
-  const label = await put(run.id, { testId, checkId: "judged", answer: "fail" });
+  const label = await put(run!.id, { testId, checkId: "judged", answer: "fail" });
   assert.deepEqual([label.judged, label.agrees, label.repeatable], ["undecided", null, true]);
   assert.deepEqual([label.provider, label.model], ["openai_compatible", "local-model"]);
-  const all = await project.get(`/api/projects/${project.projectId}/agreement`);
+  const all = await service.client.read(`/api/projects/${project.projectId}/agreement`);
   assert.deepEqual([all.labels, all.agreed, all.undecided, all.judges.length], [1, 1, 1, 1]);
-  const wrong = await project.get(`/api/projects/${project.projectId}/labels?agrees=false`);
+  const wrong = await service.client.read(`/api/projects/${project.projectId}/labels?agrees=false`);
   assert.deepEqual(wrong.items, []);
 
   project.server.script = obliging({ verdict: () => "not_met" });
   const { url: at } = project.server;
   const connection = { provider: "openai_compatible", url: at, model: "another" };
   const { items } = await tryLabels(project, { connection });
-  const [tried] = items.filter((item: Read) => item.judged === "undecided");
-  assert.deepEqual([tried.now, tried.changed], ["fail", true]);
+  const [tried] = items.filter(item => item.judged === "undecided");
+  assert.deepEqual([tried!.now, tried!.changed], ["fail", true]);
 });
 
 test("a check whose judge was unavailable cannot be labeled", async () => {
   const { project, testId } = await evaluated();
   project.server.script = () => refusal(400);
   const [run] = (await project.judged(await project.converse("In Lyon.", "Has my parcel left?"))).runs;
-  await put(run.id, { testId, checkId: "judged", answer: "fail" }, 404);
+  await put(run!.id, { testId, checkId: "judged", answer: "fail" }, 404);
 });
 
 test("the semantic checks of a manual run are labeled, with what was received as the question of a single turn", async () => {
@@ -163,14 +161,14 @@ test("the semantic checks of a manual run are labeled, with what was received as
         passiveBehavior: "manual_only",
         turns: Array.from({ length: turns }, (_, at) => ({ input: `Where is parcel ${at}?` })),
       });
-      const launches = `/api/agents/${project.agentId}/launches`;
+      const launches = `/api/agents/${project.agentId}/launches` as const;
       const { body: made } = await service.client.post(launches, { testIds: [testId] }).expect(201);
       const launch = await eventually(async () => {
-        const found = await project.get(`/api/launches/${made.id}`);
+        const found = await service.client.read(`/api/launches/${made.id}`);
         assert.notEqual(found.finishedAt, null);
         return found;
       });
-      const runId: string = launch.runs[0].id;
+      const runId: string = launch.runs[0]!.id;
       const label = await put(runId, { testId, checkId: "judged", answer: "fail" });
       // Of several turns, the question would quote traces that the label is not deleted with.
       assert.deepEqual([label.judged, label.agrees, label.repeatable], ["pass", false, turns === 1]);
@@ -178,7 +176,7 @@ test("the semantic checks of a manual run are labeled, with what was received as
     }
     const { labels } = await setOf(project);
     assert.deepEqual(
-      labels.map(({ question }: Read) => question.questions[0].response),
+      labels.map(({ question }) => question.kind === "check" && question.questions[0]!.response),
       ["It is in Lyon."],
     );
   } finally {
@@ -186,8 +184,8 @@ test("the semantic checks of a manual run are labeled, with what was received as
   }
 });
 
-const setOf = (project: JudgedProject): Promise<Read> =>
-  project.get(`/api/projects/${project.projectId}/labels/set`);
+const setOf = (project: JudgedProject) =>
+  service.client.read(`/api/projects/${project.projectId}/labels/set`);
 
 test("a set has what the judge was asked, in pages, and goes with the trace", async () => {
   const { project, testId, traceId, runId } = await evaluated();
@@ -196,19 +194,20 @@ test("a set has what the judge was asked, in pages, and goes with the trace", as
   const { kind, labels, nextCursor } = await setOf(project);
   assert.deepEqual([kind, labels.length, nextCursor], ["labels", 2, null]);
   const [match, check] = labels;
-  assert.deepEqual(match.question, { kind: "scenario", scenario, userInput });
-  assert.deepEqual([check.judged, check.answer, check.note], ["pass", "fail", "Wrong city."]);
-  const { questions, threshold, negate } = check.question;
+  assert.deepEqual(match!.question, { kind: "scenario", scenario, userInput });
+  assert.deepEqual([check!.judged, check!.answer, check!.note], ["pass", "fail", "Wrong city."]);
+  assert.ok(check!.question.kind === "check");
+  const { questions, threshold, negate } = check!.question;
   assert.deepEqual([questions.length, threshold, negate], [1, 0.7, false]);
-  assert.deepEqual([questions[0].response, questions[0].criteria], [said, [semantic.criteria]]);
-  const path = `/api/projects/${project.projectId}/labels/set?limit=1`;
-  const first = await project.get(path);
-  const second = await project.get(`${path}&cursor=${first.nextCursor}`);
+  assert.deepEqual([questions[0]!.response, questions[0]!.criteria], [said, [semantic.criteria]]);
+  const path = `/api/projects/${project.projectId}/labels/set?limit=1` as const;
+  const first = await service.client.read(path);
+  const second = await service.client.read(`${path}&cursor=${first.nextCursor}`);
   assert.deepEqual([...first.labels, ...second.labels], labels);
   assert.equal(second.nextCursor, null);
   await service.client.delete(`/api/traces/${traceId}`).expect(204);
   assert.deepEqual((await setOf(project)).labels, []);
-  assert.equal((await project.get(`/api/projects/${project.projectId}/agreement`)).labels, 0);
+  assert.equal((await service.client.read(`/api/projects/${project.projectId}/agreement`)).labels, 0);
 });
 
 test("a label on a trace that has changed since counts, but cannot be asked again", async () => {
@@ -217,14 +216,11 @@ test("a label on a trace that has changed since counts, but cannot be asked agai
   const label = await put(runId, { testId, checkId: "judged", answer: "pass" });
   assert.deepEqual([label.repeatable, traceId === label.traceId], [false, true]);
   assert.deepEqual((await setOf(project)).labels, []);
-  assert.equal((await project.get(`/api/projects/${project.projectId}/agreement`)).labels, 1);
+  assert.equal((await service.client.read(`/api/projects/${project.projectId}/agreement`)).labels, 1);
 });
 
-const tryLabels = (project: JudgedProject, body: object, status = 200): Promise<Read> =>
-  service.client
-    .post(`/api/projects/${project.projectId}/labels/try`, body)
-    .expect(status)
-    .then(answer => answer.body);
+const tryLabels = async <S extends number = 200>(project: JudgedProject, body: object, status = 200 as S) =>
+  (await service.client.post(`/api/projects/${project.projectId}/labels/try`, body).expect(status)).body;
 
 test("a judge that is not saved is tried on all labels, in pages, and says what it would change", async () => {
   const { project, testId, runId } = await evaluated();
@@ -236,11 +232,14 @@ test("a judge that is not saved is tried on all labels, in pages, and says what 
   const other = { provider: "openai_compatible", url: server.url, model: "candidate", apiKey: "key-2" };
   const guess = await tryLabels(project, { connection: other, estimate: true });
   assert.deepEqual([guess.items, guess.labels, server.requests.length], [[], 2, asked]);
-  assert.deepEqual([guess.estimate.calls, guess.estimate.atMost.calls, guess.estimate.costUsd], [2, 5, null]);
+  assert.deepEqual(
+    [guess.estimate!.calls, guess.estimate!.atMost.calls, guess.estimate!.costUsd],
+    [2, 5, null],
+  );
   const first = await tryLabels(project, { connection: other, limit: 1 });
   const second = await tryLabels(project, { connection: other, limit: 1, cursor: first.nextCursor });
   assert.deepEqual(
-    [...first.items, ...second.items].map(({ checkId, judged, now, changed }: Read) => [
+    [...first.items, ...second.items].map(({ checkId, judged, now, changed }) => [
       ...[checkId, judged, now, changed],
     ]),
     [
@@ -255,7 +254,7 @@ test("a judge that is not saved is tried on all labels, in pages, and says what 
   // The project's own judge has not changed, and its answers are known.
   const own = await tryLabels(project, {});
   assert.deepEqual(
-    own.items.map(({ now, changed }: Read) => [now, changed]),
+    own.items.map(({ now, changed }) => [now, changed]),
     [
       ["match", false],
       ["pass", false],
@@ -264,7 +263,7 @@ test("a judge that is not saved is tried on all labels, in pages, and says what 
   assert.equal(server.requests.length, asked + requests.length);
   const { labels } = await setOf(project);
   assert.deepEqual(
-    labels.map((label: Read) => label.model),
+    labels.map(label => label.model),
     ["local-model", "local-model"],
   );
 });
@@ -284,11 +283,11 @@ test("a label that is deleted while a page is read does not end the pages", asyn
     deletions += 1;
     return deleteLabel(service.db, newer.id).then(pass);
   });
-  const path = `/api/projects/${project.projectId}/labels/set?limit=1`;
-  const first = await project.get(path);
+  const path = `/api/projects/${project.projectId}/labels/set?limit=1` as const;
+  const first = await service.client.read(path);
   assert.deepEqual(first.labels, []);
-  const second = await project.get(`${path}&cursor=${first.nextCursor}`);
-  assert.deepEqual([second.labels.length, second.labels[0].checkId, second.nextCursor], [1, "judged", null]);
+  const second = await service.client.read(`${path}&cursor=${first.nextCursor}`);
+  assert.deepEqual([second.labels.length, second.labels[0]!.checkId, second.nextCursor], [1, "judged", null]);
 
   newer = await putNewer();
   const unasked = () => assert.fail("the judge was asked");
@@ -311,9 +310,9 @@ test("a judge that cannot be asked ends the trial with the reason, and a wrong c
     apiKey: "key-2",
   };
   const { issues } = await tryLabels(project, { connection: { ...other, model: "" } }, 400);
-  assert.equal(issues[0].path, "model");
+  assert.equal(issues![0]!.path, "model");
   project.server.script = () => refusal(401);
   const { items, nextCursor, unavailable } = await tryLabels(project, { connection: other });
   assert.deepEqual([items, nextCursor], [[], null]);
-  assert.match(unavailable, /401/);
+  assert.match(unavailable!, /401/);
 });

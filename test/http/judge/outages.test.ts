@@ -1,17 +1,17 @@
 // Runs that wait for the judge over the API, and checks that it could not answer: found, and evaluated again.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { RunDetail } from "../../../src/http/traces/run-schemas.ts";
 import type { Judge, SemanticAnswer } from "../../../src/model/judge/judge.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import type { Client } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { keyRejected, serverError } from "../../support/judge-answers.ts";
 import { startRunWorker, type TestWorker } from "../../support/run-worker.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 
 const met: SemanticAnswer = {
   code: "ok",
@@ -61,22 +61,22 @@ async function store(agentId: string): Promise<string> {
     end_time_unix_nano: "1700000000250000000",
   };
   const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes, ...times })] });
-  return jsonOf(await send(service, { body })).traceId as string;
+  return traceIdOf(await send(service, { body }));
 }
 
-const get = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+const get: Client["read"] = path => service.client.read(path);
 
 /** The trace once its latest run is in this state; `waits`: for the judge. */
-async function traceWith(traceId: string, state: string, waits = false): Promise<Read> {
+async function traceWith(traceId: string, state: string, waits = false) {
   return eventually(async () => {
     const trace = await get(`/api/traces/${traceId}`);
-    assert.deepEqual([trace.runs[0].state, trace.runs[0].waiting !== null], [state, waits]);
+    assert.deepEqual([trace.runs[0]!.state, trace.runs[0]!.waiting !== null], [state, waits]);
     return trace;
   });
 }
 
-const againPath = (agentId: string) => `/api/agents/${agentId}/judge-again`;
-const codesOf = (run: Read) => run.results[0].checks.map((check: Read) => check.skipped ?? check.outcome);
+const againPath = (agentId: string) => `/api/agents/${agentId}/judge-again` as const;
+const codesOf = (run: RunDetail) => run.results[0]!.checks.map(check => check.skipped ?? check.outcome);
 
 test("a waiting run shows its deadline, its reason and its partial results in every response", async () => {
   answer = later;
@@ -86,8 +86,8 @@ test("a waiting run shows its deadline, its reason and its partial results in ev
   });
   const traceId = await store(agentId);
   const trace = await traceWith(traceId, "running", true);
-  const [run] = trace.runs;
-  const { nextTryAt, until, reason } = run.waiting;
+  const run = trace.runs[0]!;
+  const { nextTryAt, until, reason } = run.waiting!;
   assert.equal(reason, "The judge answered with status 503.");
   assert.ok(Date.parse(nextTryAt) > Date.now());
   // The deadline is 900 s after the first question, the next try 600 s after it was asked.
@@ -96,14 +96,14 @@ test("a waiting run shows its deadline, its reason and its partial results in ev
     [run.verdict, run.counts, run.outage, run.cause, codesOf(run)],
     [null, null, false, "traffic", ["passed", "waiting"]],
   );
-  assert.equal("plan" in run, false);
+  assert.equal("plan" in run!, false);
   assert.deepEqual(await get(`/api/runs/${run.id}`), run);
   assert.deepEqual((await get(`/api/traces/${traceId}/outline`)).runs, [run]);
-  const [listed] = (await get(`/api/agents/${agentId}/traces?state=running`)).items;
-  assert.deepEqual([listed.id, listed.run.waiting], [traceId, run.waiting]);
+  const listed = (await get(`/api/agents/${agentId}/traces?state=running`)).items[0]!;
+  assert.deepEqual([listed.id, listed.run!.waiting], [traceId, run.waiting]);
   // The waiting run knows why its tests run; for other tests it follows from what they are now.
   assert.deepEqual(
-    new Map(trace.tests.map(({ testId, why }: Read) => [testId, why])),
+    new Map(trace.tests.map(({ testId, why }) => [testId, why])),
     new Map([
       [testId, "always_run"],
       [conditional, "manual_only"],
@@ -117,7 +117,7 @@ test("a test whose scenario match is retried later is shown as waiting", async (
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id, { passiveBehavior: "run_when_relevant", scenario: "A greeting." });
   const trace = await traceWith(await store(agent.id), "running", true);
-  const [said] = trace.tests;
+  const said = trace.tests[0]!;
   assert.deepEqual(
     [said.why, said.applied, said.reason],
     ["routing_waiting", false, "The judge answered with status 503."],
@@ -135,13 +135,13 @@ test("traces without a judge are counted, can be filtered, are evaluated again, 
     await traceWith(second, "completed"),
     await traceWith(first, "completed"),
   ];
-  assert.deepEqual([runs[0].outage, codesOf(runs[0])], [true, ["passed", "judge_unavailable"]]);
+  assert.deepEqual([runs[0]!.outage, codesOf(runs[0]!)], [true, ["passed", "judge_unavailable"]]);
   answer = () => met;
   const whole = await store(agentId);
   await traceWith(whole, "completed");
 
   const found = async (outage: boolean) =>
-    (await get(`/api/agents/${agentId}/traces?outage=${outage}`)).items.map((trace: Read) => trace.id);
+    (await get(`/api/agents/${agentId}/traces?outage=${outage}`)).items.map(trace => trace.id);
   assert.deepEqual(await found(true), [second, first]);
   assert.deepEqual(await found(false), [whole]);
   assert.deepEqual(await get(`/api/agents/${agentId}/outages`), {
@@ -155,19 +155,19 @@ test("traces without a judge are counted, can be filtered, are evaluated again, 
   const judged = await eventually(async () => {
     const trace = await get(`/api/traces/${second}`);
     assert.deepEqual(
-      trace.runs.map((run: Read) => run.state),
+      trace.runs.map(run => run.state),
       ["completed", "completed"],
     );
     return trace;
   });
   assert.deepEqual(
-    judged.runs.map((run: Read) => [run.cause, run.outage, codesOf(run)]),
+    judged.runs.map(run => [run.cause, run.outage, codesOf(run)]),
     [
       ["again", false, ["passed", "passed"]],
       ["traffic", false, ["passed", "judge_unavailable"]],
     ],
   );
-  assert.equal(judged.run.id, judged.runs[0].id);
+  assert.equal(judged.run!.id, judged.runs[0]!.id);
   assert.deepEqual(await found(true), [first]);
 
   const rest = await service.client.post(againPath(agentId), {}).expect(200);
@@ -196,7 +196,7 @@ test("traces of other accounts are never evaluated again", async () => {
   const { body } = await stranger.client.post(againPath(own.id), { traceIds: [traceId] }).expect(200);
   assert.deepEqual([body.scheduled, body.left], [0, 0]);
   assert.deepEqual(
-    body.refused.map((one: Read) => [one.traceId, one.reason]),
+    body.refused.map(one => [one.traceId, one.reason]),
     [[traceId, "not_found"]],
   );
   assert.equal((await get(`/api/traces/${traceId}`)).runs.length, 1);
@@ -222,7 +222,7 @@ test("chosen traces are evaluated again by the tests as they were, counted once,
   const trace = await eventually(async () => {
     const read = await get(`/api/traces/${traceId}`);
     assert.deepEqual(
-      read.runs.map((run: Read) => [run.state, run.cause]),
+      read.runs.map(run => [run.state, run.cause]),
       [
         ["completed", "again"],
         ["completed", "traffic"],
@@ -231,10 +231,10 @@ test("chosen traces are evaluated again by the tests as they were, counted once,
     return read;
   });
   const [again, first] = trace.runs;
-  assert.deepEqual(codesOf(again), codesOf(first));
+  assert.deepEqual(codesOf(again!), codesOf(first!));
   assert.deepEqual(
-    [again.results[0].name, again.results[0].testVersion],
-    [first.results[0].name, first.results[0].testVersion],
+    [again!.results[0]!.name, again!.results[0]!.testVersion],
+    [first!.results[0]!.name, first!.results[0]!.testVersion],
   );
   const { rows } = await service.db.pool.query(
     `select sum(runs)::int as runs, sum(passed)::int as passed, sum(input_tokens)::int as tokens,
@@ -250,12 +250,12 @@ test("chosen traces are evaluated again by the tests as they were, counted once,
   assert.deepEqual(ofTest.rows, [{ passed: 1 }]);
   const listed = await get(`/api/tests/${testId}/runs?outcome=passed`);
   assert.deepEqual(
-    listed.items.map((run: Read) => run.id),
-    [again.id],
+    listed.items.map(run => run.id),
+    [again!.id],
   );
   const alone = await service.client.post(againPath(none.id), { traceIds: [unjudged] }).expect(200);
   assert.deepEqual(
-    alone.body.refused.map((one: Read) => one.reason),
+    alone.body.refused.map(one => one.reason),
     ["never_evaluated"],
   );
 });
@@ -264,7 +264,7 @@ test("the number of waiting runs is a metric", async () => {
   answer = later;
   const { agentId } = await makeJudged();
   const waitingNow = async () => {
-    const text = (await service.client.get("/metrics").expect(200)).body as string;
+    const text = (await service.client.read("/metrics")) as string;
     return Number(/^svc_runs_waiting (\d+)$/m.exec(text)![1]);
   };
   const before = await waitingNow();
@@ -280,7 +280,7 @@ test("traces beside manual runs or a launch are a 400, and nothing is scheduled"
     const { body } = await service.client.post(againPath(agentId), { traceIds, ...more }).expect(400);
     assert.equal(body.code, "VALIDATION_ERROR");
     assert.deepEqual(
-      body.issues.map(({ path }: { path: string }) => path),
+      body.issues!.map(({ path }: { path: string }) => path),
       ["traceIds"],
     );
   }

@@ -7,7 +7,7 @@ import { type Owner, startTestApp, type TestApp } from "../../support/app.ts";
 
 let service: TestApp;
 let owner: Owner;
-let path: string;
+let path: `/api/projects/${string}/judge/prices`;
 before(async () => {
   service = await startTestApp({ extend: registerJudgePrices });
   owner = await service.signUp();
@@ -21,7 +21,7 @@ const price = {
 };
 
 test("a project starts with the built-in prices and none of its own", async () => {
-  assert.deepEqual((await owner.client.get(path).expect(200)).body, { own: [], builtIn: builtInPrices });
+  assert.deepEqual(await owner.client.read(path), { own: [], builtIn: builtInPrices });
 });
 
 test("saving replaces all prices, and lists them by model, latest first", async () => {
@@ -30,7 +30,7 @@ test("saving replaces all prices, and lists them by model, latest first", async 
   const other = { ...price, model: "a-model", inputUsd: 0, outputUsd: 0 };
   const { body } = await owner.client.put(path, { prices: [price, other, later] }).expect(200);
   assert.deepEqual(body.own, [other, later, price]);
-  assert.deepEqual((await owner.client.get(path).expect(200)).body, body);
+  assert.deepEqual(await owner.client.read(path), body);
   assert.deepEqual((await owner.client.put(path, { prices: [] }).expect(200)).body.own, []);
 });
 
@@ -44,10 +44,7 @@ test("prices of cached tokens are optional, and kept", async () => {
 test("another project's prices are separate", async () => {
   await owner.client.put(path, { prices: [price] }).expect(200);
   const { body } = await owner.client.post("/api/projects", { name: "Other" }).expect(201);
-  assert.deepEqual(
-    (await owner.client.get(`/api/projects/${body.id}/judge/prices`).expect(200)).body.own,
-    [],
-  );
+  assert.deepEqual((await owner.client.read(`/api/projects/${body.id}/judge/prices`)).own, []);
 });
 
 for (const [what, wrong, field] of [
@@ -66,7 +63,7 @@ for (const [what, wrong, field] of [
   test(`a price of ${what} is refused at its row, and nothing is changed`, async () => {
     await owner.client.put(path, { prices: [price] }).expect(200);
     const { body } = await owner.client.put(path, { prices: [{ ...price, inputUsd: 9 }, wrong] }).expect(400);
-    assert.deepEqual([body.code, body.issues[0].path], ["VALIDATION_ERROR", field]);
-    assert.deepEqual((await owner.client.get(path).expect(200)).body.own, [price]);
+    assert.deepEqual([body.code, body.issues![0]!.path], ["VALIDATION_ERROR", field]);
+    assert.deepEqual((await owner.client.read(path)).own, [price]);
   });
 }

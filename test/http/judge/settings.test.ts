@@ -24,8 +24,8 @@ const nothing = {
 
 test("an agent is fully judged and has no budget by default", async () => {
   const { id } = await makeAgent(owner);
-  const path = `/api/agents/${id}/judge-settings`;
-  const { body } = await owner.client.get(path).expect(200);
+  const path = `/api/agents/${id}/judge-settings` as const;
+  const body = await owner.client.read(path);
   const { day, ...today } = body.today;
   assert.match(day, /^\d{4}-\d\d-\d\d$/);
   assert.deepEqual({ ...body, today }, { sampling: 1, budgetUsd: null, budgetTokens: null, today: nothing });
@@ -33,7 +33,7 @@ test("an agent is fully judged and has no budget by default", async () => {
   const settings = { sampling: 0.1, budgetUsd: 2.5, budgetTokens: 1_000_000 };
   const saved = (await owner.client.put(path, settings).expect(200)).body;
   assert.deepEqual({ ...saved, today: undefined }, { ...settings, today: undefined });
-  assert.deepEqual((await owner.client.get(path).expect(200)).body, saved);
+  assert.deepEqual(await owner.client.read(path), saved);
   const none = { sampling: 0, budgetUsd: 0, budgetTokens: null };
   assert.equal((await owner.client.put(path, none).expect(200)).body.budgetUsd, 0);
 });
@@ -47,7 +47,7 @@ test("today's usage counts only this agent and this UTC day", async () => {
       from (values ($1::uuid, 0, 3), ($1, 1, 500), ($2, 0, 900)) as given (agent, ago, calls)`,
     [id, other],
   );
-  const { body } = await owner.client.get(`/api/agents/${id}/judge-settings`).expect(200);
+  const body = await owner.client.read(`/api/agents/${id}/judge-settings`);
   const { day: _, ...today } = body.today;
   assert.deepEqual(today, {
     calls: 3,
@@ -73,6 +73,6 @@ test("an invalid share or budget is refused at its field", async () => {
     const { body } = await owner.client
       .put(`/api/agents/${id}/judge-settings`, { ...right, ...wrong })
       .expect(400);
-    assert.equal(body.issues[0].path, field);
+    assert.equal(body.issues![0]!.path, field);
   }
 });

@@ -43,38 +43,38 @@ const document = () => ({
 });
 
 /** An agent with a connection; each test message is in a minute of its own. */
-async function connected(): Promise<string> {
+async function connected() {
   await endWindows(service.db);
   agentServer.script = httpAgent;
   const { id } = await makeAgent(owner);
   await owner.client.put(`/api/agents/${id}/connection`, document()).expect(200);
-  return `/api/agents/${id}/connection`;
+  return `/api/agents/${id}/connection` as const;
 }
 
 test("a connection is created, returned without its secret, changed and deleted", async () => {
   const { id, type } = await makeAgent(owner);
-  const path = `/api/agents/${id}/connection`;
-  assert.deepEqual((await owner.client.get(path).expect(200)).body, {
+  const path = `/api/agents/${id}/connection` as const;
+  assert.deepEqual(await owner.client.read(path), {
     type,
     connection: null,
     updatedAt: null,
   });
   const made = await owner.client.put(path, document()).expect(200);
-  assert.deepEqual(made.body.connection.headers, [{ name: "Authorization", secret: true, set: true }]);
-  assert.deepEqual((await owner.client.get(path).expect(200)).body, made.body);
+  assert.deepEqual(made.body.connection!.headers, [{ name: "Authorization", secret: true, set: true }]);
+  assert.deepEqual(await owner.client.read(path), made.body);
   const changed = await owner.client.put(path, { ...made.body.connection, waitMs: 1 }).expect(200);
-  assert.equal(changed.body.connection.waitMs, 1);
+  assert.equal(changed.body.connection!.waitMs, 1);
   await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
   assert.equal(agentServer.requests.at(-1)!.headers.authorization, "Bearer hidden-text");
   await owner.client.delete(path).expect(204);
-  assert.equal((await owner.client.get(path).expect(200)).body.connection, null);
+  assert.equal((await owner.client.read(path)).connection, null);
 });
 
 test("errors are reported at their fields", async () => {
   const path = await connected();
   const { body } = await owner.client.put(path, { ...document(), url: "nowhere" }).expect(400);
   assert.deepEqual(
-    [body.code, body.issues.map((issue: { path: string }) => issue.path)],
+    [body.code, body.issues!.map((issue: { path: string }) => issue.path)],
     ["VALIDATION_ERROR", ["url"]],
   );
 });
@@ -108,7 +108,7 @@ test("an unsaved connection can be tested with the stored secret", async () => {
   const refused = await owner.client
     .post(`${path}/test`, { input: "Hello", connection: elsewhere })
     .expect(400);
-  assert.equal(refused.body.issues[0].path, "headers[0].value");
+  assert.equal(refused.body.issues![0]!.path, "headers[0].value");
 });
 
 test("errors are reported in the result, not thrown", async () => {
@@ -122,7 +122,7 @@ test("errors are reported in the result, not thrown", async () => {
   agentServer.script = toMetadata;
   const refused = await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
   assert.deepEqual([refused.body.ok, refused.body.code], [false, "refused_target"]);
-  assert.match(refused.body.reason, /SVC_ALLOW_PRIVATE_TARGETS/);
+  assert.match(refused.body.reason!, /SVC_ALLOW_PRIVATE_TARGETS/);
 });
 
 test("without a connection there is nothing to test", async () => {
@@ -192,7 +192,7 @@ test("a change of the agent's type requires a new connection", async () => {
   const path = await connected();
   const agent = path.replace("/connection", "");
   await owner.client.patch(agent, { type: "workflow" }).expect(200);
-  const { body } = await owner.client.get(path).expect(200);
+  const body = await owner.client.read(path);
   assert.deepEqual([body.type, body.connection], ["workflow", null]);
   await owner.client.put(path, { kind: "chat", url: agentServer.url }).expect(200);
 });

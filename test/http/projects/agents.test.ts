@@ -29,9 +29,9 @@ test("an agent can be created, listed, read, changed and deleted", async () => {
     attributes: { deny: [], allow: null },
   };
   assert.deepEqual(agent, { id, projectId, ...fields });
-  const { body: list } = await client.get(`/api/projects/${projectId}/agents`).expect(200);
+  const list = await client.read(`/api/projects/${projectId}/agents`);
   assert.deepEqual(list, { items: [agent], nextCursor: null });
-  assert.deepEqual((await client.get(`/api/agents/${id}`).expect(200)).body, agent);
+  assert.deepEqual(await client.read(`/api/agents/${id}`), agent);
   const { body: changed } = await client.patch(`/api/agents/${id}`, { name: "Robot" }).expect(200);
   assert.deepEqual(changed, { ...agent, name: "Robot" });
   assert.deepEqual((await client.patch(`/api/agents/${id}`, {}).expect(200)).body, changed);
@@ -53,7 +53,7 @@ test("a service name of another agent in the project is 409 CONFLICT, when creat
   assert.equal(made.body.code, "CONFLICT");
   const changed = await owner.client.patch(`/api/agents/${other.id}`, body).expect(409);
   assert.equal(changed.body.code, "CONFLICT");
-  assert.equal((await owner.client.get(`/api/agents/${other.id}`).expect(200)).body.name, other.name);
+  assert.equal((await owner.client.read(`/api/agents/${other.id}`)).name, other.name);
 });
 
 test("of several agents created at once with one service name, one is created", async () => {
@@ -95,7 +95,7 @@ for (const [what, fields, path] of [
     const body = { name: "Bot", ...fields };
     const reply = await client.post(`/api/projects/${projectId}/agents`, body).expect(400);
     assert.equal(reply.body.code, "VALIDATION_ERROR");
-    assert.equal(reply.body.issues[0].path, path);
+    assert.equal(reply.body.issues![0]!.path, path);
   });
 }
 
@@ -152,10 +152,10 @@ test("an agent's own rules are replaced as a whole, and each error names its row
   for (const [sent, path, message] of cases) {
     const { body } = await change(sent).expect(400);
     assert.equal(body.code, "VALIDATION_ERROR");
-    assert.equal(body.issues[0].path, path, JSON.stringify(body.issues));
-    assert.match(body.issues[0].message, message);
+    assert.equal(body.issues![0]!.path, path, JSON.stringify(body.issues));
+    assert.match(body.issues![0]!.message, message);
   }
-  assert.deepEqual((await owner.client.get(`/api/agents/${id}`).expect(200)).body.conventionRules, rules);
+  assert.deepEqual((await owner.client.read(`/api/agents/${id}`)).conventionRules, rules);
   const other = await makeAgent(owner, { conventionRules: rules });
   assert.deepEqual(other.conventionRules, rules);
   assert.deepEqual((await change([]).expect(200)).body.conventionRules, []);
@@ -165,12 +165,12 @@ test("a new agent stores what it was created to store", async () => {
   const settings = { content: "none" as const, attributes: { deny: ["secret"], allow: null } };
   const made = await makeAgent(shared, settings);
   assert.deepEqual([made.content, made.attributes], ["none", settings.attributes]);
-  assert.deepEqual((await shared.client.get(`/api/agents/${made.id}`).expect(200)).body, made);
+  assert.deepEqual(await shared.client.read(`/api/agents/${made.id}`), made);
   const forgetful = await makeAgent(shared, { content: "forget", contentForgetAfterSeconds: 60 });
   assert.deepEqual([forgetful.content, forgetful.contentForgetAfterSeconds], ["forget", 60]);
   const body = { name: "Bot", content: "forget" };
   const reply = await shared.client.post(`/api/projects/${shared.projectId}/agents`, body).expect(400);
-  assert.equal(reply.body.issues[0].path, "contentForgetAfterSeconds");
+  assert.equal(reply.body.issues![0]!.path, "contentForgetAfterSeconds");
 });
 
 test("an unknown field is refused by name, and an agent can be sent back as it was returned", async () => {
@@ -181,7 +181,7 @@ test("an unknown field is refused by name, and an agent can be sent back as it w
   ] as const;
   for (const [method, path] of paths) {
     const { body } = await shared.client[method](path, { name: "Bot", contents: "none" }).expect(400);
-    assert.match(body.issues[0].message, /"contents"/);
+    assert.match(body.issues![0]!.message, /"contents"/);
   }
   const { body } = await shared.client.patch(`/api/agents/${agent.id}`, { ...agent, content: "none" });
   assert.deepEqual(body, { ...agent, content: "none" });
@@ -205,10 +205,10 @@ test("content can be forgotten after a minute to a year, and only then has a tim
   for (const [body, message] of refused) {
     const { issues } = (await patch(body).expect(400)).body;
     assert.deepEqual(
-      issues.map(({ path }: { path: string }) => path),
+      issues!.map(({ path }: { path: string }) => path),
       ["contentForgetAfterSeconds"],
     );
-    assert.match(issues[0].message, message);
+    assert.match(issues![0]!.message, message);
   }
   assert.deepEqual(await set({ content: "forget", contentForgetAfterSeconds: 60 }), ["forget", 60]);
   assert.deepEqual(await set({ contentForgetAfterSeconds: 31_536_000 }), ["forget", 31_536_000]);

@@ -1,10 +1,13 @@
 // Insights: the numbers behind the dashboard's charts, cards and strips.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { Counts } from "../../../src/model/run/run.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import type { Client } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -13,21 +16,16 @@ before(async () => {
 });
 after(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
-
-async function read(path: string): Promise<Read> {
-  return (await service.client.get(path).expect(200)).body;
-}
+const read: Client["read"] = path => service.client.read(path);
 
 /** Sends traces to the agent and waits until each is evaluated. */
 async function judge(agentId: string, ...traces: object[]): Promise<void> {
   for (const attributes of traces) {
     const times = { start_time_unix_nano: "1000000000", end_time_unix_nano: "1100000000" };
     const body = canonicalBody(agentId, { spans: [canonicalSpan({ ...times, attributes })] });
-    const { traceId } = jsonOf(await send(service, { body }));
+    const traceId = traceIdOf(await send(service, { body }));
     await eventually(async () => {
-      assert.equal((await read(`/api/traces/${traceId}`)).run.state, "completed");
+      assert.equal((await read(`/api/traces/${traceId}`)).run!.state, "completed");
     });
   }
 }
@@ -47,7 +45,7 @@ const countsOf = (passed: number, failed: number, skipped = 0, missing_instrumen
 });
 
 /** All points of a series as one, because an hour may end while the test runs. */
-function summed(points: Read[]): object {
+function summed(points: { counts: Counts }[]): object {
   const counts = countsOf(0, 0);
   for (const point of points) {
     for (const outcome of Object.keys(counts) as (keyof typeof counts)[])
@@ -65,17 +63,17 @@ test("an agent's insights count runs with durations and tokens, and results by t
   });
   await judge(agent.id, ok, {});
   const insights = await read(`/api/agents/${agent.id}/insights`);
-  const [series] = insights.series;
+  const series = insights.series[0]!;
   assert.deepEqual([series.testId, series.checkId, series.name], [null, null, null]);
   assert.deepEqual(summed(series.points), countsOf(0, 1, 0, 1));
-  const { at, passRate, runs, routingUnavailable, durationMs, tokens } = series.points.at(-1);
+  const { at, passRate, runs, routingUnavailable, durationMs, tokens } = series.points.at(-1)!;
   assert.ok(insights.from <= at && at < insights.to);
   assert.deepEqual(passRate, series.points.length === 1 ? 0 : null);
-  assert.ok(runs > 0);
+  assert.ok(runs! > 0);
   assert.equal(routingUnavailable, 0);
-  assert.ok(durationMs.p50 > 90 && durationMs.p50 < 110 && durationMs.p95 === durationMs.p50);
-  assert.deepEqual(Object.keys(tokens), ["input", "output"]);
-  const { counts, ...total } = insights.total;
+  assert.ok(durationMs!.p50! > 90 && durationMs!.p50! < 110 && durationMs!.p95 === durationMs!.p50);
+  assert.deepEqual(Object.keys(tokens!), ["input", "output"]);
+  const { counts, ...total } = insights.total!;
   assert.deepEqual(counts, summed(series.points));
   assert.deepEqual(total, {
     passRate: 0,
@@ -84,16 +82,12 @@ test("an agent's insights count runs with durations and tokens, and results by t
     durationMs,
     tokens: { input: 7, output: 3 },
   });
-  const [
-    {
-      points: [day],
-    },
-  ] = (await read(`/api/agents/${agent.id}/insights?interval=day`)).series;
+  const day = (await read(`/api/agents/${agent.id}/insights?interval=day`)).series[0]!.points[0]!;
   assert.match(day.at, /T00:00:00\.000Z$/);
 
   const byTest = (await read(`/api/agents/${agent.id}/insights?by=test`)).series;
   assert.deepEqual(
-    byTest.map(({ name, points }: Read) => [name, summed(points)]),
+    byTest.map(({ name, points }) => [name, summed(points)]),
     [
       ["Is well", countsOf(1, 0, 0, 1)],
       ["Is broken", countsOf(0, 1, 0, 1)],
@@ -101,7 +95,7 @@ test("an agent's insights count runs with durations and tokens, and results by t
   );
   const byCheck = (await read(`/api/agents/${agent.id}/insights?by=check&interval=day`)).series;
   assert.deepEqual(
-    byCheck.map(({ name, checkId, points }: Read) => [name, checkId, summed(points)]),
+    byCheck.map(({ name, checkId, points }) => [name, checkId, summed(points)]),
     [
       ["Is well", "status", countsOf(1, 0, 0, 1)],
       ["Is broken", "other", countsOf(1, 0, 0, 1)],
@@ -110,18 +104,18 @@ test("an agent's insights count runs with durations and tokens, and results by t
   );
   const ofOne = (await read(`/api/agents/${agent.id}/insights?by=test&testId=${passing.id}`)).series;
   assert.deepEqual(
-    ofOne.map(({ testId }: Read) => testId),
+    ofOne.map(({ testId }) => testId),
     [passing.id],
   );
 });
 
 test("a time range must be whole intervals, not too many, and start before it ends", async () => {
-  const path = `/api/agents/${service.agent.id}/insights`;
+  const path = `/api/agents/${service.agent.id}/insights` as const;
   const { from, to, series, total } = await read(`${path}?from=2026-01-01T10:20:00Z&to=2026-01-01T12:00:00Z`);
   assert.deepEqual([from, to], ["2026-01-01T10:00:00.000Z", "2026-01-01T12:00:00.000Z"]);
   assert.deepEqual(series, [{ testId: null, checkId: null, name: null, points: [] }]);
-  assert.deepEqual(total.durationMs, { p50: null, p95: null });
-  assert.deepEqual([total.runs, total.passRate, total.counts], [0, null, countsOf(0, 0)]);
+  assert.deepEqual(total!.durationMs, { p50: null, p95: null });
+  assert.deepEqual([total!.runs, total!.passRate, total!.counts], [0, null, countsOf(0, 0)]);
   for (const query of [
     "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z",
     "from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z",
@@ -132,8 +126,8 @@ test("a time range must be whole intervals, not too many, and start before it en
     "from=0000-01-01T00:00:00%2B01:00&to=0000-01-01T02:00:00%2B01:00",
     "to=9999-12-31T23:30:00Z",
   ]) {
-    const { status, body } = await service.client.get(`${path}?${query}`);
-    assert.deepEqual([status, body.code], [400, "VALIDATION_ERROR"], query);
+    const { body } = await service.client.get(`${path}?${query}`).expect(400);
+    assert.equal(body.code, "VALIDATION_ERROR", query);
   }
 });
 
@@ -144,7 +138,8 @@ test("a project's agents are listed with their last trace and their day, includi
   await makeTest(service.owner, busy.id, { assertions: [status(200)] });
   await judge(busy.id, ok, ok, broken);
   const { items, nextCursor } = await read(`/api/projects/${projectId}/insights/agents?limit=2`);
-  const [first, { lastTraceAt, ...second }] = items;
+  const [first, last] = items;
+  const { lastTraceAt, ...second } = last!;
   const nothing = { runs: 0, routingUnavailable: 0, counts: countsOf(0, 0), passRate: null };
   assert.deepEqual(first, { id: idle.id, lastTraceAt: null, ...nothing });
   assert.deepEqual(second, {
@@ -154,10 +149,10 @@ test("a project's agents are listed with their last trace and their day, includi
     counts: countsOf(2, 1),
     passRate: 2 / 3,
   });
-  const [trace] = (await read(`/api/agents/${busy.id}/traces`)).items;
+  const trace = (await read(`/api/agents/${busy.id}/traces`)).items[0]!;
   assert.equal(lastTraceAt, trace.receivedAt);
   const next = await client.get(`/api/projects/${projectId}/insights/agents?limit=200&cursor=${nextCursor}`);
-  assert.ok(next.body.items.every(({ id }: Read) => id !== busy.id && id !== idle.id));
+  assert.ok(next.body.items.every(({ id }) => id !== busy.id && id !== idle.id));
 });
 
 test("an agent's tests are listed with their last outcome and thirty days, disabled ones too", async () => {
@@ -168,20 +163,20 @@ test("an agent's tests are listed with their last outcome and thirty days, disab
   const { items, nextCursor } = await read(`/api/agents/${agent.id}/tests/insights`);
   assert.equal(nextCursor, null);
   assert.deepEqual(
-    items.map(({ id, lastOutcome }: Read) => [id, lastOutcome]),
+    items.map(({ id, lastOutcome }) => [id, lastOutcome]),
     [
       [unjudged.id, null],
       [judged.id, "passed"],
     ],
   );
   const [none, strip] = items;
-  assert.deepEqual([none.lastRunAt, none.lastManualOutcome, none.lastManualRunAt], [null, null, null]);
-  assert.ok(Date.parse(strip.lastRunAt) > 0);
-  assert.deepEqual([strip.days.length, none.days.length], [30, 30]);
-  assert.deepEqual(summed(strip.days), countsOf(1, 1));
-  assert.deepEqual(summed(none.days), countsOf(0, 0));
-  assert.equal(none.days[29].passRate, null);
-  assert.ok(strip.days[0].at < strip.days[29].at);
+  assert.deepEqual([none!.lastRunAt, none!.lastManualOutcome, none!.lastManualRunAt], [null, null, null]);
+  assert.ok(Date.parse(strip!.lastRunAt!) > 0);
+  assert.deepEqual([strip!.days.length, none!.days.length], [30, 30]);
+  assert.deepEqual(summed(strip!.days), countsOf(1, 1));
+  assert.deepEqual(summed(none!.days), countsOf(0, 0));
+  assert.equal(none!.days[29]!.passRate, null);
+  assert.ok(strip!.days[0]!.at < strip!.days[29]!.at);
 });
 
 test("tokens and cost are counted by model, and tokens without a price beside them", async () => {
@@ -197,7 +192,7 @@ test("tokens and cost are counted by model, and tokens without a price beside th
   const priced = (2 * (600 * 2.5 + 400 * 1.25 + 100 * 10)) / 1e6;
   const tokens = (calls: number) => ({ input: calls * 1_000, cached: calls * 400, output: calls * 100 });
   assert.deepEqual(
-    insights.series.map(({ points: _, ...series }: Read) => series),
+    insights.series.map(({ points: _, ...series }) => series),
     [
       {
         ...{ provider: "openai", model: "gpt-4o" },
@@ -212,7 +207,7 @@ test("tokens and cost are counted by model, and tokens without a price beside th
   assert.deepEqual(insights.total, {
     ...{ calls: 3, unmeasuredCalls: 0, tokens: tokens(3), costUsd: priced, unpricedTokens: 1_100 },
   });
-  const summedCalls = insights.series[0].points.reduce((sum: number, { calls }: Read) => sum + calls, 0);
+  const summedCalls = insights.series[0]!.points.reduce((sum: number, { calls }) => sum + calls, 0);
   assert.equal(summedCalls, 2);
   const other = await makeAgent(service.owner);
   assert.deepEqual((await read(`/api/agents/${other.id}/insights/models`)).series, []);

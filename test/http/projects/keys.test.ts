@@ -35,15 +35,15 @@ test("a key is shown in full once, and masked after that", async () => {
     [listed.access, listed.agentIds, listed.lastUsedAt, listed.status],
     ["full", [], null, "active"],
   );
-  const { body: list } = await client.get(`/api/projects/${projectId}/keys`).expect(200);
+  const list = await client.read(`/api/projects/${projectId}/keys`);
   assert.deepEqual(list, { items: [listed], nextCursor: null });
-  assert.deepEqual((await client.get(`/api/keys/${listed.id}`).expect(200)).body, listed);
+  assert.deepEqual(await client.read(`/api/keys/${listed.id}`), listed);
 });
 
 test("a key names its creator, and nobody if none was recorded", async () => {
   const owner = await service.signUp({ email: "ada@example.com" });
   const { id } = await makeKey(owner);
-  const read = async () => (await owner.client.get(`/api/keys/${id}`).expect(200)).body.createdBy;
+  const read = async () => (await owner.client.read(`/api/keys/${id}`)).createdBy;
   assert.deepEqual(await read(), { id: owner.accountId, name: "ada" });
   await service.db.pool.query("update keys set created_by = null where id = $1", [id]);
   assert.equal(await read(), null);
@@ -102,17 +102,17 @@ for (const [what, expiresAt] of [
 test("a listed key says when it expires, and that it has expired", async () => {
   const owner = await service.signUp();
   const { id, key } = await makeKey(owner, { expiresInDays: 7 });
-  const { body: active } = await owner.client.get(`/api/keys/${id}`).expect(200);
-  assert.equal(Date.parse(active.expiresAt) - Date.parse(active.createdAt) <= 7 * 86_400_000, true);
+  const active = await owner.client.read(`/api/keys/${id}`);
+  assert.equal(Date.parse(active.expiresAt!) - Date.parse(active.createdAt) <= 7 * 86_400_000, true);
   await service.db.pool.query("update keys set expires_at = now() where id = $1", [id]);
-  assert.equal((await owner.client.get(`/api/keys/${id}`).expect(200)).body.status, "expired");
+  assert.equal((await owner.client.read(`/api/keys/${id}`)).status, "expired");
   assert.equal((await admitKeys(service.db, vault, [hashKey(key)])).size, 0);
 });
 
 test("a key that never expires has no date", async () => {
   const owner = await service.signUp();
   const { id } = await makeKey(owner, { neverExpires: true });
-  assert.equal((await owner.client.get(`/api/keys/${id}`).expect(200)).body.expiresAt, null);
+  assert.equal((await owner.client.read(`/api/keys/${id}`)).expiresAt, null);
 });
 
 test("a granular key lists its agents, without those that are deleted", async () => {
@@ -120,9 +120,9 @@ test("a granular key lists its agents, without those that are deleted", async ()
   const [first, second] = [await makeAgent(owner), await makeAgent(owner)];
   const agentIds = [first.id, second.id];
   const { id } = await makeKey(owner, { access: "granular", agentIds: [...agentIds, first.id] });
-  assert.deepEqual((await owner.client.get(`/api/keys/${id}`).expect(200)).body.agentIds, agentIds);
+  assert.deepEqual((await owner.client.read(`/api/keys/${id}`)).agentIds, agentIds);
   await owner.client.delete(`/api/agents/${first.id}`).expect(204);
-  const { body } = await owner.client.get(`/api/keys/${id}`).expect(200);
+  const body = await owner.client.read(`/api/keys/${id}`);
   assert.deepEqual([body.access, body.agentIds], ["granular", [second.id]]);
 });
 
@@ -134,7 +134,7 @@ test("a granular key for an agent of another project is 400 VALIDATION_ERROR, as
     const body = { name: "CI", access: "granular", agentIds: [(await makeAgent(owner)).id, id] };
     const reply = await owner.client.post(`/api/projects/${owner.projectId}/keys`, body).expect(400);
     assert.equal(reply.body.code, "VALIDATION_ERROR");
-    assert.equal(reply.body.issues[0].path, "agentIds[1]");
+    assert.equal(reply.body.issues![0]!.path, "agentIds[1]");
     bodies.push({ ...reply.body, requestId: "" });
   }
   assert.deepEqual(bodies[0], bodies[1]);
@@ -161,14 +161,14 @@ for (const [what, fields, path] of [
     const body = { name: "CI", access: "full", ...fields };
     const reply = await client.post(`/api/projects/${projectId}/keys`, body).expect(400);
     assert.equal(reply.body.code, "VALIDATION_ERROR");
-    assert.equal(reply.body.issues[0].path, path);
+    assert.equal(reply.body.issues![0]!.path, path);
   });
 }
 
 test("neverExpires: false can be combined with an expiry", async () => {
   const owner = await service.signUp();
   const { id } = await makeKey(owner, { neverExpires: false, expiresInDays: 30 });
-  assert.notEqual((await owner.client.get(`/api/keys/${id}`).expect(200)).body.expiresAt, null);
+  assert.notEqual((await owner.client.read(`/api/keys/${id}`)).expiresAt, null);
 });
 
 test("keys can be created and revoked before the email is verified", async () => {

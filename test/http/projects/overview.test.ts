@@ -1,7 +1,9 @@
 // The overview of an agent: every number equals the length of the list that its link opens.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Overview } from "../../../src/http/projects/overview-schemas.ts";
+import type { Page } from "../../../src/http/schemas.ts";
 import type { Outcome, Routing } from "../../../src/model/run/run.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { countNotEvaluated, countTraffic } from "../../../src/store/runs/overview.ts";
@@ -30,14 +32,14 @@ const hourMs = 3_600_000;
 const weekMs = 7 * 24 * hourMs;
 
 const overviewOf = async (agentId: string): Promise<Overview> =>
-  (await service.client.get(`/api/agents/${agentId}/overview`).expect(200)).body;
+  await service.client.read(`/api/agents/${agentId}/overview`);
 
 async function count(path: string, query: URLSearchParams): Promise<number> {
   let items = 0;
   for (let cursor: string | null = ""; cursor !== null; ) {
     const page = new URLSearchParams(query);
     if (cursor) page.set("cursor", cursor);
-    const { body } = await service.client.get(`${path}?${page}`).expect(200);
+    const body = (await service.client.read(`${path}?${page}`)) as Page<unknown>;
     items += body.items.length;
     cursor = body.nextCursor;
   }
@@ -136,14 +138,15 @@ test("the last 24 hours are those of Insights and of the agent's card", async ()
   const { results, traffic } = await overviewOf(agent.id);
   const { from, to } = insightsSpan({ interval: "hour", span: { hours: 24 } });
   const query = new URLSearchParams({ interval: "hour", from: from!, ...(to && { to }) });
-  const { body: insights } = await service.client
-    .get(`/api/agents/${agent.id}/insights?${query}`)
-    .expect(200);
+  const insights = await service.client.read(`/api/agents/${agent.id}/insights?${query}`);
   const { body: cards } = await service.client.get(
     `/api/projects/${service.owner.projectId}/insights/agents?limit=200`,
   );
   const card = cards.items.find(({ id }: { id: string }) => id === agent.id);
-  assert.deepEqual([results.now.counts.passed, insights.total.counts.passed, card.counts.passed], [3, 3, 3]);
+  assert.deepEqual(
+    [results.now.counts.passed, insights.total!.counts.passed, card!.counts.passed],
+    [3, 3, 3],
+  );
   assert.deepEqual([results.now.from, traffic.now.from], [insights.from, insights.from]);
 });
 

@@ -14,14 +14,14 @@ after(() => service.stop());
 
 const nothing = { builtIn: [], rules: [], pseudonyms: [], judgeRules: [], judgeSeesToolResults: true };
 
-async function newProject(): Promise<{ projectId: string; path: string }> {
+async function newProject() {
   const { body } = await service.client.post("/api/projects", { name: "Private" }).expect(201);
-  return { projectId: body.id, path: `/api/projects/${body.id}/privacy` };
+  return { projectId: body.id, path: `/api/projects/${body.id}/privacy` as const };
 }
 
 test("a new project redacts nothing, and what is saved is read back", async () => {
   const { path } = await newProject();
-  assert.deepEqual((await service.client.get(path).expect(200)).body, nothing);
+  assert.deepEqual(await service.client.read(path), nothing);
   const settings = {
     builtIn: ["email", "card"],
     rules: [
@@ -33,9 +33,9 @@ test("a new project redacts nothing, and what is saved is read back", async () =
     judgeSeesToolResults: false,
   };
   assert.deepEqual((await service.client.put(path, settings).expect(200)).body, settings);
-  assert.deepEqual((await service.client.get(path).expect(200)).body, settings);
+  assert.deepEqual(await service.client.read(path), settings);
   assert.deepEqual((await service.client.put(path, {}).expect(200)).body, nothing);
-  assert.deepEqual((await service.client.get(path).expect(200)).body, nothing);
+  assert.deepEqual(await service.client.read(path), nothing);
 });
 
 test("invalid settings are refused with the path of each fault, and change nothing", async () => {
@@ -62,24 +62,24 @@ test("invalid settings are refused with the path of each fault, and change nothi
     const answer = await service.client.put(path, body).expect(400);
     assert.equal(answer.body.code, "VALIDATION_ERROR");
     assert.deepEqual(
-      answer.body.issues.map((issue: { path: string }) => issue.path),
+      answer.body.issues!.map((issue: { path: string }) => issue.path),
       [at],
       JSON.stringify(body),
     );
   }
-  assert.deepEqual((await service.client.get(path).expect(200)).body, saved);
+  assert.deepEqual(await service.client.read(path), saved);
 });
 
 test("the key of pseudonyms is made with the first rule, stored encrypted, and former keys are kept", async () => {
   const { path, projectId } = await newProject();
-  const keyPath = `${path}/pseudonym-key`;
+  const keyPath = `${path}/pseudonym-key` as const;
   const none = { createdAt: null, readable: true, former: 0 };
-  assert.deepEqual((await service.client.get(keyPath).expect(200)).body, none);
+  assert.deepEqual(await service.client.read(keyPath), none);
   await service.client.put(path, { judgeRules: ["*"] }).expect(200);
-  assert.deepEqual((await service.client.get(keyPath).expect(200)).body, none);
+  assert.deepEqual(await service.client.read(keyPath), none);
   await service.client.put(path, { builtIn: ["email"] }).expect(200);
   await service.client.put(path, { builtIn: ["*"] }).expect(200);
-  const { body: made } = await service.client.get(keyPath).expect(200);
+  const made = await service.client.read(keyPath);
   assert.deepEqual([made.former, made.readable, typeof made.createdAt], [0, true, "string"]);
   const { body: replaced } = await service.client.post(keyPath).expect(200);
   assert.deepEqual([replaced.former, replaced.readable], [1, true]);
@@ -121,13 +121,13 @@ test("rules can be tried on the latest traces, which stay as they are", async ()
     ["order", 1, 1],
     ["never", 0, 0],
   ]);
-  const [example] = byRule[0].examples;
+  const [example] = byRule[0]!.examples;
   assert.deepEqual(
-    [example.agentId, example.in, example.path],
+    [example!.agentId, example!.in, example!.path],
     [agent.id, "attributes", "gen_ai.response.text"],
   );
-  const trace = await service.client.get(`/api/traces/${example.traceId}`).expect(200);
+  const trace = await service.client.get(`/api/traces/${example!.traceId}`).expect(200);
   assert.match(JSON.stringify(trace.body), /ada@example\.com/);
-  assert.deepEqual((await service.client.get(path).expect(200)).body, nothing);
+  assert.deepEqual(await service.client.read(path), nothing);
   await service.client.post(`${path}/preview`, { rules: [{ name: "x", pattern: "(" }] }).expect(400);
 });

@@ -16,8 +16,8 @@ test("a project can be created, read, renamed and deleted", async () => {
   const { body: project } = await client.post("/api/projects", { name: "  Shop  " }).expect(201);
   assert.deepEqual(new Set(Object.keys(project)), new Set(["id", "name", "createdAt"]));
   assert.equal(project.name, "Shop");
-  const path = `/api/projects/${project.id}`;
-  assert.deepEqual((await client.get(path).expect(200)).body, project);
+  const path = `/api/projects/${project.id}` as const;
+  assert.deepEqual(await client.read(path), project);
   const { body: renamed } = await client.patch(path, { name: "Store" }).expect(200);
   assert.deepEqual(renamed, { ...project, name: "Store" });
   const deleted = await client.delete(path).expect(204);
@@ -28,7 +28,7 @@ test("a project can be created, read, renamed and deleted", async () => {
 test("deleting the only project does not create another", async () => {
   const { client, projectId } = await service.signUp();
   await client.delete(`/api/projects/${projectId}`).expect(204);
-  assert.deepEqual((await client.get("/api/projects").expect(200)).body, { items: [], nextCursor: null });
+  assert.deepEqual(await client.read("/api/projects"), { items: [], nextCursor: null });
 });
 
 test("deleting a project deletes its agents, keys and test cases", async () => {
@@ -48,7 +48,7 @@ test("lists are newest first, and their pages contain each item once", async () 
   const names: string[] = [];
   let cursor = "";
   for (let pages = 0; pages < 3; pages++) {
-    const { body } = await client.get(`/api/projects?limit=2${cursor}`).expect(200);
+    const body = await client.read(`/api/projects?limit=2${cursor}`);
     names.push(...body.items.map((item: { name: string }) => item.name));
     assert.equal(body.nextCursor === null, pages === 2);
     cursor = `&cursor=${body.nextCursor}`;
@@ -59,7 +59,7 @@ test("lists are newest first, and their pages contain each item once", async () 
 test("a page that contains exactly the rest has no next page", async () => {
   const { client } = await service.signUp();
   await client.post("/api/projects", { name: "b" }).expect(201);
-  const { body } = await client.get("/api/projects?limit=2").expect(200);
+  const body = await client.read("/api/projects?limit=2");
   assert.deepEqual([body.items.length, body.nextCursor], [2, null]);
 });
 
@@ -79,7 +79,7 @@ for (const [query, path] of [
     const { client } = shared;
     const { body } = await client.get(`/api/projects?${query}`).expect(400);
     assert.equal(body.code, "VALIDATION_ERROR");
-    assert.equal(body.issues[0].path, path);
+    assert.equal(body.issues![0]!.path, path);
   });
 }
 
@@ -95,7 +95,7 @@ for (const [what, name] of [
     const { client } = shared;
     const { body } = await client.post("/api/projects", { name }).expect(400);
     assert.equal(body.code, "VALIDATION_ERROR");
-    assert.equal(body.issues[0].path, "name");
+    assert.equal(body.issues![0]!.path, "name");
   });
 }
 

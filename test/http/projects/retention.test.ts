@@ -7,7 +7,7 @@ import { makeAgent, makeKey } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
 import { columnsWith } from "../../support/leftovers.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { jsonOf, send, traceIdOf } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
 
@@ -17,14 +17,14 @@ before(async () => {
 });
 after(() => service.stop());
 
-const pathOf = (projectId: string) => `/api/projects/${projectId}/retention`;
+const pathOf = (projectId: string) => `/api/projects/${projectId}/retention` as const;
 
 test("a new project has no time of its own, and what is saved is read back", async () => {
   const { client, projectId } = service;
   const path = pathOf(projectId);
-  assert.deepEqual((await client.get(path).expect(200)).body, { days: null, serverDays: 90 });
+  assert.deepEqual(await client.read(path), { days: null, serverDays: 90 });
   assert.deepEqual((await client.put(path, { days: 90 }).expect(200)).body, { days: 90, serverDays: 90 });
-  assert.deepEqual((await client.get(path).expect(200)).body, { days: 90, serverDays: 90 });
+  assert.deepEqual(await client.read(path), { days: 90, serverDays: 90 });
   assert.deepEqual((await client.put(path, { days: null }).expect(200)).body, { days: null, serverDays: 90 });
 });
 
@@ -42,9 +42,9 @@ test("a time that is no time, or longer than the server's, is refused and change
   ] as const) {
     const { body: refused } = await client.put(path, body).expect(400);
     assert.equal(refused.code, "VALIDATION_ERROR");
-    assert.equal(refused.issues[0].path, at, JSON.stringify(body));
+    assert.equal(refused.issues![0]!.path, at, JSON.stringify(body));
   }
-  assert.equal((await client.get(path).expect(200)).body.days, null);
+  assert.equal((await client.read(path)).days, null);
 });
 
 test("older traces are deleted with their content soon after the answer, and are not stored again under their identity", async () => {
@@ -54,7 +54,7 @@ test("older traces are deleted with their content soon after the answer, and are
   const id = await storeTrace(db, agent.id, { receivedAt: old, name, externalId: "order-1" });
   const recent = await storeTrace(db, agent.id);
   const listed = async () => {
-    const { body } = await client.get(`/api/agents/${agent.id}/traces`).expect(200);
+    const body = await client.read(`/api/agents/${agent.id}/traces`);
     return body.items.map((trace: { id: string }) => trace.id);
   };
   assert.deepEqual(await listed(), [recent, id]);
@@ -64,7 +64,7 @@ test("older traces are deleted with their content soon after the answer, and are
   const body = canonicalBody(agent.id);
   const sent = await send({ url: service.url, key }, { body, headers: { "x-request-id": "order-1" } });
   assert.equal(sent.status, 200);
-  assert.deepEqual([jsonOf(sent).traceId, jsonOf(sent).evaluation], [id, "none"]);
+  assert.deepEqual([traceIdOf(sent), jsonOf(sent).evaluation], [id, "none"]);
   assert.match(jsonOf(sent).hint, /^Not stored: .* retention time .* new x-request-id/);
   assert.deepEqual(await listed(), [recent]);
 });
@@ -79,7 +79,7 @@ test("what is sent again after its time is announced to nobody, and counts as ac
     await storeTrace(service.db, agent.id, { receivedAt: old, externalId });
   await owner.client.put(pathOf(owner.projectId), { days: 7 }).expect(200);
   await eventually(async () => {
-    const { body } = await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
+    const body = await owner.client.read(`/api/agents/${agent.id}/traces`);
     assert.deepEqual(body.items, []);
   });
 
@@ -89,7 +89,7 @@ test("what is sent again after its time is announced to nobody, and counts as ac
   const intake = { url: service.url, key };
   const body = canonicalBody(agent.id);
   const stored: string[] = [];
-  const store = async () => void stored.push(jsonOf(await send(intake, { body })).traceId);
+  const store = async () => void stored.push(traceIdOf(await send(intake, { body })));
   const isAnnounced = (traceId: string) =>
     heard.some(event => event.type === "trace" && event.traceId === traceId);
   await eventually(async () => {
@@ -111,7 +111,7 @@ test("what is sent again after its time is announced to nobody, and counts as ac
   assert.deepEqual(heard.slice(before), [last]);
 
   await eventually(async () => {
-    const { body } = await owner.client.get(`/api/projects/${owner.projectId}/ingestion/summary`).expect(200);
+    const body = await owner.client.read(`/api/projects/${owner.projectId}/ingestion/summary`);
     const { length } = stored;
     assert.deepEqual(body.codes, [{ code: "OK", requests: length + 2, spans: length }]);
   });

@@ -23,17 +23,14 @@ before(async () => {
 });
 after(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
-
-async function detail(traceId: unknown): Promise<Read> {
-  return (await service.client.get(`/api/traces/${traceId}`).expect(200)).body;
+async function detail(traceId: unknown) {
+  return await service.client.read(`/api/traces/${traceId}`);
 }
 
 /** The agent's traces with this identity. */
-async function stored(externalId: string, agentId = service.agent.id): Promise<Read[]> {
+async function stored(externalId: string, agentId = service.agent.id) {
   const query = new URLSearchParams({ externalId });
-  return (await service.client.get(`/api/agents/${agentId}/traces?${query}`).expect(200)).body.items;
+  return (await service.client.read(`/api/agents/${agentId}/traces?${query}`)).items;
 }
 
 async function ok(sent: Sent): Promise<Answer> {
@@ -66,7 +63,7 @@ test("a canonical trace that is sent again is replaced as a whole and keeps its 
   assert.equal(answer.headers["x-svc-trace-id"], traceId);
   const trace = await detail(traceId);
   assert.deepEqual(
-    [trace.revision, trace.metadata, trace.spans.map((span: Read) => [span.span_id, span.attributes])],
+    [trace.revision, trace.metadata, trace.spans.map(span => [span.span_id, span.attributes])],
     [2, null, [["root", {}]]],
   );
   assert.equal(trace.runs.length, 1);
@@ -176,7 +173,7 @@ test("a later batch merges its spans into the trace: known ids are replaced, and
   const answer = await ok(encodings.protobuf(batch));
   const trace = await detail(answer.headers["x-svc-trace-id"]);
   assert.deepEqual([trace.revision, trace.spanCount, trace.name], [2, 3, "new"]);
-  assert.deepEqual(new Set(trace.spans.map((span: Read) => span.span_id)), new Set([root, step, late]));
+  assert.deepEqual(new Set(trace.spans.map(span => span.span_id)), new Set([root, step, late]));
   const resent = await ok(encodings.protobuf(batch));
   assert.equal((await detail(resent.headers["x-svc-trace-id"])).spanCount, 3);
 });
@@ -186,7 +183,7 @@ test("batches of one trace sent at the same time merge without loss", async () =
   const spans = Array.from({ length: 24 }, () => exportedSpan({ traceId }));
   await Promise.all(spans.map((span, at) => ok(encodings[at % 2 ? "json" : "protobuf"](exportOf([span])))));
   const [trace, ...others] = await stored(traceId);
-  assert.deepEqual([others, trace.spanCount, trace.revision], [[], 24, 24]);
+  assert.deepEqual([others, trace!.spanCount, trace!.revision], [[], 24, 24]);
 });
 
 test("the same traceId from two services is two traces, one per agent", async () => {
@@ -201,8 +198,8 @@ test("the same traceId from two services is two traces, one per agent", async ()
   };
   const answer = await ok({ ...encodings.json(request), headers: { "x-request-id": "not used" } });
   assert.equal(answer.headers["x-svc-trace-id"], undefined);
-  assert.equal((await stored(traceId))[0].spanCount, 2);
-  assert.equal((await stored(traceId, other.id))[0].spanCount, 2);
+  assert.equal((await stored(traceId))[0]!.spanCount, 2);
+  assert.equal((await stored(traceId, other.id))[0]!.spanCount, 2);
 });
 
 test("batches that a Collector combines or splits are stored alike", async () => {
@@ -214,7 +211,12 @@ test("batches that a Collector combines or splits are stored alike", async () =>
   const shapes = await Promise.all(
     [together, apart].map(async ids => {
       const traces = await Promise.all(ids.map(id => stored(id)));
-      return traces.map(([trace]) => [trace.revision, trace.spanCount, trace.name, trace.externalId.length]);
+      return traces.map(([trace]) => [
+        trace!.revision,
+        trace!.spanCount,
+        trace!.name,
+        trace!.externalId.length,
+      ]);
     }),
   );
   assert.deepEqual(shapes[0], shapes[1]);
@@ -233,10 +235,10 @@ test("an OTLP batch merges into a canonical trace of the same identity, and a ca
   const merged = await ok(encodings.protobuf(batch));
   assert.equal(merged.headers["x-svc-trace-id"], jsonOf(first).traceId);
   const [both] = await stored(traceId);
-  assert.deepEqual([both.path, both.revision, both.spanCount], ["otlp", 2, 2]);
+  assert.deepEqual([both!.path, both!.revision, both!.spanCount], ["otlp", 2, 2]);
   assert.equal(jsonOf(await ok(canonical)).status, "replaced");
   const [alone] = await stored(traceId);
-  assert.deepEqual([alone.path, alone.revision, alone.spanCount], ["canonical", 3, 1]);
+  assert.deepEqual([alone!.path, alone!.revision, alone!.spanCount], ["canonical", 3, 1]);
 });
 
 test("on OTLP the agent comes from service.name alone: a key for it may write, and platform ids are ignored", async () => {
@@ -260,11 +262,11 @@ test("an evaluation is scheduled for a batch with a new span id, and postponed b
   const batch = () => encodings.protobuf(exportOf([exportedSpan({ traceId })], "judged-agent"));
   const answer = await ok(batch());
   const [first] = (await detail(answer.headers["x-svc-trace-id"])).runs;
-  assert.equal(first.state, "pending");
+  assert.equal(first!.state, "pending");
   await ok(batch());
   const [moved, ...others] = (await detail(answer.headers["x-svc-trace-id"])).runs;
-  assert.deepEqual([moved.id, others], [first.id, []]);
-  assert.ok(Date.parse(moved.dueAt) > Date.parse(first.dueAt));
+  assert.deepEqual([moved!.id, others], [first!.id, []]);
+  assert.ok(Date.parse(moved!.dueAt) > Date.parse(first!.dueAt));
 });
 
 for (const [name, otlpServiceName] of [
@@ -279,7 +281,7 @@ for (const [name, otlpServiceName] of [
     const type = name.endsWith(".json") ? json : proto;
     const answer = await ok({ type, body: fixture(name) });
     assert.equal(answer.bytes.toString(), type === json ? "{}" : "");
-    const { body } = await service.client.get(`/api/agents/${agent.id}/traces`).expect(200);
+    const body = await service.client.read(`/api/agents/${agent.id}/traces`);
     assert.notEqual(body.items.length, 0);
   });
 }
@@ -303,18 +305,18 @@ for (const protocol of ["protobuf", "json"] as const) {
     });
     assert.equal(await exportSpans(exporter, spans), undefined);
     const [listed] = await stored(spans[0]!.spanContext().traceId);
-    const trace = await detail(listed.id);
+    const trace = await detail(listed!.id);
     assert.deepEqual(
       [trace.name, trace.path, trace.durationMs, trace.tokens.input, trace.failed, trace.spanCount],
       ["invoke_agent", "otlp", 2, 12, true, 3],
     );
     assert.deepEqual(
-      trace.toolCalls.map((call: Read) => call.name),
+      trace.toolCalls.map(call => call.name),
       ["get_weather"],
     );
-    const root = trace.spans.find((span: Read) => span.name === "invoke_agent");
-    assert.deepEqual(root.attributes, spans.find(span => span.name === "invoke_agent")!.attributes);
-    assert.equal(trace.resource["service.name"], serviceName);
+    const root = trace.spans.find(span => span.name === "invoke_agent");
+    assert.deepEqual(root!.attributes, spans.find(span => span.name === "invoke_agent")!.attributes);
+    assert.equal(trace.resource!["service.name"], serviceName);
     await exporter.shutdown();
   });
 
@@ -329,8 +331,8 @@ for (const protocol of ["protobuf", "json"] as const) {
 
 test("the OpenAPI description has no JSON schema for protobuf, and names it only where it is sent", async () => {
   type Part = { content: Record<string, { schema?: unknown }> };
-  const { body } = await service.client.get("/api/openapi.json").expect(200);
-  const { requestBody, responses } = body.paths["/public/traces"].post as {
+  const body = await service.client.read("/api/openapi.json");
+  const { requestBody, responses } = body.paths["/public/traces"]!["post"] as {
     requestBody: Part;
     responses: Record<"200" | "201" | "default", Part>;
   };

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { makeAgent, makeKey, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
-import { type Answer, jsonOf, type Sent, send } from "../../support/send.ts";
+import { type Answer, jsonOf, type Sent, send, traceIdOf } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -26,8 +26,8 @@ test("a body that begins with a byte order mark is stored without it, and its sp
   for (const encode of [Buffer.from, gzipSync]) {
     const body = encode(`\uFEFF${JSON.stringify(canonicalBody(service.agent.id))}`);
     const headers = encode === gzipSync ? { "content-encoding": "gzip" } : {};
-    const { traceId } = jsonOf(await created({ headers, body }));
-    const { body: trace } = await service.client.get(`/api/traces/${traceId}`).expect(200);
+    const traceId = traceIdOf(await created({ headers, body }));
+    const trace = await service.client.read(`/api/traces/${traceId}`);
     assert.equal(trace.spans.length, 1);
   }
 });
@@ -49,7 +49,7 @@ test("a new trace is returned with its location in body and header, and can be r
   assert.match(said.hint, /^No test case runs automatically on this trace\. Activate a test case/);
   assert.match(said.traceId, uuid);
   assert.equal(answer.headers["x-svc-trace-id"], said.traceId);
-  const { body: trace } = await service.client.get(`/api/traces/${said.traceId}`).expect(200);
+  const trace = await service.client.read(`/api/traces/${traceIdOf(answer)}`);
   assert.equal(trace.externalId, "order-17");
 });
 
@@ -147,9 +147,9 @@ test("the trace context of the request itself is ignored", async () => {
     headers: { traceparent, tracestate: "a=b" },
     body: canonicalBody(service.agent.id),
   });
-  const { body } = await service.client.get(`/api/traces/${jsonOf(answer).traceId}`).expect(200);
+  const body = await service.client.read(`/api/traces/${traceIdOf(answer)}`);
   assert.equal(JSON.stringify(body).includes("0af7651916cd43dd8448eb211c80319c"), false);
-  assert.equal(body.spans[0].parent_span_id, null);
+  assert.equal(body.spans[0]!.parent_span_id, null);
 });
 
 test("unknown fields are ignored, and null counts as absent", async () => {

@@ -74,7 +74,7 @@ test("a request to a wrong path is entered in the ingestion log of its key's pro
   const owner = await service.signUp();
   const { key } = await makeKey(owner);
   const logged = async () => {
-    const { body } = await owner.client.get(`/api/projects/${owner.projectId}/ingestion`).expect(200);
+    const body = await owner.client.read(`/api/projects/${owner.projectId}/ingestion`);
     return body.items.map(({ code, requests }: { code: string; requests: number }) => [code, requests]);
   };
   for (const sent of [null, "svc_unknown", key]) {

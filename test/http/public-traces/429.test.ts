@@ -59,10 +59,10 @@ test("a key may send as many requests a minute as its limit, to two processes to
 test("the keys of a project share its limit, and exporters are told in their encoding", async () => {
   const owner = await service.signUp();
   const keys = [(await makeKey(owner)).key, (await makeKey(owner)).key];
-  const path = `/api/projects/${owner.projectId}/rate-limit`;
-  assert.deepEqual((await owner.client.get(path).expect(200)).body, { requestsPerMinute: null });
+  const path = `/api/projects/${owner.projectId}/rate-limit` as const;
+  assert.deepEqual(await owner.client.read(path), { requestsPerMinute: null });
   await owner.client.put(path, { requestsPerMinute: 2 }).expect(200);
-  assert.deepEqual((await owner.client.get(path).expect(200)).body, { requestsPerMinute: 2 });
+  assert.deepEqual(await owner.client.read(path), { requestsPerMinute: 2 });
   const answers = [];
   for (const at of [0, 1, 0, 1]) {
     const to = { url: service.url, key: keys[at]! };

@@ -1,12 +1,15 @@
 // Backtests over HTTP in the real service: estimates, comparison with stored results, the judge, and what they leave alone.
+
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
+import type { BacktestDetail } from "../../../src/http/test-cases/backtest-schemas.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import type { Client } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type JudgeServer, obliging, refusal, startJudgeServer } from "../../support/judge-server.ts";
 import { freshDatabase } from "../../support/postgres.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
 let service: TestService;
@@ -26,21 +29,19 @@ beforeEach(async () => {
   agentId = (await makeAgent(service.owner)).id;
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
-const get = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+const get: Client["read"] = path => service.client.read(path);
 
 /** Sends a trace; with a test that is active, waits until it is evaluated. */
 async function store(attributes: object, evaluated = true): Promise<string> {
   const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
-  const { traceId } = jsonOf(await send(service, { body }));
+  const traceId = traceIdOf(await send(service, { body }));
   await eventually(async () => {
-    if (evaluated) assert.equal((await get(`/api/traces/${traceId}`)).run.state, "completed");
+    if (evaluated) assert.equal((await get(`/api/traces/${traceId}`)).run!.state, "completed");
   });
   return traceId;
 }
 
-async function backtest(body: object): Promise<Read> {
+async function backtest(body: object) {
   const { id } = (await service.client.post(`/api/agents/${agentId}/backtests`, body).expect(201)).body;
   return eventually(async () => {
     const found = await get(`/api/backtests/${id}`);
@@ -49,7 +50,7 @@ async function backtest(body: object): Promise<Read> {
   });
 }
 
-const estimate = async (body: object): Promise<Read> =>
+const estimate = async (body: object) =>
   (await service.client.post(`/api/agents/${agentId}/backtests/estimate`, body).expect(200)).body;
 
 const statusIs = (expected_status: number | string) => [
@@ -57,8 +58,8 @@ const statusIs = (expected_status: number | string) => [
 ];
 const ok = { "http.response.status_code": 200 };
 const broken = { "http.response.status_code": 500 };
-const groupsOf = ({ groups }: Read) =>
-  groups.map(({ before, after, change, traces }: Read) => [before, after, change, traces]);
+const groupsOf = ({ groups }: BacktestDetail) =>
+  groups.map(({ before, after, change, traces }) => [before, after, change, traces]);
 
 test("a changed test is compared with its latest stored results, trace by trace", async () => {
   const { id: testId } = await makeTest(service.owner, agentId, { assertions: statusIs(200) });
@@ -76,7 +77,7 @@ test("a changed test is compared with its latest stored results, trace by trace"
   ]);
   const { items } = await get(`/api/backtests/${done.id}/results`);
   assert.deepEqual(
-    items.map(({ traceId, change }: Read) => [traceId, change]),
+    items.map(({ traceId, change }) => [traceId, change]),
     [
       [missing, "same"],
       [failed, "fixed"],
@@ -85,16 +86,16 @@ test("a changed test is compared with its latest stored results, trace by trace"
     ],
   );
   assert.deepEqual(
-    [items[2].beforeVersion, items[2].checkId, items[2].checkType, items[2].reason],
+    [items[2]!.beforeVersion, items[2]!.checkId, items[2]!.checkType, items[2]!.reason],
     [1, "status", "http_status", "The HTTP status is 200 (expected: 500)."],
   );
   const broke = await get(`/api/backtests/${done.id}/results?change=broke&limit=1`);
   assert.deepEqual(
-    [broke.items.length, broke.items[0].traceId, broke.nextCursor !== null],
+    [broke.items.length, broke.items[0]!.traceId, broke.nextCursor !== null],
     [1, passed[1], true],
   );
   const rest = await get(`/api/backtests/${done.id}/results?change=broke&limit=1&cursor=${broke.nextCursor}`);
-  assert.deepEqual([rest.items[0].traceId, rest.nextCursor], [passed[0], null]);
+  assert.deepEqual([rest.items[0]!.traceId, rest.nextCursor], [passed[0], null]);
   assert.equal((await get(`/api/backtests/${done.id}/results?before=none`)).items.length, 0);
 });
 
@@ -122,7 +123,7 @@ test("the saved version changes nothing, and a test without results is new every
   assert.deepEqual(groupsOf(draft), [[null, "failed", "new", 1]]);
   const { items } = await get(`/api/agents/${agentId}/backtests`);
   assert.deepEqual(
-    items.map(({ id }: Read) => id),
+    items.map(({ id }) => id),
     [draft.id, saved.id],
   );
 });
@@ -171,7 +172,7 @@ test("the judge is asked only if the cost was confirmed, as estimated, and then 
   assert.ok(figures.inputTokens > 1_000 && figures.outputTokens > 0);
   const without = await backtest({ test: drafted });
   assert.deepEqual(groupsOf(without), [[null, null, "none", 3]]);
-  const [row] = (await get(`/api/backtests/${without.id}/results`)).items;
+  const row = (await get(`/api/backtests/${without.id}/results`)).items[0]!;
   assert.equal(row.reason, "The judge was not asked: the cost was not confirmed.");
   assert.equal(judge.requests.length, 0);
 
@@ -183,7 +184,7 @@ test("the judge is asked only if the cost was confirmed, as estimated, and then 
   assert.equal(judge.requests.length, 5);
   assert.deepEqual([judged.usage.calls, judged.usage.unpricedTokens > 0], [5, true]);
   const usage = await get(`/api/agents/${agentId}/judging`);
-  assert.equal(usage.days.at(-1).calls, 5);
+  assert.equal(usage.days.at(-1)!.calls, 5);
   assert.equal((await estimate({ test: drafted })).calls, 0);
   const cached = await backtest({ test: drafted });
   assert.deepEqual([groupsOf(cached), judge.requests.length], [groupsOf(judged), 5]);
@@ -209,8 +210,8 @@ test("a backtest stays within the agent's daily budget, and a judge that fails d
   assert.ok(limited.usage.calls >= 1 && limited.usage.calls <= 4, "calls under way may exceed it slightly");
   const { items } = await get(`/api/backtests/${limited.id}/results?after=none`);
   assert.equal(items.length, 6 - limited.usage.calls);
-  assert.match(items[0].reason, /daily judge budget/);
-  assert.equal((await estimate({ test })).unavailable.state, "budget");
+  assert.match(items[0]!.reason, /daily judge budget/);
+  assert.equal((await estimate({ test })).unavailable!.state, "budget");
 
   await service.client
     .put(`/api/agents/${agentId}/judge-settings`, { ...settings, budgetTokens: null })
@@ -263,7 +264,7 @@ test("a backtest is interrupted when its service stops, and the next service may
     test: { name: "Parcel", passiveBehavior: "always_run", assertions: [semantic] },
     judge: true,
   };
-  const path = `/api/agents/${first.agent.id}/backtests`;
+  const path = `/api/agents/${first.agent.id}/backtests` as const;
   const asked = judge.requests.length;
   const { id } = (await first.client.post(path, body).expect(201)).body;
   await first.client.post(path, body).expect(409);
@@ -285,11 +286,11 @@ test("results are counted by version of the test", async () => {
   await store(broken);
   const { items } = await get(`/api/tests/${testId}/versions`);
   assert.deepEqual(
-    items.map(({ version, counts, passRate }: Read) => [version, counts.passed, counts.failed, passRate]),
+    items.map(({ version, counts, passRate }) => [version, counts.passed, counts.failed, passRate]),
     [
       [2, 1, 0, 1],
       [1, 1, 1, 0.5],
     ],
   );
-  assert.ok(items[0].firstRunAt >= items[1].lastRunAt);
+  assert.ok(items[0]!.firstRunAt >= items[1]!.lastRunAt);
 });

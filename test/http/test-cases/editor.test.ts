@@ -1,8 +1,9 @@
 // The test case editor over HTTP, on its own thread in the real service: dry runs, drafts and completions from traces.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { makeAgent, type Reply } from "../../support/app.ts";
+import { makeAgent } from "../../support/app.ts";
 import { canonicalBody } from "../../support/bodies.ts";
+import type { Reply } from "../../support/client.ts";
 import { type JudgeServer, obliging, silence, startJudgeServer } from "../../support/judge-server.ts";
 import { send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
@@ -53,18 +54,18 @@ const semantic = { type: "semantic", criteria: "Says where the parcel is." };
 const parcelTest = { name: "Parcel", scenario: "Asks for a parcel.", assertions: [semantic] };
 
 function dryRun(body: object, query = "") {
-  return service.client.post(`/api/agents/${service.agent.id}/tests/dry-run${query}`, { traceId, ...body });
+  return service.client.post(`/api/agents/${service.agent.id}/tests/dry-run?${query}`, { traceId, ...body });
 }
 
 test("an unsaved test is evaluated on a stored trace, with a scenario match on request", async () => {
   for (const reply of [
-    await dryRun({ test: parcelTest }, "?routing=true").expect(200),
+    await dryRun({ test: parcelTest }, "routing=true").expect(200),
     await dryRun({ test: parcelTest, routing: true }).expect(200),
   ]) {
     const { result, applicability, ...rest } = reply.body;
     assert.deepEqual(rest, { traceId, revision: 1 });
-    assert.deepEqual([result.outcome, result.checks[0].id, result.checks[0].score], ["passed", "a1", 1]);
-    assert.deepEqual([applicability.applied, applicability.why], [true, "scenario_matched"]);
+    assert.deepEqual([result.outcome, result.checks[0]!.id, result.checks[0]!.score], ["passed", "a1", 1]);
+    assert.deepEqual([applicability!.applied, applicability!.why], [true, "scenario_matched"]);
   }
   assert.equal((await dryRun({ test: parcelTest }).expect(200)).body.applicability, null);
   assert.deepEqual((await service.client.get(`/api/agents/${service.agent.id}/tests`)).body.items, []);
@@ -83,7 +84,7 @@ test("a trace of another agent or account, or an unknown one, is 404", async () 
 
 test("an invalid document is refused with the paths of its own fields", async () => {
   const { body } = await dryRun({ test: { ...parcelTest, assertions: [{ type: "magic" }] } }).expect(400);
-  assert.deepEqual([body.code, body.issues[0].path], ["VALIDATION_ERROR", "assertions[0].type"]);
+  assert.deepEqual([body.code, body.issues![0]!.path], ["VALIDATION_ERROR", "assertions[0].type"]);
   await dryRun({}).expect(400);
 });
 
@@ -107,12 +108,12 @@ test("an account's third simultaneous dry run is 429, and a client that disconne
     }).catch(() => "left"),
   );
   await judge.arrived(asked + 2);
-  const refused: Reply = await dryRun({ test: parcelTest }).expect(429);
+  const refused = await dryRun({ test: parcelTest }).expect(429);
   assert.deepEqual([refused.body.code, refused.headers.get("retry-after")], ["RATE_LIMITED", "1"]);
   judge.script = obliging();
   leaving.abort();
   assert.deepEqual(await Promise.all(waiting), ["left", "left"]);
-  let ran: Reply;
+  let ran: Reply<unknown>;
   do ran = await dryRun({ test: parcelTest });
   while (ran.status === 429);
   assert.equal(ran.status, 200);
@@ -138,26 +139,26 @@ test("a value becomes an assertion that passes, or the refusal says why none fit
     attribute: "gen_ai.tool.call.arguments",
     path: ["id"],
   }).expect(200);
-  assert.deepEqual([assertion.expected_name, assertion.expected_arguments], ["track", { id: 7 }]);
+  assert.deepEqual(assertion, { ...assertion, expected_name: "track", expected_arguments: { id: 7 } });
   assert.equal("id" in assertion, false);
   const { body: ran } = await dryRun({ test: { name: "a", assertions: [assertion] } }).expect(200);
   assert.equal(ran.result.outcome, "passed");
   const { body: step } = await draft({ spanId: "plan", attribute: null }).expect(200);
-  assert.deepEqual([step.type, step.expected_name], ["node_call", "plan"]);
+  assert.deepEqual(step, { ...step, type: "node_call", expected_name: "plan" });
   const { body } = await draft({ spanId: "nobody", attribute: "a" }).expect(400);
-  assert.deepEqual([body.code, body.issues[0].path], ["VALIDATION_ERROR", "spanId"]);
+  assert.deepEqual([body.code, body.issues![0]!.path], ["VALIDATION_ERROR", "spanId"]);
 });
 
 test("the vocabulary contains the content of traces, as data", async () => {
   const { id } = await makeAgent(service.owner);
   const empty = { traces: 0, complete: true, spans: [], tools: [] };
   const { id: silent } = await makeAgent(service.owner);
-  assert.deepEqual((await service.client.get(`/api/agents/${silent}/vocabulary`).expect(200)).body, empty);
+  assert.deepEqual(await service.client.read(`/api/agents/${silent}/vocabulary`), empty);
   await store(id);
-  const { body } = await service.client.get(`/api/agents/${id}/vocabulary`).expect(200);
+  const body = await service.client.read(`/api/agents/${id}/vocabulary`);
   assert.deepEqual(body.tools, [{ name: "track", count: 1, arguments: [{ key: "id", samples: [7] }] }]);
   const plan = body.spans.find(({ name }: { name: string }) => name === "plan");
-  assert.deepEqual(plan.attributes, [{ key: "app.note", samples: ["<b>\ud800"] }]);
+  assert.deepEqual(plan!.attributes, [{ key: "app.note", samples: ["<b>\ud800"] }]);
 });
 
 test("a scenario is tried on the agent's latest inputs, and an estimate asks nothing", async () => {
@@ -180,7 +181,7 @@ test("a scenario is tried on the agent's latest inputs, and an estimate asks not
   );
   assert.equal(judge.requests.length, 1);
   const { body: other } = await post({ scenario: "Asks for a refund.", estimate: false }).expect(200);
-  assert.equal(other.items[0].label, "no_match");
+  assert.equal(other.items[0]!.label, "no_match");
   for (const wrong of [
     { scenario: "  ", estimate: true },
     { scenario: "A parcel.", estimate: true, count: 51 },
@@ -218,7 +219,7 @@ test("the whole inputs of given traces are read in their order, and none of anot
     const body = canonicalBody(service.agent.id, { spans: [{ span_id: "a", name: "a", attributes }] });
     ids.push(String((await send(service, { body })).headers["x-svc-trace-id"]));
   }
-  const path = `/api/agents/${service.agent.id}/tests/trace-inputs`;
+  const path = `/api/agents/${service.agent.id}/tests/trace-inputs` as const;
   const traceIds = [ids[1]!, ids[0]!, foreign, traceId, crypto.randomUUID()];
   const { body } = await service.client.post(path, { traceIds }).expect(200);
   assert.deepEqual(body.items, [

@@ -1,6 +1,8 @@
 // Launches over HTTP: choosing tests, progress, comparison with earlier runs, and cancelling.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import { type AgentServer, sendJson, startAgentServer } from "../../support/agent-server.ts";
 import { makeTest } from "../../support/app.ts";
@@ -43,7 +45,7 @@ const matching = (pattern: string) => ({ assertions: [{ type: "response_regex", 
 
 async function ended(id: string) {
   return eventually(async () => {
-    const { body } = await service.client.get(`/api/launches/${id}`).expect(200);
+    const body = await service.client.read(`/api/launches/${id}`);
     assert.notEqual(body.finishedAt, null);
     return body;
   });
@@ -81,36 +83,31 @@ test("by default every Active test runs, whatever its passive behavior; results 
     [made.state, made.testCount, made.source, made.counts.open],
     ["queued", 2, "dashboard", 2],
   );
-  assert.equal(made.createdBy.id, service.owner.accountId);
+  assert.equal(made.createdBy!.id, service.owner.accountId);
   const done = await ended(made.id);
   assert.deepEqual([done.state, done.counts.passed, done.counts.failed], ["completed", 1, 1]);
   assert.deepEqual(
-    done.runs.map((run: { testId: string; verdict: string; change: string; notices: string[] }) => [
-      run.testId,
-      run.verdict,
-      run.change,
-      run.notices,
-    ]),
+    done.runs.map(run => [run.testId, run.verdict, run.change, run.notices]),
     [
       [passing.id, "passed", "new", ["no_trace_arrived"]],
       [failing.id, "failed", "new", ["no_trace_arrived"]],
     ],
   );
-  const { body: run } = await service.client.get(`/api/runs/${done.runs[0].id}`).expect(200);
+  const run = await service.client.read(`/api/runs/${done.runs[0]!.id}`);
   assert.deepEqual(
-    [run.kind, run.launchId, run.testId, run.testName, run.turns.length, run.turns[0].text],
+    [run.kind, run.launchId, run.testId, run.testName, run.turns!.length, run.turns![0]!.text],
     ["manual", made.id, passing.id, "Passes", 1, "You said Hello"],
   );
-  assert.equal(run.results[0].checks[0].outcome, "passed");
+  assert.equal(run.results[0]!.checks[0]!.outcome, "passed");
   assert.equal(JSON.stringify(run).includes("hush"), false);
-  const { body: trace } = await service.client.get(`/api/traces/${run.traceId}`).expect(200);
+  const trace = await service.client.read(`/api/traces/${run.traceId}`);
   assert.deepEqual(
-    [trace.kind, trace.notices.includes("no_trace_arrived"), trace.run.id],
+    [trace.kind, trace.notices.includes("no_trace_arrived"), trace.run!.id],
     ["test_run", true, run.id],
   );
   const again = await ended((await launch(agent.id, { testIds: [failing.id] })).id);
-  assert.deepEqual([again.runs.length, again.runs[0].change, again.runs[0].flaky], [1, "same", false]);
-  const { body: list } = await service.client.get(`/api/agents/${agent.id}/launches`).expect(200);
+  assert.deepEqual([again.runs.length, again.runs[0]!.change, again.runs[0]!.flaky], [1, "same", false]);
+  const list = await service.client.read(`/api/agents/${agent.id}/launches`);
   assert.deepEqual(
     list.items.map((item: { id: string }) => item.id),
     [again.id, made.id],
@@ -121,15 +118,15 @@ test("manual runs of a test are listed by their kind, and not in passive lists",
   const agent = await makeCallable();
   const { id } = await makeTest(service.owner, agent.id, matching("Hello"));
   const { runs } = await ended((await launch(agent.id)).id);
-  const { body: manual } = await service.client.get(`/api/tests/${id}/runs?kind=manual`).expect(200);
+  const manual = await service.client.read(`/api/tests/${id}/runs?kind=manual`);
   assert.deepEqual(
-    manual.items.map((run: { id: string; turns: object[] }) => [run.id, run.turns.length]),
-    [[runs[0].id, 1]],
+    manual.items.map(run => [run.id, run.turns!.length]),
+    [[runs[0]!.id, 1]],
   );
-  const { body: passive } = await service.client.get(`/api/tests/${id}/runs`).expect(200);
+  const passive = await service.client.read(`/api/tests/${id}/runs`);
   assert.deepEqual(passive.items, []);
   await service.client.get(`/api/tests/${id}/runs?kind=manual&outcome=passed`).expect(400);
-  const { body: insights } = await service.client.get(`/api/agents/${agent.id}/tests/insights`).expect(200);
+  const insights = await service.client.read(`/api/agents/${agent.id}/tests/insights`);
   assert.equal(JSON.stringify(insights).includes('"passed":1'), false, "insights are of live traffic");
 });
 
@@ -152,11 +149,11 @@ test("a test that cannot run is refused by its position, and nothing is launched
   const testIds = [good.id, foreign.id, noTurn.id, noAssertion.id];
   const { body } = await service.client.post(`/api/agents/${agent.id}/launches`, { testIds }).expect(400);
   assert.deepEqual(
-    body.issues.map((issue: { path: string }) => issue.path),
+    body.issues!.map((issue: { path: string }) => issue.path),
     ["testIds[1]", "testIds[2]", "testIds[3]"],
   );
   await service.client.post(`/api/agents/${agent.id}/launches`, { tests: [] }).expect(400);
-  const { body: list } = await service.client.get(`/api/agents/${agent.id}/launches`).expect(200);
+  const list = await service.client.read(`/api/agents/${agent.id}/launches`);
   assert.deepEqual(list.items, []);
 });
 
@@ -210,7 +207,7 @@ test("an agent with too many waiting launches accepts no more until one has ende
   const { body } = await service.client.post(`/api/agents/${agent.id}/launches`).expect(409);
   assert.match(body.message, /^Limit: 20 unfinished launches/);
   await service.client.post(`/api/launches/${ids.at(-1)}/cancel`).expect(200);
-  await ended(ids.at(-1));
+  await ended(ids.at(-1)!);
   ids.push((await launch(agent.id)).id);
   for (const id of ids) await service.client.post(`/api/launches/${id}/cancel`).expect(200);
   server.script = script;
@@ -227,7 +224,7 @@ test("launches that begin at the same time do not exceed the limit together", as
     Array.from({ length: 8 }, () => service.client.post(`/api/agents/${agent.id}/launches`)),
   );
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(7).fill(409)]);
-  const { body } = await service.client.get(`/api/agents/${agent.id}/launches`).expect(200);
+  const body = await service.client.read(`/api/agents/${agent.id}/launches`);
   for (const { id } of body.items) await service.client.post(`/api/launches/${id}/cancel`).expect(200);
   server.script = script;
   assert.equal(body.items.length, 20);
@@ -265,43 +262,32 @@ test("a test runs once for each input and repeat; results are counted by test an
   assert.deepEqual([made.testCount, made.runCount, made.counts.open, made.passRate], [2, 16, 16, null]);
   const done = await ended(made.id);
   assert.deepEqual(
-    done.tests.map((one: { testId: string; runs: number; passRate: { passed: number; of: number } }) => [
-      one.testId,
-      one.runs,
-      one.passRate.passed,
-      one.passRate.of,
-    ]),
+    done.tests.map(one => [one.testId, one.runs, one.passRate!.passed, one.passRate!.of]),
     [
       [counting.id, 15, 12, 15],
       [plain.id, 1, 1, 1],
     ],
   );
-  assert.deepEqual([done.passRate.passed, done.passRate.of, done.tests[0].counts.failed], [13, 16, 3]);
-  const placeOf = (run: { row: number; repeat: number; input: string; verdict: string }) => [
-    run.row,
-    run.repeat,
-    run.input,
-    run.verdict,
-  ];
+  assert.deepEqual([done.passRate!.passed, done.passRate!.of, done.tests[0]!.counts.failed], [13, 16, 3]);
+  const placeOf = (run: LaunchedRun) => [run.row, run.repeat, run.input, run.verdict];
   assert.deepEqual(done.runs.slice(8, 11).map(placeOf), [
     [3, 3, "three", "passed"],
     [4, 1, "four", "failed"],
     [4, 2, "four", "failed"],
   ]);
-  assert.deepEqual(placeOf(done.runs.at(-1)), [null, null, null, "passed"]);
+  assert.deepEqual(placeOf(done.runs.at(-1)!), [null, null, null, "passed"]);
   const none = await service.client.get(`/api/launches/${made.id}?limit=0`).expect(200);
   assert.deepEqual([none.body.runs, none.body.nextCursor, none.body.tests.length], [[], null, 2]);
-  const first = (await service.client.get(`/api/launches/${made.id}?limit=10`).expect(200)).body;
-  const path = `/api/launches/${made.id}/runs`;
-  const rest = (await service.client.get(`${path}?cursor=${first.nextCursor}`).expect(200)).body;
+  const first = await service.client.read(`/api/launches/${made.id}?limit=10`);
+  const path = `/api/launches/${made.id}/runs` as const;
+  const rest = await service.client.read(`${path}?cursor=${first.nextCursor}`);
   assert.deepEqual(
     [...first.runs, ...rest.items].map(({ id }: { id: string }) => id),
     done.runs.map(({ id }: { id: string }) => id),
   );
   assert.equal(rest.nextCursor, null);
-  const failed = (await service.client.get(`${path}?result=failed&limit=2`).expect(200)).body;
-  const last = (await service.client.get(`${path}?result=failed&cursor=${failed.nextCursor}`).expect(200))
-    .body;
+  const failed = await service.client.read(`${path}?result=failed&limit=2`);
+  const last = await service.client.read(`${path}?result=failed&cursor=${failed.nextCursor}`);
   assert.deepEqual(
     [...failed.items, ...last.items].map(placeOf).map(([row, repeat]) => [row, repeat]),
     [
@@ -310,14 +296,14 @@ test("a test runs once for each input and repeat; results are counted by test an
       [4, 3],
     ],
   );
-  const ofInput = (await service.client.get(`${path}?testId=${counting.id}&row=2`).expect(200)).body;
+  const ofInput = await service.client.read(`${path}?testId=${counting.id}&row=2`);
   assert.deepEqual(
-    ofInput.items.map((run: { input: string }) => run.input),
+    ofInput.items.map(run => run.input),
     ["two", "two", "two"],
   );
-  const { body: run } = await service.client.get(`/api/runs/${failed.items[0].id}`).expect(200);
-  assert.deepEqual([run.turns[0].input, run.results[0].test.turns], ["four", [{ input: "four" }]]);
-  assert.equal("inputs" in run.results[0].test || "repeats" in run.results[0].test, false);
+  const run = await service.client.read(`/api/runs/${failed.items[0]!.id}`);
+  assert.deepEqual([run.turns![0]!.input, run.results[0]!.test.turns], ["four", [{ input: "four" }]]);
+  assert.equal("inputs" in run.results[0]!.test || "repeats" in run.results[0]!.test, false);
 });
 
 test("two launches are compared by test and input, wherever the input is in the list", async () => {
@@ -332,7 +318,7 @@ test("two launches are compared by test and input, wherever the input is in the 
   await service.client.patch(`/api/tests/${counting.id}`, changed).expect(200);
   const later = await ended((await launch(agent.id)).id);
   assert.deepEqual(
-    later.runs.map((run: { input: string; change: string }) => [run.input, run.change]),
+    later.runs.map(run => [run.input, run.change]),
     [
       ["five", "new"],
       ["four", "mended"],
@@ -349,11 +335,10 @@ test("two launches are compared by test and input, wherever the input is in the 
     ],
     "a new input of a test that ran before is no first run of it",
   );
-  const path = `/api/launches/${later.id}/compare?with=${earlier.id}`;
-  const { body } = await service.client.get(path).expect(200);
-  type Item = { input: string | null; row: number; rowBefore: number; change: string };
+  const path = `/api/launches/${later.id}/compare?with=${earlier.id}` as const;
+  const body = await service.client.read(path);
   assert.deepEqual(
-    body.items.map(({ input, row, rowBefore, change }: Item) => [input, row, rowBefore, change]),
+    body.items.map(({ input, row, rowBefore, change }) => [input, row, rowBefore, change]),
     [
       ["five", 1, null, "new"],
       ["four", 2, 4, "mended"],
@@ -365,28 +350,23 @@ test("two launches are compared by test and input, wherever the input is in the 
   );
   assert.deepEqual(body.changes, { broke: 1, mended: 1, same: 1, new: 1, gone: 2, undecided: 0 });
   assert.deepEqual(
-    body.tests.map((one: { testName: string; testDeleted: boolean; before: object; after: object }) => [
-      one.testName,
-      one.testDeleted,
-      one.before !== null,
-      one.after !== null,
-    ]),
+    body.tests.map(one => [one.testName, one.testDeleted, one.before !== null, one.after !== null]),
     [
       ["Counts", false, true, true],
       ["Gone", true, true, false],
     ],
   );
-  const [{ difference }] = body.tests;
-  assert.deepEqual([difference.share, difference.significant], [0, false]);
-  const page = (await service.client.get(`${path}&limit=4`).expect(200)).body;
-  const next = (await service.client.get(`${path}&limit=4&cursor=${page.nextCursor}`).expect(200)).body;
+  const { difference } = body.tests[0]!;
+  assert.deepEqual([difference!.share, difference!.significant], [0, false]);
+  const page = await service.client.read(`${path}&limit=4`);
+  const next = await service.client.read(`${path}&limit=4&cursor=${page.nextCursor}`);
   assert.deepEqual([...page.items, ...next.items], body.items);
-  const only = (await service.client.get(`${path}&change=gone&testId=${counting.id}`).expect(200)).body;
+  const only = await service.client.read(`${path}&change=gone&testId=${counting.id}`);
   assert.deepEqual(
-    only.items.map((item: Item) => item.input),
+    only.items.map(item => item.input),
     ["one"],
   );
-  const unlike = (await service.client.get(`${path}&changed=true`).expect(200)).body;
+  const unlike = await service.client.read(`${path}&changed=true`);
   assert.equal(unlike.items.length, 5);
   const other = await makeCallable();
   await makeTest(service.owner, other.id);
@@ -404,10 +384,10 @@ test("a launch may repeat its tests, and more runs than allowed are refused with
   for (let count = 0; count < 11; count++) {
     testIds.push((await makeTest(service.owner, agent.id, { name: `Set ${count}`, inputs: many })).id);
   }
-  const path = `/api/agents/${agent.id}/launches`;
+  const path = `/api/agents/${agent.id}/launches` as const;
   const { body: large } = await service.client.post(path).expect(400);
   assert.match(large.message, /11,000 runs\. The limit is 10,000 at a time: run fewer tests/);
-  assert.equal(large.issues[0].path, "testIds");
+  assert.equal(large.issues![0]!.path, "testIds");
   const { body: repeated } = await service.client
     .post(path, { testIds: [testIds[0]], repeats: 2 })
     .expect(400);
@@ -418,7 +398,7 @@ test("a launch may repeat its tests, and more runs than allowed are refused with
   assert.equal(made.runCount, 2);
   const done = await ended(made.id);
   assert.deepEqual(
-    done.runs.map((run: { row: null; repeat: number; change: string }) => [run.row, run.repeat, run.change]),
+    done.runs.map(run => [run.row, run.repeat, run.change]),
     [
       [null, 1, "new"],
       [null, 2, "new"],
@@ -450,7 +430,7 @@ test("a launch of inputs and repeats is estimated, has its place, and is compare
   const second = await ended((await launch(agent.id, { testIds: [testId] })).id);
   assert.deepEqual([first.previousId, otherTests.previousId, second.previousId], [null, null, first.id]);
   assert.deepEqual(
-    second.tests.map(({ inputCount, repeats, runs }: Record<string, number>) => [inputCount, repeats, runs]),
+    second.tests.map(({ inputCount, repeats, runs }) => [inputCount, repeats, runs]),
     [[2, 2, 4]],
   );
 
@@ -458,12 +438,10 @@ test("a launch of inputs and repeats is estimated, has its place, and is compare
   const rates = strips.body.items.map(
     ({ lastManualPassRate }: { lastManualPassRate: unknown }) => lastManualPassRate,
   );
-  assert.deepEqual(rates, [null, second.tests[0].passRate]);
+  assert.deepEqual(rates, [null, second.tests[0]!.passRate]);
 
   const [run] = second.runs;
-  const { body: like } = await service.client
-    .get(`/api/tests/${testId}/runs?kind=manual&like=${run.id}`)
-    .expect(200);
+  const like = await service.client.read(`/api/tests/${testId}/runs?kind=manual&like=${run!.id}`);
   const places = like.items.map(({ launchId, row, repeat }: Record<string, unknown>) => [
     launchId,
     row,
@@ -473,11 +451,11 @@ test("a launch of inputs and repeats is estimated, has its place, and is compare
     [first.id, 1, 2],
     [first.id, 1, 1],
   ]);
-  await service.client.get(`/api/tests/${testId}/runs?like=${run.id}`).expect(400);
+  await service.client.get(`/api/tests/${testId}/runs?like=${run!.id}`).expect(400);
   // A run of another test, perhaps of another account, says nothing about its input.
-  const twin = await makeTest(service.owner, agent.id, { inputs: [{ input: run.input }] });
+  const twin = await makeTest(service.owner, agent.id, { inputs: [{ input: run!.input }] });
   const { runs: others } = await ended((await launch(agent.id, { testIds: [twin.id] })).id);
-  assert.equal(others[0].input, run.input);
-  const unlike = `/api/tests/${testId}/runs?kind=manual&like=${others[0].id}`;
-  assert.deepEqual((await service.client.get(unlike).expect(200)).body.items, []);
+  assert.equal(others[0]!.input, run!.input);
+  const unlike = `/api/tests/${testId}/runs?kind=manual&like=${others[0]!.id}` as const;
+  assert.deepEqual((await service.client.read(unlike)).items, []);
 });

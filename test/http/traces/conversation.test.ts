@@ -1,6 +1,8 @@
 // A trace's conversation over HTTP, from both paths and all its batches.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { Turn } from "../../../src/model/conversation/view.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
 import { type Sent, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
@@ -19,6 +21,8 @@ async function store(sent: Sent): Promise<string> {
 
 const said = (role: string, content: string) => ({ role, parts: [{ type: "text", content }] });
 
+const firstText = (turn: Turn) => turn.kind === "message" && (turn.pieces[0] as { text: string }).text;
+
 test("messages are returned in order, each with the span and attribute that contains it", async () => {
   const attributes = {
     "gen_ai.input.messages": [said("user", "Where is my order?")],
@@ -27,7 +31,7 @@ test("messages are returned in order, each with the span and attribute that cont
   const id = await store({
     body: canonicalBody(service.agent.id, { spans: [canonicalSpan({ attributes })] }),
   });
-  const { body } = await service.client.get(`/api/traces/${id}/conversation`).expect(200);
+  const body = await service.client.read(`/api/traces/${id}/conversation`);
   assert.deepEqual(body, {
     traceId: id,
     revision: 1,
@@ -74,17 +78,14 @@ test("a later batch joins the conversation, and messages that it repeats appear 
     });
   const id = await store({ body: exportOf([chat(1, ["one"])]) });
   await store({ body: exportOf([chat(2, ["one", "two"])]) });
-  const { body } = await service.client.get(`/api/traces/${id}/conversation`).expect(200);
-  assert.deepEqual(
-    body.turns.map((turn: { pieces: { text: string }[] }) => turn.pieces[0]!.text),
-    ["one", "two"],
-  );
+  const body = await service.client.read(`/api/traces/${id}/conversation`);
+  assert.deepEqual(body.turns.map(firstText), ["one", "two"]);
   assert.equal(body.revision, 2);
 });
 
 test("a trace without messages has no turns", async () => {
   const id = await store({ body: canonicalBody(service.agent.id) });
-  const { body } = await service.client.get(`/api/traces/${id}/conversation`).expect(200);
+  const body = await service.client.read(`/api/traces/${id}/conversation`);
   assert.deepEqual(body.turns, []);
 });
 
@@ -94,6 +95,6 @@ test("texts that no database or encoding accepts are returned exactly as they we
   const id = await store({
     body: canonicalBody(service.agent.id, { spans: [canonicalSpan({ attributes })] }),
   });
-  const { body } = await service.client.get(`/api/traces/${id}/conversation`).expect(200);
-  assert.equal(body.turns[0].pieces[0].text, text);
+  const body = await service.client.read(`/api/traces/${id}/conversation`);
+  assert.equal(firstText(body.turns[0]!), text);
 });

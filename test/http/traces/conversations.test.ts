@@ -48,14 +48,14 @@ async function sendTurn(agentId: string, conversationId: string, turn: Turn): Pr
 const newAgent = async () => (await makeAgent(service.owner)).id;
 
 async function list(agentId: string, query = ""): Promise<ConversationPage> {
-  return (await service.client.get(`/api/agents/${agentId}/conversations${query}`).expect(200)).body;
+  return await service.client.read(`/api/agents/${agentId}/conversations?${query}`);
 }
 
 const pathOf = (agentId: string, query: Record<string, string>) =>
-  `/api/agents/${agentId}/conversation?${new URLSearchParams(query)}`;
+  `/api/agents/${agentId}/conversation?${new URLSearchParams(query)}` as const;
 
 async function read(agentId: string, query: Record<string, string>): Promise<ConversationTurns> {
-  return (await service.client.get(pathOf(agentId, query)).expect(200)).body;
+  return await service.client.read(pathOf(agentId, query));
 }
 
 test("a conversation reads as one chat: its turns in the order in which they began, with texts, calls and neighbors", async () => {
@@ -91,7 +91,7 @@ test("a conversation reads as one chat: its turns in the order in which they beg
   );
   assert.equal(turns[0]!.startedAt, "2023-11-14T22:13:20.000Z");
 
-  const { body } = await service.client.get(`/api/traces/${second}/turn`).expect(200);
+  const body = await service.client.read(`/api/traces/${second}/turn`);
   assert.deepEqual(body.turn, {
     conversationId: id,
     number: 2,
@@ -108,7 +108,7 @@ test("a conversation reads as one chat: its turns in the order in which they beg
   );
   const ofUser = await service.client.get(`/api/agents/${agentId}/traces?userId=u-1`).expect(200);
   assert.deepEqual(
-    ofUser.body.items.map((one: { id: string; conversationId: string }) => [one.id, one.conversationId]),
+    ofUser.body.items.map(one => [one.id, one.conversationId]),
     [[first, id]],
   );
   assert.notEqual(other, first);
@@ -149,14 +149,14 @@ test("the list is paged, and shows live conversations or test runs alone", async
   for (const [at, kind] of (["live", "test_run", "live"] as const).entries()) {
     await storeTrace(service.db, agentId, { kind, conversationId: `c-${at}`, receivedAt: new Date(at + 1) });
   }
-  const first = await list(agentId, "?limit=2");
-  const rest = await list(agentId, `?limit=2&cursor=${first.nextCursor}`);
+  const first = await list(agentId, "limit=2");
+  const rest = await list(agentId, `limit=2&cursor=${first.nextCursor}`);
   assert.deepEqual(
     [...first.items, ...rest.items].map(one => one.conversationId),
     ["c-2", "c-1", "c-0"],
   );
   assert.equal(rest.nextCursor, null);
-  const live = await list(agentId, "?kind=live");
+  const live = await list(agentId, "kind=live");
   assert.deepEqual(
     live.items.map(one => one.conversationId),
     ["c-2", "c-0"],
@@ -176,7 +176,7 @@ test("a conversation without traces is 404, a trace without one has no turn, and
   const agentId = await newAgent();
   await service.client.get(pathOf(agentId, { conversationId: "absent" })).expect(404);
   const traceId = await storeTrace(service.db, agentId);
-  const { body } = await service.client.get(`/api/traces/${traceId}/turn`).expect(200);
+  const body = await service.client.read(`/api/traces/${traceId}/turn`);
   assert.deepEqual(body, { turn: null });
   const cursor = Buffer.alloc(25, 7).toString("base64url");
   for (const query of [

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import Papa from "papaparse";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { type StoredRun, storeTrace } from "../../support/stored-traces.ts";
 
@@ -18,7 +18,7 @@ after(() => service.stop());
 async function store(agentId: string, prompt: string): Promise<string> {
   const attributes = { "gen_ai.prompt": prompt, "gen_ai.response.text": "Sure." };
   const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
-  return jsonOf(await send(service, { body })).traceId as string;
+  return traceIdOf(await send(service, { body }));
 }
 
 const exported = (agentId: string, traceIds: string[], format: string) =>
@@ -38,9 +38,9 @@ test("JSON lines have each trace whole, newest first, without those of others an
     .trimEnd()
     .split("\n")
     .map((line: string) => JSON.parse(line));
-  const whole = async (id: string) => (await service.client.get(`/api/traces/${id}`).expect(200)).body;
+  const whole = async (id: string) => await service.client.read(`/api/traces/${id}`);
   assert.deepEqual(lines, [await whole(second), await whole(first)]);
-  assert.equal(lines[1].userInput, long);
+  assert.equal(lines[1]!.userInput, long);
 });
 
 test("a trace that is too large to be read at once has a line that says where to download it", async () => {
@@ -91,7 +91,7 @@ test("chosen traces are deleted, those of other agents and accounts are not", as
   const [agent, other] = [await makeAgent(service.owner), await makeAgent(service.owner)];
   const ids = [await store(agent.id, "one"), await store(agent.id, "two")];
   const kept = [await store(agent.id, "kept"), await store(other.id, "of another agent")];
-  const path = `/api/agents/${agent.id}/traces/delete`;
+  const path = `/api/agents/${agent.id}/traces/delete` as const;
   const traceIds = [...ids, kept[1], randomUUID()];
   assert.deepEqual((await service.client.post(path, { traceIds }).expect(200)).body, { deleted: 2 });
   assert.deepEqual((await service.client.post(path, { traceIds }).expect(200)).body, { deleted: 0 });

@@ -1,7 +1,14 @@
 // Reading a trace by its parts: its outline, a span, the file with everything, for small and large traces.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { RawTrace, SpanDetail, TraceDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
+import {
+  type ListedTrace,
+  RawTrace,
+  SpanDetail,
+  type TraceDetail,
+  type TraceOutline,
+} from "../../../src/http/traces/schemas.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
 import { type Sent, send } from "../../support/send.ts";
@@ -23,9 +30,9 @@ async function store(sent: Sent): Promise<string> {
 
 const storeSpans = (spans: Fields[], more: Fields = {}) =>
   store({ body: canonicalBody(service.agent.id, { spans, ...more }) });
-const get = (path: string) => service.client.get(`/api/traces/${path}`);
-const spanOf = async (id: string, spanId: string, query = "") =>
-  (await get(`${id}/spans/${encodeURIComponent(spanId)}${query}`).expect(200)).body;
+const get = <P extends string>(path: P) => service.client.get(`/api/traces/${path}`);
+const spanOf = (id: string, spanId: string, query = "") =>
+  service.client.read(`/api/traces/${id}/spans/${encodeURIComponent(spanId)}?${query}`);
 const textOf = async (path: string) => {
   const response = await fetch(`${service.url}/api/traces/${path}`, {
     headers: { cookie: service.client.cookie },
@@ -67,7 +74,7 @@ for (const [size, filling] of [
       { span_id: "d", parent_span_id: "nobody", name: "step" },
     ];
     const id = await store({ body: canonicalBody(agent.id, { spans, metadata: { region: "eu" } }) });
-    const outline = TraceOutline.parse((await get(`${id}/outline`).expect(200)).body);
+    const outline = await service.client.read(`/api/traces/${id}/outline`);
     const detail = (await get(id).expect(200)).body;
     const { spans: rows, cuts, omissions, ...rest } = outline;
     const { spans: _, toolCalls: __, modelCalls: ___, ...same } = detail;
@@ -120,7 +127,7 @@ test("texts of the outline are as short as in lists, and its metadata says where
   const id = await storeSpans([{ span_id: "a", name: "n".repeat(9_000), attributes }], {
     metadata: { note: "m".repeat(9_000) },
   });
-  const outline = TraceOutline.parse((await get(`${id}/outline`).expect(200)).body);
+  const outline = await service.client.read(`/api/traces/${id}/outline`);
   const { userInput, responseText, name, cuts, metadata } = outline;
   for (const text of [userInput, responseText, name, outline.spans[0]!.name]) assert.equal(text!.length, 500);
   assert.deepEqual(cuts, [{ path: ["metadata", "note"], length: 9_000 }]);
@@ -145,8 +152,8 @@ for (const [size, filling] of [
     ]);
     assert.deepEqual([omissions, revision, traceId], [[], 1, id]);
     assert.deepEqual(span["events"], [{ name: "e" }]);
-    const whole = await spanOf(id, "b/ü", "?whole=true");
-    assert.deepEqual(whole.span.attributes, attributes);
+    const whole = await spanOf(id, "b/ü", "whole=true");
+    assert.deepEqual(whole.span["attributes"], attributes);
     assert.deepEqual([whole.cuts, whole.omissions], [[], []]);
     const { body } = await get(`${id}/spans/nobody`).expect(404);
     assert.equal(body.code, "NOT_FOUND");
@@ -245,14 +252,17 @@ test("a trace costs the prices of its day, by span and in lists, and a project's
   });
   const spans = [{ span_id: "root", name: "run" }, call("a", "gpt-4o-2024-08-06"), call("b", "house-7b")];
   const id = await store({ body: canonicalBody(agent.id, { spans }) });
-  const inLists = async () =>
-    (await service.client.get(`/api/agents/${agent.id}/traces`).expect(200)).body.items[0];
+  const inLists = async () => (await service.client.read(`/api/agents/${agent.id}/traces`)).items[0]!;
   const priced = (600 * 2.5 + 400 * 1.25 + 100 * 10) / 1e6;
   const unpriced = [{ provider: "openai", model: "house-7b", why: "no_price", tokens: 1_100 }];
-  const costOf = ({ costUsd, knownCostUsd, unpriced }: Fields) => ({ costUsd, knownCostUsd, unpriced });
+  const costOf = ({ costUsd, knownCostUsd, unpriced }: ListedTrace | TraceOutline | TraceDetail) => ({
+    costUsd,
+    knownCostUsd,
+    unpriced,
+  });
   const partly = { costUsd: null, knownCostUsd: priced, unpriced };
-  const outline = TraceOutline.parse((await get(`${id}/outline`).expect(200)).body);
-  const detail = TraceDetail.parse((await get(id).expect(200)).body);
+  const outline = await service.client.read(`/api/traces/${id}/outline`);
+  const detail = await service.client.read(`/api/traces/${id}`);
   for (const view of [await inLists(), outline, detail]) {
     assert.deepEqual(costOf(view), partly);
     assert.deepEqual(view.tokens.cached, 800);
@@ -272,9 +282,9 @@ test("a trace costs the prices of its day, by span and in lists, and a project's
   const all = priced + (600 * 10 + 400 * 1 + 100 * 20) / 1e6;
   const whole = { costUsd: all, knownCostUsd: all, unpriced: [] };
   assert.deepEqual(costOf(await inLists()), whole);
-  assert.deepEqual(costOf((await get(id).expect(200)).body), whole);
-  const path = `/api/agents/${agent.id}/traces?order=most_expensive&provider=openai`;
-  const page = (await service.client.get(path).expect(200)).body;
+  assert.deepEqual(costOf(await service.client.read(`/api/traces/${id}`)), whole);
+  const path = `/api/agents/${agent.id}/traces?order=most_expensive&provider=openai` as const;
+  const page = await service.client.read(path);
   assert.deepEqual(
     page.items.map((trace: Fields) => trace["id"]),
     [id],

@@ -5,11 +5,8 @@ import type { Outcome } from "../../../src/model/run/run.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import { resultOf, storeJudgedRun } from "../../support/judged-runs.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 
 let service: TestService;
 before(async () => {
@@ -25,7 +22,7 @@ async function agentWithTests() {
 }
 
 async function store(agentId: string): Promise<string> {
-  return jsonOf(await send(service, { body: canonicalBody(agentId) })).traceId as string;
+  return traceIdOf(await send(service, { body: canonicalBody(agentId) }));
 }
 
 /** Evaluates the trace: each test with its outcome. */
@@ -49,15 +46,15 @@ async function evaluate(agentId: string, traceId: string, outcomes: [testId: str
   return storeJudgedRun(service.db, { agentId, traceId }, { results });
 }
 
-const put = (traceId: string, body: object, status = 200): Promise<Read> =>
+const put = (traceId: string, body: object, status = 200) =>
   service.client
     .put(`/api/traces/${traceId}/result-states`, body)
     .expect(status)
     .then(answer => answer.body);
 
 async function listed(agentId: string, state: string): Promise<string[]> {
-  const { body } = await service.client.get(`/api/agents/${agentId}/traces?resultState=${state}`).expect(200);
-  return body.items.map((item: Read) => item.id);
+  const body = await service.client.read(`/api/agents/${agentId}/traces?resultState=${state}`);
+  return body.items.map(item => item.id);
 }
 
 const lists = (agentId: string) =>
@@ -85,9 +82,9 @@ test("a failed result is open until it is set, and lists filter by it", async ()
   assert.deepEqual(await lists(agentId), [[], [first], [second, first]]);
   await put(second, { testId: one, state: "open", note: "Again." });
   assert.deepEqual(await lists(agentId), [[second], [first], [first]]);
-  const { body } = await service.client.get(`/api/traces/${second}/result-states`).expect(200);
+  const body = await service.client.read(`/api/traces/${second}/result-states`);
   assert.deepEqual(
-    body.items.map(({ state, note }: Read) => [state, note]),
+    body.items.map(({ state, note }) => [state, note]),
     [["open", "Again."]],
   );
 });

@@ -1,11 +1,15 @@
 // Reading runs: one with its results, those that evaluated a test, and what changes when the test does.
+
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { AnswerOf } from "../../support/answers.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
+
+type AnyRun = AnswerOf<"GET", "/api/runs/:id">;
 
 let service: TestService;
 before(async () => {
@@ -13,16 +17,13 @@ before(async () => {
 });
 after(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
-
 /** Stores a trace and returns it once its run is completed. */
-async function judged(agentId: string, attributes: object = {}): Promise<Read> {
+async function judged(agentId: string, attributes: object = {}) {
   const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
-  const { traceId } = jsonOf(await send(service, { body }));
+  const traceId = traceIdOf(await send(service, { body }));
   return eventually(async () => {
-    const { body: trace } = await service.client.get(`/api/traces/${traceId}`).expect(200);
-    assert.equal(trace.run.state, "completed");
+    const trace = await service.client.read(`/api/traces/${traceId}`);
+    assert.equal(trace.run!.state, "completed");
     return trace;
   });
 }
@@ -46,10 +47,10 @@ test("a completed run has every field by its name, with a result of each test it
     assertions: [{ id: "tokens", type: "token_limit", max_total: 5 }],
   });
   const trace = await judged(agent.id, said);
-  const { body: run } = await service.client.get(`/api/runs/${trace.run.id}`).expect(200);
+  const run = await service.client.read(`/api/runs/${trace.run!.id}`);
   const { results, tests, dueAt, createdAt, startedAt, finishedAt, ...rest } = run;
   assert.deepEqual(rest, {
-    id: trace.run.id,
+    id: trace.run!.id,
     traceId: trace.id,
     agentId: agent.id,
     revision: 1,
@@ -78,13 +79,13 @@ test("a completed run has every field by its name, with a result of each test it
       why: "always_run",
     })),
   );
-  for (const time of [dueAt, createdAt, startedAt, finishedAt]) assert.ok(Date.parse(time) > 0);
-  const byTest = new Map<string, Read>(results.map((result: Read) => [result.testId, result]));
+  for (const time of [dueAt, createdAt, startedAt, finishedAt]) assert.ok(Date.parse(time!) > 0);
+  const byTest = new Map(results.map(result => [result.testId, result]));
   assert.deepEqual(
     [passing, failing, missing].map(({ id }) => [
-      byTest.get(id).name,
-      byTest.get(id).outcome,
-      byTest.get(id).score,
+      byTest.get(id)!.name,
+      byTest.get(id)!.outcome,
+      byTest.get(id)!.score,
     ]),
     [
       ["Answers", "passed", 1],
@@ -93,19 +94,19 @@ test("a completed run has every field by its name, with a result of each test it
     ],
   );
   const refuses = byTest.get(failing.id);
-  assert.deepEqual(refuses.counts, { passed: 0, failed: 1, skipped: 1, missing_instrumentation: 0 });
-  const [check, dependent] = refuses.checks;
-  assert.deepEqual([check.id, check.type, check.outcome], ["status", "http_status", "failed"]);
-  assert.ok("expected" in check && "actual" in check && check.reason.length > 0);
+  assert.deepEqual(refuses!.counts, { passed: 0, failed: 1, skipped: 1, missing_instrumentation: 0 });
+  const [check, dependent] = refuses!.checks;
+  assert.deepEqual([check!.id, check!.type, check!.outcome], ["status", "http_status", "failed"]);
+  assert.ok("expected" in check! && "actual" in check && check.reason.length > 0);
   assert.deepEqual(
-    check.evidence.map(({ spanId, attribute }: Read) => [spanId, attribute]),
+    check.evidence.map(({ spanId, attribute }) => [spanId, attribute]),
     [["root", "http.response.status_code"]],
   );
-  assert.equal(dependent.outcome, "skipped");
-  assert.equal(refuses.test.name, "Refuses");
+  assert.equal(dependent!.outcome, "skipped");
+  assert.equal(refuses!.test.name, "Refuses");
   assert.deepEqual(trace.runs, [run]);
   assert.deepEqual(
-    new Map(trace.tests.map((said: Read) => [said.testId, [said.applied, said.why]])),
+    new Map(trace.tests.map(said => [said.testId, [said.applied, said.why]])),
     new Map([passing, failing, missing].map(({ id }) => [id, [true, "always_run"]])),
   );
 });
@@ -115,12 +116,14 @@ test("the runs of a test are listed with that test's result alone, newest first 
   const first = await makeTest(service.owner, agent.id, { assertions: [status(200)] });
   await makeTest(service.owner, agent.id, { assertions: [status(200)] });
   const runs: string[] = [];
-  for (let count = 0; count < 3; count++) runs.unshift((await judged(agent.id, said)).run.id);
-  const items: Read[] = [];
+  for (let count = 0; count < 3; count++) runs.unshift((await judged(agent.id, said)).run!.id);
+  const items: AnyRun[] = [];
   // To the end: on a busy machine a page may be short, and the last one empty.
-  for (let cursor = ""; cursor !== null; ) {
-    const address = `/api/tests/${first.id}/runs?limit=2${cursor && `&cursor=${cursor}`}`;
-    const { body: page } = await service.client.get(address).expect(200);
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const query: string = cursor && `&cursor=${cursor}`;
+    const page: { items: AnyRun[]; nextCursor: string | null } = await service.client.read(
+      `/api/tests/${first.id}/runs?limit=2${query}`,
+    );
     assert.ok(page.items.length <= 2);
     items.push(...page.items);
     cursor = page.nextCursor;
@@ -131,7 +134,7 @@ test("the runs of a test are listed with that test's result alone, newest first 
   );
   for (const { results } of items) {
     assert.deepEqual(
-      results.map((result: Read) => result.testId),
+      results.map(result => result.testId),
       [first.id],
     );
   }
@@ -155,29 +158,31 @@ test("the runs of a test are listed by that test's outcome, not by the verdict o
     ["failed", { "http.response.status_code": 404 }],
     ["passed", said],
   ] as const) {
-    expected[outcome]!.unshift((await judged(agent.id, attributes)).run.id);
+    expected[outcome]!.unshift((await judged(agent.id, attributes)).run!.id);
   }
   for (const [outcome, ids] of Object.entries(expected)) {
     const found: string[] = [];
-    let cursor = "";
+    let cursor: string | null = "";
     do {
       const query = new URLSearchParams({ outcome, limit: "1", ...(cursor && { cursor }) });
-      const { body } = await service.client.get(`/api/tests/${id}/runs?${query}`).expect(200);
-      found.push(...body.items.map((run: Read) => run.id));
+      const body: { items: AnyRun[]; nextCursor: string | null } = await service.client.read(
+        `/api/tests/${id}/runs?${query}`,
+      );
+      found.push(...body.items.map(run => run.id));
       cursor = body.nextCursor;
     } while (cursor !== null);
     assert.deepEqual(found, ids, outcome);
   }
-  const { body: all } = await service.client.get(`/api/tests/${id}/runs`).expect(200);
-  const [second, first] = [all.items[0], all.items.at(-1)].map(({ createdAt }: Read) => createdAt);
+  const all = await service.client.read(`/api/tests/${id}/runs`);
+  const [second, first] = [all.items[0]!.createdAt, all.items.at(-1)!.createdAt];
   const within = async (search: object) => {
     const { body } = await service.client.get(`/api/tests/${id}/runs?${new URLSearchParams({ ...search })}`);
-    return body.items.map((run: Read) => run.createdAt);
+    return body.items.map(run => run.createdAt);
   };
   assert.deepEqual(await within({ from: second }), [second]);
   assert.deepEqual(
     await within({ from: first, to: second }),
-    all.items.slice(1).map((run: Read) => run.createdAt),
+    all.items.slice(1).map(run => run.createdAt),
   );
   assert.deepEqual(await within({ to: first }), []);
   await service.client.get(`/api/tests/${id}/runs?from=yesterday`).expect(400);
@@ -192,22 +197,21 @@ test("a result keeps the test as it was evaluated when the test is changed or de
   const { id } = await makeTest(service.owner, agent.id, { name: "Before", assertions: [status(200)] });
   const trace = await judged(agent.id, said);
   await service.client.patch(`/api/tests/${id}`, { name: "After", assertions: [status(404)] }).expect(200);
-  const read = async () =>
-    (await service.client.get(`/api/runs/${trace.run.id}`).expect(200)).body.results[0];
-  assert.deepEqual([(await read()).name, (await read()).test.assertions[0].expected_status], ["Before", 200]);
+  const read = async () => (await service.client.read(`/api/runs/${trace.run!.id}`)).results[0];
+  assert.deepEqual([(await read())!.name, (await read())!.test.assertions], ["Before", [status(200)]]);
   await service.client.delete(`/api/tests/${id}`).expect(204);
   await service.client.get(`/api/tests/${id}/runs`).expect(404);
-  assert.equal((await read()).testId, id);
+  assert.equal((await read())!.testId, id);
 });
 
 test("a reason is a sentence with its code and data", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id, { assertions: [status(404)] });
   const { run } = await judged(agent.id, said);
-  const { body } = await service.client.get(`/api/runs/${run.id}`).expect(200);
+  const body = await service.client.read(`/api/runs/${run!.id}`);
   const [result] = body.results;
   assert.deepEqual(
-    [result, result.checks[0]].map(({ reason, reasonCode, reasonData }: Read) => [
+    [result!, result!.checks[0]!].map(({ reason, reasonCode, reasonData }) => [
       reason,
       reasonCode,
       reasonData,
@@ -224,9 +228,9 @@ test("a test created after a run is not evaluated on its trace, and its own list
   await makeTest(service.owner, agent.id, { assertions: [status(200)] });
   const trace = await judged(agent.id, said);
   const late = await makeTest(service.owner, agent.id);
-  const { body } = await service.client.get(`/api/traces/${trace.id}`).expect(200);
-  const told = body.tests.find((said: Read) => said.testId === late.id);
-  assert.deepEqual([told.applied, told.why], [false, "not_evaluated"]);
+  const body = await service.client.read(`/api/traces/${trace.id}`);
+  const told = body.tests.find(said => said.testId === late.id);
+  assert.deepEqual([told!.applied, told!.why], [false, "not_evaluated"]);
   const runs = await service.client.get(`/api/tests/${late.id}/runs`).expect(200);
   assert.deepEqual(runs.body, { items: [], nextCursor: null });
 });
@@ -238,10 +242,8 @@ test("a pending run has no results, and null for values that are not known yet",
   const span = { traceId: "ab".repeat(16), spanId: "cd".repeat(8), name: "n" };
   const body = { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans: [span] }] }] };
   const answer = await send(service, { body });
-  const { body: trace } = await service.client
-    .get(`/api/traces/${answer.headers["x-svc-trace-id"]}`)
-    .expect(200);
-  const { body: run } = await service.client.get(`/api/runs/${trace.run.id}`).expect(200);
+  const trace = await service.client.read(`/api/traces/${answer.headers["x-svc-trace-id"]}`);
+  const run = await service.client.read(`/api/runs/${trace.run!.id}`);
   const { state, results, verdict, score, counts, routing, revision, startedAt, finishedAt } = run;
   assert.deepEqual(
     { state, results, verdict, score, counts, routing, revision, startedAt, finishedAt },
@@ -264,8 +266,8 @@ test("runs of another account are not found", async () => {
   const { id } = await makeTest(service.owner, agent.id, { assertions: [status(200)] });
   const { run } = await judged(agent.id, said);
   const { client } = await service.signUp();
-  for (const path of [`/api/runs/${run.id}`, `/api/tests/${id}/runs`, `/api/runs/${crypto.randomUUID()}`]) {
-    const { status, body } = await client.get(path);
-    assert.deepEqual([status, body.code], [404, "NOT_FOUND"]);
+  for (const path of [`/api/runs/${run!.id}`, `/api/tests/${id}/runs`, `/api/runs/${crypto.randomUUID()}`]) {
+    const { body } = await client.get(path).expect(404);
+    assert.equal(body.code, "NOT_FOUND");
   }
 });

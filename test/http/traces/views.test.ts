@@ -12,12 +12,12 @@ after(() => service.stop());
 
 async function openViews() {
   const { id: agentId } = await makeAgent(service.owner);
-  const path = `/api/agents/${agentId}/trace-views`;
+  const path = `/api/agents/${agentId}/trace-views` as const;
   return {
     agentId,
     save: (name: unknown, search: unknown = {}) => service.client.post(path, { name, search }),
     names: async (): Promise<string[]> =>
-      (await service.client.get(path).expect(200)).body.items.map(({ name }: { name: string }) => name),
+      (await service.client.read(path)).items.map(({ name }: { name: string }) => name),
   };
 }
 
@@ -67,7 +67,7 @@ test("invalid views are refused with the place of the mistake", async () => {
   for (const [name, search, path] of cases) {
     const { body } = await save(name, search).expect(400);
     assert.ok(
-      body.issues.some((issue: { path: string }) => issue.path.startsWith(path)),
+      body.issues!.some((issue: { path: string }) => issue.path.startsWith(path)),
       JSON.stringify(body),
     );
   }

@@ -10,7 +10,7 @@ import { eventually } from "../../support/eventually.ts";
 import { serviceName, startTestService, type TestService } from "../../support/service.ts";
 import { leftOut } from "../support/needs.ts";
 import { needsOf, openSender, type Sender, type SenderName } from "../support/senders.ts";
-import { assertUnaltered, type Recorded, recordedIn } from "../support/sent-trace.ts";
+import { assertUnaltered, type RawTrace, type Recorded, recordedIn } from "../support/sent-trace.ts";
 
 const names: SenderName[] = ["Python", "Go", "Node.js"];
 
@@ -112,7 +112,7 @@ for (const name of names) {
         });
         assert.equal(stderr, "");
         const [sent] = recordedIn(stdout);
-        assertUnaltered(name, await rawTrace(sent!.traceId), sent!);
+        assertUnaltered(name, (await rawTrace(sent!.traceId)) as RawTrace, sent!);
       });
     }
 
@@ -212,6 +212,6 @@ async function countStored(traces: Recorded[]): Promise<number> {
 async function rawTrace(traceId: string) {
   const { rows } = await service.db.pool.query("select id from traces where external_id = $1", [traceId]);
   assert.equal(rows.length, 1);
-  const { body } = await service.client.get(`/api/traces/${rows[0].id}/raw`).expect(200);
+  const body = await service.client.read(`/api/traces/${rows[0].id as string}/raw`);
   return body;
 }

@@ -100,12 +100,9 @@ async function runSnippet(name: "python" | "node", prepare: (folder: string) => 
   });
   assert.equal(output.code, 0, output.stderr);
   await eventually(async () => {
-    const { body } = await service.client.get(`/api/agents/${agent.id}/traces`).expect(200);
+    const body = await service.client.read(`/api/agents/${agent.id}/traces`);
     assert.deepEqual(
-      body.items.map((trace: { userInput: string; tokens: { total: number } }) => [
-        trace.userInput,
-        trace.tokens.total,
-      ]),
+      body.items.map(trace => [trace.userInput, trace.tokens.total]),
       [["Are you open on Sunday?", 428]],
     );
   });

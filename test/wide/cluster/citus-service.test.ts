@@ -29,14 +29,11 @@ import { type CitusDatabase, freshCitusDatabase } from "../../support/citus.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Line, openLine } from "../../support/line.ts";
 import { emptyDatabase } from "../../support/postgres.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 import { leftOut } from "../support/needs.ts";
 import { svc } from "../support/svc.ts";
 
 const skip = await leftOut("citus");
-
-// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
-type Read = any;
 
 describe("the service on a Citus cluster", { skip }, () => {
   let cluster: CitusDatabase;
@@ -69,27 +66,27 @@ describe("the service on a Citus cluster", { skip }, () => {
   const init = (variables = env) => svc(["scale", "init", "--shards", "8"], variables);
   const to = (at: number) => ({ url: nodes[at % 2]!.url, key: made.apiKey });
 
-  async function detail(traceId: string): Promise<Read> {
-    return (await owner.client.get(`/api/traces/${traceId}`).expect(200)).body;
+  async function detail(traceId: string) {
+    return await owner.client.read(`/api/traces/${traceId}`);
   }
 
-  async function listed(query: Record<string, string>): Promise<Read[]> {
-    const path = `/api/agents/${made.agentId}/traces?${new URLSearchParams(query)}`;
-    return (await owner.client.get(path).expect(200)).body.items;
+  async function listed(query: Record<string, string>) {
+    const path = `/api/agents/${made.agentId}/traces?${new URLSearchParams(query)}` as const;
+    return (await owner.client.read(path)).items;
   }
 
   /** With at least this many evaluations: a batch may arrive before the one before is evaluated, or after. */
-  async function evaluated(traceId: string, runs = 1): Promise<Read> {
+  async function evaluated(traceId: string, runs = 1) {
     return eventually(async () => {
       const trace = await detail(traceId);
       assert.ok(trace.runs.length >= runs);
-      assert.deepEqual(new Set(trace.runs.map((run: Read) => run.state)), new Set(["completed"]));
+      assert.deepEqual(new Set(trace.runs.map(run => run.state)), new Set(["completed"]));
       return trace;
     });
   }
 
   /** On the coordinator. */
-  async function query(...given: [text: string, values?: unknown[]]): Promise<Read[]> {
+  async function query(...given: [text: string, values?: unknown[]]) {
     const client = new pg.Client({ connectionString: cluster.url });
     await client.connect();
     try {
@@ -123,7 +120,7 @@ describe("the service on a Citus cluster", { skip }, () => {
     const alone = await startProcess(env);
     const key = made.apiKey;
     const answer = await send({ url: alone.url, key }, { body: canonicalBody(made.agentId) });
-    early = jsonOf(answer).traceId;
+    early = traceIdOf(answer);
     const refused = await init();
     assert.equal(refused.code, 2);
     assert.match(
@@ -179,10 +176,10 @@ describe("the service on a Citus cluster", { skip }, () => {
       headers: { "x-request-id": "first" },
     });
     assert.equal(first.status, 201);
-    const { traceId } = jsonOf(first);
+    const traceId = traceIdOf(first);
     const trace = await evaluated(traceId);
     assert.equal(trace.spans.length, 1);
-    assert.equal(trace.runs[0].verdict, "passed");
+    assert.equal(trace.runs[0]!.verdict, "passed");
 
     const otlpTraceId = newTraceId();
     for (const [at, encoding] of (["json", "protobuf"] as const).entries()) {
@@ -192,12 +189,9 @@ describe("the service on a Citus cluster", { skip }, () => {
       assert.equal((await send(to(at), { type, body })).status, 200);
     }
     const [otlp] = await listed({ externalId: otlpTraceId });
-    assert.equal((await evaluated(otlp.id)).spans.length, 2);
+    assert.equal((await evaluated(otlp!.id)).spans.length, 2);
 
-    assert.deepEqual(
-      new Set((await listed({})).map(({ id }: Read) => id)),
-      new Set([early, traceId, otlp.id]),
-    );
+    assert.deepEqual(new Set((await listed({})).map(({ id }) => id)), new Set([early, traceId, otlp!.id]));
     const again = { traceIds: [traceId] };
     const { body: asked } = await owner.client
       .post(`/api/agents/${made.agentId}/judge-again`, again)
@@ -205,10 +199,10 @@ describe("the service on a Citus cluster", { skip }, () => {
     assert.equal(asked.scheduled, 1);
     await evaluated(traceId, 2);
 
-    await owner.client.delete(`/api/traces/${otlp.id}`).expect(204);
-    await owner.client.get(`/api/traces/${otlp.id}`).expect(404);
-    assert.deepEqual(await query("select from trace_batches where trace_id = $1", [otlp.id]), []);
-    assert.deepEqual(await query("select from runs where trace_id = $1", [otlp.id]), []);
+    await owner.client.delete(`/api/traces/${otlp!.id}`).expect(204);
+    await owner.client.get(`/api/traces/${otlp!.id}`).expect(404);
+    assert.deepEqual(await query("select from trace_batches where trace_id = $1", [otlp!.id]), []);
+    assert.deepEqual(await query("select from runs where trace_id = $1", [otlp!.id]), []);
     const metrics = await (await fetch(`${nodes[0].url}/metrics`)).text();
     assert.match(metrics, /^svc_runs_waiting 0$/m);
   });
@@ -238,8 +232,8 @@ describe("the service on a Citus cluster", { skip }, () => {
     for (const id of load.acknowledged.keys()) assert.equal(counts.get(id)?.length, 1, id);
     const [last] = [...load.acknowledged.keys()].slice(-1);
     const [trace] = await listed({ externalId: last! });
-    const { spans } = await evaluated(trace.id);
-    assert.equal(spans[0].attributes["gen_ai.response.text"], load.acknowledged.get(last!));
+    const { spans } = await evaluated(trace!.id);
+    assert.equal(spans[0]!.attributes["gen_ai.response.text"], load.acknowledged.get(last!));
   });
 
   it("stores and evaluates for agents of the other workers while one is unavailable, and says so", async () => {
@@ -263,7 +257,7 @@ describe("the service on a Citus cluster", { skip }, () => {
     });
     const ready = async () => {
       const answer = await fetch(`${nodes[0].url}/readyz`);
-      return [answer.status, (await answer.json()) as Read] as const;
+      return [answer.status, (await answer.json()) as { status: string; [more: string]: unknown }] as const;
     };
     const sendTo = async (agentId: string) =>
       (await send(to(0), { body: canonicalBody(agentId), headers: { "x-request-id": agentId } })).status;
@@ -276,9 +270,9 @@ describe("the service on a Citus cluster", { skip }, () => {
     );
     assert.deepEqual([await sendTo(here), await sendTo(away)], [201, 503]);
     await eventually(async () => {
-      const path = `/api/agents/${here}/traces?externalId=${here}`;
-      const { items } = (await owner.client.get(path).expect(200)).body;
-      assert.equal(items[0].run.state, "completed");
+      const path = `/api/agents/${here}/traces?externalId=${here}` as const;
+      const { items } = await owner.client.read(path);
+      assert.equal(items[0]!.run!.state, "completed");
     });
     await stopProcess(nodes[0]);
     nodes[0] = await startProcess(env);

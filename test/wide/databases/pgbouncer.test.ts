@@ -22,9 +22,10 @@ import {
   stopProcess,
   stopProcesses,
 } from "../../flow/processes.ts";
-import { makeAgent, makeKey, makeTest, newClient } from "../../support/app.ts";
+import { makeAgent, makeKey, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { childEnv } from "../../support/child-env.ts";
+import { newClient } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { send } from "../../support/send.ts";
@@ -70,9 +71,9 @@ describe("behind PgBouncer", { skip }, () => {
     const client = newClient(one.url);
     const account = { email: "owner@example.com", password: "correct horse battery" };
     const { user } = (await client.post("/api/auth/sign-up/email", account).expect(200)).body;
-    await run(empty, `update accounts set email_verified = true where id = '${user.id}'`);
-    const projects = (await client.get("/api/projects").expect(200)).body;
-    const owner = { client, accountId: user.id, ...account, projectId: projects.items[0].id };
+    await run(empty, `update accounts set email_verified = true where id = '${user!.id}'`);
+    const projects = await client.read("/api/projects");
+    const owner = { client, accountId: user!.id, ...account, projectId: projects.items[0]!.id };
     const agent = await makeAgent(owner, { otlpServiceName: serviceName });
     const { key } = await makeKey(owner);
     await makeTest(owner, agent.id, { assertions: [{ type: "response_regex", pattern: "tomorrow" }] });
@@ -95,7 +96,7 @@ describe("behind PgBouncer", { skip }, () => {
     assert.equal(ids.length, 3);
     for (const id of ids) {
       await eventually(async () => {
-        const { runs } = (await client.get(`/api/traces/${id}`).expect(200)).body;
+        const { runs } = await client.read(`/api/traces/${id}`);
         assert.equal(runs[0]?.verdict, "passed");
         assert.ok(live.received().includes(id));
       });

@@ -12,9 +12,9 @@ import { makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
 import { obliging, refusal, startJudgeServer } from "../../support/judge-server.ts";
-import { checksOf, plain, type Read, said, semantic } from "../../support/judged-project.ts";
+import { checksOf, plain, said, semantic } from "../../support/judged-project.ts";
 import { freshDatabase } from "../../support/postgres.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 
 const apiKey = "sk-of-the-operator-7f3a9";
 const away = refusal(503, { message: `Not now, ${apiKey}.` });
@@ -49,23 +49,22 @@ await makeTest(owner, made.agentId, { assertions: [plain, semantic] });
 async function store(reply: string): Promise<string> {
   const spans = [canonicalSpan({ attributes: { "gen_ai.response.text": reply } })];
   const to = { url: http.url, key: made.apiKey };
-  return jsonOf(await send(to, { body: canonicalBody(made.agentId, { spans }) })).traceId;
+  return traceIdOf(await send(to, { body: canonicalBody(made.agentId, { spans }) }));
 }
 
-const runsOf = async (traceId: string): Promise<Read[]> =>
-  (await owner.client.get(`/api/traces/${traceId}`).expect(200)).body.runs;
+const runsOf = async (traceId: string) => (await owner.client.read(`/api/traces/${traceId}`)).runs;
 
 const waiting = (traceId: string) =>
   eventually(async () => {
     const [run] = await runsOf(traceId);
-    assert.ok(run.waiting);
+    assert.ok(run!.waiting);
     return run;
   });
 
 const completed = (traceId: string) =>
   eventually(async () => {
     const [run, ...more] = await runsOf(traceId);
-    assert.deepEqual([run.state, more], ["completed", []]);
+    assert.deepEqual([run!.state, more], ["completed", []]);
     return run;
   });
 
@@ -88,10 +87,10 @@ it("a run whose worker is killed while it waits is taken over by another, and fu
   const asked = judge.requests.length;
   await judge.arrived(asked + 1);
   const between = await waiting(traceId);
-  assert.deepEqual([between.id, between.waiting.until], [before.id, before.waiting.until]);
+  assert.deepEqual([between!.id, between!.waiting!.until], [before!.id, before!.waiting!.until]);
   judge.script = obliging();
   const run = await completed(traceId);
-  assert.deepEqual([run.id, run.verdict, run.outage, run.attempts], [before.id, "passed", false, 1]);
+  assert.deepEqual([run!.id, run!.verdict, run!.outage, run!.attempts], [before!.id, "passed", false, 1]);
   await stopProcess(next);
 });
 
@@ -107,8 +106,8 @@ it("the deadline of a run stays the same, whichever worker resumes it and howeve
     ["plain", "passed"],
     ["judged", "judge_unavailable"],
   ]);
-  assert.match(run.results[0].checks[1].reason, /^The judge answered with status 503 \(\d+ tries\)\.$/);
-  assert.deepEqual([run.id, run.outage], [before.id, true]);
+  assert.match(run!.results[0]!.checks[1]!.reason, /^The judge answered with status 503 \(\d+ tries\)\.$/);
+  assert.deepEqual([run!.id, run!.outage], [before!.id, true]);
   await stopProcess(next);
 });
 

@@ -65,9 +65,7 @@ async function launch(...names: string[]): Promise<string> {
   return body.id;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests compare whatever is read back.
-const read = async (id: string): Promise<any> =>
-  (await owner.client.get(`/api/launches/${id}`).expect(200)).body;
+const read = (id: string) => owner.client.read(`/api/launches/${id}`);
 
 const ended = (id: string) =>
   eventually(async () => {
@@ -82,7 +80,7 @@ it("a run whose worker is killed before it sent anything is taken over by anothe
   await held.query("begin; lock table run_turns in exclusive mode");
   const doomed = await start("worker");
   const id = await launch("first");
-  await eventually(async () => assert.equal((await read(id)).runs[0].state, "running"));
+  await eventually(async () => assert.equal((await read(id)).runs[0]!.state, "running"));
   doomed.kill("SIGKILL");
   await doomed.exited;
   await held.query("rollback");
@@ -92,7 +90,7 @@ it("a run whose worker is killed before it sent anything is taken over by anothe
   const other = await start("worker");
   const { state, runs } = await ended(id);
   assert.equal(state, "completed");
-  assert.deepEqual([runs[0].state, runs[0].verdict, runs[0].attempts], ["completed", "passed", 2]);
+  assert.deepEqual([runs[0]!.state, runs[0]!.verdict, runs[0]!.attempts], ["completed", "passed", 2]);
   assert.equal(server.requests.length, 1);
   assert.equal(server.requests[0]?.headers.authorization, "Bearer agent-key");
   await stopProcess(other);
@@ -114,13 +112,13 @@ it("a run whose worker is killed after it sent its request ends as an error that
   assert.deepEqual([state, counts.error, counts.passed, counts.open], ["completed", 1, 1, 0]);
   const [sent, waiting] = runs;
   assert.deepEqual(
-    [sent.state, sent.error, sent.verdict],
+    [sent!.state, sent!.error, sent!.verdict],
     ["error", reasonText({ code: "worker_stopped" }), null],
   );
-  assert.deepEqual([waiting.testName, waiting.verdict], ["waiting", "passed"]);
+  assert.deepEqual([waiting!.testName, waiting!.verdict], ["waiting", "passed"]);
   assert.equal(server.requests.length, before + 2, "each was sent once");
-  const { body: shown } = await owner.client.get(`/api/runs/${sent.id}`).expect(200);
-  assert.deepEqual([shown.turns.length, shown.turns[0].status], [1, null], "what was sent is still shown");
+  const shown = await owner.client.read(`/api/runs/${sent!.id}`);
+  assert.deepEqual([shown.turns!.length, shown.turns![0]!.status], [1, null], "what was sent is still shown");
 });
 
 it("a run whose worker is killed before its results are stored, of an agent that stores no content, says so and is not sent again", async () => {
@@ -162,12 +160,9 @@ it("a run whose worker is killed before its results are stored, of an agent that
 
   await start("worker");
   const { runs } = await ended(body.id);
-  const { body: run } = await owner.client.get(`/api/runs/${runs[0].id}`).expect(200);
+  const run = await owner.client.read(`/api/runs/${runs[0]!.id}`);
   assert.deepEqual(
-    run.results[0].checks.map(({ outcome, reasonCode }: { outcome: string; reasonCode: string }) => [
-      outcome,
-      reasonCode,
-    ]),
+    run.results[0]!.checks.map(({ outcome, reasonCode }) => [outcome, reasonCode]),
     [
       ["missing_instrumentation", "content_not_stored"],
       ["passed", "http_status"],
@@ -209,7 +204,7 @@ for (const content of ["none", "forget"] as const) {
     await start("worker");
     const { runs } = await ended(body.id);
     assert.deepEqual(
-      [runs[0].state, runs[0].verdict, runs[0].error],
+      [runs[0]!.state, runs[0]!.verdict, runs[0]!.error],
       ["error", null, reasonText({ code: "worker_stopped" })],
     );
     assert.equal(server.requests.length, before + 2, "nothing is sent again");
@@ -221,9 +216,9 @@ for (const content of ["none", "forget"] as const) {
       await db.pool.query(`update content_deadlines set check_at = check_at - ${hour}`);
     }
     await eventually(async () => assert.deepEqual(await columnsWith(database.url, said), []));
-    const { body: run } = await owner.client.get(`/api/runs/${runs[0].id}`).expect(200);
+    const run = await owner.client.read(`/api/runs/${runs[0]!.id}`);
     assert.deepEqual(
-      run.turns.map(({ input, text }: { input: string; text: string | null }) => [input, text]),
+      run.turns!.map(({ input, text }: { input: string; text: string | null }) => [input, text]),
       [
         ["One", null],
         ["Two", null],

@@ -24,7 +24,7 @@ import { makeKey, type Owner } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freshDatabase } from "../../support/postgres.ts";
-import { jsonOf, send } from "../../support/send.ts";
+import { send, traceIdOf } from "../../support/send.ts";
 
 const processes = 3;
 /** A few more than three processes with the smallest pools need. */
@@ -131,7 +131,7 @@ describe("three HTTP processes", () => {
         return { outgoing, heard };
       }),
     );
-    const { traceId } = jsonOf(await send(to(), { body: body() }));
+    const traceId = traceIdOf(await send(to(), { body: body() }));
     for (const { outgoing, heard } of streams) {
       await eventually(() => assert.ok(heard.join("").includes(traceId)));
       outgoing.destroy();

@@ -179,7 +179,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
       const spans = [canonicalSpan({ span_id: "a/b" })];
       for (const version of versions) {
         const { traceId } = JSON.parse((await send(version, target, trace({ spans }))).text);
-        const path = `/api/traces/${traceId}/spans/a%2Fb`;
+        const path = `/api/traces/${traceId}/spans/a%2Fb` as const;
         const read = await send(version, target, { path, headers: { cookie: service.client.cookie } });
         assert.equal(read.status, 200, read.text);
       }

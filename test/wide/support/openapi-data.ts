@@ -29,7 +29,6 @@ export async function startWithData(): Promise<ApiData> {
   const { projectId, agentId } = judged;
   const owner: Owner = { ...service.owner, projectId };
   const key = await makeKey(owner);
-  const create = async (path: string, body?: object) => (await client.post(path, body).expect(201)).body;
 
   await client.put(`/api/agents/${agentId}/connection`, connectionTo(agentServer)).expect(200);
   const failingTest = await judged.test({ assertions: [{ ...plain, pattern: "Paris" }] });
@@ -41,7 +40,7 @@ export async function startWithData(): Promise<ApiData> {
   });
   const trace = await judged.converse();
   const otherTrace = await judged.converse("It is lost.");
-  const run = (await judged.judged(trace)).runs[0].id as string;
+  const run = (await judged.judged(trace)).runs[0]!.id as string;
   await judged.judged(otherTrace);
 
   const otlp = await send({ url: service.url, key: service.key }, { body: exportOf([exportedSpan()]) });
@@ -54,6 +53,7 @@ export async function startWithData(): Promise<ApiData> {
   const backtested = () => completed("backtests", { testId: test, traces: 10 });
   const [otherBacktest, backtest] = [await backtested(), await backtested()];
   const spareKey = await makeKey(owner);
+  const token = () => client.create("/api/access-tokens", { name: "CI" });
   const tokens = [await token(), await token()] as const;
   const ids: Ids = {
     projects: { id: projectId, spare: service.projectId },
@@ -82,14 +82,10 @@ export async function startWithData(): Promise<ApiData> {
     ONLOOKER_TOKEN: tokens[0].token,
   };
 
-  function token(): Promise<{ id: string; token: string }> {
-    return create("/api/access-tokens", { name: "CI" });
-  }
-
   async function completed(noun: "launches" | "backtests", body: object): Promise<string> {
-    const { id } = await create(`/api/agents/${agentId}/${noun}`, body);
+    const { id } = (await client.create(`/api/agents/${agentId}/${noun}`, body)) as { id: string };
     await eventually(async () => {
-      assert.equal((await client.get(`/api/${noun}/${id}`).expect(200)).body.state, "completed");
+      assert.equal(((await client.read(`/api/${noun}/${id}`)) as { state: string }).state, "completed");
     });
     return id;
   }

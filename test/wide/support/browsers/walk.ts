@@ -67,7 +67,7 @@ async function editTest(page: Page, agent: WatchedAgent): Promise<void> {
   await page.shoot("editor");
   await page.press("Control+s");
   await page.waitFor(heading("Answers with 201"));
-  const { body } = await agent.service.client.get(`/api/agents/${agent.service.agent.id}/tests`).expect(200);
+  const body = await agent.service.client.read(`/api/agents/${agent.service.agent.id}/tests`);
   assert.ok(body.items.some(({ name }: { name: string }) => name === "Answers with 201"));
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { makeTest } from "../../../support/app.ts";
 import { canonicalBody } from "../../../support/bodies.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { jsonOf, send } from "../../../support/send.ts";
+import { send, traceIdOf } from "../../../support/send.ts";
 import { startTestService, type TestService } from "../../../support/service.ts";
 import { storeTrace } from "../../../support/stored-traces.ts";
 import { conversation, pathOf, span } from "../../../support/trace-page.ts";
@@ -39,9 +39,9 @@ export async function startWatchedAgent(): Promise<WatchedAgent> {
     });
   const store = async (spans: object[]) => {
     const answer = await send(service, { body: canonicalBody(agent.id, { spans }) });
-    const id = String(jsonOf(answer).traceId);
+    const id = String(traceIdOf(answer));
     await eventually(async () => {
-      const { body } = await owner.client.get(`/api/traces/${id}/outline`).expect(200);
+      const body = await owner.client.read(`/api/traces/${id}/outline`);
       assert.equal(body.run?.state, "completed");
     });
     return pathOf(agent, id);
