@@ -130,13 +130,13 @@ test("README: a test case that is created from the conversation passes when the 
   const [send] = blocksOf(page).filter(({ text }) => text.includes("/public/traces \\"));
   agentId = (await makeAgent(service.owner, { name: "The agent of README" })).id;
 
-  const first = JSON.parse(await runShell(send!.text));
+  const first: Record<string, string> = JSON.parse(await runShell(send!.text));
   assert.equal(first.status, "created");
   const { body } = await service.client.post(`/api/traces/${first.traceId}/draft-test`).expect(200);
   // As the dashboard changes the draft where no judge is.
   const draft = { ...body, passiveBehavior: "always_run" };
   await service.client.post(`/api/agents/${agentId}/tests`, draft).expect(201);
-  const again = JSON.parse(await runShell(send!.text));
+  const again: Record<string, string> = JSON.parse(await runShell(send!.text));
   await eventually(async () => {
     const trace = await service.client.get(`/api/traces/${again.traceId}`).expect(200);
     assert.equal(trace.body.run?.verdict, "passed");
