@@ -34,11 +34,10 @@ const machines: Bare[] = [
   },
   { name: "Debian 13 with Node 22", ...slim("22.23.3", "10.9.9") },
   { name: "Debian 13 with Node 24, an ordinary user", ...node24, user: "dev", folder: "/home/dev/onlooker" },
-  { name: "Debian 13 with Node 24, root in /root", ...node24, folder: "/root/onlooker" },
   {
-    name: "Debian 13 with Node 24, a path with a space and an accent",
+    name: "Debian 13 with Node 24, root in /root, a path with a space and an accent",
     ...node24,
-    folder: "/srv/mon café/onlooker",
+    folder: "/root/mon café/onlooker",
   },
   { name: "Debian 13 with Node 26 and libatomic1", ...slim("26.10.0", "11.21.2", ["libatomic1"]) },
 ];
@@ -61,7 +60,7 @@ for (const { name, image, versions, user = "root", folder = "/opt/onlooker" } of
     t.diagnostic(`Node ${node}, npm ${npm}: ready ${ready} s after npm start, first page ${page} s`);
     await sendFirstTrace(machine, onlooker, options);
     assert.equal(await stopOnlooker(machine, onlooker), 0);
-    const tested = await machine.run("npm test -- test/wire", options);
+    const tested = await machine.run("npm test -- test/wire/media-type.test.ts", options);
     assert.match(tested.stdout, /\n[1-9]\d* passed, 0 failed\n$/, `${tested.stdout}${tested.stderr}`);
   });
 }
