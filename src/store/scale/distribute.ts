@@ -228,6 +228,7 @@ async function restoreTriggers(session: Session, triggers: Trigger[]): Promise<v
     );
     await session.query(definition.replace(` ON public.${table} `, ` ON public.${table}_${rows[0]!.shard} `));
   }
+  await session.query("set local citus.enable_ddl_propagation = on");
 }
 
 /** Every node counts on its own: an agent's changes stay in their order while it stays on its node. */
