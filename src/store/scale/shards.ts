@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
 import { type Database, isTransient, openDatabase, transaction } from "../db.ts";
-import { readSchemaVersion } from "../migrate.ts";
+import { schemaVersion } from "../migrate.ts";
 import { urlAt } from "./nodes.ts";
 import type { Places, Unavailable } from "./places.ts";
 
@@ -29,8 +29,6 @@ export class Shards implements Places {
   /** By host and port. */
   readonly #nodes = new Map<string, Database>();
   #groups: Promise<Map<string, Database>> | undefined;
-  /** Of the schema that this process began with. */
-  #version: string | undefined;
   /** The node of each group, as it was read last. */
   readonly #nodeOf = new Map<string, Database>();
   /** The group of each agent. It stays until a group is split. */
@@ -146,16 +144,14 @@ export class Shards implements Places {
   }
 
   async #readGroups(): Promise<Map<string, Database>> {
-    const { rows } = await this.#options.db.pool.query<{ shard: number; host: string; port: number }>(
-      `select s.shardid as shard, n.nodename as host, n.nodeport as port
+    const { rows } = await this.#options.db.pool.query<Placed>(
+      `select s.shardid as shard, n.nodename as host, n.nodeport as port, ${schemaVersion} as version
       from pg_dist_shard s join pg_dist_placement p using (shardid)
       join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'
       where s.logicalrelid = 'traces'::regclass order by s.shardid`,
     );
-    this.#version ??= await readSchemaVersion(this.#options.db.pool);
-    const version = this.#version;
     return new Map(
-      rows.map(({ shard, host, port }) => {
+      rows.map(({ shard, host, port, version }) => {
         const group = String(shard);
         this.#nodeOf.set(group, this.#node(host, port));
         const find = async () => {
@@ -178,6 +174,9 @@ export class Shards implements Places {
     return node;
   }
 }
+
+/** Where a shard of `traces` is. */
+type Placed = { shard: number; host: string; port: number; version: string };
 
 type Group = {
   group: string;
