@@ -115,19 +115,6 @@ describe("a dry-run", () => {
     assert.deepEqual(await counts(), before);
   });
 
-  it("knows no trace of another agent, no deleted trace, and nothing that is no id", async () => {
-    const foreign = await store([parcel], "canonical", await makeSender(db));
-    for (const traceId of [foreign, randomUUID(), "not-an-id", "\0"]) {
-      assert.equal(await dryRun(traceId, { assertions: [semantic] }), undefined);
-    }
-    assert.equal(server.requests.length, 0);
-  });
-
-  it("says of a semantic check that no judge is configured", async () => {
-    const ran = await dryRun(await store([parcel]), { assertions: [semantic] }, { editor: unjudged });
-    assert.deepEqual([ran?.result.outcome, ran?.result.checks[0]?.skipped], ["skipped", "no_judge"]);
-  });
-
   it("skips what the judge has not answered by the deadline, and says so", async () => {
     server.script = () => silence;
     const deadline = new AbortController();

@@ -12,13 +12,8 @@ import { deleteTestCase, updateTestCase } from "../../src/store/test-cases.ts";
 import { deleteTrace } from "../../src/store/traces/read.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/traces/make-write.ts";
 import {
-  askedOf,
   completion,
-  cutOff,
-  idsOf,
-  labelsOf,
   obliging,
-  raw,
   refusal,
   type Script,
   silence,
@@ -126,99 +121,20 @@ describe("a judge that answers", () => {
       ],
     );
   });
-
-  it("lets a test of which it is unsure run", async () => {
-    const { sender } = await makeAgent();
-    server.script = obliging({ label: () => "unsure" });
-    const { routing, results, tests } = await verdictOf(openHurried(), await claimed(sender));
-    assert.deepEqual([routing, results.length, tests[1]!.why], ["ok", 2, "scenario_unsure"]);
-  });
-
-  it("makes a test whose scenario does not match skipped, never failed", async () => {
-    const { sender } = await makeAgent();
-    server.script = obliging({ label: () => "no_match" });
-    const { verdict, results, tests } = await verdictOf(openHurried(), await claimed(sender));
-    assert.deepEqual(
-      results.map(({ outcome }) => outcome),
-      ["passed", "skipped"],
-    );
-    assert.deepEqual([verdict, tests[1]!.applied, tests[1]!.why], ["passed", false, "scenario_no_match"]);
-  });
-
-  it("fails a semantic check that it finds unmet", async () => {
-    const { sender } = await makeAgent();
-    server.script = obliging({ verdict: () => "not_met" });
-    const { verdict, results } = await verdictOf(openHurried(), await claimed(sender));
-    assert.equal(verdict, "failed");
-    assert.deepEqual(skippedOf(results[0]!), { plain: "passed", semantic: "failed" });
-  });
-
-  it("is asked once more for a test it left out, which then counts as routing unavailable", async () => {
-    const { sender } = await makeAgent();
-    await makeTestCase(db, sender.agentId, {
-      name: "left out",
-      passiveBehavior: "run_when_relevant",
-      scenario: "Something else.",
-    });
-    const routings: string[][] = [];
-    const answer = obliging();
-    server.script = (request, index) => {
-      const asked = askedOf(request);
-      if (asked.kind !== "route") return answer(request, index);
-      routings.push(asked.scenarios.map(({ scenario }) => scenario).toSorted((a, b) => a.localeCompare(b)));
-      const left = asked.scenarios.find(({ scenario }) => scenario === "Something else.")?.id;
-      return completion({ labels: labelsOf(request).filter(({ id }) => id !== left) });
-    };
-    const { routing, tests } = await verdictOf(openHurried(), await claimed(sender));
-    assert.deepEqual(routings, [["Something else.", "The user asks for a parcel."], ["Something else."]]);
-    assert.equal(routing, "ok");
-    assert.deepEqual(
-      tests.map(({ why }) => why),
-      ["always_run", "scenario_matched", "routing_unavailable"],
-    );
-  });
 });
 
 describe("a judge that does not answer", () => {
   const outages: [string, string, () => { judge: JudgeOf; script?: Script }][] = [
     ["that is not configured", "no_judge", () => ({ judge: openTestJudges(db, null).judgeOf })],
     [
-      "that is down",
-      "judge_unavailable",
-      () => ({ judge: openHurried({ url: "http://127.0.0.1:1/v1", concurrency: 1 }) }),
-    ],
-    [
-      "that is too slow",
-      "judge_unavailable",
-      () => ({ judge: openHurried({ timeoutMs: 100 }), script: () => silence }),
-    ],
-    [
       "that refuses with 500",
       "judge_unavailable",
       () => ({ judge: openHurried(), script: () => refusal(500) }),
     ],
-    ["that breaks off", "judge_unavailable", () => ({ judge: openHurried(), script: () => cutOff })],
     [
       "that talks nonsense",
       "judge_unusable",
       () => ({ judge: openHurried(), script: () => completion("I think it went rather well!") }),
-    ],
-    [
-      "that names other ids than were asked for",
-      "judge_unusable",
-      () => ({
-        judge: openHurried(),
-        script: () =>
-          completion({
-            labels: [{ id: "s99", why: "", label: "match" }],
-            verdicts: [{ id: "c99", evidence: "", reason: "Good.", verdict: "met" }],
-          }),
-      }),
-    ],
-    [
-      "that is no JSON API at all",
-      "judge_unusable",
-      () => ({ judge: openHurried(), script: () => raw(200, "text/html", "<p>Welcome</p>") }),
     ],
   ];
   for (const [name, why, open] of outages) {
@@ -238,60 +154,6 @@ describe("a judge that does not answer", () => {
       assert.deepEqual([routed.applied, routed.why], [false, "routing_unavailable"]);
     });
   }
-
-  it("leaves a test of semantic checks alone skipped, without a score", async () => {
-    const sender = await makeSender(db, { judged: false });
-    await makeTestCase(db, sender.agentId, { assertions: [{ type: "semantic", criteria: "Is polite." }] });
-    const judge = openTestJudges(db, null).judgeOf;
-    const { verdict, score } = await verdictOf(judge, await claimed(sender));
-    assert.deepEqual([verdict, score], ["skipped", null]);
-  });
-
-  it("is not asked where a threshold is not a number from 0 to 1: the check is skipped", async () => {
-    const sender = await makeSender(db, { judged: false });
-    for (const threshold of [1.5, -0.1, "high", null]) {
-      await makeTestCase(db, sender.agentId, {
-        threshold,
-        assertions: [{ id: "semantic", type: "semantic", criteria: "Is polite." }],
-      });
-    }
-    const { results } = await verdictOf(openHurried(), await claimed(sender));
-    assert.deepEqual(results.map(skippedOf), Array(4).fill({ semantic: "threshold" }));
-    assert.equal(server.requests.length, 0);
-  });
-});
-
-describe("routing", () => {
-  it("without user input is not asked for: conditional tests are not routed, Always-run tests run", async () => {
-    const { sender } = await makeAgent();
-    const { routing, results, tests } = await verdictOf(openHurried(), await claimed(sender, {}));
-    assert.equal(routing, "no_user_input");
-    assert.deepEqual(
-      results.map(({ name }) => name),
-      ["always"],
-    );
-    assert.deepEqual(
-      tests.map(({ why }) => why),
-      ["always_run", "no_user_input"],
-    );
-    assert.equal(server.requests.length, 1);
-  });
-
-  it("is not needed, and the judge not asked, where no test is conditional or semantic", async () => {
-    const sender = await makeSender(db);
-    const { routing, verdict } = await verdictOf(openHurried(), await claimed(sender));
-    assert.deepEqual([routing, verdict, server.requests.length], ["not_needed", "passed", 0]);
-  });
-
-  it("asks for all conditional tests of a trace at once", async () => {
-    const { sender } = await makeAgent();
-    for (const scenario of ["A refund.", "A complaint."]) {
-      await makeTestCase(db, sender.agentId, { passiveBehavior: "run_when_relevant", scenario });
-    }
-    await verdictOf(openHurried(), await claimed(sender));
-    const routings = server.requests.filter(request => askedOf(request).kind === "route");
-    assert.equal(idsOf(routings[0]!).length, 3);
-  });
 });
 
 describe("a run", () => {
@@ -311,23 +173,6 @@ describe("a run", () => {
       ["renamed", "added"],
     );
     assert.equal(results[0]!.checks.length, 1);
-  });
-
-  it("says of every test of the agent why it does not run", async () => {
-    const { sender } = await makeAgent();
-    await makeTestCase(db, sender.agentId, { status: "disabled" });
-    await makeTestCase(db, sender.agentId, { passiveBehavior: "manual_only" });
-    await makeTestCase(db, sender.agentId, { turns: [{ input: "One" }, { input: "Two" }] });
-    const { tests, results } = await verdictOf(openHurried(), await claimed(sender));
-    assert.deepEqual(
-      tests.slice(2).map(({ applied, why }) => [applied, why]),
-      [
-        [false, "disabled"],
-        [false, "manual_only"],
-        [false, "multi_turn"],
-      ],
-    );
-    assert.equal(results.length, 2);
   });
 
   it("whose trace was deleted ends quietly, and those beside it are judged", async () => {
