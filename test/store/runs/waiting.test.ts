@@ -300,15 +300,6 @@ describe("a run that waits", () => {
     assert.ok(ms > 50_000 && ms <= 60_000);
   });
 
-  it("is deleted with its trace", async () => {
-    const { traceId, runId } = await storeDueRun(db, sender);
-    const worker = makeWorker();
-    await worker.claim();
-    await worker.putAway(runId);
-    await deleteTrace(db, traceId);
-    assert.deepEqual([await findRun(db, runId), await countWaiting(db)], [undefined, 0]);
-  });
-
   it("is claimed immediately after being given back by a worker that resumed it, with its plan", async () => {
     const [runId] = await waitingRuns(1);
     const worker = makeWorker();

@@ -4,18 +4,9 @@ import { after, describe, it } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { claimRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
 import { placeOfRow } from "../../../src/store/scale/places.ts";
-import type { TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter, type WriterOptions } from "../../../src/store/traces/writer.ts";
 import { loadTrace } from "../../support/loaded-trace.ts";
-import {
-  canonicalWrite,
-  limits,
-  makeSender,
-  makeTestCase,
-  openTwice,
-  otlpId,
-  otlpWrite,
-} from "./make-write.ts";
+import { canonicalWrite, limits, makeSender, openTwice, otlpId, otlpWrite } from "./make-write.ts";
 
 const { db, other, close } = await openTwice();
 after(close);
@@ -130,30 +121,6 @@ describe("the due time of a canonical trace", () => {
 });
 
 describe("scheduling", () => {
-  it("adds no run for an agent without an eligible test", async () => {
-    const unjudged = await makeSender(db, { judged: false });
-    for (const fields of [
-      { status: "disabled" },
-      { passiveBehavior: "manual_only" },
-      { turns: [{ input: "One" }, { input: "Two" }] },
-    ]) {
-      await makeTestCase(db, unjudged.agentId, fields);
-    }
-    for (const write of [canonicalWrite(unjudged), otlpWrite(unjudged)]) {
-      const { traceId, evaluation } = await writer.write(write);
-      assert.equal(evaluation, "none");
-      assert.deepEqual(await statesOf(traceId), []);
-    }
-  });
-
-  it("adds one run for a test that runs when relevant", async () => {
-    const relevant = await makeSender(db, { judged: false });
-    await makeTestCase(db, relevant.agentId, { passiveBehavior: "run_when_relevant", scenario: "A parcel." });
-    const { traceId, evaluation } = await writer.write(otlpWrite(relevant));
-    assert.equal(evaluation, "scheduled");
-    assert.deepEqual(await statesOf(traceId), ["pending"]);
-  });
-
   it("adds no second run for a resent batch, nor for new content of known span ids", async () => {
     const externalId = newIdentity();
     const batch = { externalId, spans: ["a", "b"] };
@@ -187,31 +154,9 @@ describe("scheduling", () => {
     await writer.write(otlpWrite(sender, { externalId, spans: ["c"] }));
     assert.deepEqual(await statesOf(traceId), ["running", "pending"]);
   });
-
-  it("adds no run for a replaced trace", async () => {
-    const externalId = newIdentity();
-    const { traceId } = await writer.write(canonicalWrite(sender, { externalId, spans: ["a"] }));
-    await beginAll();
-    const again = await writer.write(canonicalWrite(sender, { externalId, spans: ["b", "c"] }));
-    assert.deepEqual([again.state, again.evaluation], ["replaced", "none"]);
-    assert.deepEqual(await statesOf(traceId), ["running"]);
-  });
 });
 
 describe("one identity on both paths", () => {
-  it("is replaced by the canonical path and keeps its trace id", async () => {
-    const externalId = newIdentity();
-    const { traceId } = await writer.write(otlpWrite(sender, { externalId, spans: ["a", "b"] }));
-    const again = await writer.write(canonicalWrite(sender, { externalId, spans: ["c"] }));
-    assert.deepEqual([again.traceId, again.state, again.revision], [traceId, "replaced", 2]);
-    const { trace } = await loaded(traceId);
-    assert.equal(trace.path, "canonical");
-    assert.deepEqual(
-      trace.spans.map(span => span.span_id),
-      ["c"],
-    );
-  });
-
   it("is merged by OTLP, and a new span schedules its evaluation", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(canonicalWrite(sender, { externalId, spans: ["root"] }));
@@ -256,16 +201,6 @@ describe("the limits of a merged trace", () => {
     return rows[0].batches;
   }
 
-  it("refuse a batch that exceeds the number of spans, and leave the trace unchanged", async () => {
-    const externalId = newIdentity();
-    const { traceId } = await send(externalId, "12345678");
-    assert.equal(await refusalOf(send(externalId, "abc")), "PAYLOAD_TOO_LARGE");
-    const { revision, trace } = await loaded(traceId);
-    assert.deepEqual([revision, trace.spans.length], [1, 8]);
-    assert.equal((await send(externalId, "ab")).state, "merged");
-    assert.equal((await spanIdsOf(traceId)).length, 10);
-  });
-
   it("count a span once, however often it is sent", async () => {
     const externalId = newIdentity();
     const { traceId } = await send(externalId, "12345");
@@ -294,15 +229,5 @@ describe("the limits of a merged trace", () => {
     );
     assert.deepEqual(outcomes, ["stored", "stored", "PAYLOAD_TOO_LARGE", "stored"]);
     assert.deepEqual(await spanIdsOf(traceId), letters("123456789a").map(otlpId));
-  });
-
-  it("refuse a batch that exceeds the number of bytes", async () => {
-    const externalId = newIdentity();
-    const first = otlpWrite(sender, { externalId, spans: ["a"] });
-    const tight = writerWith({ traceBytesMax: first.rawLength + 100 });
-    await tight.write(first);
-    const larger: TraceWrite = otlpWrite(sender, { externalId, spans: ["b"], text: "x".repeat(200) });
-    assert.equal(await refusalOf(tight.write(larger)), "PAYLOAD_TOO_LARGE");
-    assert.equal((await tight.write(otlpWrite(sender, { externalId, spans: ["a"] }))).state, "merged");
   });
 });
