@@ -1,4 +1,4 @@
-// Accounts in the database: their first project, what they own, and the secret that all processes share.
+// The secret that all processes share.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Database } from "../../../src/store/db.ts";
