@@ -157,8 +157,8 @@ export function encodeUsage(usage: ModelUsage[]): string {
   return rows.length === 0 ? "" : JSON.stringify(rows);
 }
 
-export function decodeUsage(stored: string | null): ModelUsage[] {
-  if (!stored) return [];
+export function decodeUsage(stored: string): ModelUsage[] {
+  if (stored === "") return [];
   return (JSON.parse(stored) as Stored[]).map(
     ([
       provider,

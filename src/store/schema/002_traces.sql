@@ -31,14 +31,14 @@ create table traces (
   -- Where privacy rules changed these two: JSON; null: nowhere.
   text_redactions text,
   -- At most 50 each, in the order of the spans.
-  tools text[],
-  models text[],
-  providers text[],
+  tools text[] not null default '{}',
+  models text[] not null default '{}',
+  providers text[] not null default '{}',
   -- The rules that redacted something; null: none did.
   redacted text[],
   -- What the models used, from which the cost is computed with the prices of the day: a JSON list of a list for each model,
   -- empty without calls (model/price/usage.ts).
-  usage text,
+  usage text not null default '',
   conversation_id text collate "C",
   user_id text collate "C",
   -- When the turn of the conversation began, in microseconds since 1970: the start of the trace, else its arrival. Null

@@ -66,7 +66,7 @@ export async function lockNamed(client: pg.PoolClient, traces: NamedTrace[]): Pr
       )
       select t.id, t.agent_id, named.otlp_trace_id, t.kind, t.revision, t.batch_count, t.batch_bytes,
         t.user_input is not null as has_input, t.response_text is not null as has_reply,
-        coalesce(t.tools, '{}') as tools, t.derived_revision <> t.revision as is_stale,
+        t.tools, t.derived_revision <> t.revision as is_stale,
         a.project_id, a.otlp_service_name, coalesce(t.content = 'forgotten', false) as is_forgotten,
         ${forgetAfter} as forget_after_s
       from named join traces t on t.id = named.id join agents a on a.id = t.agent_id

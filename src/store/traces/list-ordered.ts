@@ -132,7 +132,7 @@ function firstByCost(
     return known;
   };
   const found = pool.flatMap(({ id, usage, day }): Found[] =>
-    id === null ? [] : [{ id, value: costOfUsage(decodeUsage(usage), prices, dayOf(day)).knownUsd }],
+    id === null ? [] : [{ id, value: costOfUsage(decodeUsage(usage!), prices, dayOf(day)).knownUsd }],
   );
   const common = {
     reach,

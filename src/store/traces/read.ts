@@ -5,12 +5,7 @@ import type { Database } from "../db.ts";
 import { deleteLeftBatchesOf } from "../erasures/gone-identities.ts";
 import { partsOfRows, placeOf, placeOfRow, placesOfProject } from "../scale/places.ts";
 
-export type TraceRow = Omit<
-  TraceColumns,
-  "tools" | "models" | "providers" | "redacted" | "usage" | "startedAtUs"
-> & {
-  /** Null: not known yet. */
-  usage: string | null;
+export type TraceRow = Omit<TraceColumns, "tools" | "models" | "providers" | "redacted" | "startedAtUs"> & {
   /** Rules; null: nothing was redacted. */
   redacted: string[] | null;
   id: string;
