@@ -35,9 +35,9 @@ const { asked, files } = choose();
 const { wide } = asked;
 /**
  * Test files at a time: four keep two cores busy, since tests often wait for the database, a browser or a timer: with three,
- * a tenth of their time was idle. Wide tests start more processes each, and wait for downloads and timeouts.
+ * a tenth of their time was idle. Wide tests start more processes each.
  */
-const concurrency = wide ? 2 : 4;
+const concurrency = wide ? 3 : 4;
 /** Wide files that keep both cores busy all the time, or whose limits are times: nothing runs beside them. */
 const alone = /^test\/wide\/stress\/(?:fuzz|overload|torture)\.test\.ts$/;
 /** Timeout of a test, and of a file: see limit-duration.ts. Wide files download whole machines first. */

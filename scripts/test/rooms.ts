@@ -10,6 +10,12 @@ const componentLoader = join(root, "test", "support", "component", "register.ts"
 /** Rooms that would take minutes in one process, and how many processes they have. */
 const processesOf: Record<string, number> = { "test/flow": 8, "test/store": 2, "test/e2e/traces": 2 };
 
+/** Wide tests that take longest, so they start first: those that run whole rooms again, and those that set up many machines. */
+const longest = [
+  ...["cluster/citus-suites", "databases/debian-postgresql", "machines/machines", "machines/conditions"],
+  ...["cluster/citus-worker-away", "machines/package", "databases/svc-backup"],
+].map(name => `test/wide/${name}.test.ts`);
+
 /** The room whose files share a process; null for files that start processes or change their own. */
 function roomOf(file: string): string | null {
   if (isComponentTest(file)) return "components";
@@ -43,7 +49,9 @@ export function inRooms(files: string[], fewTests = false): string[] {
   const [browsers, short] = split(others, ({ members }) => needsBrowser(members[0]!));
   const long = browsers.flatMap((part, at) => [part, ...waiting.slice(at, at + 1)]);
   const ordered = [...long, ...waiting.slice(browsers.length), ...short];
-  return [...ordered.map(({ name, members }) => together(name, members)), ...alone];
+  const first = longest.filter(file => alone.includes(file));
+  const last = alone.filter(file => !longest.includes(file));
+  return [...first, ...ordered.map(({ name, members }) => together(name, members)), ...last];
 }
 
 type Part = { room: string; name: string; members: string[] };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 export const scratchPrefix = "onlooker-test-";
 
 const memory = "/dev/shm";
-/** `npm test` was seen to use 0.5 GB. Wide tests keep two machines at a time there as well, each with its packages and its database. */
+/** `npm test` was seen to use 0.5 GB. Wide tests keep three machines at a time there as well, each with its packages and its database. */
 const neededBytes = 8 * 2 ** 30;
 
 /**
