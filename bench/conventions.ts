@@ -1,44 +1,28 @@
 // What conventions add to ingestion, by the attributes that traces have: an agent without and one with all, in turns.
-import { allConventions } from "../src/model/conventions/conventions.ts";
-import { median, print, row } from "./figures.ts";
-import { makeProject } from "./project.ts";
-import { shapes } from "./shapes.ts";
-import type { Stand } from "./stand.ts";
+import { openAccount } from "./account.ts";
+import type { Given, Parts } from "./benchmark.ts";
+import { type Shape, shapes } from "./shapes.ts";
+import { costOf, openStand } from "./stand.ts";
 import type { Format } from "./traces.ts";
 
-export async function conventions(
-  stand: Stand,
-  { rounds, traces }: { rounds: number; traces: number },
-): Promise<void> {
-  const { service, url } = await stand.startService({ SVC_ROLES: "http" });
-  const agents = [
-    { serviceName: "none", chosen: [] },
-    { serviceName: "all", chosen: [allConventions] },
-  ];
-  const keys = new Map<string, string>();
-  for (const { serviceName, chosen } of agents) {
-    const made = await makeProject(stand.databaseUrl, { serviceName, tests: 0, conventions: chosen });
-    keys.set(serviceName, made.apiKey);
-  }
-  print("\nConventions of the agent, none and all: CPU µs a trace of service and PostgreSQL");
-  print(row(["", "none", "all", "ratio"]));
-  for (const shape of shapes) {
-    for (const format of ["json", "protobuf"] as Format[]) {
-      const costs = new Map(agents.map(({ serviceName }) => [serviceName, [] as number[]]));
-      // The first is the warm-up.
-      for (let round = 0; round <= rounds; round++) {
-        for (const { serviceName } of agents) {
-          const key = keys.get(serviceName)!;
-          const amount = { connections: 32, traces, seconds: 0, warmUpSeconds: 0 };
-          const input = { key, format, shape, serviceName, url: `${url}/public/traces`, ...amount };
-          const figures = await stand.drive(input, service);
-          const cost = ((figures.service + figures.postgres) / figures.traces) * 1e6;
-          if (round > 0) costs.get(serviceName)!.push(cost);
-        }
-      }
-      const [none, all] = [median(costs.get("none")!), median(costs.get("all")!)];
-      print(row([`${shape}, ${format}`, none.toFixed(0), all.toFixed(0), (all / none).toFixed(2)]));
-    }
-  }
-  await service.stop();
+export async function open(given: Given): Promise<Parts> {
+  const stand = await openStand(given);
+  const { service, url } = await stand.startService();
+  const account = await openAccount(stand.databaseUrl, url);
+  const none = await account.project({ serviceName: "none", agent: { conventions: [] } });
+  const all = await account.project({ serviceName: "all", agent: { conventions: ["*"] } });
+  const amount = { connections: 32, traces: Math.round(given.seconds * 500), seconds: 0, warmUpSeconds: 0 };
+  const measure = (shape: Shape, format: Format) => async () => {
+    const cost = async (key: string, serviceName: string) => {
+      const to = { key, format, shape, serviceName, url: `${url}/public/traces` };
+      return costOf(await stand.drive({ ...to, ...amount }, service));
+    };
+    const [without, withAll] = [await cost(none.apiKey, "none"), await cost(all.apiKey, "all")];
+    return {
+      [`${shape}, ${format}: none, µs a trace`]: without,
+      [`${shape}, ${format}: all, µs a trace`]: withAll,
+      [`${shape}, ${format}: all to none`]: withAll / without,
+    };
+  };
+  return shapes.flatMap(shape => [measure(shape, "json"), measure(shape, "protobuf")]);
 }

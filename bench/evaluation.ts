@@ -1,75 +1,79 @@
 // What evaluating 20 deterministic tests costs a trace, beside what its ingestion costs.
 import { setTimeout as sleep } from "node:timers/promises";
-import { print } from "./figures.ts";
+import { openAccount } from "./account.ts";
+import type { Given, Parts } from "./benchmark.ts";
 import { cpuSeconds, peakMb } from "./processes.ts";
-import { makeProject } from "./project.ts";
-import type { Stand } from "./stand.ts";
-
-const tests = 20;
+import { openStand, type Stand } from "./stand.ts";
 
 type Point = { runs: number; open: number; seconds: number; service: number; postgres: number };
 
-export async function evaluation(stand: Stand, { seconds }: { seconds: number }): Promise<void> {
-  const { agentId, apiKey } = await makeProject(stand.databaseUrl, { serviceName: "judged", tests });
+export async function open(given: Given): Promise<Parts> {
+  const stand = await openStand(given);
   const env = { SVC_DEBOUNCE_MS: "0", SVC_EVALUATORS: "1" };
-  const receiver = await stand.startService({ SVC_ROLES: "http", ...env });
-  const input = { key: apiKey, format: "protobuf", serviceName: "judged", connections: 32 } as const;
-  const to = { ...input, url: `${receiver.url}/public/traces`, warmUpSeconds: 0 };
-  // The first is the warm-up.
-  await stand.drive({ ...to, seconds: seconds / 2 }, receiver.service, "prepared");
-  const sent = await stand.drive({ ...to, seconds }, receiver.service, "prepared");
-  await receiver.service.stop();
+  const receiver = await stand.startService(env);
+  const account = await openAccount(stand.databaseUrl, receiver.url);
+  const { agentId, apiKey: key } = await account.project({ serviceName: "judged", tests: 20 });
+  const measure = async () => {
+    const to = {
+      key,
+      format: "protobuf",
+      serviceName: "judged",
+      url: `${receiver.url}/public/traces`,
+    } as const;
+    const traces = Math.round(given.seconds * 1_000);
+    const amount = { connections: 32, traces, seconds: 0, warmUpSeconds: 0 };
+    const sent = await stand.drive({ ...to, ...amount }, receiver.service);
+    const { service: worker } = await stand.startService({ ...env, SVC_ROLES: "worker" });
+    const { from, last } = await evaluated(stand, agentId, worker.pid);
+    const peak = peakMb(worker.pid);
+    await worker.stop();
+    const runs = last.runs - from.runs;
+    if (runs === 0) throw new Error("Too few traces to measure: set BENCH_SECONDS higher.");
+    const each = (what: "service" | "postgres") => ((last[what] - from[what]) / runs) * 1e6;
+    const evaluating = each("service") + each("postgres");
+    return {
+      "evaluation: service µs a trace": each("service"),
+      "evaluation: PostgreSQL µs a trace": each("postgres"),
+      "ingestion: service µs a trace": (sent.service / traces) * 1e6,
+      "ingestion: PostgreSQL µs a trace": (sent.postgres / traces) * 1e6,
+      "evaluation to ingestion": evaluating / (((sent.service + sent.postgres) / traces) * 1e6),
+      "traces/s by one thread": runs / (last.seconds - from.seconds),
+      "peak MB of the worker": peak,
+    };
+  };
+  return [measure];
+}
 
-  print(`\nEvaluation: ${tests} deterministic tests a trace`);
-  const { service: worker } = await stand.startService({ SVC_ROLES: "worker", ...env });
-  const { open: due } = await countRuns(stand, agentId);
+/** Waits until all are evaluated. The first third is not counted: starting the worker and compiling its code are in it. */
+async function evaluated(stand: Stand, agentId: string, pid: number): Promise<{ from: Point; last: Point }> {
+  const before = await countRuns(stand, agentId);
+  const due = before.open;
   let counted = 0;
-  const point = async (): Promise<Point> => ({
-    ...(await progress()),
-    seconds: performance.now() / 1000,
-    service: cpuSeconds(worker.pid),
-    postgres: stand.postgresSeconds(),
-  });
   // Reading all runs ten times a second would be a tenth of what PostgreSQL is seen to take.
   const progress = async () => {
     const { rows } = await stand.database.query<{ runs: number }>(
       "select coalesce(sum(runs), 0)::int as runs from agent_hours where agent_id = $1",
       [agentId],
     );
-    const { runs } = rows[0]!;
+    const runs = rows[0]!.runs - before.runs;
     const hasMoved = runs > counted && runs < due;
     counted = runs;
-    return hasMoved ? { runs, open: due - runs } : countRuns(stand, agentId);
+    if (hasMoved) return { runs, open: due - runs };
+    const all = await countRuns(stand, agentId);
+    return { runs: all.runs - before.runs, open: all.open };
   };
-  const first = await point();
-  // Starting the worker and compiling its code are in the first third.
-  let began: Point | undefined;
-  let last = first;
-  while (last.open > 0) {
+  let from: Point | undefined;
+  for (;;) {
     await sleep(100);
-    last = await point();
-    if (last.runs * 3 >= last.runs + last.open) began ??= last;
+    const last = {
+      ...(await progress()),
+      seconds: performance.now() / 1000,
+      service: cpuSeconds(pid),
+      postgres: stand.postgresSeconds(),
+    };
+    if (last.runs * 3 >= due) from ??= last;
+    if (last.open === 0) return { from: from!, last };
   }
-  const from = began!;
-  const runs = last.runs - from.runs;
-  if (runs === 0) throw new Error("Too few traces to measure: set BENCH_SECONDS higher.");
-  const each = (total: number, of: number) => (total / of) * 1e6;
-  const evaluating = {
-    service: each(last.service - from.service, runs),
-    postgres: each(last.postgres - from.postgres, runs),
-  };
-  const ingesting = { service: each(sent.service, sent.traces), postgres: each(sent.postgres, sent.traces) };
-  const rates = [evaluating, ingesting].map(({ service, postgres }) => 1e6 / (service + postgres));
-  const told = ({ service, postgres }: typeof evaluating) =>
-    `service ${service.toFixed(0)}, PostgreSQL ${postgres.toFixed(0)}`;
-  print(
-    `${(runs / (last.seconds - from.seconds)).toFixed(0)} traces/s by one thread (${runs} of ${last.runs}); peak RSS ${peakMb(worker.pid).toFixed(0)} MB`,
-  );
-  print(`CPU µs a trace: evaluation ${told(evaluating)}; ingestion ${told(ingesting)}`);
-  print(
-    `traces/s of one core: evaluation ${rates[0]!.toFixed(0)}, ingestion ${rates[1]!.toFixed(0)}, ratio ${(rates[0]! / rates[1]!).toFixed(2)}`,
-  );
-  await worker.stop();
 }
 
 async function countRuns({ database }: Stand, agentId: string): Promise<Pick<Point, "runs" | "open">> {

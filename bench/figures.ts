@@ -1,15 +1,11 @@
-// Medians and table rows of the benchmarks' output.
+// Medians and percentiles.
 
 export function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
-export function row(cells: string[]): string {
-  return cells
-    .map((cell, index) => (index === 0 ? cell.padEnd(26) : cell.padStart(Math.max(9, cell.length))))
-    .join(" ");
-}
-
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** NaN if there is none. */
+export function quantile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -32,29 +32,28 @@ const requests: Record<string, (into: Filled, round: number) => Sent> = {
 
 const spansOfBatch = 2;
 const warmUpRounds = 40;
+const rounds = 60;
 
-/** A service for each database. Yields the median of each request on each, in ms. */
-export async function* requestTimes(
-  filled: Filled[],
-  { rounds, startService }: { rounds: number; startService: Stand["startService"] },
-): AsyncGenerator<[name: string, ms: number[]]> {
-  const services = [];
-  for (const { url } of filled) services.push(await startService({ SVC_ROLES: "http", DATABASE_URL: url }));
+/** A service for each database. `times`: the median of a request on each, in ms. */
+export async function openRequests(filled: Filled[], { startService }: Stand) {
+  const urls: string[] = [];
+  for (const { url } of filled) urls.push((await startService({ DATABASE_URL: url })).url);
   const agent = new Agent({ keepAlive: true });
-  for (const [name, next] of Object.entries(requests)) {
-    const times = filled.map((): number[] => []);
-    for (let round = -warmUpRounds; round < rounds; round++) {
-      for (const [at, into] of filled.entries()) {
-        const sent = next(into, round + warmUpRounds);
-        const begun = performance.now();
-        await send({ ...sent, agent, into, url: services[at]!.url });
-        if (round >= 0) times[at]!.push(performance.now() - begun);
+  return Object.entries(requests).map(([what, next]) => ({
+    what,
+    async times(): Promise<number[]> {
+      const times = filled.map((): number[] => []);
+      for (let round = -warmUpRounds; round < rounds; round++) {
+        for (const [at, into] of filled.entries()) {
+          const sent = next(into, round + warmUpRounds);
+          const begun = performance.now();
+          await send({ ...sent, agent, into, url: urls[at]! });
+          if (round >= 0) times[at]!.push(performance.now() - begun);
+        }
       }
-    }
-    yield [name, times.map(median)];
-  }
-  agent.destroy();
-  for (const { service } of services) await service.stop();
+      return times.map(median);
+    },
+  }));
 }
 
 function post(serviceName: string, traceId: string, spans: number = spansPerTrace): Sent {

@@ -1,5 +1,5 @@
-// npm run bench -- growth: what costs more when ten million traces are stored than when ten thousand are, or in more ranges.
-// The databases are loaded by COPY and measured in turns, so that changes in the machine's speed affect all. Linux only.
+// What costs more when ten million traces are stored than when ten thousand are, or in more ranges: requests, and statements of
+// the store. The databases are loaded by COPY and measured in turns, so that changes in the machine's speed affect all. Linux only.
 import { readFileSync } from "node:fs";
 import { newest } from "../src/store/listing.ts";
 import { newId } from "../src/store/new-id.ts";
@@ -12,58 +12,67 @@ import { findTrace } from "../src/store/traces/read.ts";
 import { expireTraces } from "../src/store/traces/retention.ts";
 import { updateTraces } from "../src/store/traces/update.ts";
 import { limits, otlpWrite } from "../test/store/traces/make-write.ts";
+import type { Figures, Given, Parts } from "./benchmark.ts";
 import { median } from "./figures.ts";
 import { agentCount, anyTrace, dayMs, type Filled, fill, newTrace, type Variant } from "./growth-fill.ts";
-import { requestTimes } from "./growth-requests.ts";
-import type { Stand } from "./stand.ts";
+import { openRequests } from "./growth-requests.ts";
+import { openStand } from "./stand.ts";
+
+const rounds = 15;
 
 /** Traces in a flush, a merge and a deletion. */
 const atOnce = { insert: 64, merge: 16, claim: 16, expire: 16 };
 
-/** In a database for each variant. What each takes is compared with the first one. */
-export async function growthTimes(
-  { database: admin, databaseUrl: url, startService }: Stand,
-  { variants, rounds, print }: { variants: Variant[]; rounds: number; print: (line: string) => void },
-): Promise<void> {
+/** With `--ranges 0,1,9`: databases of the same size, whose batches are in so many ranges. `--traces`: how many there are. */
+export async function open(given: Given): Promise<Parts> {
+  const option = (name: string) => given.args[given.args.indexOf(name) + 1 || Infinity];
+  const large = Number(option("--traces") ?? (given.isCompared ? 100_000 : 10_000_000));
+  const variants: Variant[] =
+    option("--ranges")
+      ?.split(",")
+      .map(ranges => ({ traces: large, ranges: Number(ranges) })) ??
+    [10_000, large].map(traces => ({ traces, ranges: 9 }));
+  const stand = await openStand(given);
   const filled: Filled[] = [];
   for (const variant of variants) {
     const begun = performance.now();
-    filled.push(await fill(admin, url, variant));
-    print(`${nameOf(variant)} loaded in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+    const into = await fill(stand.database, stand.databaseUrl, variant);
+    given.onClose(() => into.db.close());
+    filled.push(into);
+    console.log(`${nameOf(variant)} loaded in ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
   }
   const names = variants.map(nameOf);
-  // Before some traces are deleted.
-  print(row("requests, medians: ms", [...names, "  to the first"]));
-  for await (const [name, ms] of requestTimes(filled, { rounds: 5 * rounds, startService })) {
-    const ratios = ms.map(one => (one / ms[0]!).toFixed(2)).join(" ");
-    print(row(name, [...ms.map(one => one.toFixed(2)), `  ${ratios}`]));
-  }
-  const meters = await Promise.all(filled.map(meter));
-  print(row("medians: ms, µs of CPU", [...names, ...names, "  CPU to the first"]));
-  for (const [name, work] of Object.entries(works)) {
-    const times = variants.map(() => ({ ms: [] as number[], cpu: [] as number[] }));
+  const requests = await openRequests(filled, stand);
+  const told = (what: string, unit: string, values: number[]): Figures =>
+    Object.fromEntries(
+      values.flatMap((value, at) => [
+        [`${what}, ${names[at]}: ${unit}`, value],
+        ...(at > 0 ? [[`${what}, ${names[at]} to ${names[0]}`, value / values[0]!]] : []),
+      ]),
+    );
+  const statements = Object.entries(works).map(([what, work]) => async () => {
+    const meters = await Promise.all(filled.map(meter));
+    const cpu = filled.map((): number[] => []);
     for (let round = -3; round < rounds; round++) {
       for (const [at, into] of filled.entries()) {
         const run = await work(into, round + 3);
-        const cpu = meters[at]!();
-        const begun = performance.now();
+        const begun = meters[at]!();
         await run();
         // The first rounds make plans and read what is cached afterwards.
-        if (round < 0) continue;
-        times[at]!.ms.push(performance.now() - begun);
-        times[at]!.cpu.push(meters[at]!() - cpu);
+        if (round >= 0) cpu[at]!.push(meters[at]!() - begun);
       }
     }
-    const cpu = times.map(one => median(one.cpu));
-    print(
-      row(name, [
-        ...times.map(one => median(one.ms).toFixed(2)),
-        ...cpu.map(us => us.toFixed(0)),
-        `  ${cpu.map(us => (us / cpu[0]!).toFixed(2)).join(" ")}`,
-      ]),
-    );
-  }
-  for (const { db } of filled) await db.close();
+    return told(what, "µs of CPU", cpu.map(median));
+  });
+  // Before some traces are deleted.
+  return [
+    ...requests.map(
+      ({ what, times }) =>
+        async () =>
+          told(what, "ms", await times()),
+    ),
+    ...statements,
+  ];
 }
 
 const nameOf = ({ traces, ranges }: Variant) => `${traces} in ${ranges}`;
@@ -124,8 +133,4 @@ async function meter({ db }: Filled): Promise<() => number> {
   const { rows } = await db.pool.query<{ pid: number }>("select pg_backend_pid() as pid");
   const path = `/proc/${rows[0]!.pid}/schedstat`;
   return () => Number(readFileSync(path, "latin1").split(" ")[0]) / 1000;
-}
-
-function row(name: string, cells: string[]): string {
-  return name.padEnd(34) + cells.map(cell => cell.padStart(16)).join("");
 }

@@ -1,79 +1,80 @@
-// What ingestion costs and how long it takes, beside a baseline server that stores nothing, in turns: with OpenTelemetry's
-// exporter and with prepared bodies, at full load and at half of it.
+// What ingestion costs and how long it takes, beside a baseline server that stores nothing: with prepared bodies at full load
+// and at half of it, with OpenTelemetry's exporter, and the batches of a long trace.
+import { Agent } from "node:http";
+import { openAccount } from "./account.ts";
+import type { Figures, Given, Parts } from "./benchmark.ts";
 import type { DriverInput } from "./driver.ts";
-import { median, print, row } from "./figures.ts";
+import { median } from "./figures.ts";
+import { post } from "./post.ts";
 import { peakMb } from "./processes.ts";
-import { makeProject } from "./project.ts";
-import { spansPerTrace } from "./shapes.ts";
-import type { Figures, Stand } from "./stand.ts";
-import type { Format } from "./traces.ts";
+import { type Driven, openStand } from "./stand.ts";
+import { contentTypes, encode, type Format, newTraceId, spanMaker } from "./traces.ts";
 
-const warmUpSeconds = 2;
-
-/** Alternates between baseline and service, so that changes in the machine's speed affect both. */
-export async function ingestion(stand: Stand, { seconds, rounds }: { seconds: number; rounds: number }) {
+/** Every trace has 12 spans in 27 KB and is new; 32 connections are open. */
+export async function open(given: Given): Promise<Parts> {
+  const stand = await openStand(given);
   const baseline = stand.startProgram("./baseline.ts", []);
   const { url: baselineUrl } = JSON.parse(await baseline.nextLine()) as { url: string };
-  const { service, url } = await stand.startService({ SVC_ROLES: "http" });
-  const { apiKey: key } = await makeProject(stand.databaseUrl, { serviceName: "bench", tests: 0 });
-  const [toService, toBaseline] = [`${url}/public/traces`, baselineUrl];
-
-  print("Ingestion: 12 spans, 27 KB a trace, 32 connections, every trace new");
-  const heads = ["traces/s", "spans/s", "MB/s", "p50 ms", "p99 ms", "CPU µs a trace: service", "postgres"];
-  print(row(["", ...heads, "driver"]));
-  for (const driver of ["exporter", "prepared"] as const) {
-    for (const format of ["json", "protobuf"] as Format[]) {
-      const input = { key, format, serviceName: "bench", connections: 32, seconds, warmUpSeconds };
-      const send = async (url: string, more: Partial<DriverInput> = {}) => {
-        if (url === toService) await stand.database.query("checkpoint");
-        return stand.drive({ ...input, url, ...more }, url === toService ? service : baseline, driver);
-      };
-      const baselines: Figures[] = [];
-      const services: Figures[] = [];
-      const halves: Figures[] = [];
-      // Warm-up.
-      await send(toService);
-      for (let round = 0; round < rounds; round++) {
-        baselines.push(await send(toBaseline));
-        const full = await send(toService);
-        services.push(full);
-        // The exporter sends when it is asked to, so only prepared bodies come at a steady rate.
-        const perSecond = full.traces / full.seconds / 2;
-        if (driver === "prepared") halves.push(await send(toService, { perSecond }));
-      }
-      const ratios = services.map((figures, round) => figures.traces / baselines[round]!.traces);
-      print(figuresRow(`baseline, ${format}, ${driver}`, middle(baselines)));
-      print(figuresRow(`service, ${format}, ${driver}`, middle(services)));
-      if (halves.length > 0) print(figuresRow("  at half of its rate", middle(halves)));
-      print(
-        `ratio to the baseline: ${ratios.map(ratio => ratio.toFixed(2)).join(" ")}, median ${median(ratios).toFixed(2)}`,
-      );
+  const { service, url } = await stand.startService();
+  const { apiKey: key } = await (await openAccount(stand.databaseUrl, url)).project({ serviceName: "bench" });
+  const to = `${url}/public/traces`;
+  const load = (driver: "prepared" | "exporter", format: Format) => async () => {
+    const input = { key, format, serviceName: "bench", connections: 32, warmUpSeconds: 0 };
+    const send = (more: Partial<DriverInput> & { url: string }, server = service) =>
+      stand.drive({ ...input, seconds: given.seconds, ...more }, server, driver);
+    const bare = await send({ url: baselineUrl }, baseline);
+    const full = await send({ url: to });
+    const figures = figuresOf(`${format}, ${driver}`, full);
+    figures[`${format}, ${driver}: traces/s to the baseline's`] = full.traces / bare.traces;
+    // The exporter sends when it is asked to, so only prepared bodies come at a steady rate.
+    if (driver === "prepared") {
+      const half = await send({ url: to, perSecond: Math.max(1, full.traces / full.seconds / 2) });
+      figures[`${format}, half of that rate: p99 ms`] = half.p99Ms;
     }
+    return figures;
+  };
+  return [
+    load("prepared", "json"),
+    load("prepared", "protobuf"),
+    load("exporter", "json"),
+    load("exporter", "protobuf"),
+    async () => ({
+      "a batch in a trace of 500, to one of 10": await longTrace(to, key),
+      "peak MB of the service": peakMb(service.pid),
+    }),
+  ];
+}
+
+function figuresOf(name: string, { traces, seconds, service, postgres, p50Ms, p99Ms }: Driven): Figures {
+  return {
+    [`${name}: service µs a trace`]: (service / traces) * 1e6,
+    [`${name}: PostgreSQL µs a trace`]: (postgres / traces) * 1e6,
+    [`${name}: traces/s`]: traces / seconds,
+    [`${name}: p50 ms`]: p50Ms,
+    [`${name}: p99 ms`]: p99Ms,
+  };
+}
+
+/** The last batches of a long trace against those of short ones, in turns: median times. */
+async function longTrace(url: string, key: string): Promise<number> {
+  const [batches, ofShort, spans] = [500, 10, 20];
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const make = spanMaker("bench");
+  const send = async (traceId: string, batch: number) => {
+    const body = encode("protobuf", make(traceId, batch * spans, (batch + 1) * spans));
+    const headers = { "x-api-key": key, "content-type": contentTypes.protobuf };
+    const begun = performance.now();
+    const status = await post(url, { agent, headers, body });
+    if (status !== 200) throw new Error(`A batch was answered with ${status}.`);
+    return performance.now() - begun;
+  };
+  const [short, long]: [number[], number[]] = [[], []];
+  const longId = newTraceId();
+  for (let batch = 0; batch < batches; batch += ofShort) {
+    const shortId = newTraceId();
+    for (let at = 0; at < ofShort; at++) long.push(await send(longId, batch + at));
+    for (let at = 0; at < ofShort; at++) short.push(await send(shortId, at));
   }
-  print(`peak RSS of the service: ${peakMb(service.pid).toFixed(0)} MB`);
-  await service.stop();
-  await baseline.stop();
-}
-
-function figuresRow(name: string, figures: Figures): string {
-  const { traces, bytes, seconds, p50Ms, p99Ms } = figures;
-  // CPU time includes the warm-up.
-  const share = seconds / (seconds + warmUpSeconds);
-  const each = (cpu: number) => (((cpu * share) / traces) * 1e6).toFixed(0);
-  return row([
-    name,
-    (traces / seconds).toFixed(0),
-    ((traces * spansPerTrace) / seconds).toFixed(0),
-    (bytes / seconds / 1e6).toFixed(1),
-    p50Ms.toFixed(1),
-    p99Ms.toFixed(1),
-    each(figures.service),
-    each(figures.postgres),
-    each(figures.driver),
-  ]);
-}
-
-/** The round with the median number of traces. */
-function middle(figures: Figures[]): Figures {
-  return figures.toSorted((a, b) => a.traces - b.traces)[Math.floor(figures.length / 2)]!;
+  agent.destroy();
+  return median(long.slice(-batches / 2)) / median(short);
 }

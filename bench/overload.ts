@@ -4,10 +4,10 @@ import { Agent } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
+import { openAccount } from "./account.ts";
 import { post } from "./post.ts";
 import type { Probed } from "./probe.ts";
 import { peakMb, start } from "./processes.ts";
-import { makeProject } from "./project.ts";
 
 export type OverloadOptions = {
   databaseUrl: string;
@@ -39,8 +39,9 @@ export async function measureOverload(
   { databaseUrl, url, pid, seconds, loads = hostileLoads }: OverloadOptions,
   onLoad: (result: Overloaded) => void = () => {},
 ): Promise<Overloaded[]> {
-  const made = await makeProject(databaseUrl, { serviceName: `hostile-${crypto.randomUUID()}`, tests: 0 });
-  const calm = await makeProject(databaseUrl, { serviceName: `healthy-${crypto.randomUUID()}`, tests: 0 });
+  const account = await openAccount(databaseUrl, url);
+  const made = await account.project({ serviceName: "hostile" });
+  const calm = await account.project({ serviceName: "healthy" });
   const to = `${url}/public/traces`;
   const sender = { key: made.apiKey, agentId: made.agentId, url: to };
   const floor = start("./overload-floor.ts", [databaseUrl]);

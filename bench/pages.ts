@@ -1,40 +1,39 @@
-// npm run bench -- pages: measures paint and input latency of the dashboard's screens, with the CPU slowed four times.
+// Paint and input latency of the dashboard's screens, with the CPU slowed four times.
 import type pg from "pg";
 import { type CDPSession, chromium, type Page } from "playwright-core";
 import { buildWhenNeeded } from "../scripts/build.ts";
 import { findBrowser } from "../test/support/chromium.ts";
-import { fill } from "./lists.ts";
+import { type Account, openAccount, sendTrace } from "./account.ts";
+import type { Given, Parts } from "./benchmark.ts";
+import { fill, tracesOf } from "./fill-traces.ts";
+import { openStand } from "./stand.ts";
 
 const slowedTimes = 4;
 const presses = 10;
 
-export type PagesInput = { database: pg.Client; url: string; traces: number };
-
-/** Returns lines to print. `url`: a service on this database. */
-export async function pageTimes({ database, url, traces }: PagesInput): Promise<string[]> {
+export async function open(given: Given): Promise<Parts> {
   const browserOptions = findBrowser();
   await buildWhenNeeded();
+  const stand = await openStand(given);
+  const env = { SVC_ROLES: "http,worker", SVC_DEBOUNCE_MS: "0", SVC_DATA_DIR: stand.dataDir };
+  const { url } = await stand.startService(env);
+  const account = await openAccount(stand.databaseUrl, url);
+  const screens = await settle(stand.database, { account, url, traces: tracesOf(given, 20_000) });
   const browser = await chromium.launch(browserOptions);
-  try {
-    const context = await browser.newContext({ baseURL: url, viewport: { width: 1440, height: 900 } });
-    const page = await context.newPage();
-    const paths = await settle(page, { database, url, traces });
-    const devtools = await context.newCDPSession(page);
-    const lines = [
-      `Pages among ${traces} traces, with the CPU slowed ${slowedTimes} times`,
-      row("", ["paint ms", "input ms", "elements"]),
-    ];
-    for (const screen of paths) {
-      const times: Measured[] = [];
-      for (let round = 0; round < 3; round++) times.push(await measure(page, devtools, screen));
-      const { paintedMs, answersMs, elements } = times.toSorted((a, b) => a.paintedMs - b.paintedMs)[1]!;
-      const answers = answersMs === undefined ? "" : answersMs.toFixed(0);
-      lines.push(row(screen.name, [paintedMs.toFixed(0), answers, String(elements)]));
-    }
-    return lines;
-  } finally {
-    await browser.close();
-  }
+  given.onClose(() => browser.close());
+  const context = await browser.newContext({ baseURL: url, viewport: { width: 1440, height: 900 } });
+  const [name, ...value] = account.cookie.split("=") as [string, ...string[]];
+  await context.addCookies([{ name, value: value.join("="), url }]);
+  const page = await context.newPage();
+  const devtools = await context.newCDPSession(page);
+  return screens.map(screen => async () => {
+    const { paintedMs, answersMs, elements } = await measure(page, devtools, screen);
+    return {
+      [`${screen.name}: paint ms`]: paintedMs,
+      ...(answersMs !== undefined && { [`${screen.name}: input ms`]: answersMs }),
+      [`${screen.name}: elements`]: elements,
+    };
+  });
 }
 
 type Measured = { paintedMs: number; answersMs: number | undefined; elements: number };
@@ -69,25 +68,19 @@ async function measure(page: Page, devtools: CDPSession, { path, key, field }: S
 /** `key` is pressed in the field of the label `field`, or on the page. */
 type Screen = { name: string; path: string; key?: string; field?: string };
 
-/** Signs up, creates an agent with all traces, a long one and a large one, and returns the screens to open. */
-async function settle(page: Page, { database, url, traces }: PagesInput): Promise<Screen[]> {
-  const account = { name: "Bench", email: "pages@bench.invalid", password: "long enough to pass" };
-  await post(page, "/api/auth/sign-up/email", account);
-  await database.query("update accounts set email_verified = true where email = $1", [account.email]);
-  await post(page, "/api/auth/sign-in/email", account);
-  const projectId = (await (await page.request.get("/api/projects")).json()).items[0].id as string;
-  const agent = await post(page, `/api/projects/${projectId}/agents`, { name: "Pages", type: "http_api" });
-  const made = await post(page, `/api/projects/${projectId}/keys`, { name: "Pages", access: "full" });
-  const tests: { id: string }[] = [];
-  for (let at = 0; at < 20; at++) tests.push(await post(page, `/api/agents/${agent.id}/tests`, testCase(at)));
-  const many = await post(page, `/api/agents/${agent.id}/tests`, testCase(20, 100));
-  const [dense, rare] = tests.map(test => test.id) as [string, string];
-  await fill(database, { agentId: agent.id, dense, rare, traces });
-  await fillHours(database, agent.id);
-  const sent = (spans: unknown[]) => send(url, made.key, { platformId: agent.id, spans });
+type Settling = { account: Account; url: string; traces: number };
+
+/** Makes an agent with all traces, a long one and a large one, and returns the screens to open. */
+async function settle(database: pg.Client, { account, url, traces }: Settling): Promise<Screen[]> {
+  const { projectId, agentId, apiKey } = await account.project({ serviceName: "pages", tests: 20 });
+  const { items } = await account.send("GET", `/api/agents/${agentId}/tests`);
+  const [dense, rare] = (items as { id: string }[]).map(test => test.id) as [string, string];
+  const many = await account.send("POST", `/api/agents/${agentId}/tests`, testOf(100));
+  await fill(database, { agentId, dense, rare, traces });
+  const sent = (spans: unknown[]) => sendTrace(url, apiKey, { platformId: agentId, spans });
   const long = await sent(Array.from({ length: 10_000 }, (_, at) => span(at, "short")));
   const large = await sent(Array.from({ length: 30 }, (_, at) => span(at, "x".repeat(980_000))));
-  const own = `/projects/${projectId}/agents/${agent.id}`;
+  const own = `/projects/${projectId}/agents/${agentId}`;
   return [
     { name: "agents", path: `/projects/${projectId}/agents` },
     { name: "traces", path: `${own}/traces`, key: "j" },
@@ -104,22 +97,6 @@ async function settle(page: Page, { database, url, traces }: PagesInput): Promis
     { name: "ingestion log", path: `/projects/${projectId}/ingestion` },
     { name: "keys", path: `/projects/${projectId}/keys` },
   ];
-}
-
-async function post(page: Page, path: string, data: unknown) {
-  const answer = await page.request.post(path, { data });
-  if (!answer.ok()) throw new Error(`${path} answered ${answer.status()}: ${await answer.text()}`);
-  return answer.json();
-}
-
-async function send(url: string, key: string, body: unknown): Promise<string> {
-  const answer = await fetch(`${url}/public/traces`, {
-    method: "POST",
-    headers: { "x-api-key": key, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`a trace was answered ${answer.status}: ${await answer.text()}`);
-  return ((await answer.json()) as { traceId: string }).traceId;
 }
 
 const begunNanos = BigInt(Date.now()) * 1_000_000n;
@@ -139,24 +116,8 @@ function span(at: number, content: string) {
   };
 }
 
-function testCase(at: number, checks = 1) {
+function testOf(checks: number) {
   const assertions = Array.from({ length: checks }, () => ({ type: "http_status", expected_status: "2xx" }));
   const turns = [{ input: "Where is my order?" }];
-  return { name: `Test ${at}`, status: "active", passiveBehavior: "always_run", turns, assertions };
-}
-
-/** Inserts the hourly counts that the runs would have produced. */
-async function fillHours(database: pg.Client, agentId: string): Promise<void> {
-  await database.query(
-    `insert into agent_hours
-    select agent_id, date_trunc('hour', created_at, 'UTC'), count(*), count(*) filter (where verdict = 'passed'), 0, 0,
-      count(*) filter (where verdict = 'missing_instrumentation'), 0, count(*) * 450, count(*) * 150,
-      array[0, 0, 0, count(*)::int]
-    from runs where agent_id = $1 group by 1, 2`,
-    [agentId],
-  );
-}
-
-function row(name: string, cells: string[]): string {
-  return name.padEnd(28) + cells.map(cell => cell.padStart(12)).join("");
+  return { name: "Many assertions", status: "active", passiveBehavior: "always_run", turns, assertions };
 }

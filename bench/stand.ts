@@ -4,12 +4,12 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { openEmbedded } from "../src/embedded/database.ts";
+import type { Given } from "./benchmark.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
-import { print } from "./figures.ts";
 import { type Child, cpuSecondsOfTree, start } from "./processes.ts";
 
 /** CPU seconds of the service, PostgreSQL and the driver. */
-export type Figures = DriverOutput & { service: number; postgres: number; driver: number };
+export type Driven = DriverOutput & { service: number; postgres: number; driver: number };
 
 export type Started = { service: Child; url: string };
 
@@ -20,16 +20,16 @@ export type Stand = {
   database: pg.Client;
   /** Starts another program of this folder, which ends with the stand. */
   startProgram(script: string, args: string[]): Child;
-  /** One HTTP process, unless `env` says otherwise. `root`: the checkout whose service it is, with the flags of its launcher. */
-  startService(env: Record<string, string>, root?: string): Promise<Started>;
-  /** `driver`: "exporter" is OpenTelemetry's own; "prepared" takes less CPU. Throws if a request fails. */
-  drive(input: DriverInput, server: Child, driver?: "exporter" | "prepared"): Promise<Figures>;
+  /** One HTTP process, unless `env` says otherwise, with the flags of its launcher. */
+  startService(env?: Record<string, string>): Promise<Started>;
+  /** `driver`: "exporter" is OpenTelemetry's own; "prepared", the default, takes less CPU. Throws if a request fails. */
+  drive(input: DriverInput, server: Child, driver?: "exporter" | "prepared"): Promise<Driven>;
   /** CPU seconds of PostgreSQL so far. */
   postgresSeconds(): number;
-  close(): Promise<void>;
 };
 
-export async function openStand(): Promise<Stand> {
+/** Closed with the benchmark. */
+export async function openStand({ onClose }: Given): Promise<Stand> {
   const dataDir = await mkdtemp(join(process.env["BENCH_DIR"] ?? "/var/tmp", "onlooker-bench-"));
   // If this process is root, PostgreSQL runs as another user, which must be able to enter the folder.
   await chmod(dataDir, 0o711);
@@ -47,9 +47,9 @@ export async function openStand(): Promise<Stand> {
     return child;
   };
 
-  const startService: Stand["startService"] = async (env, root = join(import.meta.dirname, "..")) => {
-    const own = { DATABASE_URL: embedded.url, PORT: "0", SVC_HTTP_PROCESSES: "1" };
-    const service = start(`file://${root}/src/main.ts`, [], { ...own, ...env }, await heapFlagsOf(root));
+  const startService: Stand["startService"] = async (env = {}) => {
+    const own = { DATABASE_URL: embedded.url, PORT: "0", SVC_HTTP_PROCESSES: "1", SVC_ROLES: "http" };
+    const service = start("../src/main.ts", [], { ...own, ...env }, await heapFlags());
     children.push(service);
     for (;;) {
       const { url } = JSON.parse(await service.nextLine()) as { url?: string };
@@ -57,7 +57,8 @@ export async function openStand(): Promise<Stand> {
     }
   };
 
-  const drive: Stand["drive"] = async (input, server, driver = "exporter") => {
+  const drive: Stand["drive"] = async (input, server, driver = "prepared") => {
+    await database.query("checkpoint");
     const before = { service: cpuSecondsOfTree(server.pid), postgres: cpuSecondsOfTree(postmaster) };
     const script = driver === "exporter" ? "./driver.ts" : "./prepared-driver.ts";
     const process = start(script, [JSON.stringify(input)]);
@@ -73,16 +74,21 @@ export async function openStand(): Promise<Stand> {
     return figures;
   };
 
+  onClose(async () => {
+    await Promise.all(children.map(child => child.stop()));
+    await database.end();
+    await embedded.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
   return {
     ...{ dataDir, databaseUrl: embedded.url, database, startProgram, startService, drive },
     postgresSeconds: () => cpuSecondsOfTree(postmaster),
-    async close() {
-      await Promise.all(children.map(child => child.stop()));
-      await database.end();
-      await embedded.stop();
-      await rm(dataDir, { recursive: true, force: true });
-    },
   };
+}
+
+/** CPU of the service and PostgreSQL for each trace, in µs. */
+export function costOf({ service, postgres, traces }: Driven): number {
+  return ((service + postgres) / traces) * 1e6;
 }
 
 /**
@@ -99,15 +105,15 @@ async function createWalFiles(database: pg.Client): Promise<void> {
   await database.query("checkpoint");
 }
 
-async function heapFlagsOf(root: string): Promise<string[]> {
-  const module = join(root, "scripts/launch/heap.mjs");
+async function heapFlags(): Promise<string[]> {
+  const module = join(import.meta.dirname, "../scripts/launch/heap.mjs");
   return existsSync(module) ? (await import(module)).heapFlags(process.execPath) : [];
 }
 
 function quietLog() {
   return {
     info: () => {},
-    warn: (_: unknown, message?: string) => print(message ?? ""),
+    warn: (_: unknown, message = "") => console.warn(message),
     error: console.error,
   };
 }

@@ -58,6 +58,12 @@ export const hostile: Record<string, (size: number) => string> = {
   "nearly own rules": size => fill("abc 123@ abc 123# ", size),
 };
 
+/** Twenty own rules that nearly match in many places. */
+export const nearlyOwnRules = Array.from({ length: 20 }, (_, at) => ({
+  name: `own-${at}`,
+  pattern: `[a-z@0-9 ]{8,20}#${at}[A-Z]{2}`,
+}));
+
 /** Prose in 15 languages. */
 export function proseOf(size: number): string {
   const all = Object.values(sentences).flatMap(kinds => Object.values(kinds).flat());

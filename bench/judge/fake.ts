@@ -1,5 +1,5 @@
 // A fake judge that answers immediately, for measuring everything except the time of the model.
-import { startJudgeServer } from "../test/support/judge-server.ts";
+import { startJudgeServer } from "../../test/support/judge-server.ts";
 
 const server = await startJudgeServer();
 process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);

@@ -1,22 +1,22 @@
 // Overhead of the judge pipeline: traces judged in full, alternating with the same HTTP requests made directly.
 import { randomBytes, randomUUID } from "node:crypto";
 import pino from "pino";
-import { earlierMessages, materialFor } from "../src/evaluate/material.ts";
-import { TraceView } from "../src/evaluate/trace-view.ts";
-import { Judges } from "../src/judge.ts";
-import type { JudgeConnection } from "../src/model/judge/call.ts";
-import type { SemanticQuestion } from "../src/model/judge/judge.ts";
-import type { Material } from "../src/model/judge/material.ts";
-import { derive } from "../src/model/trace/derive.ts";
-import type { MergedTrace, Span } from "../src/model/trace/trace.ts";
-import { openJudgeClient } from "../src/remote/judge/client.ts";
-import { openDatabase } from "../src/store/db.ts";
-import { openVault } from "../src/store/secrets/vault.ts";
+import { earlierMessages, materialFor } from "../../src/evaluate/material.ts";
+import { TraceView } from "../../src/evaluate/trace-view.ts";
+import { Judges } from "../../src/judge.ts";
+import type { JudgeConnection } from "../../src/model/judge/call.ts";
+import type { SemanticQuestion } from "../../src/model/judge/judge.ts";
+import type { Material } from "../../src/model/judge/material.ts";
+import { derive } from "../../src/model/trace/derive.ts";
+import type { MergedTrace, Span } from "../../src/model/trace/trace.ts";
+import { openJudgeClient } from "../../src/remote/judge/client.ts";
+import { openDatabase } from "../../src/store/db.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
 
-export const judgedTests = 20;
-export const judgedChecks = 6;
+const judgedTests = 20;
+const judgedChecks = 6;
 
-export type JudgingFigures = {
+type JudgingFigures = {
   /** Ms per trace: the first evaluation, its bare requests, and a second evaluation from the cache. */
   judged: number[];
   bare: number[];
@@ -26,15 +26,19 @@ export type JudgingFigures = {
 
 type Sent = { url: string; init: RequestInit };
 
-/** Evaluates traces one after the other. All inputs differ, so that no trace is answered from the cache. */
+/**
+ * Evaluates traces one after the other, from a number on. All inputs differ, so that no trace is answered from the
+ * cache.
+ */
 export async function judgingTimes(
   databaseUrl: string,
   {
     agentId,
     judgeUrl,
+    first,
     traces,
     warmUp,
-  }: { agentId: string; judgeUrl: string; traces: number; warmUp: number },
+  }: { agentId: string; judgeUrl: string; first: number; traces: number; warmUp: number },
 ): Promise<JudgingFigures> {
   const connection: JudgeConnection = {
     ...{ provider: "openai_compatible", url: judgeUrl, model: "bench", apiKey: "bench" },
@@ -62,7 +66,7 @@ export async function judgingTimes(
     const context = {
       agentId,
       traceId: null,
-      runId: randomUUID(),
+      runId: null,
       deadlineAt: Date.now() + 900_000,
       tries: 0,
     };
@@ -83,7 +87,7 @@ export async function judgingTimes(
     }
   };
   const figures: JudgingFigures = { judged: [], bare: [], again: [], callsPerTrace: 0 };
-  for (let trace = -warmUp; trace < traces; trace++) {
+  for (let trace = first - warmUp; trace < first + traces; trace++) {
     sent = [];
     const judged = await timed(() => judgeTrace(trace));
     const [routes, checks] = [sent.slice(0, -1), sent.slice(-1)];
@@ -95,7 +99,7 @@ export async function judgingTimes(
     const again = await timed(() => judgeTrace(trace));
     if (sent.length > calls)
       throw new Error("The second evaluation called the judge instead of using the cache.");
-    if (trace < 0) continue;
+    if (trace < first) continue;
     figures.judged.push(judged);
     figures.bare.push(bare);
     figures.again.push(again);
