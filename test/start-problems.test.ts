@@ -103,12 +103,12 @@ test("a database with another schema is refused by the service, bootstrap and sv
   await client.end();
   const env = { DATABASE_URL: url.href, SVC_DATABASE_POOLER: "none", SVC_DATA_DIR: dataDir };
   const problem =
-    "The database was created with a different schema (002_traces.sql) and cannot be upgraded; to start over, create an empty database and set DATABASE_URL to it.";
+    "database was created with a different schema (002_traces.sql) and cannot be upgraded; to start over, create an empty database and set DATABASE_URL to it.";
   await assert.rejects(startProcess(env), {
-    message: `The service ended with 1:\nOnlooker cannot start: ${problem}`,
+    message: `The service ended with 1:\nOnlooker cannot start: the ${problem}`,
   });
   const bootstrap = await runBootstrap(neededOptions, env);
-  assert.deepEqual([bootstrap.code, bootstrap.stderr], [1, `bootstrap: ${problem}\n`]);
+  assert.deepEqual([bootstrap.code, bootstrap.stderr], [1, `bootstrap: The ${problem}\n`]);
   const svc = spawnSync(process.execPath, [cli, "backup", join(dataDir, "earlier.backup")], {
     env: { ...childEnv, ...env },
     encoding: "utf8",
