@@ -34,7 +34,7 @@ function readShards(text: string): number {
 async function init(shards: number): Promise<void> {
   const { readConfig } = await import("../config.ts");
   const { prepareDatabase } = await import("../store/prepare.ts");
-  const { prepareWorkers } = await import("../store/scale/nodes.ts");
+  const { checkWorkers } = await import("../store/scale/nodes.ts");
   const { distribute, requireCluster } = await import("../store/scale/distribute.ts");
   const { databaseUrl, databaseDirectUrl } = readConfig(process.env);
   const url = databaseDirectUrl ?? databaseUrl;
@@ -47,11 +47,11 @@ async function init(shards: number): Promise<void> {
   const addresses = { url, directUrl: url, pooled: false };
   const { distributed: isDistributed } = await prepareDatabase(addresses, log);
   if (isDistributed) throw new CliError("The database is distributed already.");
+  await checkWorkers(addresses, log);
   const { reference, distributed } = await distribute(url, {
     shards,
     onProgress: ({ table, at, of }) => say(`Distributing ${table} (${at + 1} of ${of}).`),
   });
-  await prepareWorkers(addresses, log);
   process.stdout.write(
     `Distributed ${distributed.length} tables in ${shards} groups of agents, with ${reference.length} tables on every node. Start the services.\n`,
   );

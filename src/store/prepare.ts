@@ -10,7 +10,7 @@ import type { Addresses } from "./db.ts";
 import { mayPass } from "./may-pass.ts";
 import { migrate } from "./migrate.ts";
 import { dropPassedCheck } from "./ranges.ts";
-import { prepareWorkers, readDistributed } from "./scale/nodes.ts";
+import { checkWorkers, readDistributed } from "./scale/nodes.ts";
 import { checkSessions } from "./session-check.ts";
 import { UnfitDatabaseError } from "./unfit-database.ts";
 
@@ -41,7 +41,7 @@ export async function prepareDatabase(
       const applied = await migrate(addresses.directUrl, { signal, home: addresses.home });
       if (applied.length > 0) log.info({ migrations: applied.length }, "Database migrated");
       await dropPassedCheck(addresses.directUrl);
-      if (distributed) await prepareWorkers(addresses, log);
+      if (distributed) await checkWorkers(addresses, log);
       return { ...addresses, distributed };
     } catch (error) {
       if (!mayPass(error) || signal?.aborted) throw error;

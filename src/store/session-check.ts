@@ -1,13 +1,14 @@
 // Checks at start that connections are what Onlooker relies on: that sessions last, or that a pooler of transactions leads
-// to the database of SVC_DATABASE_DIRECT_URL and gives its sessions Onlooker's settings.
+// to the database of SVC_DATABASE_DIRECT_URL, and that its sessions have Onlooker's settings.
 import { randomInt } from "node:crypto";
 import type pg from "pg";
 import type { Logger } from "pino";
 import { noTimeouts, openPool } from "./connect.ts";
 import { readDatabaseUrl } from "./database-url.ts";
-import { type Addresses, type Database, openDatabase, sessionSettings } from "./db.ts";
+import { type Addresses, type Database, openDatabase } from "./db.ts";
 import { readTimeout } from "./light-client.ts";
 import { UnfitDatabaseError } from "./unfit-database.ts";
+import { findUnmet } from "./user-settings.ts";
 
 type Log = Pick<Logger, "info" | "warn">;
 
@@ -27,8 +28,9 @@ async function checkDirect(url: string, log: Log): Promise<void> {
       ({ message }) => `${pooler} rejects Onlooker's settings (${message}). ${advice}`,
     );
     try {
-      const unmet = await unmetSettings(client);
-      if (unmet) throw new UnfitDatabaseError(`${pooler} drops Onlooker's settings: ${unmet}. ${advice}`);
+      const unmet = await findUnmet(client);
+      if (unmet)
+        throw new UnfitDatabaseError(`${pooler} drops Onlooker's settings: ${unmet.words}. ${advice}`);
       if (!(await sessionLasts(db, client))) {
         throw new UnfitDatabaseError(`${pooler} pools transactions, not sessions. ${advice}`);
       }
@@ -49,8 +51,6 @@ async function checkPooler(addresses: Addresses, log: Log): Promise<void> {
       const { rows } = await client.query<{ statement_timeout: string }>("show statement_timeout");
       const isPooler = rows[0]!.statement_timeout !== "0" || !(await sessionLasts(direct, client));
       if (isPooler) throw new UnfitDatabaseError(toPooler);
-      // Nodes that start together take turns: one that changes the settings ends the sessions that lack them.
-      await client.query("select pg_advisory_lock($1)", [lockId]);
       await using(openDatabase(addresses.url, 2, { pooled: true }), pooled =>
         compare(pooled, client, addresses, log),
       );
@@ -69,9 +69,6 @@ async function connectTo(db: Database, words: (error: Error) => string): Promise
     throw new UnfitDatabaseError(words(error));
   });
 }
-
-// Any fixed number.
-const lockId = 4_826_170_392;
 
 type Place = { pid: number; user: string; database: string; schema: string | null };
 
@@ -96,14 +93,14 @@ async function compare(pooled: Database, direct: pg.PoolClient, { url }: Address
         `DATABASE_URL has the ${part} "${through[part]}" and SVC_DATABASE_DIRECT_URL the ${part} "${beside[part]}". Set the same ${part} in both.`,
       );
     }
-    if (await setSettings(direct, beside)) {
-      log.info({ user: beside.user, settings: sessionSettings }, "Settings of the database's user changed");
-      await endSession(client);
-    }
+    const unmet = await findUnmet(client);
+    if (!unmet) return;
+    throw new UnfitDatabaseError(
+      `The pooler at ${readDatabaseUrl(url)?.hosts} has sessions without Onlooker's settings: ${unmet.words}. Have the pooler set them, or give them to a user that only Onlooker has: ${unmet.statements} Then run RECONNECT in the pooler, or restart it.`,
+    );
   } finally {
     client.release(true);
   }
-  await requireSettings(pooled, url);
 }
 
 /** Within a transaction, which has one session even behind a pooler of transactions. */
@@ -133,61 +130,6 @@ async function seesLock(pooled: pg.PoolClient, direct: pg.PoolClient, pid: numbe
     [key, pid],
   );
   return rowCount === 1;
-}
-
-/** Gives the user the settings that its new sessions lack. Returns whether there were any. */
-async function setSettings(direct: pg.PoolClient, { user, database }: Place): Promise<boolean> {
-  const { rows } = await direct.query<{ setting: string }>(
-    `select unnest(setconfig) as setting from pg_db_role_setting
-      where setrole = (select oid from pg_roles where rolname = $1)
-        and setdatabase = (select oid from pg_database where datname = $2)`,
-    [user, database],
-  );
-  const has = new Set(rows.map(({ setting }) => setting.toLowerCase()));
-  const statements = Object.entries(sessionSettings)
-    .filter(([name, value]) => !has.has(`${name}=${value}`.toLowerCase()))
-    .map(
-      ([name, value]) =>
-        `alter role ${direct.escapeIdentifier(user)} in database ${direct.escapeIdentifier(database)} set ${name} = '${value}'`,
-    );
-  try {
-    for (const statement of statements) await direct.query(statement);
-  } catch (error) {
-    if ((error as { code?: string }).code !== "42501") throw error;
-    throw new UnfitDatabaseError(
-      `The user "${user}" may not change its own settings (${(error as Error).message}). Run this as an administrator: ${statements.join("; ")};`,
-    );
-  }
-  return statements.length > 0;
-}
-
-/** Ends the pooler's session that has the former settings; within a transaction, so that nobody else uses it. */
-async function endSession(client: pg.PoolClient): Promise<void> {
-  await client.query("begin");
-  await client.query("select pg_terminate_backend(pg_backend_pid())").catch(() => {});
-}
-
-async function requireSettings(pooled: Database, url: string): Promise<void> {
-  const client = await pooled.pool.connect();
-  try {
-    const unmet = await unmetSettings(client);
-    if (!unmet) return;
-    throw new UnfitDatabaseError(
-      `The pooler at ${readDatabaseUrl(url)?.hosts} has sessions without Onlooker's settings: ${unmet}. They are older than the settings of the database's user: run RECONNECT in the pooler, or restart it. If they stay, remove what the pooler itself sets.`,
-    );
-  } finally {
-    client.release();
-  }
-}
-
-/** The first setting with another value, in words. */
-async function unmetSettings(client: pg.PoolClient): Promise<string | undefined> {
-  const { rows } = await client.query<{ name: string; setting: string }>(
-    "select name, setting from pg_settings where name = any ($1)",
-    [Object.keys(sessionSettings)],
-  );
-  const wrong = rows.find(({ name, setting }) => setting !== sessionSettings[name]);
-  return wrong && `${wrong.name} is ${wrong.setting} instead of ${sessionSettings[wrong.name]}`;
 }
 
 const roundsMax = 5;

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import pg from "pg";
-import { openDatabase, sessionSettings } from "../../src/store/db.ts";
+import { openDatabase } from "../../src/store/db.ts";
+import { takeTurn } from "../../src/store/runs/launches.ts";
 import { checkSessions } from "../../src/store/session-check.ts";
 import { UnfitDatabaseError } from "../../src/store/unfit-database.ts";
 import { freshDatabase } from "../support/postgres.ts";
@@ -49,18 +50,35 @@ it("keeps the settings of the URL beside Onlooker's own", async () => {
   await db.close();
 });
 
-it("gives the user Onlooker's settings in this database, and no other", async () => {
-  await check(database.url);
-  const names = Object.keys(sessionSettings).map(name => `'${name}'`);
-  const query = `select name, setting from pg_settings where name in (${names.join(", ")})`;
-  const settings = await run(database.url, query);
-  assert.deepEqual(Object.fromEntries(settings.map(({ name, setting }) => [name, setting])), sessionSettings);
-  assert.deepEqual(await run(other.url, "show statement_timeout"), [{ statement_timeout: "0" }]);
-  assert.deepEqual(
-    warnings.filter(text => !text.startsWith("DATABASE_URL leads to PostgreSQL itself")),
-    [],
+it("refuses sessions without Onlooker's settings behind a pooler, says what gives them, and changes nothing", async () => {
+  const roles =
+    "select from pg_db_role_setting where setdatabase in (select oid from pg_database where datname = current_database())";
+  const error: Error = await check(database.url).then(
+    () => assert.fail("It was accepted."),
+    error => error,
   );
-  assert.equal(warnings.length, 1, "the variable is set without a pooler");
+  assert.ok(error instanceof UnfitDatabaseError);
+  assert.match(error.message, /has sessions without Onlooker's settings: \w+ is on instead of off\. /);
+  assert.equal((await run(database.url, roles)).length, 0);
+  assert.deepEqual(await run(database.url, "show lock_timeout"), [{ lock_timeout: "0" }]);
+  await run(database.url, error.message.match(/alter role .*;/)![0]);
+  warnings.splice(0);
+  await check(database.url);
+  assert.deepEqual(
+    warnings.map(text => text.split(":")[0]),
+    ["DATABASE_URL leads to PostgreSQL itself"],
+    "the variable is set without a pooler",
+  );
+  assert.deepEqual(await run(other.url, "show statement_timeout"), [{ statement_timeout: "0" }]);
+});
+
+it("waits for no process that claims manual runs", async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query("begin");
+  await takeTurn(client as never);
+  await check(database.url);
+  await client.end();
 });
 
 it("refuses a direct URL of another database, and leaves that one as it is", async () => {

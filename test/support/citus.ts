@@ -5,7 +5,7 @@ import pg from "pg";
 import { openDatabase } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { distribute } from "../../src/store/scale/distribute.ts";
-import { prepareWorkers } from "../../src/store/scale/nodes.ts";
+import { workerSettings } from "../../src/store/scale/nodes.ts";
 import { Shards } from "../../src/store/scale/shards.ts";
 
 export type CitusDatabase = {
@@ -37,8 +37,19 @@ export async function distributedDatabase(): Promise<CitusDatabase> {
   await Promise.all(
     nodes.map(node => run(node.admin, `create database ${copy.name} template ${from} strategy file_copy`)),
   );
-  await prepareWorkers({ url: copy.url, directUrl: copy.url, pooled: false }, { info() {}, warn() {} });
+  await giveSettings(copy);
   return copy;
+}
+
+/** As its operator does: to sessions of this user in this database, on every worker. */
+export async function giveSettings({ workers }: CitusDatabase): Promise<void> {
+  for (const { url } of workers) {
+    const of = `alter role current_user in database ${new URL(url).pathname.slice(1)}`;
+    const statements = Object.entries(workerSettings).map(
+      ([name, value]) => `${of} set ${name} = '${value}'`,
+    );
+    await run(url, "set citus.enable_ddl_propagation = off", ...statements);
+  }
 }
 
 /** Few, since each has a schema and connections of its own; more than workers, so that one of them has two. */

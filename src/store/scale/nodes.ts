@@ -1,4 +1,4 @@
-// The nodes of a cluster: whether the database is distributed over one, where its workers are, and what the start checks and sets there.
+// The nodes of a cluster: whether the database is distributed over one, where its workers are, and what the start checks there.
 
 import type pg from "pg";
 import type { Logger } from "pino";
@@ -9,6 +9,7 @@ import { readDatabaseUrl } from "../database-url.ts";
 import { type Addresses, sessionSettings } from "../db.ts";
 import { mayPass } from "../may-pass.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
+import { findUnmet } from "../user-settings.ts";
 
 export type Node = { host: string; port: number };
 
@@ -76,21 +77,19 @@ export async function readDistributed({ directUrl, pooled }: Addresses): Promise
 }
 
 /** Planning, and what times mean: Citus passes on none of these to the workers. Timeouts would end migrations and moves. */
-const workerSettings = Object.entries(sessionSettings).filter(([name]) => !name.endsWith("_timeout"));
+export const workerSettings: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(sessionSettings).filter(([name]) => !name.endsWith("_timeout")),
+);
 
 /**
- * Checks that every worker can be used as the coordinator is, and gives the user's sessions there the service's settings. One
- * that is unavailable is left out, since the others have agents, too. Throws UnfitDatabaseError, or a transient error if no
- * worker is available.
+ * Checks that every worker can be used as the coordinator is. One that is unavailable is left out, since the others have agents,
+ * too. Throws UnfitDatabaseError, or a transient error if no worker is available.
  */
-export async function prepareWorkers(
-  { directUrl }: Addresses,
-  log: Pick<Logger, "info" | "warn">,
-): Promise<void> {
+export async function checkWorkers({ directUrl }: Addresses, log: Pick<Logger, "warn">): Promise<void> {
   const workers = await withClient(directUrl, listWorkers);
   const faults: unknown[] = [];
   for (const worker of workers) {
-    await prepareWorker(directUrl, worker, log).catch(error => {
+    await checkWorker(directUrl, worker).catch(error => {
       if (!mayPass(error)) throw error;
       log.warn({ worker: nameOf(worker), err: error.message }, "Worker of the cluster unavailable");
       faults.push(error);
@@ -99,7 +98,7 @@ export async function prepareWorkers(
   if (faults.length > 0 && faults.length === workers.length) throw faults[0];
 }
 
-async function prepareWorker(directUrl: string, worker: Node, log: Pick<Logger, "info">): Promise<void> {
+async function checkWorker(directUrl: string, worker: Node): Promise<void> {
   await atWorker(directUrl, worker, async client => {
     const { rows } = await client.query<{ may: boolean }>(
       "select has_database_privilege(current_database(), 'create') as may",
@@ -109,32 +108,13 @@ async function prepareWorker(directUrl: string, worker: Node, log: Pick<Logger, 
         `The user of DATABASE_URL may not create schemas on ${nameOf(worker)}, a worker of the cluster. There, run: grant create on database … to …`,
       );
     }
-    if (await setSettings(client)) log.info({ worker: nameOf(worker) }, "Worker of the cluster prepared");
+    const unmet = await findUnmet(client, workerSettings);
+    if (!unmet) return;
+    // Citus would pass a change of a role on to the other nodes.
+    throw new UnfitDatabaseError(
+      `Sessions on ${nameOf(worker)}, a worker of the cluster, lack Onlooker's settings: ${unmet.words}. There, run: set citus.enable_ddl_propagation = off; ${unmet.statements}`,
+    );
   });
-}
-
-// Any fixed number.
-const settingsLock = 4_826_170_394;
-
-/** False if sessions have them already. */
-async function setSettings(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ name: string; setting: string }>(
-    "select name, setting from pg_settings where name = any ($1)",
-    [workerSettings.map(([name]) => name)],
-  );
-  const known = new Map(rows.map(({ name, setting }) => [name, setting]));
-  const unmet = workerSettings.filter(([name, value]) => known.get(name) !== value);
-  if (unmet.length === 0) return false;
-  // Services that start together take turns.
-  await client.query("select pg_advisory_lock($1)", [settingsLock]);
-  await client.query("set citus.enable_ddl_propagation = off");
-  const { rows: names } = await client.query<{ of: string }>(
-    "select format('alter role %I in database %I', current_user, current_database()) as of",
-  );
-  for (const [name, value] of unmet) {
-    await client.query(`${names[0]!.of} set ${name} = ${client.escapeLiteral(value)}`);
-  }
-  return true;
 }
 
 /**

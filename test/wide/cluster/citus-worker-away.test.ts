@@ -24,14 +24,14 @@ import {
   listWaitingAgents,
 } from "../../../src/store/runs/manual-claims.ts";
 import { distribute } from "../../../src/store/scale/distribute.ts";
-import { prepareWorkers } from "../../../src/store/scale/nodes.ts";
+import { checkWorkers } from "../../../src/store/scale/nodes.ts";
 import { openStore } from "../../../src/store/scale/open.ts";
 import { findTraceSizes } from "../../../src/store/traces/read.ts";
 import { expireTraces, listAgentsToExpire, saveRetention } from "../../../src/store/traces/retention.ts";
 import { listOverdue } from "../../../src/store/traces/waiting-records.ts";
 import { addInTurn } from "../../store/alerts/make-results.ts";
 import { makeSender, makeTestCase, runnable, type Sender } from "../../store/traces/make-write.ts";
-import { type CitusDatabase, freshCitusDatabase } from "../../support/citus.ts";
+import { type CitusDatabase, freshCitusDatabase, giveSettings } from "../../support/citus.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Line, openLine } from "../../support/line.ts";
 import { makeAgentRow } from "../../support/rows.ts";
@@ -77,7 +77,8 @@ describe("while a worker of a Citus cluster is unavailable", { skip }, () => {
     await coordinator.connect();
     const addresses = { url: cluster.url, directUrl: cluster.url, pooled: false, distributed: true };
     const log = openLog("info", { write: line => void logged.push(JSON.parse(line)) });
-    await prepareWorkers(addresses, { info() {}, warn() {} });
+    await giveSettings(cluster);
+    await checkWorkers(addresses, { warn() {} });
     db = openStore(addresses, 5, { log });
     const senders = new Map<number, Sender>();
     while (senders.size < 2) {

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import pg from "pg";
-import { openPool } from "../../../src/store/connect.ts";
+import { sessionSettings } from "../../../src/store/db.ts";
 import { checkSessions } from "../../../src/store/session-check.ts";
 import { UnfitDatabaseError } from "../../../src/store/unfit-database.ts";
 import { assertOnly, startLoad } from "../../flow/load.ts";
@@ -149,8 +149,24 @@ describe("behind PgBouncer", { skip }, () => {
 
   const change = (part: string, by: string) =>
     startPgBouncer(database.url, sample => replaced(sample, part, by));
-  const ignoring = (mode: string) =>
-    change("pool_mode = transaction", `pool_mode = ${mode}\nignore_startup_parameters = options`);
+  /** With the settings of the sample, or without. */
+  const ignoring = (mode: string, { sets = true } = {}) =>
+    startPgBouncer(database.url, sample => {
+      const ignores = `pool_mode = ${mode}\nignore_startup_parameters = options`;
+      return withSettings(replaced(sample, "pool_mode = transaction", ignores), sets);
+    });
+  const withSettings = (sample: string, sets: boolean) =>
+    sets ? sample : replaced(sample, / connect_query='[^']*'/.exec(sample)![0], "");
+  const name = () => new URL(database.url).pathname.slice(1);
+  /** As an operator does for a user of Onlooker's own. */
+  const giveSettings = () =>
+    run(
+      database.url,
+      Object.entries(sessionSettings)
+        .map(([key, value]) => `alter role current_user in database ${name()} set ${key} = '${value}'`)
+        .join("; "),
+    );
+  const takeSettings = () => run(database.url, `alter role current_user in database ${name()} reset all`);
   const check = (url: string, directUrl = url, pooled = false) =>
     checkSessions({ url, directUrl, pooled }, { info() {}, warn() {} } as never);
   const refuses = (started: Promise<void>, expected: RegExp) =>
@@ -163,28 +179,39 @@ describe("behind PgBouncer", { skip }, () => {
   it("says what to set if the pooler is not declared, whatever it does with settings", async () => {
     const url = pooler.through(database.url);
     await refuses(check(url), /rejects Onlooker's settings .*Set SVC_DATABASE_POOLER=transaction, and/);
-    const drops = await ignoring("transaction");
+    const drops = await ignoring("transaction", { sets: false });
+    const sets = await ignoring("transaction");
     try {
       await refuses(check(drops.through(database.url)), /drops Onlooker's settings: \w+ is \w+ instead of/);
-      await check(url, database.url, true); // gives the user the settings
-      await run(drops.through("postgres://x/pgbouncer"), "reconnect", database.url);
       await refuses(
-        check(drops.through(database.url)),
+        check(sets.through(database.url)),
         /pools transactions, not sessions.*Set SVC_DATABASE_POOLER/,
       );
     } finally {
       await drops.stop();
+      await sets.stop();
     }
   });
 
-  it("accepts a pooler of sessions that keeps the user's settings, declared or not", async () => {
+  it("changes nothing of the user whose sessions the pooler has", async () => {
     await check(pooler.through(database.url), database.url, true);
-    const sessions = await ignoring("session");
+    const { rows } = await query(
+      database.url,
+      "select from pg_db_role_setting where setdatabase in (0, (select oid from pg_database where datname = $1))",
+      [name()],
+    );
+    assert.equal(rows.length, 0);
+  });
+
+  it("accepts a pooler of sessions that keeps the user's settings, declared or not", async () => {
+    await giveSettings();
+    const sessions = await ignoring("session", { sets: false });
     try {
       await check(sessions.through(database.url));
       await check(sessions.through(database.url), database.url, true);
     } finally {
       await sessions.stop();
+      await takeSettings();
     }
   });
 
@@ -203,22 +230,21 @@ describe("behind PgBouncer", { skip }, () => {
     await statements.stop();
   });
 
-  it("refuses sessions of the pooler that are older than the settings, until it reconnects", async () => {
-    const url = pooler.through(database.url);
-    const name = new URL(database.url).pathname.slice(1);
-    await run(database.url, `alter role current_user in database ${name} set lock_timeout = '1h'`);
-    const pool = openPool(url, { max: 3 });
-    const clients = await Promise.all([1, 2, 3].map(() => pool.connect()));
-    await run(pooler.through("postgres://x/pgbouncer"), "reconnect", database.url);
-    for (const client of clients) await client.query("begin");
-    for (const client of clients) {
-      await client.query("commit");
-      client.release();
+  it("refuses sessions without its settings, also those that are older than the settings, until the pooler reconnects", async () => {
+    const plain = await startPgBouncer(database.url, sample => withSettings(sample, false));
+    const url = plain.through(database.url);
+    try {
+      const lacking =
+        /sessions without Onlooker's settings: \w+ is \w+ instead of \w+\. .*alter role \w+ in database \w+ set .*; Then run RECONNECT/;
+      await refuses(check(url, database.url, true), lacking);
+      await giveSettings();
+      await refuses(check(url, database.url, true), lacking);
+      await run(plain.through("postgres://x/pgbouncer"), "reconnect", database.url);
+      await check(url, database.url, true);
+    } finally {
+      await plain.stop();
+      await takeSettings();
     }
-    await pool.end();
-    await refuses(check(url, database.url, true), /lock_timeout is 3600000 instead of 5000.*run RECONNECT/);
-    await run(pooler.through("postgres://x/pgbouncer"), "reconnect", database.url);
-    await check(url, database.url, true);
   });
 
   it("passes the tests of flows that start services", async () => {
