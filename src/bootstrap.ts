@@ -11,6 +11,7 @@ import { NewPassword, passwordLengthMax, passwordLengthMin } from "./http/accoun
 import { openBackground } from "./http/background.ts";
 import { ExactName, Name } from "./http/schemas.ts";
 import type { Account } from "./model/account.ts";
+import { advisoryLocks } from "./model/advisory-locks.ts";
 import { hashKey, makeKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
 import { endSessions, findAccountByEmail, verifyAccount } from "./store/accounts/accounts.ts";
@@ -110,7 +111,7 @@ async function withLock<T>(url: string, work: () => Promise<T>): Promise<T> {
   const client = newClient(url, { options: noTimeouts });
   await client.connect();
   try {
-    await client.query("select pg_advisory_lock(5270433117)");
+    await client.query("select pg_advisory_lock($1)", [advisoryLocks.bootstrap]);
     return await work();
   } finally {
     await client.end();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import pg from "pg";
-import { lockId } from "../src/store/migrate.ts";
+import { advisoryLocks } from "../src/model/advisory-locks.ts";
 import { childrenOf } from "./flow/processes.ts";
 import { newClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
@@ -99,7 +99,7 @@ test("Ctrl-C while the service waits for its database stops it immediately, with
 test("Ctrl-C while the service waits for another's migration stops it immediately, without an error", async () => {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
-  await client.query("select pg_advisory_lock($1)", [lockId]);
+  await client.query("select pg_advisory_lock($1)", [advisoryLocks.schema]);
   try {
     const { output, type, ended } = start();
     const waiting = "select from pg_locks where locktype = 'advisory' and not granted";

@@ -1,6 +1,7 @@
 // Runs the embedded PostgreSQL in the data folder: starts or adopts it, restarts it, with one owner at a time.
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
+import { advisoryLocks } from "../model/advisory-locks.ts";
 import { findBinaries } from "./binaries.ts";
 import { EmbeddedError } from "./error.ts";
 import {
@@ -36,7 +37,7 @@ export type EmbeddedDatabase = {
 type Owned = { server: Server; client: pg.Client };
 
 /** A session-level advisory lock marks the owner: PostgreSQL releases it as soon as the owner's connection ends. */
-const ownerLock = 7_164_250_883;
+const ownerLock = advisoryLocks.embeddedOwner;
 
 /** How long to wait for an owner that is just ending, such as a bootstrap or the service before a restart. */
 const handoverMs = 2_000;

@@ -1,5 +1,6 @@
 // Erasures and dry runs: inserted, listed and read; the criterion is stored encrypted, and only while it is needed.
 import type pg from "pg";
+import { advisoryLockSeeds } from "../model/advisory-locks.ts";
 import type { CriterionKind, ErasureChoices, ErasurePlace, ErasureState } from "../model/erasure.ts";
 import { Refusal } from "../model/refusal.ts";
 import { type Database, transaction } from "./db.ts";
@@ -204,7 +205,7 @@ export async function findSealed(db: Database, vault: Vault, id: string): Promis
 const runningMax = 5;
 const running = openLimit({
   max: runningMax,
-  lock: 5,
+  seed: advisoryLockSeeds.runningErasures,
   countSql: "select count(*)::int as count from erasures where project_id = $1 and state = 'running'",
   refusal: () =>
     new Refusal("CONFLICT", {

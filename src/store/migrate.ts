@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import type pg from "pg";
+import { advisoryLocks } from "../model/advisory-locks.ts";
 import { cancellable } from "./cancellable.ts";
 import { newClient, noTimeouts } from "./connect.ts";
 import { applyToCluster } from "./scale/migrating.ts";
@@ -12,8 +13,6 @@ import { UnfitDatabaseError } from "./unfit-database.ts";
 export const schema = new URL("./schema/", import.meta.url);
 /** Replaced as a whole when it changed; the other files are applied once. */
 const functions = "functions.sql";
-// Any fixed number.
-export const lockId = 4_826_170_391;
 /** The oldest PostgreSQL that CI tests. An older one lacks `nulls not distinct`. */
 const oldestServer = 15;
 
@@ -59,7 +58,7 @@ async function applyMissing(
   { folder, signal, home }: MigrateOptions & { folder: URL },
 ): Promise<string[]> {
   await client.query("begin");
-  await client.query("select pg_advisory_xact_lock($1)", [lockId]);
+  await client.query("select pg_advisory_xact_lock($1)", [advisoryLocks.schema]);
   await client.query(table);
   const applied = await listApplied(client);
   const files = await filesIn(folder);

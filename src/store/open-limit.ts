@@ -14,14 +14,14 @@ export type OpenLimit = {
 
 type OpenLimitOptions = {
   max: number;
-  /** Tells its advisory locks from those of other limits. */
-  lock: number;
+  /** Of `advisoryLockSeeds`. */
+  seed: number;
   /** Counts as `count` what the owner `$1` has. */
   countSql: string;
   refusal: () => Refusal;
 };
 
-export function openLimit({ max, lock, countSql, refusal }: OpenLimitOptions): OpenLimit {
+export function openLimit({ max, seed, countSql, refusal }: OpenLimitOptions): OpenLimit {
   const count = async (client: Pick<pg.PoolClient, "query">, ownerId: string) => {
     const { rows } = await client.query<{ count: number }>(countSql, [ownerId]);
     return rows[0]!.count;
@@ -31,7 +31,7 @@ export function openLimit({ max, lock, countSql, refusal }: OpenLimitOptions): O
       if ((await count(pool, ownerId)) >= max) throw refusal();
     },
     async requireStillRoom(client, ownerId) {
-      await client.query("select pg_advisory_xact_lock(hashtextextended($1, $2))", [ownerId, lock]);
+      await client.query("select pg_advisory_xact_lock(hashtextextended($1, $2))", [ownerId, seed]);
       if ((await count(client, ownerId)) > max) throw refusal();
     },
   };

@@ -1,6 +1,7 @@
 // Ranges of batches, by the id of their trace and so by time: makes them ahead of time, drops old ones.
 import type pg from "pg";
 import type { Logger } from "pino";
+import { advisoryLocks } from "../model/advisory-locks.ts";
 import { briefly } from "./briefly.ts";
 import { newClient, noTimeouts } from "./connect.ts";
 import { idAt, timeOfId } from "./listing.ts";
@@ -15,9 +16,6 @@ const checkAheadMs = 14 * dayMs;
 const rest = "trace_batches_rest";
 /** The name of its check that all rows are below the bound of its future range. */
 const check = "trace_batches_bounds";
-// Any fixed number.
-const rangesLock = 4_826_170_395;
-
 export type KeepingOptions = {
   /** The operator's retention time, of all projects; null: only the projects' own. */
   serverDays: number | null;
@@ -66,7 +64,7 @@ export async function dropPassedCheck(url: string): Promise<void> {
 /** Asked for, not waited for: whoever has it does all there is to do. */
 async function isMyTurn(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [
-    rangesLock,
+    advisoryLocks.ranges,
   ]);
   return rows[0]!.taken;
 }

@@ -1,7 +1,8 @@
 // Fills an empty database from a backup, in one transaction: all of it, or nothing.
 import type pg from "pg";
+import { advisoryLocks } from "../../model/advisory-locks.ts";
 import { newClient, noTimeouts } from "../connect.ts";
-import { createSchema, lockId, requireFit, type SchemaFile } from "../migrate.ts";
+import { createSchema, requireFit, type SchemaFile } from "../migrate.ts";
 import { storageOfRange } from "../ranges/catalog.ts";
 import { requireOneServer } from "../scale/nodes.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
@@ -32,7 +33,7 @@ export async function openRefill(
     await requireOneServer(client);
     await client.query("begin");
     // A service that starts meanwhile waits, and then finds everything.
-    await client.query("select pg_advisory_xact_lock($1)", [lockId]);
+    await client.query("select pg_advisory_xact_lock($1)", [advisoryLocks.schema]);
     await requireEmpty(client);
     await createSchema(client, migrations);
     const prepared = await prepare(client, tables);

@@ -1,6 +1,7 @@
 // Launches: created with a pending run for each test, input and repeat; listed, cancelled, and ended with their last run.
 import { hash } from "node:crypto";
 import type pg from "pg";
+import { advisoryLockSeeds, advisoryLocks } from "../../model/advisory-locks.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { Launch, LaunchSource } from "../../model/run/launch.ts";
 import { runCountOf } from "../../model/test-case/inputs.ts";
@@ -28,7 +29,7 @@ export type NewLaunch = {
 const openMax = 20;
 const unfinished = openLimit({
   max: openMax,
-  lock: 20,
+  seed: advisoryLockSeeds.unfinishedLaunches,
   countSql:
     "select count(*)::int as count from launches where agent_id = $1 and state in ('queued', 'running')",
   refusal: () =>
@@ -201,15 +202,12 @@ export async function cancelLaunch(db: Database, id: string): Promise<string[]> 
   });
 }
 
-// Any fixed number.
-const turnLock = 4_826_170_392;
-
 /**
  * Takes the lock under which pending runs are claimed; call it first in the transaction. Serialized claims cannot exceed
  * an agent's concurrency or deadlock.
  */
 export async function takeTurn(client: pg.PoolClient): Promise<void> {
-  await client.query("select pg_advisory_xact_lock($1)", [turnLock]);
+  await client.query("select pg_advisory_xact_lock($1)", [advisoryLocks.manualClaims]);
 }
 
 /**

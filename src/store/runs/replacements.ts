@@ -1,5 +1,6 @@
 // Finds what a completed run replaces of what its trace counted before, so that the rollups count each trace once.
 import type pg from "pg";
+import { advisoryLockSeeds } from "../../model/advisory-locks.ts";
 import type { Outcome, Routing } from "../../model/run/run.ts";
 import { countsOf, decodeDetail } from "./detail.ts";
 import { opaque } from "./of-traces.ts";
@@ -18,7 +19,7 @@ type Replacement = Pick<CountedRun, "isLatest" | "replaces">;
 export async function lockTracesOf(client: pg.PoolClient, runIds: string[]): Promise<void> {
   await client.query({
     name: "lock_traces_of_runs",
-    text: `select pg_advisory_xact_lock(hashtextextended(trace_id::text, 27)) from (
+    text: `select pg_advisory_xact_lock(hashtextextended(trace_id::text, ${advisoryLockSeeds.tracesOfRuns})) from (
         select distinct trace_id from runs where id = any ($1::uuid[]) order by trace_id
       ) trace`,
     values: [runIds],

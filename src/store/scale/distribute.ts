@@ -1,7 +1,7 @@
 // Distributes a database over the nodes of a Citus cluster: the tables that grow with traffic by agent, what they refer to on every node.
 import { readFile } from "node:fs/promises";
+import { advisoryLocks } from "../../model/advisory-locks.ts";
 import { applicationName, newClient, noTimeouts } from "../connect.ts";
-import { lockId } from "../migrate.ts";
 import { isDivided } from "../ranges/catalog.ts";
 import { joinRanges } from "../ranges/join.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
@@ -37,7 +37,7 @@ export async function distribute(
   try {
     await requireNodes(client);
     await client.query("begin");
-    await client.query("select pg_advisory_xact_lock($1)", [lockId]);
+    await client.query("select pg_advisory_xact_lock($1)", [advisoryLocks.schema]);
     await requireAlone(client);
     // Foreign keys to reference tables need everything to happen on one connection to each node.
     await client.query("set local citus.multi_shard_modify_mode = 'sequential'");

@@ -1,5 +1,6 @@
 // The coordinator's pool: transactions that write to reference tables, or lock rows there, take turns.
 import type pg from "pg";
+import { advisoryLocks } from "../../model/advisory-locks.ts";
 import { type Database, transaction } from "../db.ts";
 import { references } from "./tables.ts";
 
@@ -28,8 +29,8 @@ export function takingTurns(pool: pg.Pool): pg.Pool {
 type Statement = pg.QueryConfig | string;
 
 // Reading any table of the cluster first gives the transaction a number there: to Citus, all that wait without one are the
-// same transaction, which made it find deadlocks that were none. The lock has any fixed number, and is waited for as any.
-const turn = "select from shard_triggers limit 0; select pg_advisory_xact_lock(7150349628)";
+// same transaction, which made it find deadlocks that were none.
+const turn = `select from shard_triggers limit 0; select pg_advisory_xact_lock(${advisoryLocks.referenceTables})`;
 
 const named = `"?(?:${references.join("|")})"?\\b`;
 const writing = new RegExp(`\\b(?:insert\\s+into|update|delete\\s+from)\\s+${named}`, "i");
