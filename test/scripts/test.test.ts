@@ -1,7 +1,7 @@
 // What `npm test` and `npm run test:wide` run for their arguments, and that each file with tests is found by them.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { findFiles, groupOf, groups, needsBrowser, root } from "../../scripts/test/files.ts";
@@ -58,6 +58,19 @@ test("each wide test is in one group, which runs by its name", () => {
     "machines",
     "proxies",
   ]);
+});
+
+test("every test file that a wide test names is there", () => {
+  const named = globSync("test/wide/**/*.ts", { cwd: root }).flatMap(file =>
+    [...readFileSync(join(root, file), "utf8").matchAll(/\btest\/[\w/-]+\.test\.tsx?\b/g)].map(
+      ([path]) => path,
+    ),
+  );
+  assert.ok(named.length > 5, "paths were found");
+  assert.deepEqual(
+    named.filter(path => !existsSync(join(root, path))),
+    [],
+  );
 });
 
 test("an unknown group or file is said, with the groups that there are", async () => {
