@@ -154,16 +154,6 @@ describe("counts", () => {
     assert.deepEqual(await sums(sender), [["OK", 1, 1]]);
   });
 
-  it("are deleted with their project", async () => {
-    const sender = await makeSender(db);
-    await writeAgo(sender, "1 hour");
-    await deleteProject(db, sender.projectId);
-    const { rowCount } = await db.pool.query("select from ingestion_minutes where project_id = $1", [
-      sender.projectId,
-    ]);
-    assert.equal(rowCount, 0);
-  });
-
   it("wait while the database is down, and are written once it is back", async () => {
     const sender = await makeSender(db);
     const away = openDatabase(url);
