@@ -84,6 +84,14 @@ test("one lookup admits several keys, each with its project, access, agents and 
   );
 });
 
+test("a key is valid until the instant it expires, by the database's clock", async () => {
+  const soon = await store({ expiresAt: new Date(Date.now() + 3_600_000) });
+  const past = await store({ expiresAt: new Date(Date.now() - 3_600_000) });
+  assert.deepEqual([...(await admitKeys(db, vault, [soon.hash, past.hash])).keys()], [soon.hex]);
+  await db.pool.query("update keys set expires_at = now() where id = $1", [soon.id]);
+  assert.equal((await admitKeys(db, vault, [soon.hash])).size, 0);
+});
+
 test("last use is recorded at most once a minute", async () => {
   const [key, other] = [await store(), await store()];
   assert.equal((await findKey(db, key.id))?.lastUsedAt, null);
