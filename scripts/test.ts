@@ -54,8 +54,10 @@ const leftOut: string[] = [];
 const failures = new FailedTests(root);
 const times = new Times();
 let passed = 0;
-if (files.some(needsBrowser)) installBrowser();
-if (files.some(file => file.startsWith("test/e2e/"))) await buildWhenNeeded();
+if (files.some(needsBrowser)) {
+  installBrowser();
+  await buildWhenNeeded();
+}
 await runAll();
 if (interrupted.signal.aborted) console.error("Interrupted.");
 const nothingRan = passed + failures.count + leftOut.length === 0;

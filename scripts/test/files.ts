@@ -16,13 +16,18 @@ export function groupOf(file: string): string {
   return file.split("/")[2]!;
 }
 
-/** Tests that need a browser: those of whole pages, and those of components without the service. */
-export function needsBrowser(file: string): boolean {
-  return file.startsWith("test/e2e/") || isComponentTest(file);
+/** Of whole pages in a browser, on a running service. */
+export function isPageTest(file: string): boolean {
+  return file.startsWith("test/e2e/") && !isComponentTest(file);
 }
 
+/** Of what a page shows in a browser, without the service. */
 export function isComponentTest(file: string): boolean {
   return /\.component\.test\.tsx?$/.test(file);
+}
+
+export function needsBrowser(file: string): boolean {
+  return isPageTest(file) || isComponentTest(file);
 }
 
 export type Choice = { wide?: boolean | undefined; quick?: boolean | undefined; name?: string | undefined };

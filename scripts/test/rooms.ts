@@ -1,11 +1,8 @@
 // Puts test files together that share a process, so that each need not load the service, and says in which order to start them.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isComponentTest, needsBrowser, root } from "./files.ts";
-
-/** What compiles component tests, loaded before them. */
-const componentLoader = join(root, "test", "support", "component", "register.ts");
+import { isComponentTest, isPageTest, needsBrowser, root } from "./files.ts";
 
 /** Rooms that would take minutes in one process, and how many processes they have. */
 const processesOf: Record<string, number> = { "test/flow": 8, "test/store": 2, "test/e2e/traces": 2 };
@@ -40,7 +37,7 @@ export function removeGenerated(): void {
  * relative to the root.
  */
 export function inRooms(files: string[], fewTests = false): string[] {
-  const rooms = Map.groupBy(files, file => (fewTests && !isComponentTest(file) ? null : roomOf(file)));
+  const rooms = Map.groupBy(files, file => (fewTests ? null : roomOf(file)));
   const alone = rooms.get(null) ?? [];
   rooms.delete(null);
   const parts = [...rooms].flatMap(([room, members]) => divided(room!, members));
@@ -71,20 +68,19 @@ function split<T>(all: T[], belongs: (one: T) => boolean): [T[], T[]] {
 }
 
 function together(name: string, members: string[]): string {
-  const needsLoader = isComponentTest(members[0]!) && existsSync(componentLoader);
-  if (members.length === 1 && !needsLoader) return members[0]!;
+  if (members.length === 1) return members[0]!;
   mkdirSync(generated, { recursive: true });
   const file = join(generated, `${name.replaceAll("/", "-")}.test.mjs`);
-  writeFileSync(file, sourceOf(members, needsLoader).join("\n"));
+  writeFileSync(file, sourceOf(members).join("\n"));
   return relative(root, file);
 }
 
-function sourceOf(members: string[], needsLoader: boolean): string[] {
-  const imported = members.map(member => `import(${urlOf(join(root, member))})`);
-  if (needsLoader) return [`import ${urlOf(componentLoader)};`, ...imported.map(one => `await ${one};`)];
-  // Browser tests share services and Chromium until the process ends; the files of other rooms close what they open.
-  if (needsBrowser(members[0]!)) return members.map(member => `import ${urlOf(join(root, member))};`);
-  const suites = members.map((file, at) => `await describe(${JSON.stringify(file)}, () => ${imported[at]});`);
+function sourceOf(members: string[]): string[] {
+  // The files of an area share services and Chromium until the process ends; those of other rooms close what they open.
+  if (isPageTest(members[0]!)) return members.map(member => `import ${urlOf(join(root, member))};`);
+  const suites = members.map(
+    file => `await describe(${JSON.stringify(file)}, () => import(${urlOf(join(root, file))}));`,
+  );
   return ['import { describe } from "node:test";', ...suites];
 }
 
