@@ -7,7 +7,7 @@ import { costOf, openStand, type Started } from "./stand.ts";
 
 const counts = [1, 2, 3];
 const sampleMs = 5;
-/** For each process to have compiled its code; fewer cost up to four times as much a trace. */
+/** For each process to have compiled its code; fewer cost up to four times as much a trace. Less where turns are short. */
 const warmUpTraces = 5_000;
 
 export async function open(given: Given): Promise<Parts> {
@@ -22,7 +22,7 @@ export async function open(given: Given): Promise<Parts> {
     const to = { key, format: "protobuf", serviceName: "bench", url: `${url}/public/traces` } as const;
     return stand.drive({ ...to, connections: 32, traces, seconds: 0, warmUpSeconds: 0 }, service);
   };
-  for (const side of sides) await send(side, side.count * warmUpTraces);
+  for (const side of sides) await send(side, side.count * Math.min(warmUpTraces, given.seconds * 2_500));
   const measure = async () => {
     const figures: Figures = {};
     const first = { cost: 0, waits: 0 };

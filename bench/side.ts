@@ -30,15 +30,15 @@ process.on("message", async at => {
   }
 });
 process.on("disconnect", close);
-// Ctrl+C reaches the parent, too, which disconnects.
-process.on("SIGINT", () => {});
+// They reach the parent, too, which disconnects.
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
 
 function answer(message: Answer): void {
   process.send!(message);
 }
 
 async function close(): Promise<void> {
-  for (const work of closing.toReversed()) await work();
+  for (const work of closing.toReversed()) await Promise.try(work).catch(console.error);
   process.exit(0);
 }
 
