@@ -2,7 +2,7 @@
 //
 //   npm run docs
 //
-// A generated part is between the lines "<!-- npm run docs: NAME -->" and "<!-- end -->". test/docs/generated.test.ts
+// A generated part is between the lines "<!-- npm run docs: NAME -->" and "<!-- end -->". test/docs/pages.test.ts
 // fails if a page differs from the code.
 
 import { globSync, readFileSync, writeFileSync } from "node:fs";
