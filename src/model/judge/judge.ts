@@ -86,7 +86,7 @@ export type Vote = {
 
 /**
  * `restsOn`: what the criterion rests on, if the verdict depends on it. `quotes`: where the evidence is, and what it was
- * compared with; older results lack them.
+ * compared with.
  */
 export type CriterionVerdict = {
   verdict: VerdictWord;

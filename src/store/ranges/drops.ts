@@ -35,7 +35,7 @@ export async function planDrop(client: pg.Client, serverDays: number | null): Pr
   }
 }
 
-/** Traces from before are over, whichever clock made their ids. */
+/** Traces that are older are over, whichever clock made their ids. */
 async function limitMs(client: pg.Client, serverDays: number): Promise<number> {
   return (await nowOf(client)) - serverDays * dayMs - clockSlackMs;
 }
