@@ -1,19 +1,15 @@
 // The batches of a trace may arrive in any order and any number of times, with the same stored trace in the end.
 
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import fc from "fast-check";
 import type { ListedTrace, TraceDetail } from "../../src/http/traces/schemas.ts";
 import { newTraceId } from "../support/bodies.ts";
-import { send } from "../support/send.ts";
-import { serviceName, startTestService, type TestService } from "../support/service.ts";
+import { serviceName } from "../support/service.ts";
+import { world } from "../support/world.ts";
 import { otlpSpan } from "../wire/make-body.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 type Json = Record<string, unknown>;
 
@@ -105,19 +101,19 @@ async function deliver(sent: Batch[]) {
       { key: "host.name", value: { stringValue: resource } },
     ];
     const scopeSpans = [{ scope: { name: scope }, spans: spans.map(one => otlpSpan({ ...one, traceId })) }];
-    const answer = await send(service, {
+    const answer = await service.send({
       body: { resourceSpans: [{ resource: { attributes }, scopeSpans }] },
     });
     assert.equal(answer.status, 200);
   }
   const query = new URLSearchParams({ externalId: traceId });
-  const body = await service.client.read(`/api/agents/${service.agent.id}/traces?${query}`);
+  const body = await service.read(`/api/agents/${service.agentId}/traces?${query}`);
   assert.equal(body.items.length, 1);
   return { listed: comparable(body.items[0]!), detail: comparable(await detail(body.items[0]!.id)) };
 }
 
 async function detail(id: string) {
-  return await service.client.read(`/api/traces/${id}`);
+  return await service.read(`/api/traces/${id}`);
 }
 
 /** Without what differs by delivery: ids, times of arrival, number of batches. */

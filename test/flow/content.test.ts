@@ -1,26 +1,20 @@
 // What is stored of an agent's traces: attributes it denies or allows, and traces without content, on every way in.
 
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { canonicalSpan, exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
-import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { columnsWith } from "../support/leftovers.ts";
 import { callSpan, logsOf, questionRecord, record } from "../support/log-records.ts";
-import { jsonOf, send, traceIdOf } from "../support/send.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { jsonOf } from "../support/send.ts";
+import { world } from "../support/world.ts";
 import { otlpSpan } from "../wire/make-body.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { debounceMs: 100, debounceCapMs: 1_000 } });
-});
-after(() => service.stop());
+const service = world({ debounceMs: 100, debounceCapMs: 1_000 });
 
-const read: Client["read"] = path => service.client.read(path);
 const change = async (agent: Agent, body: object) =>
   (await service.client.patch(`/api/agents/${agent.id}`, body).expect(200)).body;
 
@@ -59,8 +53,8 @@ function canonicalTrace(agentId: string): object {
 }
 
 async function sendCanonical(agentId: string) {
-  const traceId = traceIdOf(await send(service, { body: canonicalTrace(agentId) }));
-  return read(`/api/traces/${traceId}`);
+  const traceId = await service.store(canonicalTrace(agentId));
+  return service.read(`/api/traces/${traceId}`);
 }
 
 describe("attributes that an agent denies", () => {
@@ -77,12 +71,12 @@ describe("attributes that an agent denies", () => {
     const traceId = newTraceId();
     const attributes = [otlpText("gen_ai.request.model", "m"), otlpText("app.note", canary)];
     await jsonOf(
-      await send(service, {
+      await service.send({
         body: exportOf([otlpSpan({ traceId, spanId: newSpanId(), attributes })], "denying"),
       }),
     );
-    const row = (await read(`/api/agents/${agent.id}/traces`)).items[0]!;
-    const trace = await read(`/api/traces/${row.id}`);
+    const row = (await service.read(`/api/agents/${agent.id}/traces`)).items[0]!;
+    const trace = await service.read(`/api/traces/${row.id}`);
     assert.deepEqual(trace.spans[0]!.attributes, { "gen_ai.request.model": "m" });
     assert.deepEqual(trace.resource, { "service.name": "denying" });
   });
@@ -141,7 +135,7 @@ describe("an agent that stores no content", () => {
       ],
       "silent",
     );
-    await jsonOf(await send(service, { path: "/public/logs", body: logs }));
+    await jsonOf(await service.send({ path: "/public/logs", body: logs }));
     const span = {
       ...callSpan(about, {
         "openinference.span.kind": "LLM",
@@ -157,10 +151,10 @@ describe("an agent that stores no content", () => {
     const [sent] = body.resourceSpans;
     sent!.resource.attributes.push(otlpText("host.name", canary));
     sent!.scopeSpans[0]!.scope = { name: "s", attributes: [otlpText("x", canary)] };
-    await jsonOf(await send(service, { body }));
-    const row = (await read(`/api/agents/${agent.id}/traces`)).items[0]!;
+    await jsonOf(await service.send({ body }));
+    const row = (await service.read(`/api/agents/${agent.id}/traces`)).items[0]!;
     assert.equal(row.tokens.input, 30);
-    const otlp = await read(`/api/traces/${row.id}`);
+    const otlp = await service.read(`/api/traces/${row.id}`);
     assert.equal(otlp.spans[0]!.attributes["gen_ai.usage.input_tokens"], 30);
     // The agent of the tests before stored it.
     await service.client.delete(`/api/agents/${(await denying())!.id}`).expect(204);
@@ -187,7 +181,7 @@ describe("an agent that stores no content", () => {
     });
     const { id } = await sendCanonical(agent.id);
     const trace = await eventually(async () => {
-      const stored = await read(`/api/traces/${id}`);
+      const stored = await service.read(`/api/traces/${id}`);
       assert.equal(stored.runs[0]!.state, "completed");
       return stored;
     });
@@ -236,11 +230,11 @@ describe("an agent that stores no content", () => {
         .post(`/api/agents/${agent.id}/launches`, { testIds: [id] })
         .expect(201);
       const ended = await eventually(async () => {
-        const launch = await read(`/api/launches/${made.body.id}`);
+        const launch = await service.read(`/api/launches/${made.body.id}`);
         assert.notEqual(launch.finishedAt, null);
         return launch;
       });
-      const run = await read(`/api/runs/${ended.runs[0]!.id}`);
+      const run = await service.read(`/api/runs/${ended.runs[0]!.id}`);
       assert.deepEqual(
         run.results[0]!.checks.map(check => [check.outcome, check.reasonCode, check.actual]),
         [
@@ -264,7 +258,7 @@ describe("an agent that stores no content", () => {
   });
 
   const denying = async () =>
-    (await read(`/api/projects/${service.projectId}/agents`)).items.find(
+    (await service.read(`/api/projects/${service.projectId}/agents`)).items.find(
       one => one.otlpServiceName === "denying",
     );
 

@@ -1,26 +1,19 @@
 // An agent whose traces are written in another convention: blank at first, read once its convention is chosen.
 
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { recordedBody } from "../model/conventions/recordings.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
-import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
-import { jsonOf, send } from "../support/send.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { jsonOf } from "../support/send.ts";
+import { world } from "../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { debounceMs: 100, debounceCapMs: 1_000 } });
-});
-after(() => service.stop());
+const service = world({ debounceMs: 100, debounceCapMs: 1_000 });
 
 const recording = "23-openinference-py-langchain-basic";
 const question = "What is the weather in Paris?";
 const reply = "It is rainy, 14°C in Paris.";
-
-const read: Client["read"] = path => service.client.read(path);
 
 /** The recording with a trace id of its own, sent as the agent's. */
 async function post(serviceName: string, traceId: string = newTraceId()): Promise<string> {
@@ -31,19 +24,19 @@ async function post(serviceName: string, traceId: string = newTraceId()): Promis
     const name = resource.attributes.find((one: { key: string }) => one.key === "service.name");
     name.value.stringValue = serviceName;
   }
-  await jsonOf(await send(service, { body }));
+  await jsonOf(await service.send({ body }));
   return traceId;
 }
 
 const newTraceId = () => crypto.randomUUID().replaceAll("-", "");
 
 async function listed(agentId: string) {
-  return (await read(`/api/agents/${agentId}/traces`)).items;
+  return (await service.read(`/api/agents/${agentId}/traces`)).items;
 }
 
 const judged = (traceId: string, runs: number) =>
   eventually(async () => {
-    const trace = await read(`/api/traces/${traceId}`);
+    const trace = await service.read(`/api/traces/${traceId}`);
     assert.deepEqual(
       trace.runs.map(run => run.state),
       Array(runs).fill("completed"),
@@ -78,7 +71,7 @@ describe("a trace in another convention", () => {
       trace.runs[0]!.results[0]!.checks.map(check => check.outcome),
       ["failed", "missing_instrumentation", "missing_instrumentation", "failed"],
     );
-    const preview = await read(`/api/traces/${traceId}/preview?conventions=openinference`);
+    const preview = await service.read(`/api/traces/${traceId}/preview?conventions=openinference`);
     assert.deepEqual(preview, {
       conventionRules: [],
       matches: [],
@@ -109,8 +102,8 @@ describe("a trace in another convention", () => {
     assert.deepEqual(body.conventions, ["openinference"]);
     const row = (await listed(agent.id))[0]!;
     assert.deepEqual([row.userInput, row.responseText, row.tokens.total], [question, reply, 57]);
-    assert.equal((await read(`/api/agents/${agent.id}/conventions`)).rereading, null);
-    const trace = await read(`/api/traces/${traceId}`);
+    assert.equal((await service.read(`/api/agents/${agent.id}/conventions`)).rereading, null);
+    const trace = await service.read(`/api/traces/${traceId}`);
     assert.equal(trace.runs.length, 1);
     assert.equal(trace.revision, row.revision);
     assert.deepEqual([trace.userInput, trace.responseText], [question, reply]);
@@ -132,7 +125,7 @@ describe("a trace in another convention", () => {
   });
 
   it("shows its conversation with the attributes that were sent", async () => {
-    const { turns } = await read(`/api/traces/${traceId}/conversation`);
+    const { turns } = await service.read(`/api/traces/${traceId}/conversation`);
     const texts = turns.map(turn =>
       turn.kind === "message"
         ? [turn.role, (turn.pieces[0] as { text: string }).text]
@@ -171,7 +164,7 @@ describe("a trace in another convention", () => {
 
   it("is read on arrival, in parts that merge, and by whichever convention recognizes it", async () => {
     await service.client.patch(`/api/agents/${agent.id}`, { conventions: ["mlflow", "*"] }).expect(200);
-    const body = await service.client.read(`/api/agents/${agent.id}`);
+    const body = await service.read(`/api/agents/${agent.id}`);
     assert.deepEqual(body.conventions, ["*"]);
     const externalId = await post("langchain");
     const { rows } = await service.db.pool.query(
@@ -224,7 +217,7 @@ describe("a trace in attributes of the agent's own", () => {
   ];
   const sendOne = async () => {
     const platform = { ...body, metadata: { svc: { platform_id: agent.id } } };
-    return (await jsonOf(await send(service, { body: platform }))).traceId;
+    return (await jsonOf(await service.send({ body: platform }))).traceId;
   };
 
   it("is previewed by rules that are not saved", async () => {
@@ -264,7 +257,7 @@ describe("a trace in attributes of the agent's own", () => {
     await service.client.patch(`/api/agents/${agent.id}`, { conventionRules }).expect(200);
     const row = (await listed(agent.id))[0]!;
     assert.deepEqual([row.userInput, row.responseText, row.tokens.input], [question, reply, 57]);
-    const trace = await read(`/api/traces/${traceId}`);
+    const trace = await service.read(`/api/traces/${traceId}`);
     assert.deepEqual(trace.conventionRules, conventionRules);
     assert.deepEqual(trace.runs[0]!.conventionRules, []);
     assert.deepEqual(

@@ -1,7 +1,7 @@
 // Log records of GenAI events join the spans that they are about, whichever arrives first, and are evaluated with them.
 
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Agent } from "../../src/model/agent/agent.ts";
@@ -9,7 +9,6 @@ import { expireRecords } from "../../src/store/traces/records.ts";
 import { recordedBody, recordings } from "../model/conventions/recordings.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
 import { newSpanId, newTraceId } from "../support/bodies.ts";
-import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { exportSpans, openExporter } from "../support/exporters.ts";
 import { columnsWith } from "../support/leftovers.ts";
@@ -17,18 +16,13 @@ import { sendEvents } from "../support/log-exporters.ts";
 import { callSpan, logsOf, questionRecord, replyRecord } from "../support/log-records.ts";
 import { fillList } from "../support/rows.ts";
 import { json, jsonOf, proto, send, traceIdOf } from "../support/send.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import type { TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 import { resourceSpans } from "../wire/make-body.ts";
 
 const limits = { debounceMs: 100, debounceCapMs: 1_000, traceSpansMax: 200_000, traceBytesMax: 268_435_456 };
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { debounceMs: 100, debounceCapMs: 1_000 } });
-});
-after(() => service.stop());
-
-const read: Client["read"] = path => service.client.read(path);
+const service = world({ debounceMs: 100, debounceCapMs: 1_000 });
 
 async function makeReader(otlpServiceName: string) {
   const agent = await makeAgent(service.owner, { otlpServiceName });
@@ -39,14 +33,14 @@ async function makeReader(otlpServiceName: string) {
 const newIds = () => ({ traceId: newTraceId(), spanId: newSpanId() });
 
 async function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<void> {
-  assert.deepEqual(jsonOf(await send(service, { path, body, headers })), {});
+  assert.deepEqual(jsonOf(await service.send({ path, body, headers })), {});
 }
 const postLogs = (name: string, ...records: unknown[]) => post("/public/logs", logsOf(records, name));
 const postSpans = (name: string, spans: unknown[], headers?: Record<string, string>) =>
   post("/public/traces", { resourceSpans: [resourceSpans(name, spans)] }, headers);
 
 async function only(agent: Agent) {
-  const { items } = await read(`/api/agents/${agent.id}/traces`);
+  const { items } = await service.read(`/api/agents/${agent.id}/traces`);
   assert.equal(items.length, 1);
   return items[0];
 }
@@ -61,7 +55,7 @@ const waiting = async (agent: Agent) => {
 
 const runsOf = (traceId: string, states: string[]) =>
   eventually(async () => {
-    const trace = await read(`/api/traces/${traceId}`);
+    const trace = await service.read(`/api/traces/${traceId}`);
     assert.deepEqual(
       trace.runs.map(run => run.state),
       states,
@@ -132,7 +126,7 @@ describe("log records", () => {
     await postLogs("once", questionRecord(ids, "Where is my parcel?"));
     assert.equal((await only(agent))!.revision, 2);
     await postLogs("once", questionRecord(ids, "Where is my parcel?"), replyRecord(ids, "In Lyon."));
-    const trace = await read(`/api/traces/${first!.id}`);
+    const trace = await service.read(`/api/traces/${first!.id}`);
     assert.deepEqual([trace.revision, trace.responseText], [3, "In Lyon."]);
     assert.deepEqual(
       trace.spans[0]!.log_records!.map(one => [one.event_name, one.time_unix_nano]),
@@ -193,9 +187,9 @@ describe("log records", () => {
     const row = (await only(agent))!;
     assert.equal(row!.userInput, "Who is there?");
     const body = { platformId: agent.id, spans: [{ span_id: second.spanId, name: "whole" }] };
-    const answer = await send(service, { body, headers: { "x-request-id": first.traceId } });
+    const answer = await service.send({ body, headers: { "x-request-id": first.traceId } });
     assert.equal(traceIdOf(answer), row!.id);
-    const trace = await read(`/api/traces/${row!.id}`);
+    const trace = await service.read(`/api/traces/${row!.id}`);
     assert.deepEqual([trace.userInput, trace.spans[0]!.log_records], [null, undefined]);
   });
 
@@ -229,7 +223,7 @@ describe("log records", () => {
     const outside = { ...questionRecord(ids, "Hello"), traceId: "", spanId: "" };
     const empty = questionRecord(ids, "");
     const body = logsOf([questionRecord(ids, "Hello"), bad, log, outside, empty], "counted");
-    const answer = jsonOf(await send(service, { path: "/public/logs", body }));
+    const answer = jsonOf(await service.send({ path: "/public/logs", body }));
     assert.equal(answer.partialSuccess.rejectedLogRecords, 1);
     assert.match(answer.partialSuccess.errorMessage, /^OTLP_ID_INVALID: 1 log record\./);
     await postLogs("uncounted", questionRecord(newIds(), "Hello"));
@@ -239,7 +233,7 @@ describe("log records", () => {
       [[1, "counted"]],
     );
     const counted = await eventually(async () => {
-      const { items } = await read(`/api/projects/${service.projectId}/ingestion`);
+      const { items } = await service.read(`/api/projects/${service.projectId}/ingestion`);
       const found = ["counted", "uncounted"].map(name => items.filter(one => one.serviceName === name));
       assert.ok(found.every(({ length }) => length > 0));
       return found.map(([first]) => first!);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { placeOf } from "../../src/store/scale/places.ts";
 import { begun, waiting } from "../store/locks.ts";
 import { exportOf, newSpanId, newTraceId } from "../support/bodies.ts";
@@ -19,20 +19,16 @@ import {
   rules,
 } from "../support/private-project.ts";
 import { send, traceIdOf } from "../support/send.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { debounceMs: 50, debounceCapMs: 500 } });
-});
-after(() => service.stop());
+const service = world({ debounceMs: 50, debounceCapMs: 500 });
 
 const newProject = (settings?: object | null) => makePrivateProject(service, settings);
 const post = ({ key }: PrivateProject, body: object, more: object = {}) =>
   send({ url: service.url, key }, { body, ...more });
 
 async function readTrace(traceId: string) {
-  return await service.client.read(`/api/traces/${traceId}`);
+  return await service.read(`/api/traces/${traceId}`);
 }
 
 test("from the moment the settings are answered, nothing is stored by the former ones", async () => {
@@ -80,7 +76,7 @@ test("a replaced key gives the same person another pseudonym", async () => {
 
 /** What the trace says of each of its spans: its response and the texts of its log records. */
 async function textsOf(traceId: string) {
-  const { spans, revision } = await service.client.read(`/api/traces/${traceId}/raw`);
+  const { spans, revision } = await service.read(`/api/traces/${traceId}/raw`);
   const said = spans.map(span => span.attributes["gen_ai.response.text"]);
   const logged = spans.flatMap(span =>
     (span.log_records ?? []).map(one => (one.body as { content: string }).content),
@@ -186,7 +182,7 @@ test("a batch that waits to be merged while rules or settings change is stored b
     await change(project);
     await merge.commit();
     assert.equal((await merged).status, 200);
-    const { spans } = await service.client.read(`/api/traces/${stored}/raw`);
+    const { spans } = await service.read(`/api/traces/${stored}/raw`);
     const texts = spans.map(span => [
       span.attributes["gen_ai.prompt"],
       span.attributes["gen_ai.response.text"],

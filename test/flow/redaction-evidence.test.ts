@@ -1,11 +1,10 @@
 // What checks copy of a trace says where privacy rules had changed it: a typed placeholder is none.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { Check } from "../../src/model/run/run.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeTest } from "../support/app.ts";
-import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { obliging, startJudgeServer } from "../support/judge-server.ts";
 import {
@@ -15,15 +14,10 @@ import {
   type PrivateProject,
 } from "../support/private-project.ts";
 import { jsonOf, send, traceIdOf } from "../support/send.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service.stop());
+const service = world();
 
-const read: Client["read"] = path => service.client.read(path);
 const ownerOf = ({ projectId }: PrivateProject) => ({ ...service.owner, projectId });
 
 /** Path, rule and start of what stands for an email in the texts of a check. */
@@ -85,9 +79,9 @@ test("values, matches, arguments and quotations of a live trace say where they w
       "gen_ai.tool.call.arguments": JSON.stringify({ about: "[email]", to: canary }),
     },
   });
-  const traceId = traceIdOf(await send(service, { key: project.key, body }));
+  const traceId = traceIdOf(await service.send({ key: project.key, body }));
   const checks = await eventually(async () => {
-    const [run] = (await read(`/api/traces/${traceId}`)).runs;
+    const [run] = (await service.read(`/api/traces/${traceId}`)).runs;
     assert.equal(run!.state, "completed");
     return run!.results[0]!.checks;
   });
@@ -138,11 +132,11 @@ test("a manual run's copies of replies say where they were redacted, turn by tur
     .post(`/api/agents/${project.agentId}/launches`, { testIds: [id] })
     .expect(201);
   const launch = await eventually(async () => {
-    const one = await read(`/api/launches/${made.body.id}`);
+    const one = await service.read(`/api/launches/${made.body.id}`);
     assert.notEqual(one.finishedAt, null);
     return one;
   });
-  const run = await read(`/api/runs/${launch.runs[0]!.id}`);
+  const run = await service.read(`/api/runs/${launch.runs[0]!.id}`);
   assert.deepEqual(
     run.results[0]!.checks.map(check => [check.evidence[0]!.turn, redactedIn(check)]),
     [1, 2].map(turn => [
@@ -179,8 +173,10 @@ test("reasons of backtests and of scenarios that are tried say what was redacted
     const { body } = await service.client
       .post(`/api/agents/${agentId}/backtests`, { testId: id, traces: 10, judge: true })
       .expect(201);
-    await eventually(async () => assert.equal((await read(`/api/backtests/${body.id}`)).state, "completed"));
-    const [result] = (await read(`/api/backtests/${body.id}/results`)).items;
+    await eventually(async () =>
+      assert.equal((await service.read(`/api/backtests/${body.id}`)).state, "completed"),
+    );
+    const [result] = (await service.read(`/api/backtests/${body.id}/results`)).items;
     return result!;
   };
   const failed = await tried({ passiveBehavior: "always_run" });
@@ -202,11 +198,13 @@ test("reasons of backtests and of scenarios that are tried say what was redacted
       await send({ url: service.url, key: own.key }, { body: canonicalTrace(own.agentId, text) }),
     );
     const run = await eventually(async () => {
-      const found = (await read(`/api/traces/${traceId}`)).runs[0];
+      const found = (await service.read(`/api/traces/${traceId}`)).runs[0];
       assert.equal(found!.state, "completed");
       return found;
     });
-    const calls = (await read(`/api/runs/${run!.id}/calls`)).items.filter(({ kind }) => kind === "semantic");
+    const calls = (await service.read(`/api/runs/${run!.id}/calls`)).items.filter(
+      ({ kind }) => kind === "semantic",
+    );
     assert.ok(calls.length > 0);
     for (const { material, materialRedactions, answerRedactions } of calls) {
       const shown = materialRedactions.map(({ rule, places }) => [

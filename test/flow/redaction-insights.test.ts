@@ -1,17 +1,13 @@
 // Redactions by rule and hour are exact: they equal a recount of what is stored with the batches.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { readRedactions } from "../../src/wire/redactions.ts";
 import { makeAgent, makeKey } from "../support/app.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf } from "../support/bodies.ts";
 import { send } from "../support/send.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service.stop());
+const service = world();
 
 test("redactions are counted by rule, hour and day, and equal a recount of the stored batches", async () => {
   const { body: project } = await service.client.post("/api/projects", { name: "Leaky" }).expect(201);
@@ -58,7 +54,7 @@ test("redactions are counted by rule, hour and day, and equal a recount of the s
   assert.deepEqual(recount, { email: 8, order: 8, card: 4, pseudonym: 3 });
   for (const interval of ["hour", "day"]) {
     const path = `/api/agents/${agent.id}/insights/redactions?interval=${interval}` as const;
-    const body = await service.client.read(path);
+    const body = await service.read(path);
     const shown = Object.fromEntries(
       body.series.map(({ rule, points, total }: Series) => {
         assert.equal(
@@ -71,7 +67,7 @@ test("redactions are counted by rule, hour and day, and equal a recount of the s
     assert.deepEqual(shown, recount);
     assert.equal(body.total, 23);
   }
-  const body = await service.client.read(`/api/agents/${quiet.id}/insights/redactions`);
+  const body = await service.read(`/api/agents/${quiet.id}/insights/redactions`);
   assert.deepEqual([body.series, body.total], [[], 0]);
   const stranger = await service.signUp();
   await stranger.client.get(`/api/agents/${agent.id}/insights/redactions`).expect(404);

@@ -1,7 +1,7 @@
 // Redaction in a running service: canaries in every field of both paths are stored nowhere, and every text says where.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { placeOf } from "../../src/store/scale/places.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeTest } from "../support/app.ts";
@@ -19,13 +19,9 @@ import {
   said,
 } from "../support/private-project.ts";
 import { send, traceIdOf } from "../support/send.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { debounceMs: 50, debounceCapMs: 500 } });
-});
-after(() => service.stop());
+const service = world({ debounceMs: 50, debounceCapMs: 500 });
 
 const newProject = (settings?: object | null) => makePrivateProject(service, settings);
 const post = ({ key }: PrivateProject, body: object, more: object = {}) =>
@@ -45,7 +41,7 @@ async function everyRow(): Promise<string> {
 }
 
 async function readTrace(traceId: string) {
-  return await service.client.read(`/api/traces/${traceId}`);
+  return await service.read(`/api/traces/${traceId}`);
 }
 
 async function requireGone(project: PrivateProject, traceId: string): Promise<void> {
@@ -89,13 +85,13 @@ test("input, reply, messages, a span and its error say where they were redacted,
     { rule: "email", places: [[20, 27]] },
     { rule: "order", places: [[34, 41]] },
   ];
-  const outline = await service.client.read(`/api/traces/${traceId}/outline`);
+  const outline = await service.read(`/api/traces/${traceId}/outline`);
   for (const read of [await readTrace(traceId), outline]) {
     assert.equal(read.userInput, `[email] is ${redacted}`);
     assert.deepEqual(read.userInputRedactions, derived);
     assert.deepEqual(read.responseTextRedactions, derived);
   }
-  const body = await service.client.read(`/api/traces/${traceId}/conversation`);
+  const body = await service.read(`/api/traces/${traceId}/conversation`);
   assert.deepEqual(
     body.turns.map(
       turn => turn.kind === "message" && [turn.role, (turn.pieces[0] as { redactions: object }).redactions],
@@ -106,7 +102,7 @@ test("input, reply, messages, a span and its error say where they were redacted,
     ],
   );
   const root: string = "root";
-  const span = await service.client.read(`/api/traces/${traceId}/spans/${root}`);
+  const span = await service.read(`/api/traces/${traceId}/spans/${root}`);
   assert.deepEqual(span.errorRedactions, derived);
   assert.deepEqual(
     span.redactions,
@@ -145,7 +141,7 @@ test("lists find traces by the rules that redacted in them, also after a merge",
   const { agentId } = project;
   const list = `/api/agents/${agentId}/traces` as const;
   const idsBy = async (rule: string): Promise<string[]> => {
-    const body = await service.client.read(`${list}?redacted=${rule}`);
+    const body = await service.read(`${list}?redacted=${rule}`);
     return body.items.map(({ id }) => id).sort();
   };
   const merged = newTraceId();
@@ -158,7 +154,7 @@ test("lists find traces by the rules that redacted in them, also after a merge",
     ),
   ];
   await post(project, exportedTrace(project, merged));
-  const body = await service.client.read(list);
+  const body = await service.read(list);
   assert.deepEqual(body.items.map(({ id }) => id).sort(), sent.toSorted());
   const found = new Map<string, string[]>();
   for (const id of sent) {
@@ -195,7 +191,7 @@ test("the texts of lists say where they were redacted, a typed placeholder apart
   ];
   // Of a text that is cut, the places within what is left of it.
   const cut = [{ rule: "email", places: [[491, 498]] }];
-  const { items } = await service.client.read(`${agentPath}/traces`);
+  const { items } = await service.read(`${agentPath}/traces`);
   for (const [id, expected] of [
     [traceId, places],
     [mergedId, cut],
@@ -209,7 +205,7 @@ test("the texts of lists say where they were redacted, a typed placeholder apart
     [conversation!.userInputRedactions, conversation!.responseTextRedactions],
     [places, places],
   );
-  const overview = await service.client.read(`${agentPath}/overview`);
+  const overview = await service.read(`${agentPath}/overview`);
   const slow = overview.slowest.traces.find(one => one.id === traceId);
   assert.deepEqual(slow!.userInputRedactions, places);
 });
@@ -299,12 +295,12 @@ test("a manual run stores its reply redacted, and says where", async () => {
     .post(`/api/agents/${project.agentId}/launches`, { testIds: [id] })
     .expect(201);
   const launch = await eventually(async () => {
-    const body = await service.client.read(`/api/launches/${made.body.id}`);
+    const body = await service.read(`/api/launches/${made.body.id}`);
     assert.notEqual(body.finishedAt, null);
     return body;
   });
   await server.close();
-  const run = await service.client.read(`/api/runs/${launch.runs[0]!.id}`);
+  const run = await service.read(`/api/runs/${launch.runs[0]!.id}`);
   const turn = run.turns![0]!;
   const expected = [
     { rule: "email", places: [[20, 27]] },

@@ -2,15 +2,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { placesOfKeys, takePlace } from "../../src/http/places.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 /** Lets the service finish what it began before: each answer takes a turn of its event loop and a query. */
 async function settle(): Promise<void> {

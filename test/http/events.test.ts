@@ -3,20 +3,17 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { ServiceEvent } from "../../src/model/event.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { makeAgent, makeKey, makeTest, type Owner } from "../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
-import { send, traceIdOf } from "../support/send.ts";
-import { serviceName, startTestService, type TestService } from "../support/service.ts";
+import { traceIdOf } from "../support/send.ts";
+import { serviceName, startTestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service.stop());
+const service = world();
 
 type Stream = {
   /** Everything received so far. */
@@ -68,18 +65,18 @@ async function listen({ client }: Owner, query = "", headers = {}): Promise<Stre
   };
 }
 
-async function store(agentId = service.agent.id, key = service.key): Promise<string> {
-  return traceIdOf(await send(service, { key, body: canonicalBody(agentId) }));
+async function store(agentId = service.agentId, key = service.key): Promise<string> {
+  return traceIdOf(await service.send({ key, body: canonicalBody(agentId) }));
 }
 
 test("a stored trace, its replacement, its merge and its deletion are each sent as such", async () => {
   const stream = await listen(service.owner);
-  const agentId = service.agent.id;
+  const agentId = service.agentId;
   const headers = { "x-request-id": "heard" };
-  const traceId = traceIdOf(await send(service, { headers, body: canonicalBody(agentId) }));
+  const traceId = traceIdOf(await service.send({ headers, body: canonicalBody(agentId) }));
   await stream.find(event => event.type === "trace" && event.change === "created");
-  await send(service, { headers, body: canonicalBody(agentId) });
-  await send(service, { headers, ...encodings.json(exportOf([exportedSpan()], serviceName)) });
+  await service.send({ headers, body: canonicalBody(agentId) });
+  await service.send({ headers, ...encodings.json(exportOf([exportedSpan()], serviceName)) });
   await service.client.delete(`/api/traces/${traceId}`).expect(204);
   await stream.find(event => event.type === "trace" && event.change === "deleted");
   assert.deepEqual(
@@ -104,7 +101,7 @@ test("a completed run is sent with its verdict, and can be read by then", async 
     state: "completed",
     verdict: event.verdict,
   });
-  const run = await service.client.read(`/api/runs/${event.runId}`);
+  const run = await service.read(`/api/runs/${event.runId}`);
   assert.deepEqual([run.state, run.verdict], ["completed", event.verdict]);
   stream.close();
 });
@@ -119,7 +116,7 @@ test("no events of other accounts are sent, and with agentId none of other agent
   const narrow = await listen(service.owner, `?agentId=${other.id}`);
 
   await store(foreign.id, key);
-  await store(service.agent.id);
+  await store(service.agentId);
   const last = await store(other.id);
   await narrow.find(event => event.type === "trace" && event.traceId === last);
   await owners.find(event => event.type === "trace" && event.traceId === last);
@@ -128,7 +125,7 @@ test("no events of other accounts are sent, and with agentId none of other agent
 
   const agents = (stream: Stream) => new Set(stream.heard.map(event => event.agentId));
   assert.deepEqual(agents(narrow), new Set([other.id]));
-  assert.deepEqual(agents(owners), new Set([service.agent.id, other.id]));
+  assert.deepEqual(agents(owners), new Set([service.agentId, other.id]));
   assert.deepEqual(agents(strangers), new Set([foreign.id]));
   for (const stream of [strangers, owners, narrow]) stream.close();
 });
@@ -138,7 +135,7 @@ test("a rejected request is sent to the account that owns the key, with how to f
   const { id: keyId, key } = await makeKey(stranger);
   const strangers = await listen(stranger);
   const owners = await listen(service.owner);
-  await send(service, { key, body: exportOf([exportedSpan()], "shop-bot") });
+  await service.send({ key, body: exportOf([exportedSpan()], "shop-bot") });
   const heard = await strangers.find(event => event.type === "ingestion");
   assert.deepEqual(heard, {
     type: "ingestion",
@@ -148,7 +145,7 @@ test("a rejected request is sent to the account that owns the key, with how to f
     serviceName: "shop-bot",
     keyId,
   });
-  await send(service, { body: "{" });
+  await service.send({ body: "{" });
   const own = await owners.find(event => event.type === "ingestion");
   assert.ok(own.type === "ingestion");
   assert.deepEqual([own.projectId, own.code], [service.projectId, "VALIDATION_ERROR"]);
@@ -167,9 +164,9 @@ test("with projectId only that project's traces and rejected requests are sent; 
   const ofAgent = await listen(owner, `?agentId=${secondAgent.id}`);
   const ofBoth = await listen(owner, `?agentId=${secondAgent.id}&projectId=${project.id}`);
 
-  await send(service, { key: first, body: "{" });
+  await service.send({ key: first, body: "{" });
   await store(agent.id, first);
-  await send(service, { key: secondKey, body: "{" });
+  await service.send({ key: secondKey, body: "{" });
   const last = await store(secondAgent.id, secondKey);
   const hears = async (stream: Stream, expected: string[]) => {
     await stream.find(event => event.type === "trace" && event.traceId === last);
@@ -237,7 +234,7 @@ describe("an open stream", { concurrency: true }, () => {
 
 test("events of another account's agent are 404, and without a session there are none", async () => {
   const stranger = await service.signUp();
-  const { body } = await stranger.client.get(`/api/events?agentId=${service.agent.id}`).expect(404);
+  const { body } = await stranger.client.get(`/api/events?agentId=${service.agentId}`).expect(404);
   assert.equal(body.code, "NOT_FOUND");
   assert.equal((await stranger.client.get("/api/events?agentId=x")).status, 400);
   assert.equal((await fetch(`${service.url}/api/events`)).status, 401);

@@ -105,16 +105,19 @@ describe("ten reads of a whole large trace at once", () => {
     };
     const [greedy, other] = [await app.signUp(), await app.signUp()];
     const [own, others] = [await traceOf(greedy), await traceOf(other)];
-    const reads = Array.from({ length: 10 }, () => greedy.client.get(`/api/traces/${own}`));
+    // The reader's answers have another shape than a trace, so the client would refuse them.
+    const read = ({ client }: Owner, path: string) =>
+      fetch(`${app.url}/api/traces/${path}`, { headers: { cookie: client.cookie } });
+    const reads = Array.from({ length: 10 }, () => read(greedy, own));
     await eventually(async () => assert.deepEqual(gate.begun, [own]));
-    reads.push(other.client.get(`/api/traces/${others}`));
+    reads.push(read(other, others));
     await eventually(async () => assert.deepEqual(gate.begun, [own, others]));
     for (const { client } of [greedy, other]) await client.get("/api/projects").expect(200);
-    await greedy.client.get(`/api/traces/${own}/spans/a`).expect(200);
+    assert.equal((await read(greedy, `${own}/spans/a`)).status, 200);
     assert.deepEqual(gate.begun, [own, others]);
     gate.open();
-    for (const { status, body } of await Promise.all(reads))
-      assert.deepEqual([status, body.spans], [200, []]);
+    for (const answer of await Promise.all(reads))
+      assert.deepEqual([answer.status, /"spans":\[\]/.test(await answer.text())], [200, true]);
   });
 });
 

@@ -2,43 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
-import { makeTest } from "../../support/app.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type StoredTrace, storeTrace } from "../../support/stored-traces.ts";
-import {
-  failed,
-  traceLink as link,
-  passed,
-  traceRow as row,
-  rowShows,
-  tracesOpener,
-} from "../../support/traces-page.ts";
+import { failed, traceLink as link, passed, rowShows, tracesOpener } from "../../support/traces-page.ts";
 
 const browser = useBrowser();
 
 const openTraces = tracesOpener(browser);
 const store = (agentId: string, trace: StoredTrace) => storeTrace(browser.service.db, agentId, trace);
-
-test("a failed trace names its failed tests, two at most, and the rest on hover", async () => {
-  const names = ["Refunds in dollars", "Never discounts", "Answers politely"];
-  const { page } = await openTraces(async (agentId, owner) => {
-    const ids: string[] = [];
-    for (const name of names) ids.push((await makeTest(owner, agentId, { name })).id);
-    const run = { ...failed, counts: { passed: 1, failed: 4 }, testIds: ids, failedTestIds: ids };
-    await store(agentId, { userInput: "with many failures", durationMs: 2_000, run });
-    await store(agentId, { userInput: "half as slow", durationMs: 1_000, run: passed });
-  });
-  await rowShows(page, "with many failures", "Refunds in dollars", "Never discounts", "+2 failed");
-  await eventually(async () =>
-    assert.doesNotMatch((await row(page, "with many failures").textContent())!, /Answers politely/),
-  );
-  await page
-    .getByTitle("Failed:\nRefunds in dollars\nNever discounts\nAnswers politely\nand 1 more test")
-    .waitFor();
-  await rowShows(page, "with many failures", "2 s, 100% of the slowest");
-  await rowShows(page, "half as slow", "1 s, 50% of the slowest");
-});
 
 test("density and absolute times are kept after a reload", async () => {
   const { page } = await openTraces(agentId =>

@@ -5,20 +5,17 @@ import { channel } from "node:diagnostics_channel";
 import type { IncomingMessage, Server } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { IngestionMinute } from "../../../src/http/ingestion/schemas.ts";
 import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
 import { jsonOf, type Sent, send } from "../../support/send.ts";
-import { serviceName, startTestService, type TestService } from "../../support/service.ts";
+import { serviceName, startTestService } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 import { resourceSpans } from "../../wire/make-body.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 const read = async ({ client, projectId }: Owner, query = "limit=50") =>
   (await client.read(`/api/projects/${projectId}/ingestion?${query}`)).items;
@@ -43,7 +40,7 @@ async function newSender(options: { verified?: boolean } = {}) {
   const owner = await service.signUp(options);
   const agent = await makeAgent(owner, { otlpServiceName: serviceName });
   const { id: keyId, key } = await makeKey(owner, { name: "Production" });
-  return { owner, agent, keyId, key, send: (sent: Sent) => send(service, { key, ...sent }) };
+  return { owner, agent, keyId, key, send: (sent: Sent) => service.send({ key, ...sent }) };
 }
 
 /** The response to a request of which only the head is sent, when Node's timeout is over. */

@@ -13,21 +13,17 @@ import {
 import { type AddressInfo, connect } from "node:net";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { after, before, mock, test } from "node:test";
+import { mock, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { enforceMinRate, type MinRate } from "../../../src/http/ingestion/min-rate.ts";
 import { BodyReader, bodyBytesMax } from "../../../src/http/ingestion/read-body.ts";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
-import { json, proto, refused, send } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { json, proto, refused } from "../../support/send.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 /** A request with only its head sent. */
 function begin(headers: OutgoingHttpHeaders, path = "/public/traces"): ClientRequest {
@@ -47,7 +43,7 @@ const statusOf = async (outgoing: ClientRequest) => {
 };
 
 test("a client that sends Expect: 100-continue gets one 100, then its answer", async () => {
-  const body = JSON.stringify(canonicalBody(service.agent.id));
+  const body = JSON.stringify(canonicalBody(service.agentId));
   const outgoing = begin({ expect: "100-continue", "content-length": body.length });
   let told = 0;
   outgoing.on("continue", () => {
@@ -78,7 +74,7 @@ test("other endpoints answer Expect: 100-continue as well", async () => {
 });
 
 test("an HTTP/1.0 client gets no 100 Continue", async () => {
-  const body = JSON.stringify(canonicalBody(service.agent.id));
+  const body = JSON.stringify(canonicalBody(service.agentId));
   const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
   const head = [
     "POST /public/traces HTTP/1.0",
@@ -92,7 +88,7 @@ test("an HTTP/1.0 client gets no 100 Continue", async () => {
 });
 
 test("a body in many small chunks is one body", async () => {
-  const body = Buffer.from(JSON.stringify(canonicalBody(service.agent.id, { note: "é".repeat(50) })));
+  const body = Buffer.from(JSON.stringify(canonicalBody(service.agentId, { note: "é".repeat(50) })));
   const outgoing = begin({ "transfer-encoding": "chunked" });
   for (const byte of body) outgoing.write(Buffer.from([byte]));
   outgoing.end();
@@ -115,9 +111,9 @@ test("large bodies that are cut off release their slots, and are not reported as
     );
   }
   const note = "x".repeat(3_000_000);
-  const sent = { body: canonicalBody(service.agent.id, { note }) };
+  const sent = { body: canonicalBody(service.agentId, { note }) };
   // One at a time: a slot that was kept would keep each of them out, and none waits for another on a busy machine.
-  for (let count = 0; count < 3; count++) assert.equal((await send(service, sent)).status, 201);
+  for (let count = 0; count < 3; count++) assert.equal((await service.send(sent)).status, 201);
   assert.deepEqual(
     // A machine that is busy with other things logs that connecting to PostgreSQL took too long.
     service.logs.filter(line => /"level":[4-6]0/.test(line) && !line.includes("database unavailable")),
@@ -127,11 +123,11 @@ test("large bodies that are cut off release their slots, and are not reported as
 
 test("large bodies that are rejected release their slots", async () => {
   for (let count = 0; count < 6; count++) {
-    assert.equal((await send(service, { body: Buffer.alloc(2_000_000, "[") })).status, 400);
-    assert.equal((await send(service, { body: Buffer.alloc(31_457_281), chunked: true })).status, 413);
+    assert.equal((await service.send({ body: Buffer.alloc(2_000_000, "[") })).status, 400);
+    assert.equal((await service.send({ body: Buffer.alloc(31_457_281), chunked: true })).status, 413);
   }
   const note = "x".repeat(3_000_000);
-  assert.equal((await send(service, { body: canonicalBody(service.agent.id, { note }) })).status, 201);
+  assert.equal((await service.send({ body: canonicalBody(service.agentId, { note }) })).status, 201);
 });
 
 test("while a key has its share of the slots for large bodies, small ones pass", async () => {
@@ -139,7 +135,7 @@ test("while a key has its share of the slots for large bodies, small ones pass",
   await Promise.all(
     large.map(one => new Promise(resolve => one.write(Buffer.alloc(2_000_000, " "), resolve))),
   );
-  assert.equal((await send(service, { body: canonicalBody(service.agent.id) })).status, 201);
+  assert.equal((await service.send({ body: canonicalBody(service.agentId) })).status, 201);
   for (const one of large) one.end(Buffer.alloc(8_000_000, " "));
   assert.deepEqual(await Promise.all(large.map(statusOf)), [400, 400]);
 });
@@ -153,10 +149,10 @@ test("large bodies of one key that stall let other keys in, and its own wait and
     .post(`/api/projects/${service.projectId}/keys`, { name: "other", access: "full" })
     .expect(201);
   const note = "x".repeat(3_000_000);
-  const large = { body: canonicalBody(service.agent.id, { note }) };
-  assert.equal((await send(service, { ...large, key: body.key })).status, 201);
+  const large = { body: canonicalBody(service.agentId, { note }) };
+  assert.equal((await service.send({ ...large, key: body.key })).status, 201);
 
-  const own = await send(service, { type: proto, body: Buffer.alloc(3_000_000) });
+  const own = await service.send({ type: proto, body: Buffer.alloc(3_000_000) });
   assert.match(refused(own, 429, "RATE_LIMITED").message, /large requests of this key/);
   assert.match(String(own.headers["retry-after"]), /^[23]$/);
   for (const one of stalled) one.end(Buffer.alloc(8_000_000, " "));
@@ -298,9 +294,9 @@ test("an upload keeps the minimum rate if it sends enough in every interval", as
 });
 
 test("using a key to store a trace is recorded", async () => {
-  await send(service, { body: canonicalBody(service.agent.id) });
+  await service.send({ body: canonicalBody(service.agentId) });
   await eventually(async () => {
-    const body = await service.client.read(`/api/projects/${service.projectId}/keys`);
+    const body = await service.read(`/api/projects/${service.projectId}/keys`);
     assert.notEqual(body.items[0]!.lastUsedAt, null);
   });
 });
@@ -309,8 +305,8 @@ test("a key whose requests are all rejected counts as used, too", async () => {
   const body = { name: "rejected", access: "full" };
   const created = await service.client.post(`/api/projects/${service.projectId}/keys`, body).expect(201);
   const { id, key } = created.body;
-  assert.equal((await send(service, { key, body: { spans: [] } })).status, 400);
+  assert.equal((await service.send({ key, body: { spans: [] } })).status, 400);
   await eventually(async () => {
-    assert.notEqual((await service.client.read(`/api/keys/${id}`)).lastUsedAt, null);
+    assert.notEqual((await service.read(`/api/keys/${id}`)).lastUsedAt, null);
   });
 });

@@ -1,19 +1,15 @@
 // The sample trace: stored and evaluated like any other, only for its owner, and only with a verified email.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service.stop());
+const service = world();
 
 test("a sample is a new trace each time, marked as a sample, with everything that tests look at", async () => {
   const { client } = service;
-  const path = `/api/agents/${service.agent.id}/sample-trace` as const;
+  const path = `/api/agents/${service.agentId}/sample-trace` as const;
   const first = (await client.post(path).expect(201)).body;
   const second = (await client.post(path).expect(201)).body;
   assert.notEqual(first.traceId, second.traceId);
@@ -46,7 +42,7 @@ test("a sample is evaluated by the agent's tests", async () => {
   const { body } = await service.client.post(`/api/agents/${agent.id}/sample-trace`).expect(201);
   assert.equal(body.evaluation, "scheduled");
   await eventually(async () => {
-    const trace = await service.client.read(`/api/traces/${body.traceId}`);
+    const trace = await service.read(`/api/traces/${body.traceId}`);
     assert.equal(trace.runs[0]!.verdict, "passed");
   });
 });

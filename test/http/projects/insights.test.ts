@@ -1,31 +1,23 @@
 // Insights: the numbers behind the dashboard's charts, cards and strips.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { Counts } from "../../../src/model/run/run.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
-import type { Client } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { send, traceIdOf } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service.stop());
-
-const read: Client["read"] = path => service.client.read(path);
+const service = world();
 
 /** Sends traces to the agent and waits until each is evaluated. */
 async function judge(agentId: string, ...traces: object[]): Promise<void> {
   for (const attributes of traces) {
     const times = { start_time_unix_nano: "1000000000", end_time_unix_nano: "1100000000" };
     const body = canonicalBody(agentId, { spans: [canonicalSpan({ ...times, attributes })] });
-    const traceId = traceIdOf(await send(service, { body }));
+    const traceId = await service.store(body);
     await eventually(async () => {
-      assert.equal((await read(`/api/traces/${traceId}`)).run!.state, "completed");
+      assert.equal((await service.read(`/api/traces/${traceId}`)).run!.state, "completed");
     });
   }
 }
@@ -62,7 +54,7 @@ test("an agent's insights count runs with durations and tokens, and results by t
     assertions: [status(500), { ...status(200), id: "other" }],
   });
   await judge(agent.id, ok, {});
-  const insights = await read(`/api/agents/${agent.id}/insights`);
+  const insights = await service.read(`/api/agents/${agent.id}/insights`);
   const series = insights.series[0]!;
   assert.deepEqual([series.testId, series.checkId, series.name], [null, null, null]);
   assert.deepEqual(summed(series.points), countsOf(0, 1, 0, 1));
@@ -82,10 +74,10 @@ test("an agent's insights count runs with durations and tokens, and results by t
     durationMs,
     tokens: { input: 7, output: 3 },
   });
-  const day = (await read(`/api/agents/${agent.id}/insights?interval=day`)).series[0]!.points[0]!;
+  const day = (await service.read(`/api/agents/${agent.id}/insights?interval=day`)).series[0]!.points[0]!;
   assert.match(day.at, /T00:00:00\.000Z$/);
 
-  const byTest = (await read(`/api/agents/${agent.id}/insights?by=test`)).series;
+  const byTest = (await service.read(`/api/agents/${agent.id}/insights?by=test`)).series;
   assert.deepEqual(
     byTest.map(({ name, points }) => [name, summed(points)]),
     [
@@ -93,7 +85,7 @@ test("an agent's insights count runs with durations and tokens, and results by t
       ["Is broken", countsOf(0, 1, 0, 1)],
     ],
   );
-  const byCheck = (await read(`/api/agents/${agent.id}/insights?by=check&interval=day`)).series;
+  const byCheck = (await service.read(`/api/agents/${agent.id}/insights?by=check&interval=day`)).series;
   assert.deepEqual(
     byCheck.map(({ name, checkId, points }) => [name, checkId, summed(points)]),
     [
@@ -102,7 +94,7 @@ test("an agent's insights count runs with durations and tokens, and results by t
       ["Is broken", "status", countsOf(0, 1, 0, 1)],
     ],
   );
-  const ofOne = (await read(`/api/agents/${agent.id}/insights?by=test&testId=${passing.id}`)).series;
+  const ofOne = (await service.read(`/api/agents/${agent.id}/insights?by=test&testId=${passing.id}`)).series;
   assert.deepEqual(
     ofOne.map(({ testId }) => testId),
     [passing.id],
@@ -110,8 +102,10 @@ test("an agent's insights count runs with durations and tokens, and results by t
 });
 
 test("a time range must be whole intervals, not too many, and start before it ends", async () => {
-  const path = `/api/agents/${service.agent.id}/insights` as const;
-  const { from, to, series, total } = await read(`${path}?from=2026-01-01T10:20:00Z&to=2026-01-01T12:00:00Z`);
+  const path = `/api/agents/${service.agentId}/insights` as const;
+  const { from, to, series, total } = await service.read(
+    `${path}?from=2026-01-01T10:20:00Z&to=2026-01-01T12:00:00Z`,
+  );
   assert.deepEqual([from, to], ["2026-01-01T10:00:00.000Z", "2026-01-01T12:00:00.000Z"]);
   assert.deepEqual(series, [{ testId: null, checkId: null, name: null, points: [] }]);
   assert.deepEqual(total!.durationMs, { p50: null, p95: null });
@@ -137,7 +131,7 @@ test("a project's agents are listed with their last trace and their day, includi
   const idle = await makeAgent(service.owner);
   await makeTest(service.owner, busy.id, { assertions: [status(200)] });
   await judge(busy.id, ok, ok, broken);
-  const { items, nextCursor } = await read(`/api/projects/${projectId}/insights/agents?limit=2`);
+  const { items, nextCursor } = await service.read(`/api/projects/${projectId}/insights/agents?limit=2`);
   const [first, last] = items;
   const { lastTraceAt, ...second } = last!;
   const nothing = { runs: 0, routingUnavailable: 0, counts: countsOf(0, 0), passRate: null };
@@ -149,7 +143,7 @@ test("a project's agents are listed with their last trace and their day, includi
     counts: countsOf(2, 1),
     passRate: 2 / 3,
   });
-  const trace = (await read(`/api/agents/${busy.id}/traces`)).items[0]!;
+  const trace = (await service.read(`/api/agents/${busy.id}/traces`)).items[0]!;
   assert.equal(lastTraceAt, trace.receivedAt);
   const next = await client.get(`/api/projects/${projectId}/insights/agents?limit=200&cursor=${nextCursor}`);
   assert.ok(next.body.items.every(({ id }) => id !== busy.id && id !== idle.id));
@@ -160,7 +154,7 @@ test("an agent's tests are listed with their last outcome and thirty days, disab
   const judged = await makeTest(service.owner, agent.id, { assertions: [status(200)] });
   const unjudged = await makeTest(service.owner, agent.id, { status: "disabled" });
   await judge(agent.id, broken, ok);
-  const { items, nextCursor } = await read(`/api/agents/${agent.id}/tests/insights`);
+  const { items, nextCursor } = await service.read(`/api/agents/${agent.id}/tests/insights`);
   assert.equal(nextCursor, null);
   assert.deepEqual(
     items.map(({ id, lastOutcome }) => [id, lastOutcome]),
@@ -188,7 +182,7 @@ test("tokens and cost are counted by model, and tokens without a price beside th
     "gen_ai.usage.cache_read.input_tokens": 400,
   });
   await judge(agent.id, call("gpt-4o"), call("gpt-4o"), call("house-7b"));
-  const insights = await read(`/api/agents/${agent.id}/insights/models?interval=day`);
+  const insights = await service.read(`/api/agents/${agent.id}/insights/models?interval=day`);
   const priced = (2 * (600 * 2.5 + 400 * 1.25 + 100 * 10)) / 1e6;
   const tokens = (calls: number) => ({ input: calls * 1_000, cached: calls * 400, output: calls * 100 });
   assert.deepEqual(
@@ -210,6 +204,6 @@ test("tokens and cost are counted by model, and tokens without a price beside th
   const summedCalls = insights.series[0]!.points.reduce((sum: number, { calls }) => sum + calls, 0);
   assert.equal(summedCalls, 2);
   const other = await makeAgent(service.owner);
-  assert.deepEqual((await read(`/api/agents/${other.id}/insights/models`)).series, []);
+  assert.deepEqual((await service.read(`/api/agents/${other.id}/insights/models`)).series, []);
   await service.client.get(`/api/agents/${agent.id}/insights/models?from=2020-01-01T00:00:00Z`).expect(400);
 });

@@ -1,16 +1,12 @@
 // Privacy settings over the API: their shape, what is refused, their trial on past traces, and the key of pseudonyms.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { makeAgent, makeKey } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { send } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 const nothing = { builtIn: [], rules: [], pseudonyms: [], judgeRules: [], judgeSeesToolResults: true };
 
@@ -21,7 +17,7 @@ async function newProject() {
 
 test("a new project redacts nothing, and what is saved is read back", async () => {
   const { path } = await newProject();
-  assert.deepEqual(await service.client.read(path), nothing);
+  assert.deepEqual(await service.read(path), nothing);
   const settings = {
     builtIn: ["email", "card"],
     rules: [
@@ -33,9 +29,9 @@ test("a new project redacts nothing, and what is saved is read back", async () =
     judgeSeesToolResults: false,
   };
   assert.deepEqual((await service.client.put(path, settings).expect(200)).body, settings);
-  assert.deepEqual(await service.client.read(path), settings);
+  assert.deepEqual(await service.read(path), settings);
   assert.deepEqual((await service.client.put(path, {}).expect(200)).body, nothing);
-  assert.deepEqual(await service.client.read(path), nothing);
+  assert.deepEqual(await service.read(path), nothing);
 });
 
 test("invalid settings are refused with the path of each fault, and change nothing", async () => {
@@ -67,19 +63,19 @@ test("invalid settings are refused with the path of each fault, and change nothi
       JSON.stringify(body),
     );
   }
-  assert.deepEqual(await service.client.read(path), saved);
+  assert.deepEqual(await service.read(path), saved);
 });
 
 test("the key of pseudonyms is made with the first rule, stored encrypted, and former keys are kept", async () => {
   const { path, projectId } = await newProject();
   const keyPath = `${path}/pseudonym-key` as const;
   const none = { createdAt: null, readable: true, former: 0 };
-  assert.deepEqual(await service.client.read(keyPath), none);
+  assert.deepEqual(await service.read(keyPath), none);
   await service.client.put(path, { judgeRules: ["*"] }).expect(200);
-  assert.deepEqual(await service.client.read(keyPath), none);
+  assert.deepEqual(await service.read(keyPath), none);
   await service.client.put(path, { builtIn: ["email"] }).expect(200);
   await service.client.put(path, { builtIn: ["*"] }).expect(200);
-  const made = await service.client.read(keyPath);
+  const made = await service.read(keyPath);
   assert.deepEqual([made.former, made.readable, typeof made.createdAt], [0, true, "string"]);
   const { body: replaced } = await service.client.post(keyPath).expect(200);
   assert.deepEqual([replaced.former, replaced.readable], [1, true]);
@@ -128,6 +124,6 @@ test("rules can be tried on the latest traces, which stay as they are", async ()
   );
   const trace = await service.client.get(`/api/traces/${example!.traceId}`).expect(200);
   assert.match(JSON.stringify(trace.body), /ada@example\.com/);
-  assert.deepEqual(await service.client.read(path), nothing);
+  assert.deepEqual(await service.read(path), nothing);
   await service.client.post(`${path}/preview`, { rules: [{ name: "x", pattern: "(" }] }).expect(400);
 });

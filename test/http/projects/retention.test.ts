@@ -1,6 +1,6 @@
 // The retention of a project over the API: its shape, what is refused, and that older traces go with what they left.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import type { ServiceEvent } from "../../../src/model/event.ts";
 import { subscribe } from "../../../src/store/events.ts";
 import { makeAgent, makeKey } from "../../support/app.ts";
@@ -8,14 +8,10 @@ import { canonicalBody, encodings, exportedSpan, exportOf, newTraceId } from "..
 import { eventually } from "../../support/eventually.ts";
 import { columnsWith } from "../../support/leftovers.ts";
 import { jsonOf, send, traceIdOf } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"], retentionDays: 90 } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"], retentionDays: 90 });
 
 const pathOf = (projectId: string) => `/api/projects/${projectId}/retention` as const;
 

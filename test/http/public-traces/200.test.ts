@@ -1,6 +1,6 @@
 // 200: a canonical trace is replaced, an OTLP export is accepted, fully or partly.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { makeAgent, makeKey, makeTest } from "../../support/app.ts";
 import {
@@ -13,28 +13,25 @@ import {
   newTraceId,
 } from "../../support/bodies.ts";
 import { exportSpans, openExporter, recordSpans } from "../../support/exporters.ts";
-import { type Answer, json, jsonOf, messageOf, proto, type Sent, send } from "../../support/send.ts";
-import { serviceName, startTestService, type TestService } from "../../support/service.ts";
+import { type Answer, json, jsonOf, messageOf, proto, type Sent } from "../../support/send.ts";
+import { serviceName } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 import { fixture, resourceSpans } from "../../wire/make-body.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 async function detail(traceId: unknown) {
-  return await service.client.read(`/api/traces/${traceId}`);
+  return await service.read(`/api/traces/${traceId}`);
 }
 
 /** The agent's traces with this identity. */
-async function stored(externalId: string, agentId = service.agent.id) {
+async function stored(externalId: string, agentId = service.agentId) {
   const query = new URLSearchParams({ externalId });
-  return (await service.client.read(`/api/agents/${agentId}/traces?${query}`)).items;
+  return (await service.read(`/api/agents/${agentId}/traces?${query}`)).items;
 }
 
 async function ok(sent: Sent): Promise<Answer> {
-  const answer = await send(service, sent);
+  const answer = await service.send(sent);
   assert.equal(answer.status, 200, answer.bytes.toString());
   return answer;
 }
@@ -44,7 +41,7 @@ test("a canonical trace that is sent again is replaced as a whole and keeps its 
   await makeTest(service.owner, agent.id);
   const headers = { "x-request-id": "again" };
   const spans = [canonicalSpan({ attributes: { first: 1 } }), canonicalSpan({ span_id: "step" })];
-  const first = await send(service, {
+  const first = await service.send({
     headers,
     body: canonicalBody(agent.id, { spans, metadata: { a: 1 } }),
   });
@@ -227,9 +224,9 @@ test("an OTLP batch merges into a canonical trace of the same identity, and a ca
   const spanId = newSpanId();
   const canonical = {
     headers: { "x-request-id": traceId },
-    body: canonicalBody(service.agent.id, { spans: [canonicalSpan({ span_id: spanId })] }),
+    body: canonicalBody(service.agentId, { spans: [canonicalSpan({ span_id: spanId })] }),
   };
-  const first = await send(service, canonical);
+  const first = await service.send(canonical);
   assert.equal(first.status, 201);
   const batch = exportOf([exportedSpan({ traceId, parentSpanId: spanId })]);
   const merged = await ok(encodings.protobuf(batch));
@@ -281,7 +278,7 @@ for (const [name, otlpServiceName] of [
     const type = name.endsWith(".json") ? json : proto;
     const answer = await ok({ type, body: fixture(name) });
     assert.equal(answer.bytes.toString(), type === json ? "{}" : "");
-    const body = await service.client.read(`/api/agents/${agent.id}/traces`);
+    const body = await service.read(`/api/agents/${agent.id}/traces`);
     assert.notEqual(body.items.length, 0);
   });
 }
@@ -331,7 +328,7 @@ for (const protocol of ["protobuf", "json"] as const) {
 
 test("the OpenAPI description has no JSON schema for protobuf, and names it only where it is sent", async () => {
   type Part = { content: Record<string, { schema?: unknown }> };
-  const body = await service.client.read("/api/openapi.json");
+  const body = await service.read("/api/openapi.json");
   const { requestBody, responses } = body.paths["/public/traces"]!["post"] as {
     requestBody: Part;
     responses: Record<"200" | "201" | "default", Part>;

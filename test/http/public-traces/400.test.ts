@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { RefusalCode } from "../../../src/model/refusal.ts";
 import { makeAgent, makeKey } from "../../support/app.ts";
@@ -16,28 +16,25 @@ import {
   newTraceId,
 } from "../../support/bodies.ts";
 import { statusMessage } from "../../support/rpc-status.ts";
-import { json, proto, type Refused, refused, type Sent, send } from "../../support/send.ts";
-import { serviceName, startTestService, type TestService } from "../../support/service.ts";
+import { json, proto, type Refused, refused, type Sent } from "../../support/send.ts";
+import { serviceName } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 import { field } from "../../wire/encode-otlp.ts";
 import { fixture, resourceSpans } from "../../wire/make-body.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 /** The refusal, after checking that nothing was stored. */
 async function refusal(code: RefusalCode, sent: Sent): Promise<Refused> {
   const count = async () =>
     (await service.db.pool.query("select count(*) as stored from traces")).rows[0].stored;
   const before = await count();
-  const said = refused(await send(service, sent), 400, code);
+  const said = refused(await service.send(sent), 400, code);
   assert.equal(await count(), before);
   return said;
 }
 
-const ofSpans = (...spans: unknown[]) => ({ platformId: service.agent.id, spans });
+const ofSpans = (...spans: unknown[]) => ({ platformId: service.agentId, spans });
 
 for (const [what, body] of [
   ["no JSON", "{"],
@@ -88,7 +85,7 @@ for (const [path, spans] of [
 ] as const) {
   test(`a canonical body with an invalid ${path} is VALIDATION_ERROR at that path: ${JSON.stringify(spans)}`, async () => {
     const { issues } = await refusal("VALIDATION_ERROR", {
-      body: { platformId: service.agent.id, spans },
+      body: { platformId: service.agentId, spans },
     });
     assert.deepEqual(
       issues?.map(issue => issue.path),
@@ -116,8 +113,8 @@ test("201 levels of nesting are rejected and 200 accepted, in JSON and in attrib
   const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
   // Body, spans, span and attributes are four levels.
   const canonical = (levels: number) =>
-    `{"platformId":"${service.agent.id}","spans":[{"span_id":"a","name":"b","attributes":{"a":${nested(levels - 4)}}}]}`;
-  assert.equal((await send(service, { body: canonical(200) })).status, 201);
+    `{"platformId":"${service.agentId}","spans":[{"span_id":"a","name":"b","attributes":{"a":${nested(levels - 4)}}}]}`;
+  assert.equal((await service.send({ body: canonical(200) })).status, 201);
   await refusal("VALIDATION_ERROR", { body: canonical(201) });
   await refusal("VALIDATION_ERROR", { body: "[".repeat(1_000_000) });
   let value: object = { stringValue: "deep" };
@@ -253,7 +250,7 @@ test("an export of a real exporter without a service.name is OTLP_SERVICE_NAME_R
 test("an x-request-id that is too long, not ASCII or sent twice is VALIDATION_ERROR, on both paths", async () => {
   for (const id of ["a".repeat(256), "é", "tab\there", ["a", "b"], ["a", "a"]]) {
     const headers = { "x-request-id": id };
-    const { issues } = await refusal("VALIDATION_ERROR", { headers, body: canonicalBody(service.agent.id) });
+    const { issues } = await refusal("VALIDATION_ERROR", { headers, body: canonicalBody(service.agentId) });
     assert.match(String(issues?.[0]?.path), /x-request-id/);
     await refusal("VALIDATION_ERROR", { headers, ...encodings.json(exportOf([exportedSpan()])) });
     await refusal("VALIDATION_ERROR", { headers, ...encodings.protobuf(exportOf([exportedSpan()])) });
@@ -283,7 +280,7 @@ for (const [what, body] of [
 }
 
 test("a large truncated gzip body is 400, as a small one is", async () => {
-  const large = gzipSync(JSON.stringify(canonicalBody(service.agent.id, { filling: "x".repeat(3_000_000) })));
+  const large = gzipSync(JSON.stringify(canonicalBody(service.agentId, { filling: "x".repeat(3_000_000) })));
   const headers = { "content-encoding": "gzip" };
   await refusal("VALIDATION_ERROR", { headers, body: large.subarray(0, -1) });
   await refusal("VALIDATION_ERROR", { headers, body: Buffer.concat([large, Buffer.from([0])]) });

@@ -4,23 +4,19 @@ import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { makeKey as textOfKey } from "../../../src/model/key.ts";
 import { makeKey } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
-import { json, refused, type Sent, send } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { json, refused, type Sent } from "../../support/send.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 async function unauthorized(sent: Sent): Promise<string> {
-  const { message, hint } = refused(await send(service, sent), 401, "UNAUTHORIZED");
+  const { message, hint } = refused(await service.send(sent), 401, "UNAUTHORIZED");
   assert.match(String(hint), /x-api-key/);
   return message;
 }
@@ -42,8 +38,8 @@ for (const [what, sent] of [
 }
 
 test("a valid key is UNAUTHORIZED when it is sent twice, in lower case or in part", async () => {
-  const body = canonicalBody(service.agent.id);
-  assert.equal((await send(service, { body })).status, 201);
+  const body = canonicalBody(service.agentId);
+  assert.equal((await service.send({ body })).status, 201);
   await unauthorized({ key: null, headers: { "x-api-key": [service.key, service.key] }, body });
   await unauthorized({ key: service.key.toLowerCase(), body });
   await unauthorized({ key: service.key.slice(0, -1), body });
@@ -52,8 +48,8 @@ test("a valid key is UNAUTHORIZED when it is sent twice, in lower case or in par
 
 test("a revoked key is UNAUTHORIZED from the moment its revocation is answered", async () => {
   const { id, key } = await makeKey(service.owner);
-  const sent = { key, body: canonicalBody(service.agent.id) };
-  assert.equal((await send(service, sent)).status, 201);
+  const sent = { key, body: canonicalBody(service.agentId) };
+  assert.equal((await service.send(sent)).status, 201);
   await service.client.delete(`/api/keys/${id}`).expect(204);
   await unauthorized(sent);
 });
@@ -61,7 +57,7 @@ test("a revoked key is UNAUTHORIZED from the moment its revocation is answered",
 test("an expired key is UNAUTHORIZED", async () => {
   const { id, key } = await makeKey(service.owner);
   await service.db.pool.query("update keys set expires_at = now() - interval '1 second' where id = $1", [id]);
-  await unauthorized({ key, body: canonicalBody(service.agent.id) });
+  await unauthorized({ key, body: canonicalBody(service.agentId) });
 });
 
 test("the key is checked before type, encoding, size and body", async () => {
@@ -120,7 +116,7 @@ test("the 401 is sent after the body, and the connection serves the next request
   assert.equal(received(), "");
   await new Promise(resolve => socket.write(refused.subarray(10), resolve));
   await eventually(() => assert.match(received(), /^HTTP\/1\.1 401 /));
-  const body = JSON.stringify(canonicalBody(service.agent.id));
+  const body = JSON.stringify(canonicalBody(service.agentId));
   post(service.key, Buffer.byteLength(body));
   socket.write(body);
   await eventually(() => assert.match(received(), /HTTP\/1\.1 201 /));

@@ -1,18 +1,15 @@
 // 403: an unverified email, and an agent that the key cannot access.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { verifyAccount } from "../../../src/store/accounts/accounts.ts";
 import { makeAgent, makeKey } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
-import { jsonOf, messageOf, refused, send } from "../../support/send.ts";
-import { serviceName, startTestService, type TestService } from "../../support/service.ts";
+import { jsonOf, messageOf, refused } from "../../support/send.ts";
+import { serviceName } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 import { resourceSpans } from "../../wire/make-body.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 test("until the email is verified every trace is EMAIL_NOT_VERIFIED; then the same key stores it", async () => {
   const owner = await service.signUp({ verified: false });
@@ -21,15 +18,15 @@ test("until the email is verified every trace is EMAIL_NOT_VERIFIED; then the sa
   const canonical = { key, headers: { "x-request-id": "kept" }, body: canonicalBody(agent.id) };
   const exported = Object.values(encodings).map(encode => ({ key, ...encode(exportOf([exportedSpan()])) }));
   for (const sent of [canonical, ...exported]) {
-    const { hint } = refused(await send(service, sent), 403, "EMAIL_NOT_VERIFIED");
+    const { hint } = refused(await service.send(sent), 403, "EMAIL_NOT_VERIFIED");
     assert.match(String(hint), /verification/);
   }
   const traces = () => owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
   assert.deepEqual((await traces()).body.items, []);
 
   await verifyAccount(service.db, owner.accountId);
-  assert.equal(jsonOf(await send(service, canonical)).externalId, "kept");
-  for (const sent of exported) assert.equal((await send(service, sent)).status, 200);
+  assert.equal(jsonOf(await service.send(canonical)).externalId, "kept");
+  for (const sent of exported) assert.equal((await service.send(sent)).status, 200);
   assert.equal((await traces()).body.items.length, 3);
 });
 
@@ -43,10 +40,10 @@ test("the email is checked after the key, and before type, encoding, size and bo
     { body: Buffer.alloc(31_457_281) },
     { body: "{" },
   ]) {
-    refused(await send(service, { key, ...sent }), 403, "EMAIL_NOT_VERIFIED");
+    refused(await service.send({ key, ...sent }), 403, "EMAIL_NOT_VERIFIED");
   }
   await owner.client.delete(`/api/keys/${id}`).expect(204);
-  refused(await send(service, { key }), 401, "UNAUTHORIZED");
+  refused(await service.send({ key }), 401, "UNAUTHORIZED");
 });
 
 for (const [encoding, encode] of Object.entries(encodings)) {
@@ -58,14 +55,14 @@ for (const [encoding, encode] of Object.entries(encodings)) {
     ];
     const { key } = await makeKey(owner, { access: "granular", agentIds: [own.id] });
     const sent = { key, ...encode(exportOf([exportedSpan()], "other")) };
-    refused(await send(service, sent), 403, "OTLP_PLATFORM_NOT_ALLOWED");
+    refused(await service.send(sent), 403, "OTLP_PLATFORM_NOT_ALLOWED");
     const body = await owner.client.get(`/api/agents/${other.id}/traces`).expect(200);
     assert.deepEqual(body.body.items, []);
 
     const request = {
       resourceSpans: [resourceSpans("other", [exportedSpan()]), resourceSpans("own", [exportedSpan()])],
     };
-    const answer = await send(service, { key, ...encode(request) });
+    const answer = await service.send({ key, ...encode(request) });
     assert.equal(answer.status, 200);
     const { partialSuccess } =
       encoding === "json" ? jsonOf(answer) : messageOf(answer, "ExportTraceServiceResponse");

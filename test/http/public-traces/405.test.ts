@@ -2,19 +2,15 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { statusMessage } from "../../support/rpc-status.ts";
-import { json, jsonOf, proto, refused, type Sent, send } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { json, jsonOf, proto, refused, type Sent } from "../../support/send.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 async function notAllowed(sent: Sent, hint = "Use POST."): Promise<void> {
-  const answer = await send(service, sent);
+  const answer = await service.send(sent);
   assert.deepEqual([answer.status, answer.headers.allow], [405, "POST"]);
   const reason = "Method Not Allowed: METHOD_NOT_ALLOWED, ";
   const type = sent.type === proto ? proto : json;
@@ -74,7 +70,7 @@ for (const [what, line, header] of [
 }
 
 test("PUT on / is METHOD_NOT_ALLOWED and lists the methods of the dashboard and of senders", async () => {
-  const { status, headers } = await send(service, { method: "PUT", path: "/" });
+  const { status, headers } = await service.send({ method: "PUT", path: "/" });
   assert.equal(status, 405);
   assert.deepEqual(String(headers.allow).split(", ").sort(), ["GET", "HEAD", "POST"]);
 });
@@ -135,7 +131,7 @@ test("CONNECT to another host is NOT_FOUND", async () => {
 
 test("GET on the paths that exporters use by mistake is METHOD_NOT_ALLOWED too, and says what to set", async () => {
   for (const path of ["/public/traces/v1/traces", "/public/v1/traces", "/v1/traces", "/v1/logs"]) {
-    const hint = jsonOf(await send(service, { path })).hint as string;
+    const hint = jsonOf(await service.send({ path })).hint as string;
     assert.match(hint, /^Set OTEL_EXPORTER_OTLP_(TRACES|LOGS)_ENDPOINT/);
     await notAllowed({ method: "GET", path }, hint);
     await notAllowed({ method: "HEAD", path }, hint);
@@ -145,7 +141,7 @@ test("GET on the paths that exporters use by mistake is METHOD_NOT_ALLOWED too, 
 
 test("a browser's preflight is refused and grants nothing", async () => {
   const headers = { origin: "https://elsewhere.example", "access-control-request-method": "POST" };
-  const answer = await send(service, { method: "OPTIONS", headers });
+  const answer = await service.send({ method: "OPTIONS", headers });
   assert.equal(answer.status, 405);
   assert.deepEqual(
     Object.keys(answer.headers).filter(name => name.startsWith("access-control-")),

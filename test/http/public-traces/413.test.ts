@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import {
   bodyOfSize,
@@ -14,15 +14,12 @@ import {
   newTraceId,
 } from "../../support/bodies.ts";
 import { json, jsonOf, messageOf, proto, refused, type Sent, send } from "../../support/send.ts";
-import { serviceName, startTestService, type TestService } from "../../support/service.ts";
+import { serviceName, startTestService } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 import { field } from "../../wire/encode-otlp.ts";
 import { resourceSpans } from "../../wire/make-body.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 const bytesMax = 31_457_280;
 const smallBounds = {
@@ -34,7 +31,7 @@ const smallBounds = {
   traceSpansMax: 5,
   traceBytesMax: 5_000,
 };
-const tooLarge = async (sent: Sent) => refused(await send(service, sent), 413, "PAYLOAD_TOO_LARGE");
+const tooLarge = async (sent: Sent) => refused(await service.send(sent), 413, "PAYLOAD_TOO_LARGE");
 
 const paths: Record<string, { type: string; status: number; make: (filling: string) => Buffer }> = {
   canonical: {
@@ -42,7 +39,7 @@ const paths: Record<string, { type: string; status: number; make: (filling: stri
     status: 201,
     make: filling => {
       const spans = [canonicalSpan({ attributes: { filling } })];
-      return Buffer.from(JSON.stringify(canonicalBody(service.agent.id, { spans })));
+      return Buffer.from(JSON.stringify(canonicalBody(service.agentId, { spans })));
     },
   },
   "OTLP JSON": {
@@ -70,7 +67,7 @@ for (const [path, { type, status, make }] of Object.entries(paths)) {
       const body = bodyOfSize(bytes, make);
       const packed = { body: gzipSync(body, { level: 1 }), headers: { "content-encoding": "gzip" } };
       for (const sent of [{ body }, { body, chunked: true }, packed, { ...packed, chunked: true }]) {
-        const answer = await send(service, { type, ...sent });
+        const answer = await service.send({ type, ...sent });
         assert.equal(answer.status, expected, answer.bytes.toString());
         if (expected === 413) refused(answer, 413, "PAYLOAD_TOO_LARGE");
       }
@@ -121,8 +118,8 @@ test("100,000 spans in one request pass and one more is 413, on every path", asy
   const many = (count: number) =>
     Array.from({ length: count }, (_, at) => ({ span_id: String(at), name: "n" }));
   const spans = many(100_001);
-  await tooLarge({ body: canonicalBody(service.agent.id, { spans }) });
-  const answer = await send(service, { body: canonicalBody(service.agent.id, { spans: spans.slice(1) }) });
+  await tooLarge({ body: canonicalBody(service.agentId, { spans }) });
+  const answer = await service.send({ body: canonicalBody(service.agentId, { spans: spans.slice(1) }) });
   assert.equal(answer.status, 201);
   const exported = exportedSpan();
   await tooLarge(encodings.json(exportOf(Array(100_001).fill(exported))));
@@ -166,7 +163,7 @@ test("a request sent while an expensive one is being processed is answered first
   outgoing.end(costly);
   await once(outgoing, "finish");
   for (const count of [1, 2]) {
-    const small = await send(service, { body: canonicalBody(service.agent.id) });
+    const small = await service.send({ body: canonicalBody(service.agentId) });
     assert.equal(small.status, 201);
     answers.push(`small ${count}`);
   }

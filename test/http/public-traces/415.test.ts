@@ -3,17 +3,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { canonicalBody, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
-import { json, proto, refused, send } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { json, proto, refused } from "../../support/send.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 const code = "UNSUPPORTED_MEDIA_TYPE";
 
@@ -33,14 +29,14 @@ for (const type of [
   "application/json, application/x-protobuf",
 ]) {
   test(`Content-Type ${type} is ${code}`, async () => {
-    const { hint } = refused(await send(service, { type, body: canonicalBody(service.agent.id) }), 415, code);
+    const { hint } = refused(await service.send({ type, body: canonicalBody(service.agentId) }), 415, code);
     assert.match(String(hint), /application\/json/);
   });
 }
 
 for (const type of ["application/grpc", "application/grpc+proto"]) {
   test(`${type} is answered with the protocol to set`, async () => {
-    const { hint } = refused(await send(service, { type, body: "x" }), 415, code);
+    const { hint } = refused(await service.send({ type, body: "x" }), 415, code);
     assert.match(String(hint), /OTEL_EXPORTER_OTLP_PROTOCOL=http\/protobuf/);
   });
 }
@@ -57,8 +53,8 @@ for (const [encoding, body] of [
 ] as const) {
   test(`Content-Encoding ${encoding} is ${code}, in both encodings`, async () => {
     const headers = { "content-encoding": encoding };
-    refused(await send(service, { headers, body }), 415, code);
-    refused(await send(service, { headers, type: proto, body }), 415, code);
+    refused(await service.send({ headers, body }), 415, code);
+    refused(await service.send({ headers, type: proto, body }), 415, code);
   });
 }
 
@@ -79,8 +75,8 @@ test("Content-Encoding sent twice is two layers", async () => {
 });
 
 test("type and encoding are checked before the size, the body and the agent", async () => {
-  refused(await send(service, { type: "text/plain", body: Buffer.alloc(31_457_281) }), 415, code);
-  refused(await send(service, { headers: { "content-encoding": "br" }, body: "{" }), 415, code);
+  refused(await service.send({ type: "text/plain", body: Buffer.alloc(31_457_281) }), 415, code);
+  refused(await service.send({ headers: { "content-encoding": "br" }, body: "{" }), 415, code);
   const sent = encodings.protobuf(exportOf([exportedSpan()], "nobody"));
-  refused(await send(service, { ...sent, headers: { "content-encoding": "br" } }), 415, code);
+  refused(await service.send({ ...sent, headers: { "content-encoding": "br" } }), 415, code);
 });

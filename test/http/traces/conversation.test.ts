@@ -1,20 +1,16 @@
 // A trace's conversation over HTTP, from both paths and all its batches.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { Turn } from "../../../src/model/conversation/view.ts";
 import { canonicalBody, canonicalSpan, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
-import { type Sent, send } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import type { Sent } from "../../support/send.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 async function store(sent: Sent): Promise<string> {
-  const answer = await send(service, sent);
+  const answer = await service.send(sent);
   assert.ok(answer.status < 300, answer.bytes.toString());
   return String(answer.headers["x-svc-trace-id"]);
 }
@@ -29,9 +25,9 @@ test("messages are returned in order, each with the span and attribute that cont
     "gen_ai.output.messages": [said("assistant", "On its way.")],
   };
   const id = await store({
-    body: canonicalBody(service.agent.id, { spans: [canonicalSpan({ attributes })] }),
+    body: canonicalBody(service.agentId, { spans: [canonicalSpan({ attributes })] }),
   });
-  const body = await service.client.read(`/api/traces/${id}/conversation`);
+  const body = await service.read(`/api/traces/${id}/conversation`);
   assert.deepEqual(body, {
     traceId: id,
     revision: 1,
@@ -78,14 +74,14 @@ test("a later batch joins the conversation, and messages that it repeats appear 
     });
   const id = await store({ body: exportOf([chat(1, ["one"])]) });
   await store({ body: exportOf([chat(2, ["one", "two"])]) });
-  const body = await service.client.read(`/api/traces/${id}/conversation`);
+  const body = await service.read(`/api/traces/${id}/conversation`);
   assert.deepEqual(body.turns.map(firstText), ["one", "two"]);
   assert.equal(body.revision, 2);
 });
 
 test("a trace without messages has no turns", async () => {
-  const id = await store({ body: canonicalBody(service.agent.id) });
-  const body = await service.client.read(`/api/traces/${id}/conversation`);
+  const id = await store({ body: canonicalBody(service.agentId) });
+  const body = await service.read(`/api/traces/${id}/conversation`);
   assert.deepEqual(body.turns, []);
 });
 
@@ -93,8 +89,8 @@ test("texts that no database or encoding accepts are returned exactly as they we
   const text = "a\u0000\ud800\u202e<b>";
   const attributes = { "gen_ai.prompt": text };
   const id = await store({
-    body: canonicalBody(service.agent.id, { spans: [canonicalSpan({ attributes })] }),
+    body: canonicalBody(service.agentId, { spans: [canonicalSpan({ attributes })] }),
   });
-  const body = await service.client.read(`/api/traces/${id}/conversation`);
+  const body = await service.read(`/api/traces/${id}/conversation`);
   assert.equal(firstText(body.turns[0]!), text);
 });

@@ -1,18 +1,13 @@
 // Conversations over HTTP: the list, the turns of one in both directions, the place of a trace, and filters by ids.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { ConversationPage, ConversationTurns } from "../../../src/http/traces/conversations-schemas.ts";
 import { makeAgent } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
-import { send } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
 import { storeTrace } from "../../support/stored-traces.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 const said = (role: string, content: string) => [{ role, parts: [{ type: "text", content }] }];
 
@@ -40,7 +35,7 @@ async function sendTurn(agentId: string, conversationId: string, turn: Turn): Pr
     attributes: { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": turn.tool },
   };
   const body = canonicalBody(agentId, { spans: [root, ...(turn.tool ? [tool] : [])] });
-  const answer = await send(service, { body });
+  const answer = await service.send({ body });
   assert.ok(answer.status < 300, answer.bytes.toString());
   return String(answer.headers["x-svc-trace-id"]);
 }
@@ -48,14 +43,14 @@ async function sendTurn(agentId: string, conversationId: string, turn: Turn): Pr
 const newAgent = async () => (await makeAgent(service.owner)).id;
 
 async function list(agentId: string, query = ""): Promise<ConversationPage> {
-  return await service.client.read(`/api/agents/${agentId}/conversations?${query}`);
+  return await service.read(`/api/agents/${agentId}/conversations?${query}`);
 }
 
 const pathOf = (agentId: string, query: Record<string, string>) =>
   `/api/agents/${agentId}/conversation?${new URLSearchParams(query)}` as const;
 
 async function read(agentId: string, query: Record<string, string>): Promise<ConversationTurns> {
-  return await service.client.read(pathOf(agentId, query));
+  return await service.read(pathOf(agentId, query));
 }
 
 test("a conversation reads as one chat: its turns in the order in which they began, with texts, calls and neighbors", async () => {
@@ -91,7 +86,7 @@ test("a conversation reads as one chat: its turns in the order in which they beg
   );
   assert.equal(turns[0]!.startedAt, "2023-11-14T22:13:20.000Z");
 
-  const body = await service.client.read(`/api/traces/${second}/turn`);
+  const body = await service.read(`/api/traces/${second}/turn`);
   assert.deepEqual(body.turn, {
     conversationId: id,
     number: 2,
@@ -176,7 +171,7 @@ test("a conversation without traces is 404, a trace without one has no turn, and
   const agentId = await newAgent();
   await service.client.get(pathOf(agentId, { conversationId: "absent" })).expect(404);
   const traceId = await storeTrace(service.db, agentId);
-  const body = await service.client.read(`/api/traces/${traceId}/turn`);
+  const body = await service.read(`/api/traces/${traceId}/turn`);
   assert.deepEqual(body, { turn: null });
   const cursor = Buffer.alloc(25, 7).toString("base64url");
   for (const query of [

@@ -1,24 +1,19 @@
 // Many traces at once: exporting them as JSON lines and CSV, and deleting them.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import Papa from "papaparse";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
-import { send, traceIdOf } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
 import { type StoredRun, storeTrace } from "../../support/stored-traces.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 async function store(agentId: string, prompt: string): Promise<string> {
   const attributes = { "gen_ai.prompt": prompt, "gen_ai.response.text": "Sure." };
   const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
-  return traceIdOf(await send(service, { body }));
+  return await service.store(body);
 }
 
 const exported = (agentId: string, traceIds: string[], format: string) =>
@@ -38,7 +33,7 @@ test("JSON lines have each trace whole, newest first, without those of others an
     .trimEnd()
     .split("\n")
     .map((line: string) => JSON.parse(line));
-  const whole = async (id: string) => await service.client.read(`/api/traces/${id}`);
+  const whole = async (id: string) => await service.read(`/api/traces/${id}`);
   assert.deepEqual(lines, [await whole(second), await whole(first)]);
   assert.equal(lines[1]!.userInput, long);
 });

@@ -1,7 +1,7 @@
 // Reading a trace by its parts: its outline, a span, the file with everything, for small and large traces.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import {
   type ListedTrace,
   RawTrace,
@@ -11,28 +11,24 @@ import {
 } from "../../../src/http/traces/schemas.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
-import { type Sent, send } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import type { Sent } from "../../support/send.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 type Fields = Record<string, unknown>;
 
 async function store(sent: Sent): Promise<string> {
-  const answer = await send(service, sent);
+  const answer = await service.send(sent);
   assert.ok(answer.status < 300, answer.bytes.toString());
   return String(answer.headers["x-svc-trace-id"]);
 }
 
 const storeSpans = (spans: Fields[], more: Fields = {}) =>
-  store({ body: canonicalBody(service.agent.id, { spans, ...more }) });
+  store({ body: canonicalBody(service.agentId, { spans, ...more }) });
 const get = <P extends string>(path: P) => service.client.get(`/api/traces/${path}`);
 const spanOf = (id: string, spanId: string, query = "") =>
-  service.client.read(`/api/traces/${id}/spans/${encodeURIComponent(spanId)}?${query}`);
+  service.read(`/api/traces/${id}/spans/${encodeURIComponent(spanId)}?${query}`);
 const textOf = async (path: string) => {
   const response = await fetch(`${service.url}/api/traces/${path}`, {
     headers: { cookie: service.client.cookie },
@@ -74,7 +70,7 @@ for (const [size, filling] of [
       { span_id: "d", parent_span_id: "nobody", name: "step" },
     ];
     const id = await store({ body: canonicalBody(agent.id, { spans, metadata: { region: "eu" } }) });
-    const outline = await service.client.read(`/api/traces/${id}/outline`);
+    const outline = await service.read(`/api/traces/${id}/outline`);
     const detail = (await get(id).expect(200)).body;
     const { spans: rows, cuts, omissions, ...rest } = outline;
     const { spans: _, toolCalls: __, modelCalls: ___, ...same } = detail;
@@ -127,7 +123,7 @@ test("texts of the outline are as short as in lists, and its metadata says where
   const id = await storeSpans([{ span_id: "a", name: "n".repeat(9_000), attributes }], {
     metadata: { note: "m".repeat(9_000) },
   });
-  const outline = await service.client.read(`/api/traces/${id}/outline`);
+  const outline = await service.read(`/api/traces/${id}/outline`);
   const { userInput, responseText, name, cuts, metadata } = outline;
   for (const text of [userInput, responseText, name, outline.spans[0]!.name]) assert.equal(text!.length, 500);
   assert.deepEqual(cuts, [{ path: ["metadata", "note"], length: 9_000 }]);
@@ -252,7 +248,7 @@ test("a trace costs the prices of its day, by span and in lists, and a project's
   });
   const spans = [{ span_id: "root", name: "run" }, call("a", "gpt-4o-2024-08-06"), call("b", "house-7b")];
   const id = await store({ body: canonicalBody(agent.id, { spans }) });
-  const inLists = async () => (await service.client.read(`/api/agents/${agent.id}/traces`)).items[0]!;
+  const inLists = async () => (await service.read(`/api/agents/${agent.id}/traces`)).items[0]!;
   const priced = (600 * 2.5 + 400 * 1.25 + 100 * 10) / 1e6;
   const unpriced = [{ provider: "openai", model: "house-7b", why: "no_price", tokens: 1_100 }];
   const costOf = ({ costUsd, knownCostUsd, unpriced }: ListedTrace | TraceOutline | TraceDetail) => ({
@@ -261,8 +257,8 @@ test("a trace costs the prices of its day, by span and in lists, and a project's
     unpriced,
   });
   const partly = { costUsd: null, knownCostUsd: priced, unpriced };
-  const outline = await service.client.read(`/api/traces/${id}/outline`);
-  const detail = await service.client.read(`/api/traces/${id}`);
+  const outline = await service.read(`/api/traces/${id}/outline`);
+  const detail = await service.read(`/api/traces/${id}`);
   for (const view of [await inLists(), outline, detail]) {
     assert.deepEqual(costOf(view), partly);
     assert.deepEqual(view.tokens.cached, 800);
@@ -282,9 +278,9 @@ test("a trace costs the prices of its day, by span and in lists, and a project's
   const all = priced + (600 * 10 + 400 * 1 + 100 * 20) / 1e6;
   const whole = { costUsd: all, knownCostUsd: all, unpriced: [] };
   assert.deepEqual(costOf(await inLists()), whole);
-  assert.deepEqual(costOf(await service.client.read(`/api/traces/${id}`)), whole);
+  assert.deepEqual(costOf(await service.read(`/api/traces/${id}`)), whole);
   const path = `/api/agents/${agent.id}/traces?order=most_expensive&provider=openai` as const;
-  const page = await service.client.read(path);
+  const page = await service.read(path);
   assert.deepEqual(
     page.items.map((trace: Fields) => trace["id"]),
     [id],

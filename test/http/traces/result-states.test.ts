@@ -1,18 +1,13 @@
 // Where failed results stand over the API: set with a note, and lists of traces filtered by it.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import { resultOf, storeJudgedRun } from "../../support/judged-runs.ts";
-import { send, traceIdOf } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 /** An agent with two tests that do not run by themselves. */
 async function agentWithTests() {
@@ -22,7 +17,7 @@ async function agentWithTests() {
 }
 
 async function store(agentId: string): Promise<string> {
-  return traceIdOf(await send(service, { body: canonicalBody(agentId) }));
+  return await service.store(canonicalBody(agentId));
 }
 
 /** Evaluates the trace: each test with its outcome. */
@@ -53,7 +48,7 @@ const put = (traceId: string, body: object, status = 200) =>
     .then(answer => answer.body);
 
 async function listed(agentId: string, state: string): Promise<string[]> {
-  const body = await service.client.read(`/api/agents/${agentId}/traces?resultState=${state}`);
+  const body = await service.read(`/api/agents/${agentId}/traces?resultState=${state}`);
   return body.items.map(item => item.id);
 }
 
@@ -82,7 +77,7 @@ test("a failed result is open until it is set, and lists filter by it", async ()
   assert.deepEqual(await lists(agentId), [[], [first], [second, first]]);
   await put(second, { testId: one, state: "open", note: "Again." });
   assert.deepEqual(await lists(agentId), [[second], [first], [first]]);
-  const body = await service.client.read(`/api/traces/${second}/result-states`);
+  const body = await service.read(`/api/traces/${second}/result-states`);
   assert.deepEqual(
     body.items.map(({ state, note }) => [state, note]),
     [["open", "Again."]],

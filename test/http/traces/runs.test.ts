@@ -1,28 +1,23 @@
 // Reading runs: one with its results, those that evaluated a test, and what changes when the test does.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { AnswerOf } from "../../support/answers.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
-import { send, traceIdOf } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 
 type AnyRun = AnswerOf<"GET", "/api/runs/:id">;
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service.stop());
+const service = world();
 
 /** Stores a trace and returns it once its run is completed. */
 async function judged(agentId: string, attributes: object = {}) {
   const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
-  const traceId = traceIdOf(await send(service, { body }));
+  const traceId = await service.store(body);
   return eventually(async () => {
-    const trace = await service.client.read(`/api/traces/${traceId}`);
+    const trace = await service.read(`/api/traces/${traceId}`);
     assert.equal(trace.run!.state, "completed");
     return trace;
   });
@@ -47,7 +42,7 @@ test("a completed run has every field by its name, with a result of each test it
     assertions: [{ id: "tokens", type: "token_limit", max_total: 5 }],
   });
   const trace = await judged(agent.id, said);
-  const run = await service.client.read(`/api/runs/${trace.run!.id}`);
+  const run = await service.read(`/api/runs/${trace.run!.id}`);
   const { results, tests, dueAt, createdAt, startedAt, finishedAt, ...rest } = run;
   assert.deepEqual(rest, {
     id: trace.run!.id,
@@ -121,7 +116,7 @@ test("the runs of a test are listed with that test's result alone, newest first 
   // To the end: on a busy machine a page may be short, and the last one empty.
   for (let cursor: string | null = ""; cursor !== null; ) {
     const query: string = cursor && `&cursor=${cursor}`;
-    const page: { items: AnyRun[]; nextCursor: string | null } = await service.client.read(
+    const page: { items: AnyRun[]; nextCursor: string | null } = await service.read(
       `/api/tests/${first.id}/runs?limit=2${query}`,
     );
     assert.ok(page.items.length <= 2);
@@ -165,7 +160,7 @@ test("the runs of a test are listed by that test's outcome, not by the verdict o
     let cursor: string | null = "";
     do {
       const query = new URLSearchParams({ outcome, limit: "1", ...(cursor && { cursor }) });
-      const body: { items: AnyRun[]; nextCursor: string | null } = await service.client.read(
+      const body: { items: AnyRun[]; nextCursor: string | null } = await service.read(
         `/api/tests/${id}/runs?${query}`,
       );
       found.push(...body.items.map(run => run.id));
@@ -173,7 +168,7 @@ test("the runs of a test are listed by that test's outcome, not by the verdict o
     } while (cursor !== null);
     assert.deepEqual(found, ids, outcome);
   }
-  const all = await service.client.read(`/api/tests/${id}/runs`);
+  const all = await service.read(`/api/tests/${id}/runs`);
   const [second, first] = [all.items[0]!.createdAt, all.items.at(-1)!.createdAt];
   const within = async (search: object) => {
     const { body } = await service.client.get(`/api/tests/${id}/runs?${new URLSearchParams({ ...search })}`);
@@ -197,8 +192,9 @@ test("a result keeps the test as it was evaluated when the test is changed or de
   const { id } = await makeTest(service.owner, agent.id, { name: "Before", assertions: [status(200)] });
   const trace = await judged(agent.id, said);
   await service.client.patch(`/api/tests/${id}`, { name: "After", assertions: [status(404)] }).expect(200);
-  const read = async () => (await service.client.read(`/api/runs/${trace.run!.id}`)).results[0];
-  assert.deepEqual([(await read())!.name, (await read())!.test.assertions], ["Before", [status(200)]]);
+  const read = async () => (await service.read(`/api/runs/${trace.run!.id}`)).results[0];
+  const { name, test: kept } = (await read())!;
+  assert.deepEqual([name, kept.assertions], ["Before", [{ ...status(200), negate: false, depends_on: [] }]]);
   await service.client.delete(`/api/tests/${id}`).expect(204);
   await service.client.get(`/api/tests/${id}/runs`).expect(404);
   assert.equal((await read())!.testId, id);
@@ -208,7 +204,7 @@ test("a reason is a sentence with its code and data", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id, { assertions: [status(404)] });
   const { run } = await judged(agent.id, said);
-  const body = await service.client.read(`/api/runs/${run!.id}`);
+  const body = await service.read(`/api/runs/${run!.id}`);
   const [result] = body.results;
   assert.deepEqual(
     [result!, result!.checks[0]!].map(({ reason, reasonCode, reasonData }) => [
@@ -228,7 +224,7 @@ test("a test created after a run is not evaluated on its trace, and its own list
   await makeTest(service.owner, agent.id, { assertions: [status(200)] });
   const trace = await judged(agent.id, said);
   const late = await makeTest(service.owner, agent.id);
-  const body = await service.client.read(`/api/traces/${trace.id}`);
+  const body = await service.read(`/api/traces/${trace.id}`);
   const told = body.tests.find(said => said.testId === late.id);
   assert.deepEqual([told!.applied, told!.why], [false, "not_evaluated"]);
   const runs = await service.client.get(`/api/tests/${late.id}/runs`).expect(200);
@@ -241,9 +237,9 @@ test("a pending run has no results, and null for values that are not known yet",
   const attributes = [{ key: "service.name", value: { stringValue: "later" } }];
   const span = { traceId: "ab".repeat(16), spanId: "cd".repeat(8), name: "n" };
   const body = { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans: [span] }] }] };
-  const answer = await send(service, { body });
-  const trace = await service.client.read(`/api/traces/${answer.headers["x-svc-trace-id"]}`);
-  const run = await service.client.read(`/api/runs/${trace.run!.id}`);
+  const answer = await service.send({ body });
+  const trace = await service.read(`/api/traces/${answer.headers["x-svc-trace-id"]}`);
+  const run = await service.read(`/api/runs/${trace.run!.id}`);
   const { state, results, verdict, score, counts, routing, revision, startedAt, finishedAt } = run;
   assert.deepEqual(
     { state, results, verdict, score, counts, routing, revision, startedAt, finishedAt },

@@ -1,7 +1,7 @@
 // Reading traces: the list with its filters and pages, a whole trace, access to it, and deleting it.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { TracePage } from "../../../src/http/traces/schemas.ts";
 import { makeAgent, makeTest, type Owner } from "../../support/app.ts";
 import {
@@ -15,21 +15,17 @@ import {
 } from "../../support/bodies.ts";
 import type { Reply } from "../../support/client.ts";
 import { refusalIn } from "../../support/client.ts";
-import { type Sent, send } from "../../support/send.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import type { Sent } from "../../support/send.ts";
 import { keepResults, storeTrace, storeTraces } from "../../support/stored-traces.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 type Fields = Record<string, unknown>;
 
 /** Sends the trace and returns its id. */
 async function store(sent: Sent): Promise<string> {
-  const answer = await send(service, sent);
+  const answer = await service.send(sent);
   assert.ok(answer.status < 300, answer.bytes.toString());
   return String(answer.headers["x-svc-trace-id"]);
 }
@@ -40,14 +36,14 @@ function storeSpans(agentId: string, spans: Fields[], more: Fields = {}): Promis
 }
 
 async function detail(id: string) {
-  return await service.client.read(`/api/traces/${id}`);
+  return await service.read(`/api/traces/${id}`);
 }
 
 async function list(agentId: string, query: Record<string, string | number> = {}) {
   const text = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
   );
-  return await service.client.read(`/api/agents/${agentId}/traces?${text}`);
+  return await service.read(`/api/agents/${agentId}/traces?${text}`);
 }
 
 async function listedIds(agentId: string, query: Record<string, string | number> = {}): Promise<string[]> {
@@ -196,7 +192,7 @@ test("a list has the same total of tokens as the trace, also where it is as larg
 
 test("a trace in detail has its spans as they were sent, and everything derived from them", async () => {
   const metadata = { customer: "c-1", svc: { note: "kept" } };
-  const id = await storeSpans(service.agent.id, conversation, { metadata });
+  const id = await storeSpans(service.agentId, conversation, { metadata });
   const trace = await detail(id);
   for (const field of listedFields) assert.ok(field in trace, field);
   const { startTimeUnixNano, endTimeUnixNano, resource, notices, runs, tests } = trace;
@@ -242,7 +238,7 @@ test("a trace in detail has its model, its provider, the results of its tools, a
     attributes: { "gen_ai.tool.name": "find", "gen_ai.tool.call.result": '{"found":true}' },
   });
   const agreeing = chat("chat", { "gen_ai.response.model": "gpt-4o-2024", "gen_ai.system": "openai" });
-  const one = await detail(await storeSpans(service.agent.id, [agreeing, tool]));
+  const one = await detail(await storeSpans(service.agentId, [agreeing, tool]));
   assert.deepEqual(
     [one.model, one.provider, one.conversationId, one.userId],
     ["gpt-4o-2024", "openai", "s-1", "u-1"],
@@ -252,7 +248,7 @@ test("a trace in detail has its model, its provider, the results of its tools, a
     [{ "session.id": "s-2" }, null],
     [{ "session.id": "s-2", "gen_ai.conversation.id": "c-1" }, "c-1"],
   ] as const) {
-    const other = await detail(await storeSpans(service.agent.id, [agreeing, chat("other", more)]));
+    const other = await detail(await storeSpans(service.agentId, [agreeing, chat("other", more)]));
     assert.deepEqual([other.conversationId, other.userId], [conversationId, "u-1"]);
   }
 });
@@ -293,7 +289,7 @@ test("hostile strings are returned exactly as they were sent, wherever they are"
       events: [{ name: text }],
     }),
   );
-  const id = await storeSpans(service.agent.id, spans, { metadata: attributes });
+  const id = await storeSpans(service.agentId, spans, { metadata: attributes });
   const trace = await detail(id);
   assert.deepEqual(
     trace.spans.map(({ start_time_unix_nano, end_time_unix_nano, ...span }: Fields) => span),
@@ -311,7 +307,7 @@ test("hostile strings are returned exactly as they were sent, wherever they are"
 
 test("__proto__ and similar keys are keys like any other", async () => {
   const attributes = '{"__proto__":{"a":[{"__proto__":1}]},"constructor":{"prototype":2},"toString":"x"}';
-  const body = `{"platformId":"${service.agent.id}","metadata":${attributes},"spans":[{"span_id":"a","name":"b","attributes":${attributes}}]}`;
+  const body = `{"platformId":"${service.agentId}","metadata":${attributes},"spans":[{"span_id":"a","name":"b","attributes":${attributes}}]}`;
   const trace = await detail(await store({ body }));
   assert.equal(JSON.stringify(trace.spans[0]!.attributes), attributes);
   assert.equal(JSON.stringify(trace.metadata), attributes);
@@ -326,7 +322,7 @@ test("__proto__ and similar keys are keys like any other", async () => {
 });
 
 test("no digit of a number is lost", async () => {
-  const body = `{"platformId":"${service.agent.id}","spans":[{"span_id":"a","name":"b",
+  const body = `{"platformId":"${service.agentId}","spans":[{"span_id":"a","name":"b",
     "start_time_unix_nano":1700000000123456789,"end_time_unix_nano":"18446744073709551615",
     "attributes":{"big":12345678901234567890,"small":-9007199254740993,"exact":9007199254740991,"half":0.5}}]}`;
   const { spans, startTimeUnixNano, endTimeUnixNano } = await detail(await store({ body }));
@@ -359,7 +355,7 @@ for (const [notice, spans] of [
   ["other_convention", [canonicalSpan({ attributes: { "ai.prompt": "Hello" } })]],
 ] as const) {
   test(`a trace to which the notice ${notice} applies has it in detail`, async () => {
-    const trace = await detail(await storeSpans(service.agent.id, [...spans]));
+    const trace = await detail(await storeSpans(service.agentId, [...spans]));
     assert.ok(trace.notices.includes(notice), trace.notices.join());
     assert.equal(trace.spans.length, spans.length);
     if (notice === "other_convention") {
@@ -373,7 +369,7 @@ test("a cycle of parents is shown once", async () => {
     canonicalSpan({ span_id: "a", parent_span_id: "b" }),
     canonicalSpan({ span_id: "b", parent_span_id: "a" }),
   ];
-  const trace = await detail(await storeSpans(service.agent.id, spans));
+  const trace = await detail(await storeSpans(service.agentId, spans));
   assert.deepEqual([trace.spanCount, trace.rootSpanId], [2, "a"]);
 });
 
@@ -580,7 +576,7 @@ for (const query of [
   `cursor=${crypto.randomUUID()}`,
 ]) {
   test(`a list with the query ${query.slice(0, 40)} is 400 VALIDATION_ERROR`, async () => {
-    const { body } = await service.client.get(`/api/agents/${service.agent.id}/traces?${query}`).expect(400);
+    const { body } = await service.client.get(`/api/agents/${service.agentId}/traces?${query}`).expect(400);
     assert.equal(body.code, "VALIDATION_ERROR");
     assert.equal(body.issues![0]!.path, query.split("=")[0]);
   });
@@ -678,12 +674,12 @@ test("a trace says for every test of the agent whether it ran, and why not", asy
 
 test("traces of another account and unknown traces are not found", async () => {
   const stranger: Owner = await service.signUp();
-  const id = await storeSpans(service.agent.id, [canonicalSpan()]);
+  const id = await storeSpans(service.agentId, [canonicalSpan()]);
   const replies: Reply<unknown>[] = [];
   for (const client of [stranger.client]) {
     replies.push(await client.get(`/api/traces/${id}`));
     replies.push(await client.delete(`/api/traces/${id}`));
-    replies.push(await client.get(`/api/agents/${service.agent.id}/traces`));
+    replies.push(await client.get(`/api/agents/${service.agentId}/traces`));
   }
   for (const nobodys of [crypto.randomUUID(), "17", "%00", "x".repeat(200)]) {
     replies.push(await service.client.get(`/api/traces/${nobodys}`));
@@ -697,14 +693,14 @@ test("traces of another account and unknown traces are not found", async () => {
 test("a cursor from another agent's list shows nothing of that list", async () => {
   const stranger = await service.signUp();
   const agent = await makeAgent(stranger);
-  for (let count = 0; count < 2; count++) await storeSpans(service.agent.id, [canonicalSpan()]);
-  const { nextCursor } = await list(service.agent.id, { limit: 1 });
+  for (let count = 0; count < 2; count++) await storeSpans(service.agentId, [canonicalSpan()]);
+  const { nextCursor } = await list(service.agentId, { limit: 1 });
   const body = await stranger.client.read(`/api/agents/${agent.id}/traces?cursor=${nextCursor}`);
   assert.deepEqual([body.items, body.nextCursor], [[], null]);
 });
 
 test("a trace of more than 32 MB is not read whole, and the hint says how to read it", async () => {
-  const id = await storeSpans(service.agent.id, [canonicalSpan()]);
+  const id = await storeSpans(service.agentId, [canonicalSpan()]);
   const size = "update traces set batch_bytes = $2 where id = $1";
   await service.db.pool.query(size, [id, 32 * 1024 * 1024 + 1]);
   const { body } = await service.client.get(`/api/traces/${id}`).expect(413);
@@ -725,7 +721,7 @@ test("a deleted trace deletes its runs, and its identity can be used again", asy
   await service.client.delete(`/api/traces/${id}`).expect(404);
   await service.client.get(`/api/runs/${run!.id}`).expect(404);
   assert.deepEqual(await listedIds(agent.id), []);
-  const again = await send(service, sent);
+  const again = await service.send(sent);
   assert.equal(again.status, 201);
   assert.notEqual(again.headers["x-svc-trace-id"], id);
 });

@@ -1,14 +1,10 @@
 // Saved views of the list of traces: saved by name, listed, deleted, and deleted with their agent.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { makeAgent } from "../../support/app.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService({ config: { roles: ["http"] } });
-});
-after(() => service.stop());
+const service = world({ roles: ["http"] });
 
 async function openViews() {
   const { id: agentId } = await makeAgent(service.owner);
@@ -17,7 +13,7 @@ async function openViews() {
     agentId,
     save: (name: unknown, search: unknown = {}) => service.client.post(path, { name, search }),
     names: async (): Promise<string[]> =>
-      (await service.client.read(path)).items.map(({ name }: { name: string }) => name),
+      (await service.read(path)).items.map(({ name }: { name: string }) => name),
   };
 }
 
