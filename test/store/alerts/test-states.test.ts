@@ -174,7 +174,9 @@ describe("evaluated again", () => {
   });
 
   it("a run that somebody asked for does not count", async () => {
-    const results = [{ testId: test.testId, outcome: "failed", testVersion: null, checks: [] }] as never;
+    const results = [
+      { testId: test.testId, outcome: "failed", test: {}, testVersion: null, checks: [] },
+    ] as never;
     for (const cause of ["traffic", "again", "traffic", "again"] as const) {
       const traceId = await storeTrace(db, test.agentId);
       await storeJudgedRun(db, { agentId: test.agentId, traceId }, { results, cause });
