@@ -63,14 +63,16 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
   );
   await fillValues(database, agentId);
   await database.query(
-    `insert into test_hours
+    `insert into test_hours (test_id, hour, passed, failed, skipped, missing_instrumentation, last_run_at, last_outcome,
+      agent_id)
     select tested.id, date_trunc('hour', created_at, 'UTC'), count(*) filter (where tested.id = $2), 0, 0,
       count(*) filter (where tested.id <> $2), max(created_at), 'passed', $1
     from runs, unnest(test_ids) as tested (id) where agent_id = $1 group by 1, 2`,
     [agentId, dense],
   );
   await database.query(
-    `insert into agent_hours
+    `insert into agent_hours (agent_id, hour, runs, passed, failed, skipped, missing_instrumentation, routing_unavailable,
+      input_tokens, output_tokens, durations)
     select agent_id, date_trunc('hour', created_at, 'UTC'), count(*), count(*) filter (where verdict = 'passed'), 0, 0,
       count(*) filter (where verdict = 'missing_instrumentation'), count(*) filter (where routing = 'unavailable'),
       count(*) * 640, count(*) * 118, array[0, count(*)]
