@@ -113,7 +113,7 @@ function detailOf(outcomes: Record<string, string>): Buffer {
   const check = { type: "semantic", ...said, expected: null, actual: null, evidence: [] };
   const counts = { passed: 2, failed: 0, skipped: 0, missing_instrumentation: 0 };
   const results = Object.entries(outcomes).map(([testId, outcome]) => ({
-    ...{ testId, name: "Test", outcome, score: 1, ...said, counts, test: {} },
+    ...{ testId, name: "Test", outcome, score: 1, ...said, counts, test: {}, testVersion: 1 },
     checks: ["a", "b"].map(id => ({ id, outcome, ...check })),
   }));
   return zstdCompressSync(JSON.stringify({ results, tests: [] }));
