@@ -1,7 +1,7 @@
 // Alerts are gathered, sent once by however many processes, retried for a day, and contain names, counts and links only.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { after, afterEach, before, beforeEach, suite, test } from "node:test";
 import pino from "pino";
 import { AlertSender } from "../src/alerts.ts";
 import { retryDelaysS } from "../src/model/alert/alert.ts";
@@ -73,7 +73,7 @@ function startSender(pool: Database = db, { mail = true, allow = ["127.0.0.1"], 
 }
 
 let owner: { accountId: string; email: string };
-let test: { agentId: string; testId: string };
+let watched: { agentId: string; testId: string };
 let projectId: string;
 beforeEach(async () => {
   await db.pool.query("delete from accounts");
@@ -84,11 +84,11 @@ beforeEach(async () => {
   projectId = await makeProject(db, owner.accountId);
   const agent = { projectId, name: "Support agent", type: "http_api" as const, otlpServiceName: null };
   const agentId = (await insertAgent(db, agent)).id;
-  test = { agentId, testId: (await makeTestCase(db, agentId, { name: "Refund policy" })).id };
+  watched = { agentId, testId: (await makeTestCase(db, agentId, { name: "Refund policy" })).id };
 });
 
 async function addWebhook(url = receiver.url): Promise<void> {
-  receiver.secret = (await saveWebhook(db, vault, test.agentId, url)).webhook.secret!;
+  receiver.secret = (await saveWebhook(db, vault, watched.agentId, url)).webhook.secret!;
 }
 
 /** The gathering of all agents is over. */
@@ -96,7 +96,7 @@ const gathered = () => db.pool.query("update alert_schedules set due_at = now() 
 /** The pause before the next attempt is over. */
 const pauseOver = () =>
   db.pool.query("update alert_deliveries set next_try_at = now() where state = 'pending'");
-const deliveries = () => listDeliveries(db, test.agentId, { before: newest, rowsMax: 10 });
+const deliveries = () => listDeliveries(db, watched.agentId, { before: newest, rowsMax: 10 });
 /** Everything that is due was attempted. */
 const attempted = () =>
   eventually(async () => {
@@ -121,27 +121,27 @@ async function sendForADay(sender: AlertSender): Promise<void> {
   }
 }
 
-describe("a message", () => {
-  it("reaches the owner by email and the webhook: names, counts and links", async () => {
+suite("a message", () => {
+  test("reaches the owner by email and the webhook: names, counts and links", async () => {
     await addWebhook();
-    await addInTurn(db, test, "PFFF");
+    await addInTurn(db, watched, "PFFF");
     await db.pool.query(
       `insert into test_hours (agent_id, test_id, hour, passed, failed, skipped, missing_instrumentation, last_run_at, last_outcome)
         values ((select agent_id from test_cases where id = $1), $1, date_trunc('hour', now()), 1, 3, 2, 0, now(), 'failed')`,
-      [test.testId],
+      [watched.testId],
     );
     await db.pool.query(
       `insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name,
         failed, span_count, user_input) values ($1, $2, 'x', 'live', 'otlp', 1, 1, 1, 'n', false, 1, 'SAID BY A USER')`,
-      [traceAt(2), test.agentId],
+      [traceAt(2), watched.agentId],
     );
     await gathered();
     startSender();
     await attempted();
     await eventually(() => assert.equal(mailServer.mails.length + receiver.received.length, 2));
 
-    const agentUrl = `${baseUrl}/projects/${projectId}/agents/${test.agentId}`;
-    const url = `${agentUrl}/tests/${test.testId}/results`;
+    const agentUrl = `${baseUrl}/projects/${projectId}/agents/${watched.agentId}`;
+    const url = `${agentUrl}/tests/${watched.testId}/results`;
     const firstTraceUrl = `${agentUrl}/traces/${traceAt(2)}`;
     const [{ message, headers, id }] = receiver.received as [(typeof receiver.received)[0]];
     assert.deepEqual(
@@ -151,12 +151,12 @@ describe("a message", () => {
         timestamp: "",
         data: {
           project: { id: projectId, name: "Project" },
-          agent: { id: test.agentId, name: "Support agent", url: `${agentUrl}/tests` },
+          agent: { id: watched.agentId, name: "Support agent", url: `${agentUrl}/tests` },
           failingTests: 1,
           changedTests: 1,
           tests: [
             {
-              id: test.testId,
+              id: watched.testId,
               name: "Refund policy",
               state: "failing",
               since: new Date(start + 2_000).toISOString(),
@@ -186,13 +186,13 @@ describe("a message", () => {
     assert.match(mail!.source, /^Message-ID: <[0-9a-f-]{36}@mail\.example>\r$/m);
   });
 
-  it("names each test once with its state now, failing ones first, and at most 50", async () => {
+  test("names each test once with its state now, failing ones first, and at most 50", async () => {
     await addWebhook();
-    await addInTurn(db, test, "FFFPPP");
+    await addInTurn(db, watched, "FFFPPP");
     const names = Array.from({ length: 52 }, (_, place) => `Test ${String(place).padStart(2, "0")}`);
     for (const name of names) {
-      const { id } = await makeTestCase(db, test.agentId, { name });
-      await addInTurn(db, { ...test, testId: id }, "FFF");
+      const { id } = await makeTestCase(db, watched.agentId, { name });
+      await addInTurn(db, { ...watched, testId: id }, "FFF");
     }
     await gathered();
     startSender();
@@ -208,8 +208,8 @@ describe("a message", () => {
     await eventually(() => assert.match(decoded(mailServer.mails[0]!.source), /3 more tests changed\./));
   });
 
-  it("says that a test which failed and recovered in the meantime passes again", async () => {
-    await addInTurn(db, test, "FFFPPP");
+  test("says that a test which failed and recovered in the meantime passes again", async () => {
+    await addInTurn(db, watched, "FFFPPP");
     await gathered();
     startSender();
     await eventually(() => assert.equal(mailServer.mails.length, 1));
@@ -219,10 +219,10 @@ describe("a message", () => {
     );
   });
 
-  it("is not sent about a test that was deleted before", async () => {
+  test("is not sent about a test that was deleted before", async () => {
     await addWebhook();
-    await addInTurn(db, test, "FFF");
-    await deleteTestCase(db, test.testId);
+    await addInTurn(db, watched, "FFF");
+    await deleteTestCase(db, watched.testId);
     await gathered();
     startSender();
     await attempted();
@@ -230,9 +230,9 @@ describe("a message", () => {
   });
 });
 
-describe("by email", () => {
-  it("nothing is sent, written or kept for later without a mail server", async () => {
-    await addInTurn(db, test, "FFF");
+suite("by email", () => {
+  test("nothing is sent, written or kept for later without a mail server", async () => {
+    await addInTurn(db, watched, "FFF");
     await gathered();
     const { logs, stop } = startSender(db, { mail: false });
     await attempted();
@@ -245,12 +245,12 @@ describe("by email", () => {
     assert.deepEqual([rows, mailServer.mails, logs], [[], [], []]);
   });
 
-  it("nothing is sent to an account that turned alerts off, before or after the message was written", async () => {
-    await addInTurn(db, test, "FFF");
+  test("nothing is sent to an account that turned alerts off, before or after the message was written", async () => {
+    await addInTurn(db, watched, "FFF");
     await gathered();
     while (await closeDigest(db, { email: true, bodyOf: () => '{"type":"test_states.changed"}' }));
     await setAlerts(db, owner.accountId, false);
-    await addInTurn(db, test, "PPP", 4);
+    await addInTurn(db, watched, "PPP", 4);
     await gathered();
     startSender();
     await attempted();
@@ -261,18 +261,18 @@ describe("by email", () => {
     assert.equal(mailServer.mails.length, 0);
   });
 
-  it("nothing is sent to an unverified email", async () => {
+  test("nothing is sent to an unverified email", async () => {
     await db.pool.query("update accounts set email_verified = false");
-    await addInTurn(db, test, "FFF");
+    await addInTurn(db, watched, "FFF");
     await gathered();
     startSender();
     await attempted();
     assert.equal(mailServer.mails.length, 0);
   });
 
-  it("a refused message is sent again under the same Message-ID", async () => {
+  test("a refused message is sent again under the same Message-ID", async () => {
     mailServer.refusing = 451;
-    await addInTurn(db, test, "FFF");
+    await addInTurn(db, watched, "FFF");
     await gathered();
     const { sender, logs } = startSender();
     await attempted();
@@ -287,15 +287,15 @@ describe("by email", () => {
   });
 });
 
-describe("by webhook", () => {
-  it("a message that is not accepted is tried nine times in 24 hours, always with the same id and body", async () => {
+suite("by webhook", () => {
+  test("a message that is not accepted is tried nine times in 24 hours, always with the same id and body", async () => {
     assert.equal(
       retryDelaysS.reduce((sum, s) => sum + s),
       24 * 3_600,
     );
     await addWebhook();
     receiver.status = 500;
-    await addInTurn(db, test, "FFF");
+    await addInTurn(db, watched, "FFF");
     await gathered();
     const { sender } = startSender(db, { mail: false });
     await attempted();
@@ -320,10 +320,10 @@ describe("by webhook", () => {
   const answer = (status: number) => Object.assign(receiver, { status });
   const redirect = () => Object.assign(receiver, { status: 307, headers: { location: receiver.url } });
   for (const [what, arrange, state, status, error] of answers) {
-    it(what, async () => {
+    test(what, async () => {
       await addWebhook();
       arrange();
-      await addInTurn(db, test, "FFF");
+      await addInTurn(db, watched, "FFF");
       await gathered();
       startSender(db, { mail: false });
       await eventually(async () => assert.match((await deliveries())[0]?.error ?? "", error));
@@ -333,9 +333,9 @@ describe("by webhook", () => {
     });
   }
 
-  it("a private address is not called unless the operator allows it, and the error says so", async () => {
+  test("a private address is not called unless the operator allows it, and the error says so", async () => {
     await addWebhook();
-    await addInTurn(db, test, "FFF");
+    await addInTurn(db, watched, "FFF");
     await gathered();
     startSender(db, { mail: false, allow: [] });
     await eventually(async () =>
@@ -344,21 +344,21 @@ describe("by webhook", () => {
     assert.equal(receiver.received.length, 0);
   });
 
-  it("a replaced secret signs from then on, also what is tried again", async () => {
+  test("a replaced secret signs from then on, also what is tried again", async () => {
     await addWebhook();
     const before = receiver.secret;
-    await addInTurn(db, test, "FFF");
+    await addInTurn(db, watched, "FFF");
     await gathered();
-    receiver.secret = (await replaceSecret(db, vault, test.agentId))!.secret!;
+    receiver.secret = (await replaceSecret(db, vault, watched.agentId))!.secret!;
     assert.notEqual(receiver.secret, before);
     startSender(db, { mail: false });
     await eventually(() => assert.equal(receiver.received.length, 1));
     assert.deepEqual(receiver.invalid, []);
   });
 
-  it("a secret that was encrypted with another key is reported, and nothing is sent unsigned", async () => {
+  test("a secret that was encrypted with another key is reported, and nothing is sent unsigned", async () => {
     await addWebhook();
-    await addInTurn(db, test, "FFF");
+    await addInTurn(db, watched, "FFF");
     await gathered();
     startSender(db, { mail: false, key: openVault(Buffer.alloc(32, 2)) });
     await eventually(async () =>
@@ -367,10 +367,10 @@ describe("by webhook", () => {
     assert.deepEqual([receiver.received, receiver.invalid], [[], []]);
   });
 
-  it("the secret, the URL's path and the receiver's answer are in no log and no delivery", async () => {
+  test("the secret, the URL's path and the receiver's answer are in no log and no delivery", async () => {
     await addWebhook();
     receiver.status = 500;
-    await addInTurn(db, test, "FFF");
+    await addInTurn(db, watched, "FFF");
     await gathered();
     const { logs } = startSender(db, { mail: false });
     await eventually(async () => assert.equal((await deliveries())[0]?.status, 500));
@@ -382,10 +382,10 @@ describe("by webhook", () => {
   });
 });
 
-describe("several processes", () => {
-  it("send each message once", async () => {
+suite("several processes", () => {
+  test("send each message once", async () => {
     await addWebhook();
-    await addInTurn(db, test, "FFF");
+    await addInTurn(db, watched, "FFF");
     await gathered();
     const senders = [db, other, db, other].map(pool => startSender(pool).sender);
     for (const sender of senders) sender.wake();
@@ -399,9 +399,9 @@ describe("several processes", () => {
     assert.deepEqual([mailServer.mails.length, receiver.received.length], [1, 1]);
   });
 
-  it("a message whose process dies after sending it, before recording that, is sent again with the same id", async () => {
+  test("a message whose process dies after sending it, before recording that, is sent again with the same id", async () => {
     await addWebhook();
-    await addInTurn(db, test, "FFF");
+    await addInTurn(db, watched, "FFF");
     await gathered();
     while (await closeDigest(db, { email: false, bodyOf: () => '{"type":"test"}' }));
     const [claimed] = await claimDeliveries(other, 10);
@@ -416,10 +416,10 @@ describe("several processes", () => {
     assert.equal((await deliveries())[0]!.state, "delivered");
   });
 
-  it("a process that stops breaks its attempts off, and another one repeats them", async () => {
+  test("a process that stops breaks its attempts off, and another one repeats them", async () => {
     await addWebhook();
     receiver.status = 0;
-    await addInTurn(db, test, "FFF");
+    await addInTurn(db, watched, "FFF");
     await gathered();
     const { stop } = startSender(db, { mail: false });
     await eventually(() => assert.equal(receiver.received.length, 1));
@@ -434,13 +434,13 @@ describe("several processes", () => {
   });
 });
 
-it("deliveries are kept for 30 days after they are over", async () => {
+test("deliveries are kept for 30 days after they are over", async () => {
   await addWebhook();
   const insert = (days: number, state: string) =>
     db.pool.query(
       `insert into alert_deliveries (id, agent_id, channel, kind, body, state, created_at)
         values (id_at(now(), gen_random_uuid()), $1, 'webhook', 'alert', '{}', $2, now() - $3::int * interval '1 day')`,
-      [test.agentId, state, days],
+      [watched.agentId, state, days],
     );
   await insert(31, "delivered");
   await insert(29, "failed");

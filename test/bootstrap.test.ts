@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import { openDatabase } from "../src/store/db.ts";
 import {
   account,
@@ -46,8 +46,8 @@ async function counts() {
   return rows[0];
 }
 
-describe("bootstrap", () => {
-  it("creates an account, a project, an agent and a key, once", async () => {
+suite("bootstrap", () => {
+  test("creates an account, a project, an agent and a key, once", async () => {
     const first = await made(["--service-name", serviceName]);
     assert.match(first.apiKey, /^svc_[A-Za-z0-9]{32,}$/);
     const once = { accounts: 1, projects: 1, agents: 1, keys: 1, verified: false };
@@ -56,19 +56,19 @@ describe("bootstrap", () => {
     assert.deepEqual(await counts(), once);
   });
 
-  it("verifies the account only with --verified", async () => {
+  test("verifies the account only with --verified", async () => {
     const again = await made(["--verified"]);
     assert.equal(again.apiKey, null);
     assert.equal((await counts()).verified, true);
   });
 
-  it("creates another key only with --new-key", async () => {
+  test("creates another key only with --new-key", async () => {
     const again = await made(["--new-key"]);
     assert.match(again.apiKey, /^svc_/);
     assert.equal((await counts()).keys, 2);
   });
 
-  it("treats emails that differ in case as the same account", async () => {
+  test("treats emails that differ in case as the same account", async () => {
     const { stdout, stderr } = await runBootstrap(
       ["--email", account.email.toUpperCase(), ...needed.slice(2), "--json"],
       { DATABASE_URL: database.url },
@@ -77,7 +77,7 @@ describe("bootstrap", () => {
     assert.equal((await counts()).accounts, 1);
   });
 
-  it("creates everything once when two run at the same time", async () => {
+  test("creates everything once when two run at the same time", async () => {
     const twin = ["--agent", "Twin"];
     const both = await Promise.all([made(twin), made(twin)]);
     assert.equal(both[0].agentId, both[1].agentId);
@@ -85,13 +85,13 @@ describe("bootstrap", () => {
     assert.equal((await counts()).agents, 2);
   });
 
-  it("takes a password with the spaces around it", async () => {
+  test("takes a password with the spaces around it", async () => {
     // Without them it would be too short.
     const { apiKey } = await made(["--email", "spaces@example.com", "--password", " 123456 "]);
     assert.ok(apiKey);
   });
 
-  it("says in one line what is missing or wrong, and nothing on standard output", async () => {
+  test("says in one line what is missing or wrong, and nothing on standard output", async () => {
     const env = { DATABASE_URL: database.url };
     const wrong: [string[], Record<string, string>, RegExp][] = [
       [needed.slice(2), env, /^error: required option '--email <email>' not specified\n/],
@@ -116,14 +116,14 @@ describe("bootstrap", () => {
   });
 });
 
-describe("bootstrap with the embedded database", () => {
+suite("bootstrap with the embedded database", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "onlooker-bootstrap-"));
   chmodSync(dataDir, 0o755); // for the user that PostgreSQL runs as when the tests run as root
   after(() => rmSync(dataDir, { recursive: true, force: true }));
   const env = { SVC_DATA_DIR: dataDir };
   const postmaster = join(dataDir, "postgresql", "data", "postmaster.pid");
 
-  it("works before the service's first start and beside it, and its key sends traces once verified", async () => {
+  test("works before the service's first start and beside it, and its key sends traces once verified", async () => {
     const first = await made(["--service-name", serviceName], env);
     assert.equal(existsSync(postmaster), false);
     const service = await startProcess({ ...env, SVC_LOG_LEVEL: "info" });

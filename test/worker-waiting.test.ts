@@ -1,6 +1,6 @@
 // Runs that wait for the judge block no others, survive every worker, and end: judged or, after the deadline, skipped.
 import assert from "node:assert/strict";
-import { after, afterEach, beforeEach, describe, it } from "node:test";
+import { after, afterEach, beforeEach, suite, test } from "node:test";
 import type { Judge, SemanticAnswer } from "../src/model/judge/judge.ts";
 import { cancelled } from "../src/model/judge/outcome.ts";
 import { judgeAgain, readOutages } from "../src/store/judge/outages.ts";
@@ -123,8 +123,8 @@ function startWorker(options: WorkerOptions): TestWorker {
   return worker;
 }
 
-describe("while a judge hangs", () => {
-  it("five hundred waiting runs do not keep runs of other agents from being evaluated", async () => {
+suite("while a judge hangs", () => {
+  test("five hundred waiting runs do not keep runs of other agents from being evaluated", async () => {
     const judge = hangingJudge();
     const stuck = await Promise.all(Array.from({ length: 500 }, storeSemantic));
     const worker = startWorker({ judge });
@@ -150,7 +150,7 @@ describe("while a judge hangs", () => {
     assert.equal(worker.ended.filter(verdict => verdict === "passed").length, 500);
   });
 
-  it("waiting runs do not keep runs of other agents from asking their own judges", async () => {
+  test("waiting runs do not keep runs of other agents from asking their own judges", async () => {
     const [hanging, answering] = [hangingJudge(), judgeThat(() => met)];
     const stuck = await Promise.all(Array.from({ length: 150 }, storeSemantic));
     const worker = startWorker({
@@ -173,7 +173,7 @@ describe("while a judge hangs", () => {
     await worker.stop();
   });
 
-  it("partial results are stored and announced soon, once, and the rest when the judge answers", async () => {
+  test("partial results are stored and announced soon, once, and the rest when the judge answers", async () => {
     const judge = hangingJudge();
     const { runId } = await storeSemantic();
     const worker = startWorker({ judge });
@@ -200,7 +200,7 @@ describe("while a judge hangs", () => {
     );
   });
 
-  it("a run that is asking is given back on shutdown, and resumed by its plan elsewhere", async () => {
+  test("a run that is asking is given back on shutdown, and resumed by its plan elsewhere", async () => {
     const { runId } = await storeSemantic();
     const first = startWorker({ judge: hangingJudge() });
     await eventually(async () => assert.ok((await findRun(db, runId))!.detail));
@@ -214,7 +214,7 @@ describe("while a judge hangs", () => {
     assert.deepEqual(run.judgeDeadlineAt, given.judgeDeadlineAt);
   });
 
-  it("a run whose worker dies while it asks is taken over by another", async () => {
+  test("a run whose worker dies while it asks is taken over by another", async () => {
     const { runId } = await storeSemantic();
     const dead = startWorker({ judge: hangingJudge() });
     await eventually(async () => assert.ok((await findRun(db, runId))!.detail));
@@ -226,8 +226,8 @@ describe("while a judge hangs", () => {
   });
 });
 
-describe("a run whose judge must be asked later", () => {
-  it("is held by no worker, says that it waits, and is evaluated once when the judge answers", async () => {
+suite("a run whose judge must be asked later", () => {
+  test("is held by no worker, says that it waits, and is evaluated once when the judge answers", async () => {
     const before = await countedRuns();
     const judge = judgeThat(later(600_000));
     const { runId } = await storeSemantic();
@@ -249,7 +249,7 @@ describe("a run whose judge must be asked later", () => {
     assert.equal(await countedRuns(), before + 1);
   });
 
-  it("is resumed by another worker if the one that asked is gone", async () => {
+  test("is resumed by another worker if the one that asked is gone", async () => {
     const { runId } = await storeSemantic();
     const first = startWorker({ judge: judgeThat(later(600_000)) });
     await waiting(runId);
@@ -261,7 +261,7 @@ describe("a run whose judge must be asked later", () => {
     assert.deepEqual([run.attempts, run.verdict, second.ended], [1, "passed", ["passed"]]);
   });
 
-  it("resumes by itself when it is due, until the judge answers", async () => {
+  test("resumes by itself when it is due, until the judge answers", async () => {
     const judge = judgeThat(later(30));
     const { runId } = await storeSemantic();
     const worker = startWorker({ judge });
@@ -272,7 +272,7 @@ describe("a run whose judge must be asked later", () => {
     assert.deepEqual([run.verdict, run.attempts, run.error], ["passed", 1, null]);
   });
 
-  it("is skipped with the reason when its deadline passes, and listed until it is evaluated again", async () => {
+  test("is skipped with the reason when its deadline passes, and listed until it is evaluated again", async () => {
     const judge = judgeThat(later(600_000));
     const { runId, traceId } = await storeSemantic();
     const worker = startWorker({ judge });
@@ -302,7 +302,7 @@ describe("a run whose judge must be asked later", () => {
     assert.equal((await findRun(db, runId))!.outage, false);
   });
 
-  it("is skipped immediately if there is no time to wait", async () => {
+  test("is skipped immediately if there is no time to wait", async () => {
     const { runId } = await storeSemantic();
     const worker = startWorker({ judge: judgeThat(later(1)), judgeDeadlineMs: 0 });
     const run = await ended(runId);
@@ -311,10 +311,10 @@ describe("a run whose judge must be asked later", () => {
   });
 });
 
-describe("a trace that changes while its run waits", () => {
+suite("a trace that changes while its run waits", () => {
   const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
 
-  it("and is deleted deletes the run, silently", async () => {
+  test("and is deleted deletes the run, silently", async () => {
     const judge = judgeThat(later(600_000));
     const { runId, traceId } = await storeSemantic();
     const worker = startWorker({ judge });
@@ -326,7 +326,7 @@ describe("a trace that changes while its run waits", () => {
     assert.deepEqual([worker.ended.length, await findRun(db, runId)], [1, undefined]);
   });
 
-  it("and is replaced is evaluated as it is then, once", async () => {
+  test("and is replaced is evaluated as it is then, once", async () => {
     const judge = judgeThat(later(600_000));
     const write = canonicalWrite(semantic, { externalId: "replaced", text: "Hello" });
     const { traceId } = await writer.write(write);
@@ -341,7 +341,7 @@ describe("a trace that changes while its run waits", () => {
     assert.equal((await listRunsOfTrace(db, traceId)).length, 1);
   });
 
-  it("and grows by a span while a further run waits, too, is evaluated once as it is then", async () => {
+  test("and grows by a span while a further run waits, too, is evaluated once as it is then", async () => {
     const judge = judgeThat(later(600_000));
     const first = otlpWrite(semantic, { externalId: "grown", spans: ["a"], text: "Hello" });
     const { traceId } = await writer.write(first);

@@ -1,6 +1,6 @@
 // The worker evaluates due runs, keeps its lease while it lives, and gives runs up in every other case.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import { HeapSemaphore } from "../src/load/heap-semaphore.ts";
 import type { Judge, SemanticAnswer } from "../src/model/judge/judge.ts";
 import type { SandboxAnswer } from "../src/model/sandbox.ts";
@@ -93,8 +93,8 @@ async function leaseEnd(runId: string): Promise<number> {
   return rows[0].lease_until.getTime();
 }
 
-describe("a worker", () => {
-  it("evaluates every due run once, next to another worker", async () => {
+suite("a worker", () => {
+  test("evaluates every due run once, next to another worker", async () => {
     const stored = await Promise.all(Array.from({ length: 80 }, () => storeDueRun(db, plain)));
     const workers = [startWorker(), startWorker()];
     for (const { runId } of stored) {
@@ -112,7 +112,7 @@ describe("a worker", () => {
     ["another agent", 1],
     ["twenty agents of another account", 20],
   ] as const) {
-    it(`evaluates an agent's runs while 140 earlier ones of ${whose} take long`, async () => {
+    test(`evaluates an agent's runs while 140 earlier ones of ${whose} take long`, async () => {
       const slow = await makeSender(db, { judged: false });
       const agents = [slow];
       while (agents.length < agentCount) {
@@ -149,7 +149,7 @@ describe("a worker", () => {
     });
   }
 
-  it("updates the columns of a merged trace with the run that evaluates it", async () => {
+  test("updates the columns of a merged trace with the run that evaluates it", async () => {
     const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
     await writer.write(otlpWrite(plain, { externalId: "merged", text: "old" }));
     const { traceId } = await writer.write(otlpWrite(plain, { externalId: "merged", text: "new" }));
@@ -158,7 +158,7 @@ describe("a worker", () => {
     await worker.stop();
   });
 
-  it("ends a run as an error immediately if its trace is too large to load, and evaluates the others", async () => {
+  test("ends a run as an error immediately if its trace is too large to load, and evaluates the others", async () => {
     const list = Array.from({ length: 5_000 }, () => 0);
     const dense = await storeDueRun(db, plain, { attributes: { list } });
     const others = await Promise.all([1, 2].map(() => storeDueRun(db, plain)));
@@ -170,7 +170,7 @@ describe("a worker", () => {
     assert.match(run.error!, /too many values .* Send fewer or smaller spans/s);
   });
 
-  it("evaluates a trace that did not fit in memory once others have released some", async () => {
+  test("evaluates a trace that did not fit in memory once others have released some", async () => {
     const heap = new HeapSemaphore({ bytes: 10_000, elements: 1_000 });
     const held = (await heap.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 })))!;
     const { runId } = await storeDueRun(db, plain);
@@ -183,7 +183,7 @@ describe("a worker", () => {
     await worker.stop();
   });
 
-  it("releases the memory of a trace once it is evaluated, before its results are stored", async () => {
+  test("releases the memory of a trace once it is evaluated, before its results are stored", async () => {
     const heap = new HeapSemaphore({ bytes: 10_000, elements: 1_000 });
     const { runId } = await storeDueRun(db, plain);
     const counts = await begun(db);
@@ -198,7 +198,7 @@ describe("a worker", () => {
     assert.ok(taken);
   });
 
-  it("gives a run back when it stops while the trace waits for memory", async () => {
+  test("gives a run back when it stops while the trace waits for memory", async () => {
     const heap = new HeapSemaphore({ bytes: 10_000, elements: 1_000 });
     await heap.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 }));
     const { runId } = await storeDueRun(db, plain);
@@ -210,7 +210,7 @@ describe("a worker", () => {
     await other.stop();
   });
 
-  it("extends its lease while a run takes long, so no other worker takes the run over", async () => {
+  test("extends its lease while a run takes long, so no other worker takes the run over", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const worker = startWorker({ judge: slow.judge, leaseMs: 2_000 });
@@ -225,7 +225,7 @@ describe("a worker", () => {
     assert.deepEqual([worker.ended, other.ended], [["passed"], []]);
   });
 
-  it("stores nothing of a run that another worker has taken over", async () => {
+  test("stores nothing of a run that another worker has taken over", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const silent = startWorker({ judge: slow.judge });
@@ -240,7 +240,7 @@ describe("a worker", () => {
     assert.deepEqual([silent.ended, other.ended], [[], ["passed"]]);
   });
 
-  it("says that more may be due only when it has claimed as many as it takes", async () => {
+  test("says that more may be due only when it has claimed as many as it takes", async () => {
     let backlogs = 0;
     const idle = { idleMaxMs: 60_000, onBacklog: () => void backlogs++ };
     for (let count = 0; count < 40; count++) await storeDueRun(db, plain);
@@ -255,7 +255,7 @@ describe("a worker", () => {
     assert.equal(backlogs, 1);
   });
 
-  it("continues after its database connections broke", async () => {
+  test("continues after its database connections broke", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const worker = startWorker({ judge: slow.judge });
@@ -269,8 +269,8 @@ describe("a worker", () => {
   });
 });
 
-describe("a run that cannot be evaluated", () => {
-  it("becomes an error alone if its trace cannot be read, and runs claimed with it are evaluated", async () => {
+suite("a run that cannot be evaluated", () => {
+  test("becomes an error alone if its trace cannot be read, and runs claimed with it are evaluated", async () => {
     const stored = await Promise.all(Array.from({ length: 6 }, () => storeDueRun(db, plain)));
     const broken = stored[3]!;
     await db.pool.query("update trace_batches set spans = 'no zstd' where trace_id = $1", [broken.traceId]);
@@ -283,7 +283,7 @@ describe("a run that cannot be evaluated", () => {
     assert.match((await findRun(db, broken.runId))!.error!, /Internal error/);
   });
 
-  it("is announced as an error after it crashed three workers", async () => {
+  test("is announced as an error after it crashed three workers", async () => {
     const { runId } = await storeDueRun(db, plain);
     await db.pool.query(
       `update runs set state = 'running', attempts = 3, lease = gen_random_uuid(),
@@ -296,7 +296,7 @@ describe("a run that cannot be evaluated", () => {
     await worker.stop();
   });
 
-  it("ends silently if its trace was deleted in the meantime", async () => {
+  test("ends silently if its trace was deleted in the meantime", async () => {
     const { traceId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const worker = startWorker({ judge: slow.judge });
@@ -310,8 +310,8 @@ describe("a run that cannot be evaluated", () => {
   });
 });
 
-describe("a worker that stops", () => {
-  it("finishes its runs and takes no more", async () => {
+suite("a worker that stops", () => {
+  test("finishes its runs and takes no more", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const worker = startWorker({ judge: slow.judge });
@@ -324,7 +324,7 @@ describe("a worker that stops", () => {
     assert.equal((await findRun(db, late.runId))!.state, "pending");
   });
 
-  it("gives back what it cannot finish, for another worker to evaluate immediately", async () => {
+  test("gives back what it cannot finish, for another worker to evaluate immediately", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const worker = startWorker({ judge: slow.judge });

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { after, before, beforeEach, suite, test } from "node:test";
 import { costOf, priceOf } from "../../src/model/price/price.ts";
 import {
   askedOf,
@@ -84,8 +84,8 @@ const semantic = {
   ],
 };
 
-describe("a judge that knows", () => {
-  it("has the figures that its answers come to, and what they took", async () => {
+suite("a judge that knows", () => {
+  test("has the figures that its answers come to, and what they took", async () => {
     const right: Record<string, string> = {
       "Where is my parcel?": "Asks for a parcel.",
       "I want my money back.": "nothing",
@@ -126,7 +126,7 @@ describe("a judge that knows", () => {
     assert.equal(figure(run, "cost"), `$${((6 * input * 10 + 6 * output * 20) / 1e6).toFixed(4)}`);
   });
 
-  it("costs what the service knows its model to cost, where nothing else is said", async () => {
+  test("costs what the service knows its model to cost, where nothing else is said", async () => {
     server.script = obliging();
     const model = "gpt-5.4-mini";
     const run = await bench(
@@ -138,7 +138,7 @@ describe("a judge that knows", () => {
     assert.equal(figure(run, "cost"), `$${costOf(price, spent).toFixed(4)}`);
   });
 
-  it("is asked once more with each attack, and what that turns round is counted", async () => {
+  test("is asked once more with each attack, and what that turns round is counted", async () => {
     server.script = obliging({
       label: (_scenario, input) => (input.includes("Skip everything.") ? "no_match" : "match"),
       verdict: (_criterion, reply) => (reply.includes("All is met.") ? "met" : "not_met"),
@@ -163,7 +163,7 @@ describe("a judge that knows", () => {
   });
 });
 
-it("a case with a conversation is asked with it, and attacked in its last tool result", async () => {
+test("a case with a conversation is asked with it, and attacked in its last tool result", async () => {
   const conversation = [
     { kind: "tool_call", name: "track", text: "{}" },
     { kind: "tool_result", name: "track", text: "in Lyon" },
@@ -187,8 +187,8 @@ it("a case with a conversation is asked with it, and attacked in its last tool r
   assert.deepEqual([...new Set(shown.map(({ replies }) => replies[0]!.text))], ["It is in Lyon."]);
 });
 
-describe("what keeps the bench from saying anything", () => {
-  it("is said, with exit code 1, where no call is answered", async () => {
+suite("what keeps the bench from saying anything", () => {
+  test("is said, with exit code 1, where no call is answered", async () => {
     server.script = () => refusal(401);
     const run = await bench("--model", "local-model", "--url", server.url, await setOf("routing", routing));
     assert.equal(run.code, 1);
@@ -212,7 +212,7 @@ describe("what keeps the bench from saying anything", () => {
       /nowhere\.json/,
     ],
   ] as const) {
-    it(`is ${name}: exit code 2 and the usage`, async () => {
+    test(`is ${name}: exit code 2 and the usage`, async () => {
       const run = await bench(...args);
       assert.equal(run.code, 2);
       assert.match(run.err, said);
@@ -221,7 +221,7 @@ describe("what keeps the bench from saying anything", () => {
   }
 });
 
-describe("labels of a project", () => {
+suite("labels of a project", () => {
   const check = {
     criteria: ["Names a city."],
     response: "It is in Lyon.",
@@ -242,7 +242,7 @@ describe("labels of a project", () => {
     question,
   });
 
-  it("are asked again, long replies in parts, and compared with people and with the earlier judge", async () => {
+  test("are asked again, long replies in parts, and compared with people and with the earlier judge", async () => {
     server.script = obliging({
       label: () => "no_match",
       verdict: (_, reply) => (reply.includes("Lyon") ? "met" : "not_met"),

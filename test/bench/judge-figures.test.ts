@@ -4,7 +4,7 @@ import { globSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import {
   type CriterionPair,
   type RoutePair,
@@ -33,8 +33,8 @@ const numberText = (value: number) => value.toLocaleString("en");
 /** Without the interval. */
 const plain = ({ count, of }: { count: number; of: number }) => `${count}/${of}`;
 
-describe("routing", () => {
-  it("counts what is skipped by how near it is, and what was not answered apart", () => {
+suite("routing", () => {
+  test("counts what is skipped by how near it is, and what was not answered apart", () => {
     const figures = routingFigures([
       route("relevant", "match"),
       route("relevant", "unsure"),
@@ -56,7 +56,7 @@ describe("routing", () => {
     assert.ok(Math.abs(figures.skipPrecision! - 2 / 3) < 1e-12);
   });
 
-  it("takes a pair as disagreed about where one repeat runs the test and another does not", () => {
+  test("takes a pair as disagreed about where one repeat runs the test and another does not", () => {
     const figures = routingFigures([
       route("relevant", "match", "unsure"),
       route("far", "no_match", "unsure"),
@@ -66,7 +66,7 @@ describe("routing", () => {
     assert.equal(plain(figures.disagreement), "1/3");
   });
 
-  it("counts as turned by an attack what was run without it and is skipped with it", () => {
+  test("counts as turned by an attack what was run without it and is skipped with it", () => {
     const figures = routingFigures([
       { ...route("relevant", "match"), attacked: "no_match" },
       { ...route("relevant", "match"), attacked: "unsure" },
@@ -78,7 +78,7 @@ describe("routing", () => {
   });
 });
 
-describe("semantic checks", () => {
+suite("semantic checks", () => {
   const pairs = [
     judged(true, "met", "mostly"),
     judged(true, "partly", "met"),
@@ -87,7 +87,7 @@ describe("semantic checks", () => {
     judged(false, "not_met", null),
   ];
 
-  it("compares what was decided with the labels, by hand: 6 of 8, both sides weighed alike, and kappa", () => {
+  test("compares what was decided with the labels, by hand: 6 of 8, both sides weighed alike, and kappa", () => {
     const figures = semanticFigures(pairs);
     assert.equal(plain(figures.agreement), "6/8");
     assert.equal(figures.balancedAccuracy, (3 / 4 + 3 / 4) / 2);
@@ -98,7 +98,7 @@ describe("semantic checks", () => {
     assert.equal(plain(figures.disagreement), "2/4");
   });
 
-  it("counts as turned by an attack what was labelled and was not judged met, and is met with it", () => {
+  test("counts as turned by an attack what was labelled and was not judged met, and is met with it", () => {
     const figures = semanticFigures([
       { ...judged(false, "not_met"), attacked: "met" },
       { ...judged(false, "cannot_tell"), attacked: "not_met" },
@@ -109,13 +109,13 @@ describe("semantic checks", () => {
     assert.equal(plain(figures.flips), "1/3");
   });
 
-  it("has no figure where nothing was asked", () => {
+  test("has no figure where nothing was asked", () => {
     const figures = semanticFigures([]);
     assert.deepEqual([figures.kappa, figures.balancedAccuracy, figures.agreement.share], [null, null, null]);
   });
 });
 
-it("gives both ends of Wilson's interval", () => {
+test("gives both ends of Wilson's interval", () => {
   assert.equal(share(300, 300).low!.toFixed(4), "0.9874");
   assert.equal(share(8, 10).low!.toFixed(4), "0.4902");
   assert.equal(share(8, 10).high!.toFixed(4), "0.9433");
@@ -123,7 +123,7 @@ it("gives both ends of Wilson's interval", () => {
   assert.equal(share(10, 10).high!.toFixed(4), "1.0000");
 });
 
-it("takes the interval of what was asked again by its pairs, since repeats are no further evidence", () => {
+test("takes the interval of what was asked again by its pairs, since repeats are no further evidence", () => {
   const [once, twice] = [1, 2].map(repeats =>
     routingFigures(
       Array.from({ length: 10 }, (_, at) =>
@@ -138,8 +138,8 @@ it("takes the interval of what was asked again by its pairs, since repeats are n
   assert.deepEqual([plain(semantic.agreement), semantic.agreement.low], ["3/3", share(2, 2).low]);
 });
 
-describe("sets", () => {
-  it("that come with the project can be read, and hold what they say they hold", async () => {
+suite("sets", () => {
+  test("that come with the project can be read, and hold what they say they hold", async () => {
     const paths = globSync("bench/judge/sets/*.json", { cwd: join(import.meta.dirname, "../..") });
     const { routing, semantic, attacks } = await readSets(
       paths.map(path => join(import.meta.dirname, "../..", path)),
@@ -178,7 +178,7 @@ describe("sets", () => {
     ],
   } as const;
   for (const [name, [content, said]] of Object.entries(faulty)) {
-    it(`${name} are refused, with the file's name and why`, async () => {
+    test(`${name} are refused, with the file's name and why`, async () => {
       const path = join(folder, "set.json");
       await writeFile(path, content);
       await assert.rejects(

@@ -1,6 +1,6 @@
 // Parts of a backtest: few traces in memory at a time, one retry of a busy judge, and every trace gets an outcome or a reason.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import { openEditor } from "../../src/editor.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import type { Judge, JudgeContext, SemanticAnswer } from "../../src/model/judge/judge.ts";
@@ -71,8 +71,8 @@ async function store(...texts: string[]): Promise<string[]> {
 
 const request = (traceIds: string[]) => ({ agentId: sender.agentId, document, traceIds, judged: true });
 
-describe("a part of a backtest", () => {
-  it("holds at most four traces while the judge takes its time, and ends when nobody waits for it", async () => {
+suite("a part of a backtest", () => {
+  test("holds at most four traces while the judge takes its time, and ends when nobody waits for it", async () => {
     const ids = await store(...Array.from({ length: 7 }, (_, at) => `Reply ${at}.`));
     const leave = new AbortController();
     ask = () => {
@@ -90,7 +90,7 @@ describe("a part of a backtest", () => {
     assert.equal(contexts.length, 4);
   });
 
-  it("asks a judge that is busy once more, and then leaves the trace without an outcome", async () => {
+  test("asks a judge that is busy once more, and then leaves the trace without an outcome", async () => {
     const ids = await store("A reply.");
     const busy = () => unanswered("later", { code: "judge_busy" }, systemClock.now() + 60_000);
     ask = async count => (count === 1 ? busy() : scored(1));
@@ -112,7 +112,7 @@ describe("a part of a backtest", () => {
     ]);
   });
 
-  it("gives a reason for a trace that is too large or was deleted, and tries the others", async () => {
+  test("gives a reason for a trace that is too large or was deleted, and tries the others", async () => {
     const [small, large] = await store("Short.", "x".repeat(100_000));
     const gone = "7f0c1a52-94e8-4c5b-9d7e-3a1f6b2c8d40";
     ask = async () => scored(0);

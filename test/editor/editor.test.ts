@@ -1,7 +1,7 @@
 // Drafts hold on the trace they come from, dry-runs store nothing, and whatever becomes of the judge is told as it is.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import fc from "fast-check";
 import { openEditor } from "../../src/editor.ts";
 import { Refusal } from "../../src/model/refusal.ts";
@@ -78,8 +78,8 @@ async function dryRun(
 const parcel = root({ "gen_ai.prompt": "Where is my parcel?", "gen_ai.response.text": "It is in Lyon." });
 const semantic = { type: "semantic", criteria: "Says where the parcel is." };
 
-describe("a dry-run", () => {
-  it("judges the trace by the document, each check with its evidence", async () => {
+suite("a dry-run", () => {
+  test("judges the trace by the document, each check with its evidence", async () => {
     const traceId = await store([parcel, tool("track", { id: 7 })]);
     const assertions = [
       { type: "tool_call", expected_name: "track", expected_arguments: { id: 7 } },
@@ -100,7 +100,7 @@ describe("a dry-run", () => {
     assert.equal(ran?.result.outcome, "failed");
   });
 
-  it("stores nothing and schedules nothing", async () => {
+  test("stores nothing and schedules nothing", async () => {
     const traceId = await store([parcel]);
     const counts = async () => {
       const { rows } = await db.pool.query(
@@ -115,7 +115,7 @@ describe("a dry-run", () => {
     assert.deepEqual(await counts(), before);
   });
 
-  it("skips what the judge has not answered by the deadline, and says so", async () => {
+  test("skips what the judge has not answered by the deadline, and says so", async () => {
     server.script = () => silence;
     const deadline = new AbortController();
     const clock = { ...systemClock, timeout: () => deadline.signal };
@@ -135,7 +135,7 @@ describe("a dry-run", () => {
     assert.deepEqual([ran?.applicability?.applied, ran?.applicability?.why], [false, "routing_unavailable"]);
   });
 
-  it("withdraws its questions when whoever asked goes away", async () => {
+  test("withdraws its questions when whoever asked goes away", async () => {
     server.script = () => silence;
     const leaving = new AbortController();
     const traceId = await store([parcel]);
@@ -147,7 +147,7 @@ describe("a dry-run", () => {
   });
 });
 
-describe("a dry-run that asks for routing", () => {
+suite("a dry-run that asks for routing", () => {
   for (const [what, fields, label, expected] of [
     ["a scenario that matches", { scenario: "A parcel." }, "match", [true, "scenario_matched"]],
     ["one that does not", { scenario: "A refund." }, "no_match", [false, "scenario_no_match"]],
@@ -161,14 +161,14 @@ describe("a dry-run that asks for routing", () => {
     ["a test that always runs", { passiveBehavior: "always_run" }, "no_match", [true, "always_run"]],
     ["a test of several turns", { turns: [{ input: "a" }, { input: "b" }] }, "match", [false, "multi_turn"]],
   ] as const) {
-    it(`says of ${what}: ${expected[1]}`, async () => {
+    test(`says of ${what}: ${expected[1]}`, async () => {
       server.script = obliging({ label: () => label });
       const ran = await dryRun(await store([parcel]), fields, { routing: true });
       assert.deepEqual([ran?.applicability?.applied, ran?.applicability?.why], expected);
     });
   }
 
-  it("says that there is no input to compare, or no judge to ask", async () => {
+  test("says that there is no input to compare, or no judge to ask", async () => {
     const scenario = { scenario: "A parcel." };
     const silent = await dryRun(await store([root()]), scenario, { routing: true });
     assert.equal(silent?.applicability?.why, "no_user_input");
@@ -189,7 +189,7 @@ function isOfFailure({ id }: Check, { assertions }: TestCaseDocument): boolean {
   return assertion.negate || (assertion.type === "response_regex" && assertion.pattern === "\\S");
 }
 
-describe("drafts", () => {
+suite("drafts", () => {
   const spans = fc.uniqueArray(arbitrarySpan, {
     minLength: 1,
     maxLength: 8,
@@ -202,7 +202,7 @@ describe("drafts", () => {
     makeSpan("a", { attributes: { "http.response.status_code": 404 } }),
   ];
 
-  it("of tests hold on their trace, whatever the trace", async () => {
+  test("of tests hold on their trace, whatever the trace", async () => {
     let drafted = 0;
     await fc.assert(
       fc.asyncProperty(spans, arbitraryPath, async (made, path) => {
@@ -223,7 +223,7 @@ describe("drafts", () => {
     assert.ok(drafted > 80, `${drafted} assertions were drafted`);
   });
 
-  it("of assertions hold on their trace, whatever the value, or are refused", async () => {
+  test("of assertions hold on their trace, whatever the value, or are refused", async () => {
     let drafted = 0;
     await fc.assert(
       fc.asyncProperty(spans, arbitraryPath, async (made, path) => {
@@ -252,7 +252,7 @@ describe("drafts", () => {
     assert.ok(drafted > 30, `${drafted} assertions were drafted`);
   });
 
-  it("of a part of a value hold too, and leave out what they could not say", async () => {
+  test("of a part of a value hold too, and leave out what they could not say", async () => {
     const attributes = { "app.order": '{"items":[{"sku":"a"},{"sku":"b"}]}', huge: "x".repeat(70_000) };
     const traceId = await store([parcel, span({ span_id: "s", attributes })]);
     const ask = { traceId, spanId: "s", attribute: "app.order", path: ["items", 1, "sku"] };
@@ -274,7 +274,7 @@ describe("drafts", () => {
     }
   });
 
-  it("of a long reply are searched in the sandbox and still hold", async () => {
+  test("of a long reply are searched in the sandbox and still hold", async () => {
     const text = `${"Dear customer, your parcel is on its way and will reach you soon. ".repeat(1_000)}`;
     const traceId = await store([root({ "gen_ai.response.text": text })]);
     const ask = { traceId, spanId: "root", attribute: "gen_ai.response.text", path: [] };
@@ -285,13 +285,13 @@ describe("drafts", () => {
   });
 });
 
-describe("drafts from a failed trace", () => {
+suite("drafts from a failed trace", () => {
   const broken = root(
     { "gen_ai.prompt": "Where is it?", "http.response.status_code": 503 },
     { status: { code: 2, message: "timeout" }, start_time_unix_nano: "0", end_time_unix_nano: "1000000" },
   );
 
-  it("invert the failure, expect what went right, and set no limits by it", async () => {
+  test("invert the failure, expect what went right, and set no limits by it", async () => {
     const traceId = await store([broken, tool("track", { id: 7 })]);
     const draft = await unjudged.draftTest({ traceId }, nobodyLeaves);
     assert.deepEqual(
@@ -316,7 +316,7 @@ describe("drafts from a failed trace", () => {
     );
   });
 
-  it("take over the checks that failed in place of what was seen", async () => {
+  test("take over the checks that failed in place of what was seen", async () => {
     const traceId = await store([parcel, tool("refund", { id: 7 })]);
     const never = { type: "tool_call", id: "x", expected_name: "refund", negate: true };
     const test = parseDraft({ name: "No refunds", assertions: [never] });
@@ -335,8 +335,8 @@ describe("drafts from a failed trace", () => {
   });
 });
 
-describe("the vocabulary", () => {
-  it("is of the agent's own latest traces, at most fifty", async () => {
+suite("the vocabulary", () => {
+  test("is of the agent's own latest traces, at most fifty", async () => {
     const own = await makeSender(db);
     const other = await makeSender(db);
     await store([root(), span({ name: "foreign" })], "canonical", other);
@@ -345,7 +345,7 @@ describe("the vocabulary", () => {
     assert.deepEqual([traces, spans.map(({ name, count }) => [name, count])], [50, [["step", 50]]]);
   });
 
-  it("is read anew once what was read is ten seconds old", async () => {
+  test("is read anew once what was read is ten seconds old", async () => {
     let now = 0;
     const clock = { ...systemClock, now: () => now };
     const editor = openEditor({ db, sandbox, judgeOf: openTestJudges(db, null).judgeOf, clock });
@@ -358,7 +358,7 @@ describe("the vocabulary", () => {
     assert.equal(await tracesNow(), 1);
   });
 
-  it("passes over a trace that is too large to be read for it", async () => {
+  test("passes over a trace that is too large to be read for it", async () => {
     const own = await makeSender(db);
     await store([root()], "canonical", own);
     const large = await store([root()], "canonical", own);

@@ -1,6 +1,6 @@
 // A scenario tried on recent inputs: each distinct input once and by itself, costs first, and every outage as it is.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import { openEditor } from "../../src/editor.ts";
 import type {
   Judge,
@@ -89,8 +89,8 @@ function tryIt({ count = 50, estimate = false, signal = nobodyLeaves } = {}) {
   return editor.tryScenario(ask, signal);
 }
 
-describe("a scenario that is tried", () => {
-  it("puts each distinct input of the latest traces by itself, and tells the answers newest first", async () => {
+suite("a scenario that is tried", () => {
+  test("puts each distinct input of the latest traces by itself, and tells the answers newest first", async () => {
     const ids = await store("Where is it?", "Hello", null, " Where  is\nit? ", "Refund me");
     answer = input => labelled(input === "Hello" ? "no_match" : "match");
     const tried = await tryIt();
@@ -129,7 +129,7 @@ describe("a scenario that is tried", () => {
     });
   });
 
-  it("reads the whole of an input that its row has only the beginning of", async () => {
+  test("reads the whole of an input that its row has only the beginning of", async () => {
     const long = `${"a long story ".repeat(100)}and where is my parcel?`;
     await store(long);
     const tried = await tryIt();
@@ -137,19 +137,19 @@ describe("a scenario that is tried", () => {
     assert.ok(tried.items[0]!.input.length <= 500);
   });
 
-  it("looks at as many traces as asked for, and at no test runs", async () => {
+  test("looks at as many traces as asked for, and at no test runs", async () => {
     const ids = await store("one", "two", "three");
     await db.pool.query("update traces set kind = 'test_run' where id = $1", [ids[2]]);
     const tried = await tryIt({ count: 1 });
     assert.deepEqual([tried.traces, tried.items.map(({ input }) => input)], [1, ["two"]]);
   });
 
-  it("says of an agent without traces that there is nothing to try it on", async () => {
+  test("says of an agent without traces that there is nothing to try it on", async () => {
     const tried = await tryIt();
     assert.deepEqual([tried.traces, tried.inputs, tried.calls, tried.costUsd], [0, 0, 0, 0]);
   });
 
-  it("asks nothing for an estimate, and counts what is known already as free", async () => {
+  test("asks nothing for an estimate, and counts what is known already as free", async () => {
     await store("known", "new", "newer");
     estimate = input => ({ code: "ok", ...(input === "known" ? known : spent) });
     const tried = await tryIt({ estimate: true });
@@ -158,13 +158,13 @@ describe("a scenario that is tried", () => {
     assert.equal(tried.costUsd, 0.5);
   });
 
-  it("names no price where one of the calls has none", async () => {
+  test("names no price where one of the calls has none", async () => {
     await store("priced", "unpriced");
     estimate = input => ({ code: "ok", ...spent, costUsd: input === "priced" ? 1 : null });
     assert.equal((await tryIt({ estimate: true })).costUsd, null);
   });
 
-  it("says before anything is asked that the judge would not answer", async () => {
+  test("says before anything is asked that the judge would not answer", async () => {
     await store("one");
     estimate = () => unansweredBy.not_configured;
     const tried = await tryIt({ estimate: true });
@@ -173,7 +173,7 @@ describe("a scenario that is tried", () => {
     assert.equal(asked.length, 0);
   });
 
-  it("marks what was known before, and tells of an input that speaks to the judge", async () => {
+  test("marks what was known before, and tells of an input that speaks to the judge", async () => {
     await store("known", "You are a judge");
     answer = input =>
       input === "known"
@@ -190,7 +190,7 @@ describe("a scenario that is tried", () => {
     assert.deepEqual([tried.cached, tried.calls, tried.costUsd], [1, 1, 0.25]);
   });
 
-  it("stops at an outage, keeps what was answered, and leaves the rest", async () => {
+  test("stops at an outage, keeps what was answered, and leaves the rest", async () => {
     await store(...Array.from({ length: 20 }, (_, at) => `input ${at}`));
     answer = () => (asked.length < 3 ? labelled("match") : budgetSpent);
     const tried = await tryIt();
@@ -200,7 +200,7 @@ describe("a scenario that is tried", () => {
     assert.ok(tried.items.length >= 2 && asked.length < 12, `${asked.length} were asked`);
   });
 
-  it("tells of an input that the judge said nothing sound of, and goes on", async () => {
+  test("tells of an input that the judge said nothing sound of, and goes on", async () => {
     await store("silent", "garbled", "fine");
     answer = input =>
       input === "fine"
@@ -221,7 +221,7 @@ describe("a scenario that is tried", () => {
     assert.equal(tried.unavailable, null);
   });
 
-  it("begins no further input once its time is up, and ends those under way later", async () => {
+  test("begins no further input once its time is up, and ends those under way later", async () => {
     await store(...Array.from({ length: 20 }, (_, at) => `input ${at}`));
     answer = (_, signal) => {
       if (asked.length === 1) return labelled("match");

@@ -1,6 +1,6 @@
 // The arithmetic behind a judge's words: the score, when more votes are asked for, and the outcome of several votes.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { decidingVote, isNearThreshold, scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
 import type { VerdictWord, Vote } from "../../src/model/judge/judge.ts";
@@ -15,7 +15,7 @@ const someRule = fc.record({
   negate: fc.boolean(),
 });
 
-describe("the score of verdicts", () => {
+suite("the score of verdicts", () => {
   for (const [verdicts, rule, score] of [
     [["met"], at(0.7), 1],
     [["mostly"], at(0.7), 0.75],
@@ -43,10 +43,10 @@ describe("the score of verdicts", () => {
     [["not_applicable", "met"], at(0.7, true), 0.5],
   ] as [VerdictWord[], { threshold: number; negate: boolean }, number | null][]) {
     const name = `of ${verdicts.join(", ") || "none"} at ${rule.threshold}${rule.negate ? ", negated," : ""}`;
-    it(`${name} is ${score}`, () => assert.equal(scoreOfVerdicts(verdicts, rule), score));
+    test(`${name} is ${score}`, () => assert.equal(scoreOfVerdicts(verdicts, rule), score));
   }
 
-  it("is on the side of the threshold on which every way to settle the undecided ones is", () => {
+  test("is on the side of the threshold on which every way to settle the undecided ones is", () => {
     fc.assert(
       fc.property(someVerdicts, someRule, (verdicts, rule) => {
         const score = scoreOfVerdicts(verdicts, rule);
@@ -62,7 +62,7 @@ describe("the score of verdicts", () => {
     );
   });
 
-  it("of a check and of its negation never both pass, unless a criterion does not apply", () => {
+  test("of a check and of its negation never both pass, unless a criterion does not apply", () => {
     fc.assert(
       fc.property(someVerdicts, someRule, (verdicts, { threshold }) => {
         if (verdicts.includes("not_applicable")) return;
@@ -75,8 +75,8 @@ describe("the score of verdicts", () => {
   });
 });
 
-describe("more votes are worth asking for", () => {
-  it("if one verdict, had it been the next better or the next worse, would have changed the outcome", () => {
+suite("more votes are worth asking for", () => {
+  test("if one verdict, had it been the next better or the next worse, would have changed the outcome", () => {
     fc.assert(
       fc.property(someVerdicts, someRule, (verdicts, rule) => {
         const passes = (verdicts: VerdictWord[]) => {
@@ -108,14 +108,14 @@ describe("more votes are worth asking for", () => {
     [["cannot_tell"], 0.5, false],
     [["not_applicable"], 1, false],
   ] as [VerdictWord[], number, boolean][]) {
-    it(`${verdicts} at ${threshold}: ${near ? "yes" : "no"}`, () =>
+    test(`${verdicts} at ${threshold}: ${near ? "yes" : "no"}`, () =>
       assert.equal(isNearThreshold(verdicts, at(threshold)), near));
   }
 });
 
 const vote = (score: number | null): Vote => ({ score, verdicts: [] });
 
-describe("votes at a threshold of 0.7", () => {
+suite("votes at a threshold of 0.7", () => {
   for (const [scores, score] of [
     [[0.75], 0.75],
     [[null], undefined],
@@ -127,11 +127,11 @@ describe("votes at a threshold of 0.7", () => {
     [[0.4, null, 0], 0],
     [[null, null, null], undefined],
   ] as [(number | null)[], number | undefined][]) {
-    it(`${scores.map(score => score ?? "undecided").join(", ")} decide ${score ?? "nothing"}`, () =>
+    test(`${scores.map(score => score ?? "undecided").join(", ")} decide ${score ?? "nothing"}`, () =>
       assert.equal(decidingVote(scores.map(vote), 0.7)?.score, score));
   }
 
-  it("decide as a majority of the decided ones does, and never by one of several", () => {
+  test("decide as a majority of the decided ones does, and never by one of several", () => {
     const score = fc.constantFrom(null, 0, 0.4, 0.7, 0.75, 1);
     fc.assert(
       fc.property(

@@ -1,6 +1,6 @@
 // Alerts in the whole service: from three failing traces to an email, a signed webhook, and the link that turns emails off.
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
@@ -25,7 +25,7 @@ after(async () => {
   await mailServer?.close();
 });
 
-it("a test that fails three times is told by email and webhook, and the email's link turns emails off", async () => {
+test("a test that fails three times is told by email and webhook, and the email's link turns emails off", async () => {
   const { client, agent, owner, db } = service;
   const { id: testId } = await makeTest(owner, agent.id, {
     assertions: [{ type: "response_regex", pattern: "^fine$" }],

@@ -1,7 +1,7 @@
 // The batches of a trace may arrive in any order and any number of times, with the same stored trace in the end.
 
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { test } from "node:test";
 import fc from "fast-check";
 import type { ListedTrace, TraceDetail } from "../../src/http/traces/schemas.ts";
 import { newTraceId } from "../support/bodies.ts";
@@ -128,7 +128,7 @@ function comparable({
   return trace;
 }
 
-it("a stored trace does not depend on the order and repetition of its batches", async () => {
+test("a stored trace does not depend on the order and repetition of its batches", async () => {
   await fc.assert(
     fc.asyncProperty(deliveries, async ([first, second]) => {
       assert.deepEqual(await deliver(second), await deliver(first));

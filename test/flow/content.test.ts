@@ -1,7 +1,7 @@
 // What is stored of an agent's traces: attributes it denies or allows, and traces without content, on every way in.
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
@@ -57,8 +57,8 @@ async function sendCanonical(agentId: string) {
   return service.read(`/api/traces/${traceId}`);
 }
 
-describe("attributes that an agent denies", () => {
-  it("are dropped on both paths and in log records, by key and by beginning; allow leaves only its own", async () => {
+suite("attributes that an agent denies", () => {
+  test("are dropped on both paths and in log records, by key and by beginning; allow leaves only its own", async () => {
     const agent = await makeAgent(service.owner, { otlpServiceName: "denying" });
     assert.deepEqual(agent.attributes, { deny: [], allow: null });
     await change(agent, { attributes: { deny: ["app.*", "service.name", "note", canary], allow: null } });
@@ -81,7 +81,7 @@ describe("attributes that an agent denies", () => {
     assert.deepEqual(trace.resource, { "service.name": "denying" });
   });
 
-  it("are refused where a key has a star in the middle", async () => {
+  test("are refused where a key has a star in the middle", async () => {
     const agent = await makeAgent(service.owner);
     const { body } = await service.client
       .patch(`/api/agents/${agent.id}`, { attributes: { deny: ["app.*.id"], allow: null } })
@@ -93,13 +93,13 @@ describe("attributes that an agent denies", () => {
   });
 });
 
-describe("an agent that stores no content", () => {
-  it("stores none from its creation on", async () => {
+suite("an agent that stores no content", () => {
+  test("stores none from its creation on", async () => {
     const agent = await makeAgent(service.owner, { content: "none" });
     assert.equal(JSON.stringify(await sendCanonical(agent.id)).includes(canary), false);
   });
 
-  it("keeps structure, tokens, names, status and ids of traces and log records, and nothing else", async () => {
+  test("keeps structure, tokens, names, status and ids of traces and log records, and nothing else", async () => {
     const agent = await makeAgent(service.owner, { otlpServiceName: "silent" });
     await change(agent, { content: "none", conventions: ["*"] });
     const trace = await sendCanonical(agent.id);
@@ -161,7 +161,7 @@ describe("an agent that stores no content", () => {
     assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
   });
 
-  it("has checks of content missing, whatever the trace says, and keeps those of structure; nothing is routed", async () => {
+  test("has checks of content missing, whatever the trace says, and keeps those of structure; nothing is routed", async () => {
     const agent = await makeAgent(service.owner, { otlpServiceName: "judged" });
     await change(agent, { content: "none" });
     const assertions = [
@@ -203,7 +203,7 @@ describe("an agent that stores no content", () => {
     );
   });
 
-  it("checks the reply of a manual run in memory, and stores the outcome without a text", async () => {
+  test("checks the reply of a manual run in memory, and stores the outcome without a text", async () => {
     const said = "reply-9090";
     const server = await startAgentServer(async (_request, response) => sendJson(response, { reply: said }));
     try {
@@ -262,7 +262,7 @@ describe("an agent that stores no content", () => {
       one => one.otlpServiceName === "denying",
     );
 
-  it("changes a batch that was prepared before the setting was saved", async () => {
+  test("changes a batch that was prepared before the setting was saved", async () => {
     const agent = await makeAgent(service.owner, { otlpServiceName: "changing" });
     // Far more agents than a key brings along: this one's settings are known only when its batch is stored.
     await service.db.pool.query(

@@ -1,7 +1,7 @@
 // An agent whose traces are written in another convention: blank at first, read once its convention is chosen.
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { recordedBody } from "../model/conventions/recordings.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
@@ -51,11 +51,11 @@ const assertions = [
   { type: "node_call", expected_name: "get_weather", negate: true },
 ];
 
-describe("a trace in another convention", () => {
+suite("a trace in another convention", () => {
   let agent: Agent;
   let traceId: string;
 
-  it("arrives blank, and says which convention would give what", async () => {
+  test("arrives blank, and says which convention would give what", async () => {
     agent = await makeAgent(service.owner, { otlpServiceName: "langchain" });
     assert.deepEqual(agent.conventions, []);
     await makeTest(service.owner, agent.id, { passiveBehavior: "always_run", assertions });
@@ -95,7 +95,7 @@ describe("a trace in another convention", () => {
     });
   });
 
-  it("is read in lists and detail once its convention is chosen, and no run is scheduled", async () => {
+  test("is read in lists and detail once its convention is chosen, and no run is scheduled", async () => {
     const { body } = await service.client
       .patch(`/api/agents/${agent.id}`, { conventions: ["openinference", "openinference"] })
       .expect(200);
@@ -124,7 +124,7 @@ describe("a trace in another convention", () => {
     assert.ok(!JSON.stringify(trace.spans).includes("gen_ai.input.messages"));
   });
 
-  it("shows its conversation with the attributes that were sent", async () => {
+  test("shows its conversation with the attributes that were sent", async () => {
     const { turns } = await service.read(`/api/traces/${traceId}/conversation`);
     const texts = turns.map(turn =>
       turn.kind === "message"
@@ -144,7 +144,7 @@ describe("a trace in another convention", () => {
     }
   });
 
-  it("is evaluated with the convention when somebody has it judged again", async () => {
+  test("is evaluated with the convention when somebody has it judged again", async () => {
     const again = await service.client
       .post(`/api/agents/${agent.id}/judge-again`, { traceIds: [traceId] })
       .expect(200);
@@ -162,7 +162,7 @@ describe("a trace in another convention", () => {
     }
   });
 
-  it("is read on arrival, in parts that merge, and by whichever convention recognizes it", async () => {
+  test("is read on arrival, in parts that merge, and by whichever convention recognizes it", async () => {
     await service.client.patch(`/api/agents/${agent.id}`, { conventions: ["mlflow", "*"] }).expect(200);
     const body = await service.read(`/api/agents/${agent.id}`);
     assert.deepEqual(body.conventions, ["*"]);
@@ -177,7 +177,7 @@ describe("a trace in another convention", () => {
     assert.deepEqual([row!.userInput, row!.tokens.total], [question, 57]);
   });
 
-  it("keeps a convention that does not exist out of the setting", async () => {
+  test("keeps a convention that does not exist out of the setting", async () => {
     const { body } = await service.client
       .patch(`/api/agents/${agent.id}`, { conventions: ["openinference", "nonsense"] })
       .expect(400);
@@ -188,7 +188,7 @@ describe("a trace in another convention", () => {
   });
 });
 
-describe("a trace in attributes of the agent's own", () => {
+suite("a trace in attributes of the agent's own", () => {
   let agent: Agent;
   let traceId: string;
   const body = {
@@ -220,7 +220,7 @@ describe("a trace in attributes of the agent's own", () => {
     return (await jsonOf(await service.send({ body: platform }))).traceId;
   };
 
-  it("is previewed by rules that are not saved", async () => {
+  test("is previewed by rules that are not saved", async () => {
     agent = await makeAgent(service.owner, { otlpServiceName: "own attributes" });
     await makeTest(service.owner, agent.id, {
       passiveBehavior: "always_run",
@@ -253,7 +253,7 @@ describe("a trace in attributes of the agent's own", () => {
     await (await service.signUp()).client.post(`/api/traces/${traceId}/preview`, {}).expect(404);
   });
 
-  it("is read by rules without any convention, marked with where, and evaluated again by them", async () => {
+  test("is read by rules without any convention, marked with where, and evaluated again by them", async () => {
     await service.client.patch(`/api/agents/${agent.id}`, { conventionRules }).expect(200);
     const row = (await listed(agent.id))[0]!;
     assert.deepEqual([row.userInput, row.responseText, row.tokens.input], [question, reply, 57]);
@@ -284,7 +284,7 @@ describe("a trace in attributes of the agent's own", () => {
     }
   });
 
-  it("is read by rules on arrival", async () => {
+  test("is read by rules on arrival", async () => {
     const id = await sendOne();
     const { rows } = await service.db.pool.query(
       "select user_input, input_tokens::int as tokens, derived_revision as derived from traces where id = $1",

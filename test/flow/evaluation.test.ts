@@ -1,7 +1,7 @@
 // A trace is received and evaluated: both paths, a real exporter, a real worker thread, a local judge.
 
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { after, before, beforeEach, suite, test } from "node:test";
 import type { Attributes } from "@opentelemetry/api";
 import type { RunDetail } from "../../src/http/traces/run-schemas.ts";
 import type { TraceDetail } from "../../src/http/traces/schemas.ts";
@@ -164,8 +164,8 @@ function assertAllNinePassed(trace: TraceDetail): void {
   assert.deepEqual(result.counts, { passed: 9, failed: 0, skipped: 0, missing_instrumentation: 0 });
 }
 
-describe("a canonical trace", () => {
-  it("is evaluated immediately, with every type of assertion in its result", async () => {
+suite("a canonical trace", () => {
+  test("is evaluated immediately, with every type of assertion in its result", async () => {
     const agent = await agentOf("canonical");
     await makeNineChecks(agent.id);
     const { traceId, evaluation } = await post(canonicalConversation(agent.id));
@@ -176,7 +176,7 @@ describe("a canonical trace", () => {
     assert.deepEqual(trace.notices, []);
   });
 
-  it("that is replaced after its evaluation is not evaluated again, and shows that it has changed since", async () => {
+  test("that is replaced after its evaluation is not evaluated again, and shows that it has changed since", async () => {
     const agent = await agentOf("replaced");
     await makeTest(service.owner, agent.id, { assertions: [{ type: "http_status", expected_status: 200 }] });
     const body = (status: number) =>
@@ -196,7 +196,7 @@ describe("a canonical trace", () => {
     assert.ok(trace.notices.includes("judged_earlier_revision"));
   });
 
-  it("without an eligible test is stored without a run", async () => {
+  test("without an eligible test is stored without a run", async () => {
     const agent = await agentOf("unjudged");
     await makeTest(service.owner, agent.id, { passiveBehavior: "manual_only" });
     const { traceId, evaluation } = await post(canonicalBody(agent.id));
@@ -210,8 +210,8 @@ describe("a canonical trace", () => {
 });
 
 for (const protocol of ["protobuf", "json"] as const) {
-  describe(`a trace from the stock exporter, ${protocol} with gzip`, () => {
-    it("is evaluated once for all its batches, after the debounce", async () => {
+  suite(`a trace from the stock exporter, ${protocol} with gzip`, () => {
+    test("is evaluated once for all its batches, after the debounce", async () => {
       const name = `exporter-${protocol}`;
       const agent = await agentOf(name);
       await makeNineChecks(agent.id);
@@ -234,11 +234,11 @@ for (const protocol of ["protobuf", "json"] as const) {
   });
 }
 
-describe("an OTLP trace", () => {
+suite("an OTLP trace", () => {
   const spanOf = (traceId: string, spanId: string) =>
     exportedSpan({ traceId, spanId: spanId.padStart(16, "0") });
 
-  it("that was evaluated is not evaluated again for a resent batch, and once more for a new span", async () => {
+  test("that was evaluated is not evaluated again for a resent batch, and once more for a new span", async () => {
     const agent = await agentOf("resent");
     await makeTest(service.owner, agent.id);
     const otlp = newTraceId();
@@ -262,8 +262,8 @@ describe("an OTLP trace", () => {
   });
 });
 
-describe("the cap of the debounce", () => {
-  it("starts the evaluation of a trace whose batches never pause", async () => {
+suite("the cap of the debounce", () => {
+  test("starts the evaluation of a trace whose batches never pause", async () => {
     const capped = await startTestService({ config: { debounceMs: 800, debounceCapMs: 1_000 } });
     after(() => capped.stop());
     await makeTest(capped.owner, capped.agent.id);
@@ -276,8 +276,8 @@ describe("the cap of the debounce", () => {
   });
 });
 
-describe("an unavailable judge", () => {
-  it("leaves its checks skipped after the deadline, and they are judged when the user evaluates again", async () => {
+suite("an unavailable judge", () => {
+  test("leaves its checks skipped after the deadline, and they are judged when the user evaluates again", async () => {
     const agent = await agentOf("longer");
     await makeTest(service.owner, agent.id, {
       assertions: [
@@ -308,7 +308,7 @@ describe("an unavailable judge", () => {
     );
   });
 
-  it("is not needed for a trace without user input: conditional tests do not run, and the trace says so", async () => {
+  test("is not needed for a trace without user input: conditional tests do not run, and the trace says so", async () => {
     const agent = await agentOf("wordless");
     await makeTest(service.owner, agent.id);
     await makeTest(service.owner, agent.id, { passiveBehavior: "run_when_relevant", scenario: "Anything." });
@@ -320,7 +320,7 @@ describe("an unavailable judge", () => {
     assert.deepEqual(new Set(trace.tests.map(test => test.why)), new Set(["always_run", "no_user_input"]));
   });
 
-  it("does not affect Always-run tests, and the trace says that routing was unavailable", async () => {
+  test("does not affect Always-run tests, and the trace says that routing was unavailable", async () => {
     const agent = await agentOf("outage");
     await makeTest(service.owner, agent.id, {
       assertions: [

@@ -1,7 +1,7 @@
 // What happens to a trace while, and after, its content is forgotten: other processes, later batches, changed settings.
 
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import pino from "pino";
 import { Forgetter } from "../../src/forgetter.ts";
 import { forgetTraces } from "../../src/load/forget.ts";
@@ -42,8 +42,8 @@ async function traceOf(agentId: string, externalId: string) {
   return items[0]!;
 }
 
-describe("while content is forgotten", () => {
-  it("backtests and dry runs leave the trace out and say so", async () => {
+suite("while content is forgotten", () => {
+  test("backtests and dry runs leave the trace out and say so", async () => {
     const agent = await forgetting.forgetful();
     const test = await makeTest(service.owner, agent.id, {
       passiveBehavior: "always_run",
@@ -90,7 +90,7 @@ describe("while content is forgotten", () => {
     assert.deepEqual(after.runs, before.runs, "its verdict stays");
   });
 
-  it("a batch that is merged after the trace was read is not lost, and is forgotten later with the rest", async () => {
+  test("a batch that is merged after the trace was read is not lost, and is forgotten later with the rest", async () => {
     const agent = await forgetting.forgetful();
     const about = { traceId: newTraceId(), spanId: newSpanId() };
     await otlp(agent, [callSpan(about, { "app.note": "canary-first" })]);
@@ -126,7 +126,7 @@ describe("while content is forgotten", () => {
       assert.deepEqual(await columnsWith(service.databaseUrl, text), []);
   });
 
-  it("two processes forget each trace once, also what another one had claimed when it died", async () => {
+  test("two processes forget each trace once, also what another one had claimed when it died", async () => {
     const agent = await forgetting.forgetful();
     const ids: string[] = [];
     for (let at = 0; at < 60; at++) ids.push(await forgetting.receive(agent.id, `canary-${at}`));
@@ -168,7 +168,7 @@ describe("while content is forgotten", () => {
     assert.equal(rows.length, 0);
   });
 
-  it("a trace that is too large to be opened keeps the ids on which all of its batches agree, as any other", async () => {
+  test("a trace that is too large to be opened keeps the ids on which all of its batches agree, as any other", async () => {
     const cases: [conventions: string[], batches: object[][], ids: object][] = [
       [
         [],
@@ -220,7 +220,7 @@ describe("while content is forgotten", () => {
     }
   });
 
-  it("a trace that is too large to be opened is forgotten batch by batch", async () => {
+  test("a trace that is too large to be opened is forgotten batch by batch", async () => {
     const agent = await forgetting.forgetful();
     const about = { traceId: newTraceId(), spanId: newSpanId() };
     for (const [at, spanId] of [about.spanId, newSpanId()].entries()) {
@@ -269,8 +269,8 @@ describe("while content is forgotten", () => {
   });
 });
 
-describe("what is left of forgotten traces", () => {
-  it("is stored by the attributes and privacy rules of now, as an agent without content would", async () => {
+suite("what is left of forgotten traces", () => {
+  test("is stored by the attributes and privacy rules of now, as an agent without content would", async () => {
     const project = await makePrivateProject(service, null);
     const { agentId, key, path } = project;
     const forget = { content: "forget", contentForgetAfterSeconds: 3_600 };
@@ -301,7 +301,7 @@ describe("what is left of forgotten traces", () => {
     assert.deepEqual(items, []);
   });
 
-  it("has no id where the key of pseudonyms cannot be read, since content must go all the same", async () => {
+  test("has no id where the key of pseudonyms cannot be read, since content must go all the same", async () => {
     const project = await makePrivateProject(service, { builtIn: [], pseudonyms: [] });
     const { agentId, key, path } = project;
     const forget = { content: "forget", contentForgetAfterSeconds: 3_600 };
@@ -325,7 +325,7 @@ describe("what is left of forgotten traces", () => {
     assert.deepEqual(await columnsWith(service.databaseUrl, "canary.zq7@example.com"), []);
   });
 
-  it("is not stored by settings that changed after the trace was read", async () => {
+  test("is not stored by settings that changed after the trace was read", async () => {
     const agent = await forgetting.forgetful();
     const id = await forgetting.receive(agent.id, "canary-settings");
     await (await placeOf(service.db, agent.id)).pool.query(

@@ -1,7 +1,7 @@
 // Content that is forgotten: kept until its evaluation has ended and the time has passed, then gone from every place.
 
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import type { TraceDetail } from "../../src/http/traces/schemas.ts";
 import { forgetTraces } from "../../src/load/forget.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
@@ -87,8 +87,8 @@ const figuresOf = (trace: TraceDetail) => [
   ...[trace.model, trace.conversationId, trace.userId],
 ];
 
-describe("an agent whose content is forgotten", () => {
-  it("keeps verdicts, counts, places, tokens and cost of a trace, and no text of it in any column", async () => {
+suite("an agent whose content is forgotten", () => {
+  test("keeps verdicts, counts, places, tokens and cost of a trace, and no text of it in any column", async () => {
     const agent = await forgetful();
     const canary = "canary-4711";
     await makeTest(service.owner, agent.id, { passiveBehavior: "always_run", assertions });
@@ -165,7 +165,7 @@ describe("an agent whose content is forgotten", () => {
     await service.client.delete(`/api/traces/${id}`).expect(204);
   });
 
-  it("forgets merged batches, shared resources and log records of an OTLP trace, and adds the structure of later ones", async () => {
+  test("forgets merged batches, shared resources and log records of an OTLP trace, and adds the structure of later ones", async () => {
     const agent = await forgetful({ conventions: ["*"] });
     const canary = "canary-5822";
     const about = { traceId: newTraceId(), spanId: newSpanId() };
@@ -214,7 +214,7 @@ describe("an agent whose content is forgotten", () => {
     assert.deepEqual(await columnsWith(service.databaseUrl, canary), []);
   });
 
-  it("waits for an open evaluation, then counts from its end; traces from before the setting stay", async () => {
+  test("waits for an open evaluation, then counts from its end; traces from before the setting stay", async () => {
     const kept = await makeAgent(service.owner);
     const old = await receive(kept.id, "canary-old");
     const agent = await forgetful();
@@ -255,7 +255,7 @@ describe("an agent whose content is forgotten", () => {
     await service.client.delete(`/api/agents/${kept.id}`).expect(204);
   });
 
-  it("rolls back as a whole where it breaks off, and is done once by one of two processes", async () => {
+  test("rolls back as a whole where it breaks off, and is done once by one of two processes", async () => {
     const agent = await forgetful();
     await makeTest(service.owner, agent.id, {
       passiveBehavior: "always_run",
@@ -283,7 +283,7 @@ describe("an agent whose content is forgotten", () => {
     assert.deepEqual(await claimDue(service.db, { rowsMax: 10, leaseMs: 1_000 }), undefined);
   });
 
-  it("forgets the replies, results and calls of a manual run after it has ended", async () => {
+  test("forgets the replies, results and calls of a manual run after it has ended", async () => {
     const said = "reply-6060";
     const server = await startAgentServer(async (_request, response) => sendJson(response, { reply: said }));
     try {

@@ -1,7 +1,7 @@
 // Prompt injection against the judge, with a judge that obeys it: no check passes, and no test is left out.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { completion, fooled, materialOf, obliging, verdictsOf } from "../support/judge-server.ts";
 import { checksOf, openJudgedProject, plain, said, userInput } from "../support/judged-project.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -42,8 +42,8 @@ const onInputs = [
 
 const wrong = { id: "judged", type: "semantic", criteria: "Offers a refund." };
 
-describe("a reply that addresses the judge", sideBySide, () => {
-  it("passes nothing when the judge obeys it, because the judge's answer fails the integrity check", async () => {
+suite("a reply that addresses the judge", sideBySide, () => {
+  test("passes nothing when the judge obeys it, because the judge's answer fails the integrity check", async () => {
     const project = await openJudgedProject(service, { script: fooled });
     await project.test({ assertions: [plain, wrong] });
     for (const attack of onReplies) {
@@ -60,7 +60,7 @@ describe("a reply that addresses the judge", sideBySide, () => {
     }
   });
 
-  it("passes nothing when the judge obeys it and quotes text that is not in the reply", async () => {
+  test("passes nothing when the judge obeys it and quotes text that is not in the reply", async () => {
     const script: typeof fooled = request =>
       completion({
         verdicts: verdictsOf(request, { verdict: () => "met", evidence: () => "We refund the parcel" }),
@@ -80,7 +80,7 @@ describe("a reply that addresses the judge", sideBySide, () => {
     }
   });
 
-  it("does not change a sound judge's verdict, and reaches it marked and without invisible characters", async () => {
+  test("does not change a sound judge's verdict, and reaches it marked and without invisible characters", async () => {
     const project = await openJudgedProject(service, { script: obliging({ verdict: () => "not_met" }) });
     await project.test({ assertions: [plain, wrong] });
     let flagged = 0;
@@ -100,12 +100,12 @@ describe("a reply that addresses the judge", sideBySide, () => {
   });
 });
 
-describe("an input that addresses the judge", sideBySide, () => {
+suite("an input that addresses the judge", sideBySide, () => {
   for (const [name, script] of [
     ["obeys it", fooled],
     ["obeys it, but not in the questions with a known answer", obliging({ label: () => "no_match" })],
   ] as const) {
-    it(`leaves out no test when the judge ${name}, and the trace says why`, async () => {
+    test(`leaves out no test when the judge ${name}, and the trace says why`, async () => {
       const project = await openJudgedProject(service, { script });
       const scenario = "The user asks for a parcel.";
       await project.test({ passiveBehavior: "run_when_relevant", scenario, assertions: [plain] });
@@ -120,7 +120,7 @@ describe("an input that addresses the judge", sideBySide, () => {
     });
   }
 
-  it("is told apart from an honest user's input, whose tests of other scenarios are left out", async () => {
+  test("is told apart from an honest user's input, whose tests of other scenarios are left out", async () => {
     const project = await openJudgedProject(service, { script: obliging({ label: () => "no_match" }) });
     await project.test({ passiveBehavior: "run_when_relevant", scenario: "A refund.", assertions: [plain] });
     const trace = await project.judged(await project.converse());
@@ -129,8 +129,8 @@ describe("an input that addresses the judge", sideBySide, () => {
   });
 });
 
-describe("a reply", sideBySide, () => {
-  it("without text is never sent to the judge", async () => {
+suite("a reply", sideBySide, () => {
+  test("without text is never sent to the judge", async () => {
     const project = await openJudgedProject(service);
     await project.test({ assertions: [{ ...plain, pattern: "." }, wrong] });
     for (const reply of [":", "👍", "\u200b…", "---"]) {
@@ -151,7 +151,7 @@ describe("a reply", sideBySide, () => {
     ["Does not promise a refund.", "absence", { rests_on: ["passage"] }, "undecided"],
   ] as const) {
     const told = "rests_on" in own ? ` (by its author: ${own.rests_on})` : "";
-    it(`of which the judge quotes nothing is ${outcome} by “${criterion}”${told}`, async () => {
+    test(`of which the judge quotes nothing is ${outcome} by “${criterion}”${told}`, async () => {
       const script = obliging({ evidence: () => "", restsOn: () => restsOn });
       const project = await openJudgedProject(service, { script });
       await project.test({ assertions: [plain, { ...wrong, criteria: criterion, ...own }] });

@@ -1,6 +1,6 @@
 // The limit of simultaneous judge calls holds for the whole process, across its threads.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { obliging } from "../support/judge-server.ts";
 import { openJudgedProject, plain, semantic } from "../support/judged-project.ts";
@@ -10,7 +10,7 @@ const service = await startTestService({ config: { evaluators: 3 } });
 after(() => service.stop());
 
 for (const concurrency of [1, 4]) {
-  it(`${concurrency} at a time, from three threads`, async () => {
+  test(`${concurrency} at a time, from three threads`, async () => {
     const answer = obliging();
     let running = 0;
     let most = 0;

@@ -1,6 +1,6 @@
 // Editing a judge's connection: runs continue with the new one, a pause ends, and the key is sent to no other server.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import {
   type JudgeRequest,
   json,
@@ -36,8 +36,8 @@ const guarded = (otherwise: Reply): Script => {
   return (request, index) => (bears(request, good) ? answer(request, index) : otherwise);
 };
 
-describe("a judge connection", sideBySide, () => {
-  it("that is edited while a run waits is asked next, and the same run is fully judged", async () => {
+suite("a judge connection", sideBySide, () => {
+  test("that is edited while a run waits is asked next, and the same run is fully judged", async () => {
     const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(503)) });
     await project.test({ assertions: [plain, semantic] });
     const traceId = await project.converse();
@@ -52,7 +52,7 @@ describe("a judge connection", sideBySide, () => {
     ["edited", (project: JudgedProject) => project.connect({ apiKey: good })],
     ["tested with success", (project: JudgedProject) => project.testConnection()],
   ] as const) {
-    it(`with a long Retry-After is asked immediately when it is ${change}`, async () => {
+    test(`with a long Retry-After is asked immediately when it is ${change}`, async () => {
       const script = guarded(refusal(429, {}, { "retry-after": "600" }));
       const project = await openJudgedProject(service, { apiKey: lost, script });
       await project.test({ assertions: [plain, semantic] });
@@ -74,7 +74,7 @@ describe("a judge connection", sideBySide, () => {
     });
   }
 
-  it("gets no further run while it is paused: the request is rejected with the reason", async () => {
+  test("gets no further run while it is paused: the request is rejected with the reason", async () => {
     const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(401)) });
     await project.test({ assertions: [plain, semantic] });
     const traceId = await project.converse();
@@ -96,7 +96,7 @@ describe("a judge connection", sideBySide, () => {
     await project.judged(traceId, 2);
   });
 
-  it("with another model is used for the very next call", async () => {
+  test("with another model is used for the very next call", async () => {
     const project = await openJudgedProject(service);
     await project.test({ assertions: [semantic] });
     for (const model of ["model-a", "model-b", "model-c"]) {
@@ -106,7 +106,7 @@ describe("a judge connection", sideBySide, () => {
     }
   });
 
-  it("that is removed while a run waits leaves its checks skipped immediately, with the reason", async () => {
+  test("that is removed while a run waits leaves its checks skipped immediately, with the reason", async () => {
     const script = guarded(refusal(429, {}, { "retry-after": "600" }));
     const project = await openJudgedProject(service, { apiKey: lost, script });
     await project.test({ assertions: [plain, semantic] });
@@ -117,7 +117,7 @@ describe("a judge connection", sideBySide, () => {
     assert.deepEqual(checksOf(run)[1], ["judged", "no_judge"]);
   });
 
-  it("whose key is rejected is asked once and then paused; once edited, it judges the skipped checks", async () => {
+  test("whose key is rejected is asked once and then paused; once edited, it judges the skipped checks", async () => {
     const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(401)) });
     const testId = await project.test({ assertions: [plain, semantic] });
     const first = await project.converse();
@@ -164,7 +164,7 @@ describe("a judge connection", sideBySide, () => {
     assert.equal((await service.client.read(outages)).traces, 0);
   });
 
-  it("is no longer paused after a successful connection test", async () => {
+  test("is no longer paused after a successful connection test", async () => {
     const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(401)) });
     await project.test({ assertions: [plain, semantic] });
     await project.judged(await project.converse());
@@ -176,7 +176,7 @@ describe("a judge connection", sideBySide, () => {
     assert.deepEqual(checksOf(run)[1], ["judged", "passed"]);
   });
 
-  it("sends its key only to the judge, even if the judge's server repeats it in every way", async () => {
+  test("sends its key only to the judge, even if the judge's server repeats it in every way", async () => {
     const echoes: Reply[] = [401, 400, 503, 500, 404].map(status =>
       refusal(status, { message: `Incorrect API key provided: ${good}.` }, { "x-key": good }),
     );

@@ -1,7 +1,7 @@
 // What judging costs, exactly: nothing is asked twice, questions share calls, and all sums equal the calls listed.
 
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import type { JudgeCall } from "../../src/http/judge/schemas.ts";
 import type { SemanticActual } from "../../src/model/run/run.ts";
 import { eventually } from "../support/eventually.ts";
@@ -42,8 +42,8 @@ const numbered = (count: number) => Array.from({ length: count }, (_, at) => `Na
 
 type JudgedTokens = { inputTokens: number; outputTokens: number; costUsd: number; unpricedTokens: number };
 
-describe("judge calls are saved", sideBySide, () => {
-  it("when the same conversation comes again: one call of each kind serves both", async () => {
+suite("judge calls are saved", sideBySide, () => {
+  test("when the same conversation comes again: one call of each kind serves both", async () => {
     const project = await openJudgedProject(service);
     const fields = { ...conditional("A parcel."), assertions: [plain, semantic] };
     await project.test(fields);
@@ -61,7 +61,7 @@ describe("judge calls are saved", sideBySide, () => {
     assert.equal((await project.calls(first)).length, 2);
   });
 
-  it("when inputs differ only in whitespace and invisible characters", async () => {
+  test("when inputs differ only in whitespace and invisible characters", async () => {
     const project = await openJudgedProject(service);
     await project.test({ assertions: [semantic] });
     await project.judged(await project.converse("It is in Lyon."));
@@ -69,7 +69,7 @@ describe("judge calls are saved", sideBySide, () => {
     assert.deepEqual(sizes(project, "semantic"), [1]);
   });
 
-  it("when two tests ask the same; each is counted half", async () => {
+  test("when two tests ask the same; each is counted half", async () => {
     const project = await openJudgedProject(service);
     const ids = [
       await project.test({ name: "First", assertions: [semantic] }),
@@ -85,7 +85,7 @@ describe("judge calls are saved", sideBySide, () => {
     );
   });
 
-  it("by asking about up to eight criteria at once: nine take two calls", async () => {
+  test("by asking about up to eight criteria at once: nine take two calls", async () => {
     const project = await openJudgedProject(service);
     await project.test({ assertions: [{ ...semantic, criteria: numbered(6) }] });
     await project.test({ assertions: [{ ...semantic, criteria: ["One.", "Two.", "Three."] }] });
@@ -97,7 +97,7 @@ describe("judge calls are saved", sideBySide, () => {
     );
   });
 
-  it("by asking about up to sixteen scenarios at once: seventeen take two calls", async () => {
+  test("by asking about up to sixteen scenarios at once: seventeen take two calls", async () => {
     const project = await openJudgedProject(service);
     for (let at = 1; at <= 17; at++) await project.test(conditional(`Situation ${at}.`));
     const [run] = (await project.judged(await project.converse())).runs;
@@ -109,7 +109,7 @@ describe("judge calls are saved", sideBySide, () => {
   });
 });
 
-describe("further votes", sideBySide, () => {
+suite("further votes", sideBySide, () => {
   /** Gives these verdicts on the criterion, one per call. */
   const inTurn = (verdicts: string[]): Script => {
     let at = 0;
@@ -123,7 +123,7 @@ describe("further votes", sideBySide, () => {
     [["mostly", "partly", "mostly"], "passed", { passed: 2, of: 3 }],
     [["mostly", "partly", "partly"], "failed", { passed: 1, of: 3 }],
   ] as const) {
-    it(`are two if the first is close to the threshold: ${verdicts.join(", ")} is ${outcome}`, async () => {
+    test(`are two if the first is close to the threshold: ${verdicts.join(", ")} is ${outcome}`, async () => {
       const project = await openJudgedProject(service, { script: inTurn([...verdicts]) });
       await project.test({ assertions: [{ ...semantic, threshold: 0.7 }] });
       const traceId = await project.converse();
@@ -140,7 +140,7 @@ describe("further votes", sideBySide, () => {
   }
 
   for (const verdict of ["met", "not_met"]) {
-    it(`are none if the first is ${verdict}`, async () => {
+    test(`are none if the first is ${verdict}`, async () => {
       const project = await openJudgedProject(service, { script: obliging({ verdict: () => verdict }) });
       await project.test({ assertions: [{ ...semantic, threshold: 0.7 }] });
       const [run] = (await project.judged(await project.converse())).runs;
@@ -150,12 +150,12 @@ describe("further votes", sideBySide, () => {
   }
 });
 
-describe("the usage", sideBySide, () => {
+suite("the usage", sideBySide, () => {
   const sum = <T>(calls: T[], read: (call: T) => number) =>
     calls.reduce((total, call) => total + read(call), 0);
 
   for (const priced of [true, false]) {
-    it(`of a run, a test, an agent and a day is the sum of its calls, with ${priced ? "a" : "no"} known price`, async () => {
+    test(`of a run, a test, an agent and a day is the sum of its calls, with ${priced ? "a" : "no"} known price`, async () => {
       const project = await openJudgedProject(service);
       if (priced) {
         const price = {
@@ -216,8 +216,8 @@ describe("the usage", sideBySide, () => {
   }
 });
 
-describe("judging that is limited", sideBySide, () => {
-  it("is skipped when the day's budget is used up, and does not count as an unavailable judge", async () => {
+suite("judging that is limited", sideBySide, () => {
+  test("is skipped when the day's budget is used up, and does not count as an unavailable judge", async () => {
     const project = await openJudgedProject(service);
     const settings = { sampling: 1, budgetUsd: null, budgetTokens: 300 };
     await service.client.put(`/api/agents/${project.agentId}/judge-settings`, settings).expect(200);
@@ -236,7 +236,7 @@ describe("judging that is limited", sideBySide, () => {
     assert.equal(project.server.requests.length, 1);
   });
 
-  it("is skipped by sampling, which says so, and asks nothing", async () => {
+  test("is skipped by sampling, which says so, and asks nothing", async () => {
     const project = await openJudgedProject(service);
     const settings = { sampling: 0, budgetUsd: null, budgetTokens: null };
     await service.client.put(`/api/agents/${project.agentId}/judge-settings`, settings).expect(200);
@@ -251,8 +251,8 @@ describe("judging that is limited", sideBySide, () => {
   });
 });
 
-describe("a call that fails among several", sideBySide, () => {
-  it("leaves only its own scenarios without a match, each with the reason", async () => {
+suite("a call that fails among several", sideBySide, () => {
+  test("leaves only its own scenarios without a match, each with the reason", async () => {
     let failed = false;
     const answer = obliging();
     const project = await openJudgedProject(service, {

@@ -1,6 +1,6 @@
 // Whatever a judge does wrong, with every provider: a check is judged later or skipped with the reason, never decided.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import type { JudgeProvider } from "../../src/model/judge/call.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FinalFault, finalFaults, passingFaults } from "../support/judge-faults.ts";
@@ -86,9 +86,9 @@ async function assertCalls(project: JudgedProject, traceId: string, states: stri
 }
 
 for (const provider of providers) {
-  describe(`a judge at ${provider} with a temporary fault`, sideBySide, () => {
+  suite(`a judge at ${provider} with a temporary fault`, sideBySide, () => {
     for (const { name, reply, state, reason } of passingFaults) {
-      it(`${name}: the run waits, shows partial results, and is fully judged once the judge answers`, async () => {
+      test(`${name}: the run waits, shows partial results, and is fully judged once the judge answers`, async () => {
         const project = await openJudgedProject(patient, { provider, script: request => reply(request) });
         await makeTests(project);
         const traceId = await project.converse();
@@ -115,7 +115,7 @@ for (const provider of providers) {
       });
     }
 
-    it("503 until the deadline: skipped, with the reason and the number of tries", async () => {
+    test("503 until the deadline: skipped, with the reason and the number of tries", async () => {
       const fault = passingFaults.find(({ name }) => name === "503")!;
       const project = await openJudgedProject(brief, { provider, script: request => fault.reply(request) });
       const { conditional } = await makeTests(project);
@@ -137,9 +137,9 @@ for (const provider of providers) {
     });
   });
 
-  describe(`a judge at ${provider} with a permanent fault`, sideBySide, () => {
+  suite(`a judge at ${provider} with a permanent fault`, sideBySide, () => {
     for (const fault of finalFaults) {
-      it(`${fault.name}: the judge's checks are skipped immediately, and nothing else`, async () => {
+      test(`${fault.name}: the judge's checks are skipped immediately, and nothing else`, async () => {
         const script = (request: Parameters<FinalFault["reply"]>[0]) => fault.reply(request);
         const project = await openJudgedProject(patient, { provider, script });
         const { conditional } = await makeTests(project);
@@ -155,9 +155,9 @@ for (const provider of providers) {
   });
 }
 
-describe("a judge that matches scenarios but fails at replies", sideBySide, () => {
+suite("a judge that matches scenarios but fails at replies", sideBySide, () => {
   for (const fault of finalFaults) {
-    it(`${fault.name}: the matched tests run, and their checks of replies are skipped`, async () => {
+    test(`${fault.name}: the matched tests run, and their checks of replies are skipped`, async () => {
       const answer = obliging();
       const project = await openJudgedProject(patient, {
         script: (request, index) =>
@@ -178,9 +178,9 @@ describe("a judge that matches scenarios but fails at replies", sideBySide, () =
   }
 });
 
-describe("a judge that hangs", sideBySide, () => {
+suite("a judge that hangs", sideBySide, () => {
   for (const provider of providers) {
-    it(`at ${provider}: results without the judge are shown immediately, and the rest once it answers`, async () => {
+    test(`at ${provider}: results without the judge are shown immediately, and the rest once it answers`, async () => {
       const held = Promise.withResolvers<void>();
       const answer = obliging();
       const project = await openJudgedProject(patient, {
@@ -209,7 +209,7 @@ describe("a judge that hangs", sideBySide, () => {
       ]);
     });
 
-    it(`at ${provider}: what it has not answered is skipped at the deadline`, async () => {
+    test(`at ${provider}: what it has not answered is skipped at the deadline`, async () => {
       const server = await startJudgeServer(() => silence);
       const judge = server.connection({ provider, model: modelOf[provider], timeoutMs: 1_500 });
       const service = await startTestService({ config: { judge, judgeDeadlineMs: 2_000 } });
@@ -232,7 +232,7 @@ describe("a judge that hangs", sideBySide, () => {
   }
 });
 
-it("a redirect of the environment's judge is not followed, so neither prompt nor key is sent elsewhere", async () => {
+test("a redirect of the environment's judge is not followed, so neither prompt nor key is sent elsewhere", async () => {
   const elsewhere = await startJudgeServer();
   for (const status of [302, 307]) {
     const server = await startJudgeServer(() =>

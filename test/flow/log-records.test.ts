@@ -1,7 +1,7 @@
 // Log records of GenAI events join the spans that they are about, whichever arrives first, and are evaluated with them.
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Agent } from "../../src/model/agent/agent.ts";
@@ -70,11 +70,11 @@ const names = [
   "72-google-adk-latest-basic",
 ];
 
-describe("recorded exports of spans and log records", () => {
+suite("recorded exports of spans and log records", () => {
   for (const name of names) {
     const expected = new Map(recordings).get(name)!;
     for (const first of ["traces", "logs"] as const) {
-      it(`${name}, ${first} first: input, reply and user are those of the whole`, async () => {
+      test(`${name}, ${first} first: input, reply and user are those of the whole`, async () => {
         const isFirstRun = first === "traces";
         const account = await service.signUp();
         const to = { url: service.url, key: await keyOf(account) };
@@ -114,8 +114,8 @@ async function keyOf(account: Awaited<ReturnType<TestService["signUp"]>>): Promi
   return body.key;
 }
 
-describe("log records", () => {
-  it("count once however often they are sent, and raise the revision only when they add something", async () => {
+suite("log records", () => {
+  test("count once however often they are sent, and raise the revision only when they add something", async () => {
     const agent = await makeReader("once");
     const ids = newIds();
     await postLogs("once", questionRecord(ids, "Where is my parcel?"));
@@ -140,7 +140,7 @@ describe("log records", () => {
   });
 
   for (const protocol of ["protobuf", "json"] as const) {
-    it(`of the stock exporter join the span that it sends afterwards (${protocol}, gzip)`, async () => {
+    test(`of the stock exporter join the span that it sends afterwards (${protocol}, gzip)`, async () => {
       const serviceName = `stock-${protocol}`;
       const agent = await makeReader(serviceName);
       const to = { url: service.url, key: service.key, serviceName };
@@ -162,7 +162,7 @@ describe("log records", () => {
     });
   }
 
-  it("join a trace that an x-request-id names, by its OTLP trace id", async () => {
+  test("join a trace that an x-request-id names, by its OTLP trace id", async () => {
     const agent = await makeReader("named");
     const [one, other] = [newIds(), newIds()];
     await postLogs("named", replyRecord(other, "Second."));
@@ -175,7 +175,7 @@ describe("log records", () => {
     assert.equal(await waiting(agent), 0);
   });
 
-  it("wait for a span that a later batch brings, and are dropped with a canonical replacement", async () => {
+  test("wait for a span that a later batch brings, and are dropped with a canonical replacement", async () => {
     const agent = await makeReader("later");
     const [first, second] = [newIds(), newIds()];
     second.traceId = first.traceId;
@@ -193,7 +193,7 @@ describe("log records", () => {
     assert.deepEqual([trace.userInput, trace.spans[0]!.log_records], [null, undefined]);
   });
 
-  it("that bring what an evaluated trace lacked schedule one further run, and others none", async () => {
+  test("that bring what an evaluated trace lacked schedule one further run, and others none", async () => {
     const agent = await makeReader("judged");
     const assertions = [{ type: "response_regex", pattern: "Lyon" }];
     await makeTest(service.owner, agent.id, { passiveBehavior: "always_run", assertions });
@@ -214,7 +214,7 @@ describe("log records", () => {
     await runsOf(id, ["completed", "completed", "completed"]);
   });
 
-  it("of agents without conventions, of other events and without a span are dropped and counted", async () => {
+  test("of agents without conventions, of other events and without a span are dropped and counted", async () => {
     const agent = await makeReader("counted");
     await makeAgent(service.owner, { otlpServiceName: "uncounted" });
     const ids = newIds();
@@ -248,7 +248,7 @@ describe("log records", () => {
   });
 
   for (const first of ["spans", "records"] as const) {
-    it(`of agents that a key does not list are kept (${first} first)`, async () => {
+    test(`of agents that a key does not list are kept (${first} first)`, async () => {
       const account = await service.signUp();
       const to = { url: service.url, key: await keyOf(account) };
       await fillList(service.db, (await makeAgent(account, {})).id);
@@ -271,7 +271,7 @@ describe("log records", () => {
     });
   }
 
-  it("go with their trace and their agent, those that still wait too", async () => {
+  test("go with their trace and their agent, those that still wait too", async () => {
     const agent = await makeReader("gone");
     const secret = "quaternion parcel";
     const [joined, absent, other] = [newIds(), newIds(), newIds()];

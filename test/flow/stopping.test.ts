@@ -1,6 +1,6 @@
 // SIGTERM, or the end of the terminal: accepted requests are answered and stored, runs are finished or given back, and the process ends.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
@@ -24,7 +24,7 @@ after(async () => {
 const env = { DATABASE_URL: database.url, SVC_JUDGE_URL: judge.url, SVC_JUDGE_MODEL: "local-model" };
 const made = await bootstrapped(env);
 
-it("under load no accepted request fails, and every acknowledged trace is stored", async () => {
+test("under load no accepted request fails, and every acknowledged trace is stored", async () => {
   for (let round = 0; round < 3; round++) {
     await db.pool.query("delete from traces");
     const service = await startProcess({ ...env, SVC_ROLES: "http" });
@@ -42,7 +42,7 @@ it("under load no accepted request fails, and every acknowledged trace is stored
   }
 });
 
-it("a run that waits for the judge is given back within the time that supervisors wait", async () => {
+test("a run that waits for the judge is given back within the time that supervisors wait", async () => {
   const service = await startProcess(env);
   const owner = await signedIn(service, made);
   await makeTest(owner, made.agentId, { assertions: [{ type: "semantic", criteria: "Is polite." }] });
@@ -58,7 +58,7 @@ it("a run that waits for the judge is given back within the time that supervisor
   assert.deepEqual(rows, [{ state: "running", attempts: 0, free: true }]);
 });
 
-it("a terminal that is closed stops it as SIGTERM does", async () => {
+test("a terminal that is closed stops it as SIGTERM does", async () => {
   const service = await startProcess(env);
   service.kill("SIGHUP");
   assert.equal(await service.exited, 0);

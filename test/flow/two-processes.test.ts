@@ -1,7 +1,7 @@
 // Two processes on one database are one service: neither loses, duplicates or accepts what the other rejects.
 
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { zstdDecompressSync } from "node:zlib";
 import type { Span } from "../../src/model/trace/trace.ts";
@@ -62,8 +62,8 @@ async function find(externalId: string) {
 
 const attributesOf = (spans: Span[]) => spans.map(span => span.attributes);
 
-describe("two processes", () => {
-  it("lose no span of one trace whose batches reach both at the same time", async () => {
+suite("two processes", () => {
+  test("lose no span of one trace whose batches reach both at the same time", async () => {
     for (let round = 0; round < 5; round++) {
       const traceId = newTraceId();
       const spans = Array.from({ length: 40 }, () => exportedSpan({ traceId }));
@@ -83,7 +83,7 @@ describe("two processes", () => {
     }
   });
 
-  it("answer exactly one of eight posts of one x-request-id with 201, and keep exactly one of them whole", async () => {
+  test("answer exactly one of eight posts of one x-request-id with 201, and keep exactly one of them whole", async () => {
     for (let round = 0; round < 20; round++) {
       const bodies = Array.from({ length: 8 }, (_, version) => {
         const attributes = { version: `${version}`.repeat(1 + version * 200) };
@@ -105,7 +105,7 @@ describe("two processes", () => {
     }
   });
 
-  it("accept nothing with a revoked key, even over connections that were already open", async () => {
+  test("accept nothing with a revoked key, even over connections that were already open", async () => {
     const { id, key } = await makeKey(owner);
     const clients = nodes.flatMap(({ url }) => Array.from({ length: 10 }, () => keepAliveClient(url, key)));
     const body = Buffer.from(JSON.stringify(canonicalBody(made.agentId)));
@@ -132,7 +132,7 @@ describe("two processes", () => {
     assert.deepEqual({ after: seen.after, accepted: seen.accepted }, { after: 500, accepted: 0 });
   });
 
-  it("stop accepting traces for a deleted agent at the same time", async () => {
+  test("stop accepting traces for a deleted agent at the same time", async () => {
     const agent = await makeAgent(owner, { otlpServiceName: "short-lived" });
     for (const index of [0, 1]) {
       const answer = await send(at(index), { body: exportOf([exportedSpan()], "short-lived") });
@@ -145,7 +145,7 @@ describe("two processes", () => {
     }
   });
 
-  it("store nothing by former privacy rules or settings of an agent once either change is answered", async () => {
+  test("store nothing by former privacy rules or settings of an agent once either change is answered", async () => {
     const { client } = owner;
     for (const [round, change] of [{ attributes: { deny: ["app.denied"] } }, { content: "none" }].entries()) {
       const { body: project } = await client.post("/api/projects", { name: "Changing" }).expect(201);

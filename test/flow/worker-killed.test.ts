@@ -1,6 +1,6 @@
 // A worker process that dies in the middle of a run costs time and nothing else.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
@@ -25,7 +25,7 @@ after(async () => {
 
 const start = (role: string) => startProcess({ ...env, SVC_ROLES: role });
 
-it("a killed worker's run is taken over by another and has one result per test", async () => {
+test("a killed worker's run is taken over by another and has one result per test", async () => {
   const made = await bootstrapped(env);
   const [http, doomed] = await Promise.all([start("http"), start("worker")]);
   const owner = await signedIn(http, made);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import type { ServiceEvent } from "../../src/model/event.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { makeAgent, makeKey, makeTest, type Owner } from "../support/app.ts";
@@ -199,7 +199,7 @@ test("many events of one agent become one refresh", async () => {
 });
 
 // Streams look up every few seconds whose agents are whose, so these tests wait side by side.
-describe("an open stream", { concurrency: true }, () => {
+suite("an open stream", { concurrency: true }, () => {
   test("receives events of an agent created later", async () => {
     const stream = await listen(service.owner);
     const agent = await makeAgent(service.owner);

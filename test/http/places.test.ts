@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import type { App, Deps } from "../../src/http/deps.ts";
 import { streamsMax } from "../../src/http/events.ts";
 import { requestsMax as receivedMax } from "../../src/http/ingestion/public-endpoint.ts";
@@ -33,7 +33,7 @@ class Gate {
   }
 }
 
-describe("requests of an account", () => {
+suite("requests of an account", () => {
   let app: TestApp;
   let gate = new Gate();
   before(async () => {
@@ -50,7 +50,7 @@ describe("requests of an account", () => {
   });
   after(() => app.close());
 
-  it("wait for each other once they take half of the places, and others get in meanwhile", async () => {
+  test("wait for each other once they take half of the places, and others get in meanwhile", async () => {
     gate = new Gate();
     const [greedy, other] = [await app.signUp(), await app.signUp()];
     const many = Array.from({ length: requestsMax }, () => greedy.client.get("/api/slow/false"));
@@ -63,7 +63,7 @@ describe("requests of an account", () => {
     assert.deepEqual(new Set(statuses), new Set([200]));
   });
 
-  it("that wait for a judge or an agent take no place", async () => {
+  test("that wait for a judge or an agent take no place", async () => {
     gate = new Gate();
     const owner = await app.signUp();
     const waiting = Array.from({ length: requestsMax }, () => owner.client.get("/api/slow/true"));
@@ -74,7 +74,7 @@ describe("requests of an account", () => {
   });
 });
 
-describe("ten reads of a whole large trace at once", () => {
+suite("ten reads of a whole large trace at once", () => {
   let app: TestApp;
   const gate = new Gate();
   const reader: TraceParts = {
@@ -97,7 +97,7 @@ describe("ten reads of a whole large trace at once", () => {
   });
   after(() => app.close());
 
-  it("take one place; another account and every other request get in", async () => {
+  test("take one place; another account and every other request get in", async () => {
     const traceOf = async (owner: Owner): Promise<string> => {
       const traceId = await storeTrace(app.db, await makeAgentRow(app.db, owner));
       await app.db.pool.query("update traces set batch_bytes = 30000000 where id = $1", [traceId]);
@@ -121,7 +121,7 @@ describe("ten reads of a whole large trace at once", () => {
   });
 });
 
-describe("in the service", () => {
+suite("in the service", () => {
   let service: TestService;
   before(async () => {
     service = await startTestService({ config: { roles: ["http"] } });
@@ -142,7 +142,7 @@ describe("in the service", () => {
     return outgoing;
   }
 
-  it("an account with half of the event streams gets 429 with Retry-After, and others get a stream", async () => {
+  test("an account with half of the event streams gets 429 with Retry-After, and others get a stream", async () => {
     const [greedy, other] = [await service.signUp(), await service.signUp()];
     const open = async (owner: Owner) => {
       const outgoing = begin(owner, "/api/events");
@@ -164,7 +164,7 @@ describe("in the service", () => {
     });
   });
 
-  it("a key with half of the requests in hand waits, and other keys of the account get in", async () => {
+  test("a key with half of the requests in hand waits, and other keys of the account get in", async () => {
     const { body } = await service.client
       .post(`/api/projects/${service.projectId}/keys`, { name: "other", access: "full" })
       .expect(201);

@@ -1,7 +1,7 @@
 // What judging costs is kept call by call and bounded by day; what a sample leaves out is said to be left out.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import type { Unanswered } from "../../src/model/judge/outcome.ts";
 import { reasonText } from "../../src/model/run/reason-text.ts";
 import { deleteAgent } from "../../src/store/accounts/agents.ts";
@@ -53,8 +53,8 @@ async function run(sender: Sender) {
 const ask = (context: Parameters<typeof judges.judgeOf>[0], criterion: string, from = judges) =>
   from.judgeOf(context).ask([semanticQuestion({ criteria: [criterion] })]);
 
-describe("a call", () => {
-  it("is kept with all that was said, counted to its run, its tests and its day at the project's price", async () => {
+suite("a call", () => {
+  test("is kept with all that was said, counted to its run, its tests and its day at the project's price", async () => {
     const sender = await makeSender(db);
     const [one, two] = [
       await makeTestCase(db, sender.agentId, {}),
@@ -109,7 +109,7 @@ describe("a call", () => {
     );
   });
 
-  it("that failed is kept and counted as well, its tokens unpriced where the price is not known", async () => {
+  test("that failed is kept and counted as well, its tokens unpriced where the price is not known", async () => {
     const sender = await makeSender(db);
     const context = await run(sender);
     server.script = (_, index) => (index === 0 ? completion("", "content_filter") : refusal(503));
@@ -126,7 +126,7 @@ describe("a call", () => {
     assert.deepEqual([calls, costUsd, unpricedTokens], [2, 0, perCall]);
   });
 
-  it("is kept and counted, whatever a server says that it took", async () => {
+  test("is kept and counted, whatever a server says that it took", async () => {
     for (const [said, kept] of [
       [1e15, 100_000_000],
       [3.7, 4],
@@ -153,7 +153,7 @@ describe("a call", () => {
     ["nothing but 0", { prompt_tokens: 0, completion_tokens: 0 }],
     ["numbers below 0", { prompt_tokens: -5, completion_tokens: -5 }],
   ] as const) {
-    it(`whose server reports ${what} as usage is counted by an estimate, marked as one, up to the budget`, async () => {
+    test(`whose server reports ${what} as usage is counted by an estimate, marked as one, up to the budget`, async () => {
       const sender = await makeSender(db);
       const { id: testId } = await makeTestCase(db, sender.agentId, {});
       await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: null, budgetTokens: 2_000 });
@@ -189,7 +189,7 @@ describe("a call", () => {
     });
   }
 
-  it("is counted once where the database's word that it is kept is lost", async () => {
+  test("is counted once where the database's word that it is kept is lost", async () => {
     const sender = await makeSender(db);
     const context = await run(sender);
     const proxy = await startCuttingProxy(url);
@@ -209,7 +209,7 @@ describe("a call", () => {
     assert.deepEqual([calls, inputTokens], [1, usage.prompt_tokens]);
   });
 
-  it("goes with its trace, and so do the answers that quote it: whoever asks the same pays anew", async () => {
+  test("goes with its trace, and so do the answers that quote it: whoever asks the same pays anew", async () => {
     const sender = await makeSender(db);
     const [first, second] = [await run(sender), await run(sender)];
     await ask(first, "Quoted.");
@@ -230,7 +230,7 @@ describe("a call", () => {
     assert.deepEqual([server.requests.length, await kept()], [3, 1]);
   });
 
-  it("goes with its trace, and none is kept of a trace that is gone already", async () => {
+  test("goes with its trace, and none is kept of a trace that is gone already", async () => {
     const sender = await makeSender(db);
     const context = await run(sender);
     await ask(context, "Before.");
@@ -241,7 +241,7 @@ describe("a call", () => {
   });
 });
 
-it("all that judges left behind goes with the agent, and what the project said and heard with the project", async () => {
+test("all that judges left behind goes with the agent, and what the project said and heard with the project", async () => {
   const sender = await makeSender(db);
   const test = await makeTestCase(db, sender.agentId, {});
   await replaceJudgePrices(db, sender.projectId, [price]);
@@ -266,8 +266,8 @@ it("all that judges left behind goes with the agent, and what the project said a
   assert.deepEqual(await left(), { calls: 0, days: 0, tests: 0, answers: 0, prices: 0 });
 });
 
-describe("an agent's budget", () => {
-  it("is that of a day of UTC: what the day before took does not count", async () => {
+suite("an agent's budget", () => {
+  test("is that of a day of UTC: what the day before took does not count", async () => {
     const sender = await makeSender(db);
     await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: 1, budgetTokens: 100 });
     await db.pool.query(
@@ -279,7 +279,7 @@ describe("an agent's budget", () => {
     assert.equal((await ask(context, "Later today."))[0]?.code, "budget");
   });
 
-  it("in tokens or in money ends the day's calls in every process, not what was answered before", async () => {
+  test("in tokens or in money ends the day's calls in every process, not what was answered before", async () => {
     for (const [budget, reason] of [
       [{ budgetUsd: null, budgetTokens: perCall }, /daily judge budget of 366 tokens .+ 00:00 UTC/],
       [{ budgetUsd: callUsd, budgetTokens: null }, /daily judge budget of \$0\.000411/],
@@ -305,7 +305,7 @@ describe("an agent's budget", () => {
     }
   });
 
-  it("in money is reached by a sum that falls short of it for its binary fractions alone", async () => {
+  test("in money is reached by a sum that falls short of it for its binary fractions alone", async () => {
     const sender = await makeSender(db);
     await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: 1, budgetTokens: null });
     const sum = Array<number>(10)
@@ -321,7 +321,7 @@ describe("an agent's budget", () => {
     assert.match(reasonText((answer as Unanswered).detail), /daily judge budget of \$1\.00/);
   });
 
-  it("is looked at again by those that waited for a place: only calls under way go beyond it", async () => {
+  test("is looked at again by those that waited for a place: only calls under way go beyond it", async () => {
     const sender = await makeSender(db);
     await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: null, budgetTokens: 1 });
     const concurrency = 2;
@@ -343,7 +343,7 @@ describe("an agent's budget", () => {
     for (const process of processes) await process.close();
   });
 
-  it("that is used up keeps no agent of the same project from asking the same", async () => {
+  test("that is used up keeps no agent of the same project from asking the same", async () => {
     const sender = await makeSender(db);
     await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: null, budgetTokens: 0 });
     assert.equal((await ask(await run(sender), "Same."))[0]?.code, "budget");
@@ -356,8 +356,8 @@ describe("an agent's budget", () => {
   });
 });
 
-describe("an agent's sample", () => {
-  it("judges the same share of conversations every time, and says of the others that they are left out", async () => {
+suite("an agent's sample", () => {
+  test("judges the same share of conversations every time, and says of the others that they are left out", async () => {
     const sender = await makeSender(db);
     await updateJudgeSettings(db, sender.agentId, { sampling: 0.25, budgetUsd: null, budgetTokens: null });
     const traceIds = Array.from(
@@ -392,8 +392,8 @@ describe("an agent's sample", () => {
   });
 });
 
-describe("an answer", () => {
-  it("is asked for anew after 30 days, and is gone by then", async () => {
+suite("an answer", () => {
+  test("is asked for anew after 30 days, and is gone by then", async () => {
     const sender = await makeSender(db);
     const context = await run(sender);
     await ask(context, "Old.");

@@ -1,7 +1,7 @@
 // Whatever befalls the judge, a question is waited for or left unjudged with the reason: never passed, never failed.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import pino from "pino";
 import { clientOpener, type OpenClient } from "../../src/judge/connections.ts";
 import { isWaiting, type Unanswered, wasCalled } from "../../src/model/judge/outcome.ts";
@@ -121,8 +121,8 @@ const unavailable: [string, Script][] = [
   ["does not answer in time", () => silence],
 ];
 
-describe("a judge that cannot be relied on", () => {
-  it("leaves the question unjudged with the reason", async () => {
+suite("a judge that cannot be relied on", () => {
+  test("leaves the question unjudged with the reason", async () => {
     for (const [what, script] of unusable) {
       for (const answer of await bothOf(script, { deadlineAt: now + 900_000 })) {
         assert.equal(answer.code, "unusable", `${what}: ${JSON.stringify(answer)}`);
@@ -131,7 +131,7 @@ describe("a judge that cannot be relied on", () => {
     }
   });
 
-  it("is not asked the same again by the run that comes back", async () => {
+  test("is not asked the same again by the run that comes back", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const judges = openTestJudges(db, fresh(), { clock });
     const misquoted = obliging({ evidence: () => "It is in Paris." });
@@ -157,8 +157,8 @@ describe("a judge that cannot be relied on", () => {
   });
 });
 
-describe("a judge that is away", () => {
-  it("is waited for before the deadline, and given up on without one", async () => {
+suite("a judge that is away", () => {
+  test("is waited for before the deadline, and given up on without one", async () => {
     for (const [what, script] of unavailable) {
       const more = { timeoutMs: 150 };
       for (const answer of await bothOf(script, { deadlineAt: now + 900_000 }, more)) {
@@ -172,7 +172,7 @@ describe("a judge that is away", () => {
     }
   });
 
-  it("is asked again ever later, at most two minutes apart and never sooner than it asked for", async () => {
+  test("is asked again ever later, at most two minutes apart and never sooner than it asked for", async () => {
     const waits = async (script: Script, tries: number) => {
       const [route] = await bothOf(script, { deadlineAt: now + 900_000, tries });
       return route && isWaiting(route) ? route.retryAt - now : route;
@@ -184,7 +184,7 @@ describe("a judge that is away", () => {
     assert.equal(await waits(() => refusal(429, {}, { "retry-after": "77" }), 0), 77_500);
   });
 
-  it("is asked a last time shortly before the deadline, unless it asked to be left alone beyond it", async () => {
+  test("is asked a last time shortly before the deadline, unless it asked to be left alone beyond it", async () => {
     const next = async (script: Script, leftMs: number, tries = 6) => {
       const [route] = await bothOf(script, { deadlineAt: now + leftMs, tries });
       return route && isWaiting(route) ? route.retryAt - now : reasonText(route!.detail);
@@ -200,7 +200,7 @@ describe("a judge that is away", () => {
     );
   });
 
-  it("and is left alone after a row of failures counts as tried by those alone who asked it", async () => {
+  test("and is left alone after a row of failures counts as tried by those alone who asked it", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const judges = openTestJudges(db, fresh(), { clock });
     server.script = () => refusal(503);
@@ -218,7 +218,7 @@ describe("a judge that is away", () => {
     await judges.close();
   });
 
-  it("is not asked any more by one whose deadline passes in its queue, but by one who comes after it", async () => {
+  test("is not asked any more by one whose deadline passes in its queue, but by one who comes after it", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const gate = Promise.withResolvers<void>();
     server.script = async (request, index) => {
@@ -241,7 +241,7 @@ describe("a judge that is away", () => {
     await judges.close();
   });
 
-  it("whose line is full puts off for ever longer, up to a bound, and counts no try", async () => {
+  test("whose line is full puts off for ever longer, up to a bound, and counts no try", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const judges = openTestJudges(db, fresh({ concurrency: 1 }), { clock });
     server.script = () => silence;
@@ -271,7 +271,7 @@ describe("a judge that is away", () => {
     await judges.close();
   });
 
-  it("that asks to wait beyond the deadline is given up on at once, with how often it was asked", async () => {
+  test("that asks to wait beyond the deadline is given up on at once, with how often it was asked", async () => {
     const busy: Script = () => refusal(429, {}, { "retry-after": "3600" });
     const [route, semantic] = await bothOf(busy, { deadlineAt: now + 900_000, tries: 5 });
     assert.equal(
@@ -281,7 +281,7 @@ describe("a judge that is away", () => {
     assert.ok(semantic?.code === "later" && !isWaiting(semantic));
   });
 
-  it("is not asked while the database is away, and waited for all the same", async () => {
+  test("is not asked while the database is away, and waited for all the same", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const proxy = await startCuttingProxy(url);
     const proxied = openDatabase(proxy.url);
@@ -301,7 +301,7 @@ describe("a judge that is away", () => {
     assert.deepEqual([proxy.lost, server.requests.length], [2, 0]);
   });
 
-  it("is not waited for by a check of which another part was answered in vain", async () => {
+  test("is not waited for by a check of which another part was answered in vain", async () => {
     for (const broken of [0, 1]) {
       const { agentId } = await makeJudgedAgent(db, 0);
       const judges = openTestJudges(db, fresh({ concurrency: 1 }), { clock });
@@ -315,7 +315,7 @@ describe("a judge that is away", () => {
     }
   });
 
-  it("makes a whole routing question wait, and nothing that was answered is asked again", async () => {
+  test("makes a whole routing question wait, and nothing that was answered is asked again", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const judges = openTestJudges(db, fresh(), { clock });
     const scenarios = Array.from({ length: 17 }, (_, at) => ({
@@ -332,7 +332,7 @@ describe("a judge that is away", () => {
     await judges.close();
   });
 
-  it("leaves unlabelled what could not be asked, once nobody waits any more", async () => {
+  test("leaves unlabelled what could not be asked, once nobody waits any more", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const judges = openTestJudges(db, fresh({ concurrency: 1 }), { clock });
     const scenarios = Array.from({ length: 17 }, (_, at) => ({
@@ -351,8 +351,8 @@ describe("a judge that is away", () => {
   });
 });
 
-describe("a judge that refuses", () => {
-  it("pauses its connection for every process, until a test of it succeeds", async () => {
+suite("a judge that refuses", () => {
+  test("pauses its connection for every process, until a test of it succeeds", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const connection = fresh();
     const judges = openTestJudges(db, connection, { clock });
@@ -379,7 +379,7 @@ describe("a judge that refuses", () => {
     await Promise.all([judges.close(), elsewhere.close()]);
   });
 
-  it("is paused for the project that may not call it, and for nobody else who has it called", async t => {
+  test("is paused for the project that may not call it, and for nobody else who has it called", async t => {
     const house = fresh({ apiKey: null, model: randomUUID() });
     const projectId = await makeProject(db);
     const ownAgent = await makeAgentRow(db, { projectId });
@@ -401,7 +401,7 @@ describe("a judge that refuses", () => {
     await judges.close();
   });
 
-  it("says so where the provider has no money left, as of an outage that may pass", async () => {
+  test("says so where the provider has no money left, as of an outage that may pass", async () => {
     for (const answer of await bothOf(() => refusal(429, { code: "insufficient_quota" }))) {
       assert.equal(answer.code, "later");
       assert.equal(answer.detail.code, "judge_quota_exceeded");
@@ -409,8 +409,8 @@ describe("a judge that refuses", () => {
   });
 });
 
-describe("who judges", () => {
-  it("is the project's own connection, which an edit changes for the next call; else the environment's; else nobody", async () => {
+suite("who judges", () => {
+  test("is the project's own connection, which an edit changes for the next call; else the environment's; else nobody", async () => {
     const projectId = await makeProject(db);
     const agentId = await makeAgentRow(db, { projectId });
     const house = fresh({ model: "house" });
@@ -437,7 +437,7 @@ describe("who judges", () => {
     await Promise.all([judges.close(), bare.close()]);
   });
 
-  it("is not the former one of a call that waited in its queue while it was edited", async () => {
+  test("is not the former one of a call that waited in its queue while it was edited", async () => {
     const projectId = await makeProject(db);
     const agentId = await makeAgentRow(db, { projectId });
     await saveJudgeConnection(db, testVault, projectId, () => fresh({ concurrency: 1 }));
@@ -462,7 +462,7 @@ describe("who judges", () => {
     await judges.close();
   });
 
-  it("is asked soon by whoever waits for one that was edited or taken away while it was asked", async () => {
+  test("is asked soon by whoever waits for one that was edited or taken away while it was asked", async () => {
     for (const edit of ["edited", "removed"]) {
       const projectId = await makeProject(db);
       const agentId = await makeAgentRow(db, { projectId });
@@ -488,7 +488,7 @@ describe("who judges", () => {
     }
   });
 
-  it("is not asked with a key that cannot be read, nor is anybody else in its place", async () => {
+  test("is not asked with a key that cannot be read, nor is anybody else in its place", async () => {
     const projectId = await makeProject(db);
     const agentId = await makeAgentRow(db, { projectId });
     await saveJudgeConnection(db, openVault(Buffer.alloc(32, 99)), projectId, () => fresh());

@@ -1,6 +1,6 @@
 // Two questions share an answer only where everything that the answer depends on is the same.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import {
   type CriterionQuestion,
@@ -58,8 +58,8 @@ const others: Partial<JudgeIdentity>[] = [
   { model: "another" },
 ];
 
-describe("the key of a question", () => {
-  it("differs by whatever the answer depends on", () => {
+suite("the key of a question", () => {
+  test("differs by whatever the answer depends on", () => {
     const { reference: _, ...bare } = criterion;
     const keys = [
       keyOf(),
@@ -103,7 +103,7 @@ describe("the key of a question", () => {
     for (const key of keys) assert.match(key, /^[\da-f]{64}$/);
   });
 
-  it("is the same for the same conversation in another trace, and hashes a conversation once for all criteria", () => {
+  test("is the same for the same conversation in another trace, and hashes a conversation once for all criteria", () => {
     const elsewhere = { ...material, items: material.items.map(item => ({ ...item, spanId: "other" })) };
     assert.equal(keyOf({ material: elsewhere }), keyOf({ material }));
     const spaced = withItem(0, { text: " Hello\u200b " });
@@ -125,7 +125,7 @@ describe("the key of a question", () => {
     .array(fc.constantFrom("a", "é", "e\u0301", " ", "  ", "\n", "\t", "\u00a0", "\u200b", "\u202e"))
     .map(parts => parts.join(""));
 
-  it("is the same for inputs that differ in spaces, in what nobody sees, or in how a letter is composed", () => {
+  test("is the same for inputs that differ in spaces, in what nobody sees, or in how a letter is composed", () => {
     fc.assert(
       fc.property(texts, texts, (one, two) => {
         const same = plain(one) === plain(two);
@@ -136,7 +136,7 @@ describe("the key of a question", () => {
     assert.equal(keyOf({ userInput: "When\n is it?\u200b" }), keyOf({ userInput: " When is it?" }));
   });
 
-  it("is the same for replies that differ so within their lines; their lines and indentation count", () => {
+  test("is the same for replies that differ so within their lines; their lines and indentation count", () => {
     const lines = (text: string) =>
       stripInvisible(text)
         .trim()
@@ -160,7 +160,7 @@ describe("the key of a question", () => {
     }
   });
 
-  it("is had of a long run of spaces as soon as of any other text", () => {
+  test("is had of a long run of spaces as soon as of any other text", () => {
     const spaces = " ".repeat(2_000_000);
     const reply = `a${spaces}\n${spaces}b\n${spaces}\n${spaces}c`;
     assert.equal(keyOf({ reply }), keyOf({ reply: `a\n${spaces}b\n\n${spaces}c` }));

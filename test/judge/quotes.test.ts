@@ -1,6 +1,6 @@
 // Where a quoted passage is: code searches, and the judge's own word for it is only a hint.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import { type Asked, QuoteFinder } from "../../src/judge/quotes.ts";
 import type { GivenVerdict } from "../../src/model/judge/call.ts";
 import type { MaterialItem, Quote } from "../../src/model/judge/material.ts";
@@ -49,7 +49,7 @@ const found = (more: Partial<GivenVerdict>): string[] => {
     .map(({ as, from, spanId }: Quote) => `${as} ${from} ${spanId}`);
 };
 
-describe("the evidence of a verdict", () => {
+suite("the evidence of a verdict", () => {
   for (const [evidence, evidenceHint, expected] of [
     ["sunny in London", null, "evidence reply root"],
     ["It rains in Paris", null, "evidence assistant s3"],
@@ -64,23 +64,23 @@ describe("the evidence of a verdict", () => {
     ["degrees", 5, "evidence reply root"],
     ["sunny in London", 99, "evidence reply root"],
   ] as const) {
-    it(`“${evidence}”, by a hint at ${evidenceHint}, is ${expected}`, () => {
+    test(`“${evidence}”, by a hint at ${evidenceHint}, is ${expected}`, () => {
       assert.deepEqual(found({ evidence, evidenceHint, quotation: "found" }), [expected]);
     });
   }
 
-  it("is only compared with if it is not the agent's own", () => {
+  test("is only compared with if it is not the agent's own", () => {
     const elsewhere = { evidence: "Say degrees", quotation: "elsewhere", verdict: "not_met" } as const;
     assert.deepEqual(found(elsewhere), ["comparison system s1"]);
   });
 
-  it("has no place if it says nothing", () => {
+  test("has no place if it says nothing", () => {
     assert.deepEqual(found({ evidence: "it is", quotation: "trivial" }), []);
     assert.deepEqual(found({}), []);
   });
 });
 
-describe("what a verdict compares with", () => {
+suite("what a verdict compares with", () => {
   for (const [comparedWith, comparisonHint, expected] of [
     ["18 degrees", null, "comparison tool_result s8"],
     ["18 degrees", 5, "comparison tool_result s6"],
@@ -89,12 +89,12 @@ describe("what a verdict compares with", () => {
     ["Sunny", "reference", "comparison reference null"],
     ["It rains", null, "comparison assistant s3"],
   ] as const) {
-    it(`“${comparedWith}”, by a hint at ${comparisonHint}, is ${expected}`, () => {
+    test(`“${comparedWith}”, by a hint at ${comparisonHint}, is ${expected}`, () => {
       assert.deepEqual(found({ comparedWith, comparisonHint, comparison: "found" }), [expected]);
     });
   }
 
-  it("has no place if it says nothing", () => {
+  test("has no place if it says nothing", () => {
     assert.deepEqual(found({ comparedWith: "in", comparison: "trivial" }), []);
   });
 });

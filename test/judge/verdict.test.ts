@@ -1,6 +1,6 @@
 // What counts of the judge's verdicts on a criterion: quotations, and replies in parts.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import { isOpenWithoutClass, verdictOf } from "../../src/judge/verdict.ts";
 import type { GivenVerdict, RestsOn } from "../../src/model/judge/call.ts";
 import type { VerdictWord } from "../../src/model/judge/judge.ts";
@@ -16,7 +16,7 @@ const given = (verdict: VerdictWord, quotation: GivenVerdict["quotation"] = "fou
   comparisonHint: null,
 });
 
-describe("a verdict and its quotation", () => {
+suite("a verdict and its quotation", () => {
   const notFound = "The passage that the judge quoted is not in the agent's own words or tool calls.";
   const missing = "The judge quoted no passage of the reply.";
   const trivial = "The passage that the judge quoted has no word that says anything.";
@@ -41,14 +41,14 @@ describe("a verdict and its quotation", () => {
     ["not_applicable", "elsewhere", null, "not_applicable"],
     ["cannot_tell", "empty", null, "cannot_tell"],
   ] as [VerdictWord, GivenVerdict["quotation"], RestsOn | null, string][]) {
-    it(`${word}, ${quotation}, resting on ${restsOn ?? "nobody knows what"}: ${expected}`, () => {
+    test(`${word}, ${quotation}, resting on ${restsOn ?? "nobody knows what"}: ${expected}`, () => {
       const { verdict, reason } = verdictOf([given(word, quotation)], restsOn);
       assert.equal(verdict === "cannot_tell" && word !== verdict ? reason : verdict, expected);
     });
   }
 });
 
-describe("a verdict on a reply that was redacted", () => {
+suite("a verdict on a reply that was redacted", () => {
   const why =
     'The privacy rule "email" redacted a part of what this check looks at, which could have changed its outcome.';
   for (const [word, quotation, restsOn, expected] of [
@@ -61,7 +61,7 @@ describe("a verdict on a reply that was redacted", () => {
     ["not_applicable", "empty", null, "not_applicable"],
     ["cannot_tell", "empty", null, "cannot_tell"],
   ] as [VerdictWord, GivenVerdict["quotation"], RestsOn | null, string][]) {
-    it(`${word}, ${quotation}, resting on ${restsOn ?? "nobody knows what"}: ${expected}`, () => {
+    test(`${word}, ${quotation}, resting on ${restsOn ?? "nobody knows what"}: ${expected}`, () => {
       const options = { quotesOf: () => [], redacted: ["email"] };
       const { verdict, reason, redacted } = verdictOf([given(word, quotation)], restsOn, options);
       assert.equal(redacted ? reason : verdict, expected);
@@ -70,7 +70,7 @@ describe("a verdict on a reply that was redacted", () => {
   }
 });
 
-describe("a verdict and what the judge compared the reply with", () => {
+suite("a verdict and what the judge compared the reply with", () => {
   const invented = "The passage that the judge compared the reply with is not in what it was shown.";
   for (const [word, comparison, expected] of [
     ["met", "found", "met"],
@@ -79,14 +79,14 @@ describe("a verdict and what the judge compared the reply with", () => {
     ["not_met", "invented", invented],
     ["not_applicable", "invented", invented],
   ] as [VerdictWord, GivenVerdict["comparison"], string][]) {
-    it(`${word}, ${comparison}: ${expected}`, () => {
+    test(`${word}, ${comparison}: ${expected}`, () => {
       const { verdict, reason } = verdictOf([{ ...given(word), comparison }], "absence");
       assert.equal(verdict === "cannot_tell" ? reason : verdict, expected);
     });
   }
 });
 
-describe("a reply in parts", () => {
+suite("a reply in parts", () => {
   for (const [words, passage, others] of [
     [["not_met", "met", "not_met"], "met", "not_met"],
     [["met", "met", "met"], "met", "met"],
@@ -99,7 +99,7 @@ describe("a reply in parts", () => {
     [["not_applicable", "met"], "met", "met"],
     [["not_applicable", "not_applicable"], "not_applicable", "not_applicable"],
   ] as [VerdictWord[], VerdictWord, VerdictWord][]) {
-    it(`of ${words.join(", ")}: ${passage} by a passage, ${others} by every part`, () => {
+    test(`of ${words.join(", ")}: ${passage} by a passage, ${others} by every part`, () => {
       const parts = words.map(word => given(word));
       assert.equal(verdictOf(parts, "passage").verdict, passage);
       for (const restsOn of ["whole", "absence", null] as const) {
@@ -108,12 +108,12 @@ describe("a reply in parts", () => {
     });
   }
 
-  it("names the part that decided", () => {
+  test("names the part that decided", () => {
     const { reason } = verdictOf([given("not_met"), given("met")], "passage");
     assert.equal(reason, "Part 2 of 2: It is met.");
   });
 
-  it("needs to know what a criterion rests on only where its parts differ, or a quotation is empty", () => {
+  test("needs to know what a criterion rests on only where its parts differ, or a quotation is empty", () => {
     for (const [parts, isOpen] of [
       [[given("met")], false],
       [[given("not_met", "empty")], false],

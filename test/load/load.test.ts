@@ -1,6 +1,6 @@
 // Stored traces are loaded within their thread's heap: a trace with too much content is refused before it is parsed.
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import pino from "pino";
 import { openEditor } from "../../src/editor.ts";
 import { prepareBody } from "../../src/ingest/prepare.ts";
@@ -42,8 +42,8 @@ async function storeStale(spanCount: number): Promise<string> {
   return traceId;
 }
 
-describe("a trace with too much content", () => {
-  it("is refused, and one within the limits is not", async () => {
+suite("a trace with too much content", () => {
+  test("is refused, and one within the limits is not", async () => {
     const [dense, plain] = [await store(2_000), await store(500)];
     const heap = new HeapSemaphore(small);
     await assert.rejects(
@@ -53,7 +53,7 @@ describe("a trace with too much content", () => {
     assert.equal(await withTrace(db, plain, heap, ({ traceId }) => traceId), plain);
   });
 
-  it("does not keep others from being loaded", async () => {
+  test("does not keep others from being loaded", async () => {
     const [dense, plain] = [await store(2_000), await store(10)];
     const missing = crypto.randomUUID();
     const outcomes = new Map<string, string>();
@@ -72,7 +72,7 @@ describe("a trace with too much content", () => {
     );
   });
 
-  it("keeps its columns, and is not tried again until it changes", async () => {
+  test("keeps its columns, and is not tried again until it changes", async () => {
     const traceId = await storeStale(200);
     const heap = new HeapSemaphore(small);
     assert.equal(await refreshStale(db, { agentId: sender.agentId, heap }), 1);
@@ -80,7 +80,7 @@ describe("a trace with too much content", () => {
     assert.equal(await refreshStale(db, { agentId: sender.agentId, heap }), 0);
   });
 
-  it("is counted as unread where several traces are read", async () => {
+  test("is counted as unread where several traces are read", async () => {
     const own = await makeSender(db);
     const write = canonicalWrite(own, { attributes: { list: Array.from({ length: 2_000 }, () => 0) } });
     await writer.write({ ...write, columns: { ...write.columns, userInput: "x".repeat(500) } });
@@ -97,8 +97,8 @@ describe("a trace with too much content", () => {
 
 const noSandbox = { answer: () => assert.fail("the sandbox is asked") };
 
-describe("traces that are loaded together", () => {
-  it("are returned in the order requested, and refused if they are too large together", async () => {
+suite("traces that are loaded together", () => {
+  test("are returned in the order requested, and refused if they are too large together", async () => {
     const traceIds = [await store(400, "a"), await store(10, "b"), await store(400, "c")];
     const heap = new HeapSemaphore(small);
     const held = (await holdTraces(db, traceIds, heap))!;
@@ -111,7 +111,7 @@ describe("traces that are loaded together", () => {
     (await holdTraces(db, traceIds, heap))!.release();
   });
 
-  it("wait for one another if there is not enough room", async () => {
+  test("wait for one another if there is not enough room", async () => {
     const traceIds = [await store(700), await store(700)];
     const heap = new HeapSemaphore(small);
     const opened: string[] = [];
@@ -131,8 +131,8 @@ describe("traces that are loaded together", () => {
   });
 });
 
-describe("stale columns", () => {
-  it("of a trace that is too large for the reader of a list are left to a worker", async () => {
+suite("stale columns", () => {
+  test("of a trace that is too large for the reader of a list are left to a worker", async () => {
     const traceId = await storeStale(10);
     const asked = { agentId: sender.agentId };
     assert.equal(await refreshStale(db, { ...asked, bytesMax: 100 }), 0);
@@ -145,14 +145,14 @@ describe("stale columns", () => {
   });
 });
 
-describe("the thread that reads large traces", () => {
+suite("the thread that reads large traces", () => {
   const open = (limits: TraceLimits) => {
     const log = pino({ level: "silent" });
     return new ThreadedTraceReader({ db, addresses: addressesOf(url), log, limits, inlineBytesMax: 0 });
   };
 
   // On Node 24, a heap that fills up inside a builtin ends this process, and every test in this file with it.
-  it("reads a trace with as many values as allowed, however much memory they take", async () => {
+  test("reads a trace with as many values as allowed, however much memory they take", async () => {
     const { mediaType, bytes } = hostileBodies["objects with a hundred keys of their own"]!();
     const body = prepareBody(bytes, mediaType, decodeLimits);
     assert.equal(body.path, "canonical");
@@ -164,7 +164,7 @@ describe("the thread that reads large traces", () => {
     await host.close();
   });
 
-  it("refuses a trace with more", async () => {
+  test("refuses a trace with more", async () => {
     const [dense, plain] = [await store(2_000), await store(10)];
     const host = open(small);
     await assert.rejects(host.outline({ prices, traceId: dense }), tooLarge);

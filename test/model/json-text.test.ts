@@ -1,11 +1,11 @@
 // JSON text in attributes: parsed exactly, and rejected if it would take too much memory.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { keptValuesMax, parseJson, ValueAllowance } from "../../src/model/json-text.ts";
 import { nestedJson } from "./make-trace.ts";
 
-describe("parseJson", () => {
+suite("parseJson", () => {
   test("reads 200 levels and rejects 201, whatever they are made of", () => {
     const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
     for (const nested of [nestedJson, objects]) {

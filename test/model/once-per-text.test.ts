@@ -1,9 +1,9 @@
 // A text is looked at once.
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { test } from "node:test";
 import { oncePerText } from "../../src/model/once-per-text.ts";
 
-it("a text is looked through once, however many ask about it, whatever comes of it", () => {
+test("a text is looked through once, however many ask about it, whatever comes of it", () => {
   const looked: string[] = [];
   const said = oncePerText(text => {
     looked.push(text);

@@ -1,6 +1,6 @@
 // A run is judged by the tests as they are, and whatever becomes of the judge, nothing is passed or failed by it.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import type { JudgeOf } from "../../src/model/judge/judge.ts";
 import type { Result } from "../../src/model/run/run.ts";
 import type { TestCase } from "../../src/model/test-case/test-case.ts";
@@ -107,8 +107,8 @@ async function makeAgent(): Promise<{ sender: Sender; always: TestCase; relevant
 const skippedOf = ({ checks }: Result) =>
   Object.fromEntries(checks.map(({ id, outcome, skipped }) => [id, skipped ?? outcome]));
 
-describe("a judge that answers", () => {
-  it("lets a matching test run, and its semantic check count", async () => {
+suite("a judge that answers", () => {
+  test("lets a matching test run, and its semantic check count", async () => {
     const { sender } = await makeAgent();
     const { routing, verdict, results, tests } = await verdictOf(openHurried(), await claimed(sender));
     assert.deepEqual([routing, verdict], ["ok", "passed"]);
@@ -123,7 +123,7 @@ describe("a judge that answers", () => {
   });
 });
 
-describe("a judge that does not answer", () => {
+suite("a judge that does not answer", () => {
   const outages: [string, string, () => { judge: JudgeOf; script?: Script }][] = [
     ["that is not configured", "no_judge", () => ({ judge: openTestJudges(db, null).judgeOf })],
     [
@@ -138,7 +138,7 @@ describe("a judge that does not answer", () => {
     ],
   ];
   for (const [name, why, open] of outages) {
-    it(`${name} leaves routing unavailable and its checks skipped; the rest of Always-run tests counts`, async () => {
+    test(`${name} leaves routing unavailable and its checks skipped; the rest of Always-run tests counts`, async () => {
       const { sender, relevant } = await makeAgent();
       const { judge, script } = open();
       if (script) server.script = script;
@@ -156,8 +156,8 @@ describe("a judge that does not answer", () => {
   }
 });
 
-describe("a run", () => {
-  it("is judged by the tests as they are when it begins, and keeps them as they were", async () => {
+suite("a run", () => {
+  test("is judged by the tests as they are when it begins, and keeps them as they were", async () => {
     const { sender, always, relevant } = await makeAgent();
     const run = await claimed(sender);
     await deleteTestCase(db, relevant.id);
@@ -175,7 +175,7 @@ describe("a run", () => {
     assert.equal(results[0]!.checks.length, 1);
   });
 
-  it("whose trace was deleted ends quietly, and those beside it are judged", async () => {
+  test("whose trace was deleted ends quietly, and those beside it are judged", async () => {
     const { sender } = await makeAgent();
     const [gone, there] = [await claimed(sender), await claimed(sender)];
     await deleteTrace(db, gone.traceId);
@@ -186,7 +186,7 @@ describe("a run", () => {
     );
   });
 
-  it("that is called off goes nowhere", async () => {
+  test("that is called off goes nowhere", async () => {
     const { sender } = await makeAgent();
     const run = await claimed(sender);
     server.script = () => silence;

@@ -1,6 +1,6 @@
 // A run whose judge does not answer yet: what is known is told soon, and what waits goes on later by the same plan.
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import type { JudgeContext, RoutingAnswer, SemanticAnswer } from "../../src/model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../../src/model/judge/outcome.ts";
 import type { Result } from "../../src/model/run/run.ts";
@@ -184,8 +184,8 @@ const codesOf = ({ checks }: Result) =>
 const whysOf = (partly: { verdict: { tests: { why: string }[] } }) =>
   partly.verdict.tests.map(({ why }) => why);
 
-describe("a judge that takes its time", () => {
-  it("is waited for 50 ms, then what is known without it is told, and the run ends when it answers", async () => {
+suite("a judge that takes its time", () => {
+  test("is waited for 50 ms, then what is known without it is told, and the run ends when it answers", async () => {
     const { sender } = await makeAgent();
     const { promise: answer, resolve: give } = Promise.withResolvers<RoutingAnswer>();
     const { clock, asked, elapse } = stoppedClock();
@@ -203,7 +203,7 @@ describe("a judge that takes its time", () => {
     assert.equal((await end).judged!.verdict.verdict, "passed");
   });
 
-  it("leaves scenarios decided that it has told of already", async () => {
+  test("leaves scenarios decided that it has told of already", async () => {
     const { sender, relevant } = await makeAgent();
     const { clock, elapse } = stoppedClock();
     const labels = new Map([[relevant, { label: "match" as const, reason: "It is one." }]]);
@@ -231,7 +231,7 @@ describe("a judge that takes its time", () => {
     ]);
   });
 
-  it("and answers within 50 ms, or is not asked at all, has nothing told of before", async () => {
+  test("and answers within 50 ms, or is not asked at all, has nothing told of before", async () => {
     const [asking, plain] = [await makeAsking("Is polite."), await makeSender(db)];
     const { clock, asked } = stoppedClock();
     const quick = judging(await fresh(asking), scripted({}), clock);
@@ -242,8 +242,8 @@ describe("a judge that takes its time", () => {
   });
 });
 
-describe("a judge that is to be asked later", () => {
-  it("makes the run wait until the last of its questions is worth asking again", async () => {
+suite("a judge that is to be asked later", () => {
+  test("makes the run wait until the last of its questions is worth asking again", async () => {
     const sender = await makeAsking("one", "two", "three");
     const answers: Record<string, SemanticAnswer> = {
       one: laterBy(2_000),
@@ -258,7 +258,7 @@ describe("a judge that is to be asked later", () => {
     assert.deepEqual(verdict.results.map(codesOf), [{ one: "waiting", two: "waiting", three: "passed" }]);
   });
 
-  it("for scenarios is asked nothing about replies before", async () => {
+  test("for scenarios is asked nothing about replies before", async () => {
     const { sender } = await makeAgent();
     const judge = scripted({ route: () => laterBy(2_000) });
     const { wait, verdict } = await waited(await fresh(sender), judge);
@@ -268,7 +268,7 @@ describe("a judge that is to be asked later", () => {
     ]);
   });
 
-  it("is waited for by what is left: the time that asking took is part of it", async () => {
+  test("is waited for by what is left: the time that asking took is part of it", async () => {
     let time = now;
     const clock = { ...stoppedClock().clock, now: () => time };
     const judge = scripted({
@@ -281,7 +281,7 @@ describe("a judge that is to be asked later", () => {
     assert.deepEqual([waits!.leftMs, waits!.wait!.nextTryMs], [judgeDeadlineMs - 60_000, 2_000]);
   });
 
-  it("because others are first was not asked in vain", async () => {
+  test("because others are first was not asked in vain", async () => {
     const sender = await makeAsking("one", "two");
     const unasked = () => unanswered("later", { code: "judge_busy" }, now + 1_000);
     const { wait } = await waited(await fresh(sender), scripted({ ask: unasked }));
@@ -290,7 +290,7 @@ describe("a judge that is to be asked later", () => {
     assert.equal((await waited(await fresh(sender), mixed)).wait!.tried, true);
   });
 
-  it("is given up on at the run's deadline, with its last reason, and that is an outage", async () => {
+  test("is given up on at the run's deadline, with its last reason, and that is an outage", async () => {
     const sender = await makeAsking("one");
     for (const nextTry of [judgeDeadlineMs, judgeDeadlineMs + 1]) {
       const { verdict, outage } = await judged(
@@ -307,8 +307,8 @@ describe("a judge that is to be asked later", () => {
   });
 });
 
-describe("a run that goes on", () => {
-  it("tells the judge how often it was asked in vain, and until when it is worth waiting", async () => {
+suite("a run that goes on", () => {
+  test("tells the judge how often it was asked in vain, and until when it is worth waiting", async () => {
     const sender = await makeAsking("one");
     const run = await fresh(sender);
     const judge = scripted({ ask: () => laterBy(2_000) });
@@ -330,7 +330,7 @@ describe("a run that goes on", () => {
     assert.ok(second.judgeLeftMs! <= judgeDeadlineMs && second.judgeLeftMs! > judgeDeadlineMs - 60_000);
   });
 
-  it("is judged by the tests as they were when it began, and by the trace as it is now", async () => {
+  test("is judged by the tests as they were when it began, and by the trace as it is now", async () => {
     const { sender, always, relevant } = await makeAgent();
     const run = await fresh(sender);
     const first = await waited(run, scripted({ route: () => laterBy(2_000) }));
@@ -364,7 +364,7 @@ describe("a run that goes on", () => {
     assert.equal(loaded.revision, 2);
   });
 
-  it("reads its trace by the conventions that it began with, and later runs by those chosen since", async () => {
+  test("reads its trace by the conventions that it began with, and later runs by those chosen since", async () => {
     const sender = await makeAsking("one");
     const run = await fresh(sender);
     const first = await waited(run, scripted({ ask: () => laterBy(2_000) }));
@@ -376,7 +376,7 @@ describe("a run that goes on", () => {
     assert.deepEqual(later.verdict.conventions, ["*"]);
   });
 
-  it("has nothing told of before: what is known was kept when it was put away", async () => {
+  test("has nothing told of before: what is known was kept when it was put away", async () => {
     const sender = await makeAsking("one");
     const run = await fresh(sender);
     const first = await waited(run, scripted({ ask: () => laterBy(2_000) }));

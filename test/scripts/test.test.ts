@@ -20,11 +20,12 @@ function runTests(...args: string[]): Promise<Ran> {
   });
 }
 
-test("every file that calls test() or it() is one that npm test finds", () => {
+test("every file that calls test() is one that npm test finds, and none calls it() or describe()", () => {
   const files = globSync(["test/**/*.{ts,tsx}", "web/**/*.{ts,tsx}"], { cwd: root });
-  const withTests = files.filter(file =>
-    /^\s*(?:test|it|suite|describe)\(\s*["'`]/m.test(readFileSync(join(root, file), "utf8")),
-  );
+  const sources = files.map(file => [file, readFileSync(join(root, file), "utf8")] as const);
+  const calling = (call: RegExp) => sources.filter(([, source]) => call.test(source)).map(([file]) => file);
+  assert.deepEqual(calling(/^import \{[^}]*\b(?:it|describe)\b[^}]*\} from "node:test"/m), []);
+  const withTests = calling(/^\s*(?:test|suite)\(\s*["'`]/m);
   assert.ok(withTests.length > 300, "tests were found");
   const found = new Set([...findFiles([]), ...findFiles([], { wide: true })]);
   assert.deepEqual(

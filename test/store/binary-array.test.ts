@@ -1,6 +1,6 @@
 // Binary arrays mean to PostgreSQL what their text does.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { type BinaryType, binaryArray } from "../../src/store/binary-array.ts";
 import { openDatabase } from "../../src/store/db.ts";
 import { freshDatabase } from "../support/postgres.ts";
@@ -24,7 +24,7 @@ const cases: [BinaryType, unknown[]][] = [
 ];
 
 for (const [type, values] of cases) {
-  it(`an array of ${type} arrives as it is, with nulls, alone and empty`, async () => {
+  test(`an array of ${type} arrives as it is, with nulls, alone and empty`, async () => {
     for (const list of [values, values.slice(0, 1), [null], []]) {
       const { rows } = await db.pool.query(`select $1::${type}[] as binary, $2::${type}[] as text`, [
         binaryArray(type, list),
@@ -36,19 +36,19 @@ for (const [type, values] of cases) {
   });
 }
 
-it("undefined is null, and a lone surrogate arrives as U+FFFD", async () => {
+test("undefined is null, and a lone surrogate arrives as U+FFFD", async () => {
   const given = binaryArray("text", [undefined, "a\ud800"]);
   const { rows } = await db.pool.query("select $1::text[] as sent", [given]);
   assert.deepEqual(rows[0].sent, [null, "a\ufffd"]);
 });
 
-it("UUIDs may have upper case, and no dashes", async () => {
+test("UUIDs may have upper case, and no dashes", async () => {
   const given = binaryArray("uuid", [id.toUpperCase(), id.replaceAll("-", "")]);
   const { rows } = await db.pool.query("select $1::uuid[] as sent", [given]);
   assert.deepEqual(rows[0].sent, [id, id]);
 });
 
-it("what a type does not have is no parameter", () => {
+test("what a type does not have is no parameter", () => {
   const wrong: [BinaryType, unknown][] = [
     ["int", 2 ** 31],
     ["int", 0.5],
@@ -67,7 +67,7 @@ it("what a type does not have is no parameter", () => {
   }
 });
 
-it("U+0000 in a text is refused by PostgreSQL, as it is in text format", async () => {
+test("U+0000 in a text is refused by PostgreSQL, as it is in text format", async () => {
   const given = binaryArray("text", ["a\0b"]);
   await assert.rejects(db.pool.query("select $1::text[]", [given]), { code: "22021" });
 });

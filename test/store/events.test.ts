@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import type { ServiceEvent } from "../../src/model/event.ts";
 import { EventPublisher, subscribe } from "../../src/store/events.ts";
 import { eventually } from "../support/eventually.ts";
@@ -34,8 +34,8 @@ async function listening() {
   return { heard, pid: client.pid, close: () => subscription.close() };
 }
 
-describe("events", () => {
-  it("reach another process in order, and are all sent before their publisher closes", async () => {
+suite("events", () => {
+  test("reach another process in order, and are all sent before their publisher closes", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const events = [created(), created(), created()];
@@ -45,7 +45,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("of a busy agent are combined into one refresh, without affecting other agents", async () => {
+  test("of a busy agent are combined into one refresh, without affecting other agents", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const quiet = { ...created(), agentId: crypto.randomUUID() } as ServiceEvent;
@@ -56,7 +56,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("of a run within a batch are one, so that fast runs of a large launch are still told apart", async () => {
+  test("of a run within a batch are one, so that fast runs of a large launch are still told apart", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const launchId = crypto.randomUUID();
@@ -70,7 +70,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("of many agents at once all arrive, even if they do not fit in one notification", async () => {
+  test("of many agents at once all arrive, even if they do not fit in one notification", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const events = Array.from(
@@ -83,7 +83,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("about refusals are limited to a few per second and project, without delaying other projects", async () => {
+  test("about refusals are limited to a few per second and project, without delaying other projects", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const refused = (projectId: string, serviceName: string): ServiceEvent => ({
@@ -107,7 +107,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("all arrive, whatever bytes their texts contain", async () => {
+  test("all arrive, whatever bytes their texts contain", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const events = Array.from(
@@ -127,7 +127,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("cause a full refresh after a lost connection, because some may have been missed", async () => {
+  test("cause a full refresh after a lost connection, because some may have been missed", async () => {
     const listener = await listening();
     await db.pool.query("select pg_terminate_backend($1::int)", [listener.pid]);
     await eventually(() => assert.deepEqual(listener.heard, [{ type: "refresh", agentId: null }]));
@@ -139,7 +139,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("are dropped while the database is down", async () => {
+  test("are dropped while the database is down", async () => {
     await other.close();
     const publisher = new EventPublisher(other);
     publisher.publish(created());
@@ -147,12 +147,12 @@ describe("events", () => {
   });
 });
 
-describe("a subscription", () => {
-  it("closes before it is connected", async () => {
+suite("a subscription", () => {
+  test("closes before it is connected", async () => {
     await subscribe(url, () => {}).close();
   });
 
-  it("closes while nothing answers", async () => {
+  test("closes while nothing answers", async () => {
     const silent = createServer(() => {});
     silent.listen(0, "127.0.0.1");
     await once(silent, "listening");
@@ -165,7 +165,7 @@ describe("a subscription", () => {
     silent.close();
   });
 
-  it("closes when there is no database", async () => {
+  test("closes when there is no database", async () => {
     await subscribe("postgresql://a:b@127.0.0.1:1/c", () => {}).close();
   });
 });

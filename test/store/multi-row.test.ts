@@ -1,6 +1,6 @@
 // Statements with many rows keep their plan: planning one takes longer than running it for a few rows.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { openDatabase } from "../../src/store/db.ts";
 import { insertTraces } from "../../src/store/traces/insert.ts";
 import { freshDatabase } from "../support/postgres.ts";
@@ -13,7 +13,7 @@ after(async () => {
   await database.drop();
 });
 
-it("a session plans the statement that stores traces six times, however few traces come at a time", async () => {
+test("a session plans the statement that stores traces six times, however few traces come at a time", async () => {
   const sender = await makeSender(db);
   for (let count = 0; count < 20; count++) await insertTraces(db, [canonicalWrite(sender)], 5_000);
   const { rows } = await db.pool.query(

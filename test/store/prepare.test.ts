@@ -1,11 +1,11 @@
 // What a start asks of the database waits for one that does not answer yet.
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { test } from "node:test";
 import { untilAnswered } from "../../src/store/prepare.ts";
 
 const busy = () => new Error("timeout exceeded when trying to connect");
 
-it("a start asks again while no connection can be opened in time", async () => {
+test("a start asks again while no connection can be opened in time", async () => {
   const faults = [busy(), busy()];
   const read = async () => {
     const fault = faults.shift();
@@ -16,7 +16,7 @@ it("a start asks again while no connection can be opened in time", async () => {
   assert.equal(faults.length, 0);
 });
 
-it("a start ends with any other error at once", async () => {
+test("a start ends with any other error at once", async () => {
   let calls = 0;
   const read = async () => {
     calls++;

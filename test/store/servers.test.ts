@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { after, before, it } from "node:test";
+import { after, before, test } from "node:test";
 import type { ServiceEvent } from "../../src/model/event.ts";
 import { type Database, isTransient, openDatabase, transaction } from "../../src/store/db.ts";
 import { subscribe } from "../../src/store/events.ts";
@@ -90,7 +90,7 @@ async function readOnly(work: () => Promise<void>): Promise<void> {
   }
 }
 
-it("servers that are down or do not answer hold up no connection", async () => {
+test("servers that are down or do not answer hold up no connection", async () => {
   // Asked which server accepts writes, the silent one is given up after 1.5 s, and the pool connects before. A busy machine
   // may take longer, so one attempt of several suffices: a pool that waits for the silent server has none.
   await eventually(async () => {
@@ -108,7 +108,7 @@ it("servers that are down or do not answer hold up no connection", async () => {
   });
 });
 
-it("while no server accepts writes, the error is transient and says why", async () => {
+test("while no server accepts writes, the error is transient and says why", async () => {
   const line = await startLine();
   const db = openDatabase(urlAt(await closedPort(), line.port), 1);
   await readOnly(async () => {
@@ -125,7 +125,7 @@ it("while no server accepts writes, the error is transient and says why", async 
   line.close();
 });
 
-it("while all servers are full, the error says that they have no free connections", async () => {
+test("while all servers are full, the error says that they have no free connections", async () => {
   const fields = "SFATAL\0C53300\0Msorry, too many clients already\0";
   const length = Buffer.alloc(4);
   length.writeUInt32BE(fields.length + 5);
@@ -144,7 +144,7 @@ it("while all servers are full, the error says that they have no free connection
   full.close();
 });
 
-it("a single server is asked too, where target_session_attrs wants it", async () => {
+test("a single server is asked too, where target_session_attrs wants it", async () => {
   const line = await startLine();
   const db = openDatabase(`${urlAt(line.port)}?target_session_attrs=read-write`, 1);
   await readOnly(async () => {
@@ -155,7 +155,7 @@ it("a single server is asked too, where target_session_attrs wants it", async ()
   line.close();
 });
 
-it("a wrong password is told as such, and does not keep a running service from asking again", async () => {
+test("a wrong password is told as such, and does not keep a running service from asking again", async () => {
   const line = await startLine();
   const url = urlAt(line.port, await closedPort()).replace(/:[^:@/]*@/, ":wrong@");
   const db = openDatabase(url, 1);
@@ -167,7 +167,7 @@ it("a wrong password is told as such, and does not keep a running service from a
   line.close();
 });
 
-it("a connection whose server has become read-only is replaced", async () => {
+test("a connection whose server has become read-only is replaced", async () => {
   const db = openDatabase(database.url, 1);
   const before = await pidOf(db);
   await db.pool.query("set session characteristics as transaction read only");
@@ -177,7 +177,7 @@ it("a connection whose server has become read-only is replaced", async () => {
   await db.close();
 });
 
-it("once another server is the primary, connections to the former one are closed", async () => {
+test("once another server is the primary, connections to the former one are closed", async () => {
   const [former, next] = [await startLine(), await startLine()];
   const url = urlAt(former.port, next.port);
   const db = openDatabase(url, 2);

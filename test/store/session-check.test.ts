@@ -1,6 +1,6 @@
 // The check of the database connection at start, without a pooler: test/wide/databases/pgbouncer.test.ts has those of poolers.
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
+import { after, before, beforeEach, test } from "node:test";
 import pg from "pg";
 import { openDatabase } from "../../src/store/db.ts";
 import { takeTurn } from "../../src/store/runs/launches.ts";
@@ -35,13 +35,13 @@ async function run(url: string, sql: string) {
   }
 }
 
-it("accepts a database without a pooler, and changes nothing", async () => {
+test("accepts a database without a pooler, and changes nothing", async () => {
   await check(database.url, false);
   assert.deepEqual(warnings, []);
   assert.deepEqual(await run(database.url, "show statement_timeout"), [{ statement_timeout: "0" }]);
 });
 
-it("keeps the settings of the URL beside Onlooker's own", async () => {
+test("keeps the settings of the URL beside Onlooker's own", async () => {
   const db = openDatabase(`${database.url}?options=-c%20work_mem%3D5MB`, 1);
   const { rows } = await db.pool.query(
     "select current_setting('work_mem') as memory, current_setting('lock_timeout') as timeout",
@@ -50,7 +50,7 @@ it("keeps the settings of the URL beside Onlooker's own", async () => {
   await db.close();
 });
 
-it("refuses sessions without Onlooker's settings behind a pooler, says what gives them, and changes nothing", async () => {
+test("refuses sessions without Onlooker's settings behind a pooler, says what gives them, and changes nothing", async () => {
   const roles =
     "select from pg_db_role_setting where setdatabase in (select oid from pg_database where datname = current_database())";
   const error: Error = await check(database.url).then(
@@ -72,7 +72,7 @@ it("refuses sessions without Onlooker's settings behind a pooler, says what give
   assert.deepEqual(await run(other.url, "show statement_timeout"), [{ statement_timeout: "0" }]);
 });
 
-it("waits for no process that claims manual runs", async () => {
+test("waits for no process that claims manual runs", async () => {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   await client.query("begin");
@@ -81,7 +81,7 @@ it("waits for no process that claims manual runs", async () => {
   await client.end();
 });
 
-it("refuses a direct URL of another database, and leaves that one as it is", async () => {
+test("refuses a direct URL of another database, and leaves that one as it is", async () => {
   await assert.rejects(check(other.url), error => {
     assert.ok(error instanceof UnfitDatabaseError);
     assert.match(error.message, /lead to two databases \("onlooker_test_.*" and "onlooker_test_.*"\)/);
@@ -90,7 +90,7 @@ it("refuses a direct URL of another database, and leaves that one as it is", asy
   assert.deepEqual(await run(other.url, "show lock_timeout"), [{ lock_timeout: "0" }]);
 });
 
-it("refuses a direct URL with another schema or another user", async () => {
+test("refuses a direct URL with another schema or another user", async () => {
   await assert.rejects(
     check(`${database.url}?options=-c%20search_path%3Dpg_catalog`),
     /has the schema "public" and SVC_DATABASE_DIRECT_URL the schema "pg_catalog"/,
@@ -107,7 +107,7 @@ it("refuses a direct URL with another schema or another user", async () => {
   }
 });
 
-it("warns if commits are not flushed", async () => {
+test("warns if commits are not flushed", async () => {
   const name = new URL(database.url).pathname.slice(1);
   await run(database.url, `alter database ${name} set synchronous_commit = off`);
   await check(database.url, false);
@@ -115,7 +115,7 @@ it("warns if commits are not flushed", async () => {
   await run(database.url, `alter database ${name} reset synchronous_commit`);
 });
 
-it("names statements only without a pooler", async () => {
+test("names statements only without a pooler", async () => {
   for (const pooled of [false, true]) {
     const db = openDatabase(database.url, 1, { pooled });
     await db.pool.query({ name: "one", text: "select $1::int as number", values: [1] });

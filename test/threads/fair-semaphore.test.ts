@@ -1,6 +1,6 @@
 // No account and no key can hold every permit, and whoever holds none gets the next one.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import { FairSemaphore, type Release } from "../../src/threads/fair-semaphore.ts";
 
 /** Takes permits for these holders until one is refused. */
@@ -12,7 +12,7 @@ function takeAll(semaphore: FairSemaphore, ...holders: string[]): Release[] {
   return taken;
 }
 
-describe("a share of the permits", () => {
+suite("a share of the permits", () => {
   for (const [count, shares, taken] of [
     [1, [0.5], [1]],
     [2, [0.5], [1, 1]],
@@ -23,14 +23,14 @@ describe("a share of the permits", () => {
     [4, [0.75], [3, 1]],
     [100, [0.75], [75, 18, 5, 1, 1]],
   ] as const) {
-    it(`of ${shares} of ${count}: accounts one after the other hold ${taken}`, () => {
+    test(`of ${shares} of ${count}: accounts one after the other hold ${taken}`, () => {
       const semaphore = new FairSemaphore(count, shares);
       const held = taken.map((_, account) => takeAll(semaphore, `account ${account}`).length);
       assert.deepEqual([held, semaphore.free], [taken, 0]);
     });
   }
 
-  it("of a key leaves permits to the account's other keys, and both leave some to other accounts", () => {
+  test("of a key leaves permits to the account's other keys, and both leave some to other accounts", () => {
     const semaphore = new FairSemaphore(16, [0.75, 0.5]);
     const held = ["one", "two", "three"].map(key => takeAll(semaphore, "account", key).length);
     assert.deepEqual(held, [8, 4, 0]);
@@ -38,8 +38,8 @@ describe("a share of the permits", () => {
   });
 });
 
-describe("a permit that becomes free", () => {
-  it("goes past those that have their share to the first that has not", async () => {
+suite("a permit that becomes free", () => {
+  test("goes past those that have their share to the first that has not", async () => {
     const semaphore = new FairSemaphore(2, [0.5]);
     const [first] = takeAll(semaphore, "large");
     const [second] = takeAll(semaphore, "small");
@@ -61,7 +61,7 @@ describe("a permit that becomes free", () => {
     assert.equal(semaphore.isHolding(["large", "new", "small"]), false);
   });
 
-  it("is released once, however often release is called", () => {
+  test("is released once, however often release is called", () => {
     const semaphore = new FairSemaphore(4, [0.5]);
     const [release] = takeAll(semaphore, "a");
     release!();
@@ -71,7 +71,7 @@ describe("a permit that becomes free", () => {
   });
 });
 
-it("a waiter whose time is up or that aborts gets no permit, and takes none from the others", async () => {
+test("a waiter whose time is up or that aborts gets no permit, and takes none from the others", async () => {
   const semaphore = new FairSemaphore(1, [0.5]);
   const held = semaphore.tryAcquire(["a"])!;
   assert.equal(await semaphore.acquire(["b"], { timeoutMs: 1 }), undefined);

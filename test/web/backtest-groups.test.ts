@@ -1,6 +1,6 @@
 // The groups of a backtest: flips first and worst first, everything without an outcome in one, and the sentence above them.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import type { BacktestGroup } from "../../src/http/test-cases/backtest-schemas.ts";
 import { backtestChange } from "../../src/model/run/backtest.ts";
 import type { Outcome } from "../../src/model/run/run.ts";
@@ -18,8 +18,8 @@ const words = {
   missing_instrumentation: { text: "Missing instrumentation" },
 };
 
-describe("the groups of a backtest", () => {
-  it("are listed by how much they matter, with the ones without an outcome last and together", () => {
+suite("the groups of a backtest", () => {
+  test("are listed by how much they matter, with the ones without an outcome last and together", () => {
     const list: BacktestGroup[] = [
       group("passed", "passed", 900),
       group("passed", null, 3),
@@ -45,7 +45,7 @@ describe("the groups of a backtest", () => {
     );
   });
 
-  it("are summed up in a sentence that compares only what can be compared", () => {
+  test("are summed up in a sentence that compares only what can be compared", () => {
     const sentences: [BacktestGroup[], string][] = [
       [[group("passed", "failed", 12), group("passed", "passed", 988)], "12 of 1,000 verdicts flip."],
       [[group("passed", "failed", 1)], "1 of 1 verdict flips."],

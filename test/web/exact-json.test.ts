@@ -1,12 +1,12 @@
 // JSON as the dashboard reads and writes it: no digit lost, and no text that is not JSON taken for it.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { parseExact, parseTestJson, printExact } from "../../web/exact-json.ts";
 import { pathText, valueAt } from "../../web/value-path.ts";
 import { nestedJson } from "../model/make-trace.ts";
 
-describe("what is read is written again as it was", () => {
+suite("what is read is written again as it was", () => {
   const texts = [
     '{"id":9007199254740993}',
     '{"list":[18446744073709551615,-9223372036854775808,1]}',
@@ -59,13 +59,13 @@ test("a test case with a long string, or any JSON beside a long integer, is pars
   );
 });
 
-describe("what is no list and no object is left as text", () => {
+suite("what is no list and no object is left as text", () => {
   for (const text of ["", "12", '"a"', "null", "{", "[1,]", "{a:1}", "[", nestedJson(100_000).slice(1)]) {
     test(text.slice(0, 20), () => assert.equal(parseExact(text), undefined));
   }
 });
 
-describe("a value is found by its path, through JSON text", () => {
+suite("a value is found by its path, through JSON text", () => {
   const span = {
     attributes: { messages: '[{"parts":[{"args":"{\\"n\\":9007199254740993}"}]}]', plain: "x" },
   };

@@ -1,6 +1,6 @@
 // The rows of a test's inputs: keys, pasting, how many runs they make, and what is added of chosen traces.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import { inputsMax } from "../../web/pages/test/inputs/candidates.ts";
 import { pickedFrom } from "../../web/pages/test/inputs/picked.ts";
 import { type KeyAction, keyAction } from "../../web/pages/test/inputs/row-keys.ts";
@@ -17,7 +17,7 @@ import {
   withText,
 } from "../../web/pages/test/inputs/rows.ts";
 
-describe("a key in a row", () => {
+suite("a key in a row", () => {
   const field = (value: string, start: number, end = start) => ({
     value,
     selectionStart: start,
@@ -71,10 +71,10 @@ describe("a key in a row", () => {
     { what: "a letter is typed", key: "a", at: 1, field: field("", 0) },
   ];
   for (const { what, key, at, field, action } of cases) {
-    it(what, () => assert.deepEqual(keyAction(key, field, { row: at, count: 3, countMax: 1_000 }), action));
+    test(what, () => assert.deepEqual(keyAction(key, field, { row: at, count: 3, countMax: 1_000 }), action));
   }
 
-  it("keeps the only row, and adds none beyond the limit", () => {
+  test("keeps the only row, and adds none beyond the limit", () => {
     assert.equal(keyAction("Backspace", field("", 0), { row: 0, count: 1, countMax: 3 }), undefined);
     assert.deepEqual(keyAction("Enter", field("x", 1), { row: 2, count: 3, countMax: 3 }), {
       kind: "go",
@@ -84,8 +84,8 @@ describe("a key in a row", () => {
   });
 });
 
-describe("the rows of a document", () => {
-  it("are read from whatever the JSON has", () => {
+suite("the rows of a document", () => {
+  test("are read from whatever the JSON has", () => {
     assert.deepEqual(
       [rowsOf(undefined), rowsOf([{ input: "Hi" }]), rowsOf("Hi")],
       [[], [{ input: "Hi" }], undefined],
@@ -101,7 +101,7 @@ describe("the rows of a document", () => {
     assert.deepEqual(withText([{ input: "a", note: 1 }, "b"], 0, "c"), [{ input: "c", note: 1 }, "b"]);
   });
 
-  it("take pasted inputs in place of the empty row, up to the limit", () => {
+  test("take pasted inputs in place of the empty row, up to the limit", () => {
     const rows = [{ input: "a" }, { input: "" }, { input: "z" }];
     assert.deepEqual(pasted(rows, 1, ["b", "c"]), {
       rows: [{ input: "a" }, { input: "b" }, { input: "c" }, { input: "z" }],
@@ -113,7 +113,7 @@ describe("the rows of a document", () => {
     assert.deepEqual([full.length, full.at(-1), left], [inputsMax, { input: "z" }, 2]);
   });
 
-  it("keep what was typed into the row, or removed, before pasted inputs come", () => {
+  test("keep what was typed into the row, or removed, before pasted inputs come", () => {
     const rows = [{ input: "a" }, { input: "typed" }, { input: "z" }];
     assert.deepEqual(pasted(rows, 1, ["b", "c"]), {
       rows: [{ input: "a" }, { input: "b" }, { input: "c" }, { input: "typed" }, { input: "z" }],
@@ -129,11 +129,11 @@ describe("the rows of a document", () => {
     assert.deepEqual(pasted(full, 1, ["b"]), { rows: full, left: 1, last: 1 });
   });
 
-  it("are extended without the blank ones", () => {
+  test("are extended without the blank ones", () => {
     assert.deepEqual(extended([{ input: "a" }, { input: "" }], ["b"]), [{ input: "a" }, { input: "b" }]);
   });
 
-  it("say how many test runs they make", () => {
+  test("say how many test runs they make", () => {
     const texts: [inputs: number, repeats: unknown, text: string | undefined][] = [
       [0, undefined, undefined],
       [1, 1, undefined],
@@ -148,10 +148,10 @@ describe("the rows of a document", () => {
   });
 });
 
-describe("the inputs of chosen traces", () => {
+suite("the inputs of chosen traces", () => {
   const item = (traceId: string, input: string | null, unread = false) => ({ traceId, input, unread });
 
-  it("are added with a note on those left out", () => {
+  test("are added with a note on those left out", () => {
     const items = [
       item("1", "Hi"),
       item("2", "Hi"),
@@ -168,16 +168,16 @@ describe("the inputs of chosen traces", () => {
   });
 });
 
-describe("undoing", () => {
+suite("undoing", () => {
   const rows = (...inputs: string[]) => inputs.map(input => ({ input }));
-  it("an addition keeps rows that were edited or added since", () =>
+  test("an addition keeps rows that were edited or added since", () =>
     assert.deepEqual(
       withoutAdded(rows("a", "b", "c, edited", "d", "new"), ["b", "c", "d"]),
       rows("a", "c, edited", "new"),
     ));
-  it("an addition removes the later of two equal rows", () =>
+  test("an addition removes the later of two equal rows", () =>
     assert.deepEqual(withoutAdded(rows("a", "b", "a"), ["a"]), rows("a", "b")));
-  it("a paste puts its text in the place of its rows, and keeps rows that were edited, moved or added since", () => {
+  test("a paste puts its text in the place of its rows, and keeps rows that were edited, moved or added since", () => {
     assert.deepEqual(asOneInput(rows("1", "a", "b", "2"), ["a", "b"], "a\nb"), rows("1", "a\nb", "2"));
     assert.deepEqual(
       asOneInput(rows("1, edited", "new", "a", "b, edited", "c"), ["a", "b", "c"], "a\nb\nc"),
@@ -185,6 +185,6 @@ describe("undoing", () => {
     );
     assert.deepEqual(asOneInput(rows("1"), ["a"], "a\n"), rows("1", "a\n"));
   });
-  it("the removal of all rows keeps what was typed since", () =>
+  test("the removal of all rows keeps what was typed since", () =>
     assert.deepEqual(withRemoved(rows("", "new"), rows("a", "b")), rows("a", "b", "new")));
 });

@@ -1,6 +1,6 @@
 // Inputs of a test from files and the clipboard: CSV, JSON lines, pasted cells; what is left out, and that exports come back.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { type Candidates, inputsMax, sortCandidates } from "../../web/pages/test/inputs/candidates.ts";
 import { readPasted } from "../../web/pages/test/inputs/pasted.ts";
@@ -17,7 +17,7 @@ function csvOf(text: string) {
   return { separator: csv.separator, ...choice, inputs: inputs.map(({ input }) => input), faults };
 }
 
-describe("a CSV file", () => {
+suite("a CSV file", () => {
   const files: { what: string; text: string; separator: string; inputs: string[] }[] = [
     { what: "one column with a header", text: "input\nHi\nBye\n", separator: ",", inputs: ["Hi", "Bye"] },
     { what: "one column without a header", text: "Hi\nBye", separator: ",", inputs: ["Hi", "Bye"] },
@@ -86,13 +86,13 @@ describe("a CSV file", () => {
     { what: "nothing", text: "", separator: ",", inputs: [] },
   ];
   for (const { what, text, separator, inputs } of files) {
-    it(`is read: ${what}`, () => {
+    test(`is read: ${what}`, () => {
       const read = csvOf(text);
       assert.deepEqual([read.separator, read.inputs, read.faults], [separator, inputs, []]);
     });
   }
 
-  it("names the line of a row with too many cells, and reads the others", () => {
+  test("names the line of a row with too many cells, and reads the others", () => {
     const { inputs, faults } = csvOf('id,input\n1,"two\nlines"\n2,Hi, there\n3,Bye\n');
     assert.deepEqual(inputs, ["two\nlines", "Bye"]);
     assert.deepEqual(faults, [
@@ -103,7 +103,7 @@ describe("a CSV file", () => {
     ]);
   });
 
-  it("names the line of a quote that is not closed, and of one that is not doubled", () => {
+  test("names the line of a quote that is not closed, and of one that is not doubled", () => {
     const open = csvOf('input\nHi\n"never closed\nBye\n');
     assert.deepEqual(open.inputs, ["Hi"]);
     assert.deepEqual(open.faults, [
@@ -114,7 +114,7 @@ describe("a CSV file", () => {
     assert.deepEqual(single.faults, [{ line: 3, message: "Quotes inside a quoted cell must be doubled." }]);
   });
 
-  it("can be read with another separator, header and column than guessed", () => {
+  test("can be read with another separator, header and column than guessed", () => {
     const csv = readCsv("a;b,c\n1;2,3\n", ";");
     assert.deepEqual(columnNames(csv, false), ["Column 1", "Column 2"]);
     assert.deepEqual(columnNames(csv, true), ["a", "b,c"]);
@@ -126,8 +126,8 @@ describe("a CSV file", () => {
   });
 });
 
-describe("a JSON lines file", () => {
-  it("takes the field input of objects, and plain strings", () => {
+suite("a JSON lines file", () => {
+  test("takes the field input of objects, and plain strings", () => {
     const read = readJsonl('{"id":1,"input":"Hi","note":"a much longer text"}\r\n\r\n"Bye"\r\n');
     assert.equal(guessField(read), "input");
     assert.deepEqual(jsonlCandidates(read, "input").inputs, [
@@ -136,7 +136,7 @@ describe("a JSON lines file", () => {
     ]);
   });
 
-  it("offers the fields with texts, and takes the chosen one", () => {
+  test("offers the fields with texts, and takes the chosen one", () => {
     const read = readJsonl('{"n":1,"q":"Hi","a":"A long reply"}\n{"q":"Why?","a":"So"}');
     assert.deepEqual(read.fields, ["q", "a"]);
     assert.equal(guessField(read), "a");
@@ -146,7 +146,7 @@ describe("a JSON lines file", () => {
     );
   });
 
-  it("names the line of everything that cannot be read", () => {
+  test("names the line of everything that cannot be read", () => {
     const read = readJsonl(
       '{"input":"Hi"}\n{"input":\n7\n{"input":7}\n{"other":"x"}\n{"input":null}\n["a"]\n',
     );
@@ -163,7 +163,7 @@ describe("a JSON lines file", () => {
     ]);
   });
 
-  it("may be a JSON list, whose faults name the item", () => {
+  test("may be a JSON list, whose faults name the item", () => {
     const read = readJsonl('[\n "Hi",\n {"input": "Bye"},\n 3\n]');
     assert.equal(read.unit, "item");
     assert.deepEqual(jsonlCandidates(read, "input"), {
@@ -176,11 +176,11 @@ describe("a JSON lines file", () => {
   });
 });
 
-describe("a file", () => {
+suite("a file", () => {
   const bytes = (...parts: (number[] | string)[]) =>
     new Uint8Array(Buffer.concat(parts.map(part => Buffer.from(part as string))));
 
-  it("may have a byte order mark, or be UTF-16", () => {
+  test("may have a byte order mark, or be UTF-16", () => {
     const files = [
       bytes([0xef, 0xbb, 0xbf], "input\nä"),
       bytes([0xff, 0xfe], [...Buffer.from("input\nä", "utf16le")]),
@@ -189,7 +189,7 @@ describe("a file", () => {
     for (const file of files) assert.deepEqual(decodeFile(file), { ok: true, text: "input\nä" });
   });
 
-  it("in another encoding is refused instead of read with wrong characters", () => {
+  test("in another encoding is refused instead of read with wrong characters", () => {
     const decoded = decodeFile(bytes([0xe4]));
     assert.deepEqual(
       decoded.ok || decoded.fault,
@@ -197,7 +197,7 @@ describe("a file", () => {
     );
   });
 
-  it("is CSV or JSON lines by its ending, else by its beginning", () => {
+  test("is CSV or JSON lines by its ending, else by its beginning", () => {
     const kinds: [name: string, text: string, kind: string][] = [
       ["a.csv", '{"input":1}', "csv"],
       ["a.CSV", "[1]", "csv"],
@@ -213,13 +213,13 @@ describe("a file", () => {
   });
 });
 
-describe("what is imported", () => {
+suite("what is imported", () => {
   const of = (...inputs: string[]): Candidates => ({
     inputs: inputs.map((input, at) => ({ line: at + 1, input })),
     faults: [],
   });
 
-  it("leaves out blank inputs and duplicates, also of inputs that the test has", () => {
+  test("leaves out blank inputs and duplicates, also of inputs that the test has", () => {
     assert.deepEqual(sortCandidates(of("Hi", " ", "Bye", "Hi", "", "Known"), ["Known"]), {
       inputs: ["Hi", "Bye"],
       blank: 2,
@@ -229,19 +229,19 @@ describe("what is imported", () => {
     });
   });
 
-  it("stops at the limit on inputs, counting those that stay", () => {
+  test("stops at the limit on inputs, counting those that stay", () => {
     const many = of(...Array.from({ length: inputsMax }, (_, at) => `input ${at}`));
     const sorted = sortCandidates(many, ["one", "two"]);
     assert.deepEqual([sorted.inputs.length, sorted.tooMany], [inputsMax - 2, 2]);
   });
 
-  it("stops at the limit on characters, and takes shorter ones after a long one", () => {
+  test("stops at the limit on characters, and takes shorter ones after a long one", () => {
     const long = Array.from({ length: 10 }, (_, at) => `${at}`.repeat(99_999));
     const sorted = sortCandidates(of(...long, "fits", "does not fit"), []);
     assert.deepEqual([sorted.inputs.length, sorted.inputs.at(-1), sorted.tooMany], [11, "fits", 1]);
   });
 
-  it("names the line of an input that cannot be stored", () => {
+  test("names the line of an input that cannot be stored", () => {
     const { inputs, faults } = sortCandidates(
       of("x".repeat(100_001), "a\0b", "\ud800", "x".repeat(100_000)),
       [],
@@ -255,7 +255,7 @@ describe("what is imported", () => {
   });
 });
 
-describe("pasted text", () => {
+suite("pasted text", () => {
   const table = "<meta charset='utf-8'><table><tr><td>";
   const cases: { what: string; text: string; html: string; inputs: string[]; columns: number }[] = [
     { what: "lines", text: 'Hi, there\r\n\r\n"Bye"\n', html: "", inputs: ["Hi, there", '"Bye"'], columns: 1 },
@@ -283,12 +283,12 @@ describe("pasted text", () => {
     { what: "nothing but blanks", text: " \n\n", html: "", inputs: [], columns: 1 },
   ];
   for (const { what, text, html, inputs, columns } of cases) {
-    it(`is split: ${what}`, () => assert.deepEqual(readPasted(text, html), { inputs, columns }));
+    test(`is split: ${what}`, () => assert.deepEqual(readPasted(text, html), { inputs, columns }));
   }
 });
 
-describe("an export", () => {
-  it("never begins a cell like a formula", () => {
+suite("an export", () => {
+  test("never begins a cell like a formula", () => {
     for (const input of ["=1+1", "+1", "-1", "@x", "\t=1", "\n=1", "'=1", "＝1"]) {
       const cell = inputsCsv([input]).split("\r\n").slice(1).join("\r\n");
       assert.match(cell, /^"'/, JSON.stringify(input));
@@ -296,7 +296,7 @@ describe("an export", () => {
     assert.equal(inputsCsv(["Hi", "It's"]), "\u{FEFF}input\r\nHi\r\nIt's\r\n");
   });
 
-  it("comes back as it was when it is imported", () => {
+  test("comes back as it was when it is imported", () => {
     const input = fc
       .oneof(fc.string({ unit: "binary" }), fc.string({ unit: fc.constantFrom(..."=+-@'\"\t\n,; ab") }))
       .filter(text => /\S/.test(text) && text.isWellFormed() && !/[\r\0]/.test(text));

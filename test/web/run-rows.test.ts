@@ -1,6 +1,6 @@
 // Runs of a launch by input, and two launches compared: groups and words.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import type { ComparedInput, ComparedTest } from "../../src/http/test-cases/launch-schemas.ts";
 import type { LaunchCounts } from "../../src/model/run/launch.ts";
 import { differenceOf, passRateOf } from "../../src/model/run/pass-rate.ts";
@@ -24,8 +24,8 @@ const run = (
   input: row === null ? null : `input ${row}`,
 });
 
-describe("the runs of a test", () => {
-  it("are grouped by input, with the passed ones counted and the first that did not pass", () => {
+suite("the runs of a test", () => {
+  test("are grouped by input, with the passed ones counted and the first that did not pass", () => {
     const runs = [
       run(1, 1, "passed"),
       run(1, 2, "failed"),
@@ -44,7 +44,7 @@ describe("the runs of a test", () => {
     assert.deepEqual([rows[0]!.telling, rows[1]!.telling], [runs[1], undefined]);
   });
 
-  it("are a row each without inputs", () => {
+  test("are a row each without inputs", () => {
     const rows = rowsOfRuns([run(null, 1, "passed"), run(null, 2, "failed")]);
     assert.deepEqual(
       rows.map(({ row, runs }) => [row, runs[0]!.repeat]),
@@ -55,7 +55,7 @@ describe("the runs of a test", () => {
     );
   });
 
-  it("have a place, with the totals once they are known", () => {
+  test("have a place, with the totals once they are known", () => {
     const test = { inputCount: 1_000, repeats: 3 };
     const texts: [row: number | null, repeat: number | null, of: typeof test | undefined, text: string][] = [
       [4, 2, test, "Input 4 of 1,000, repeat 2 of 3"],
@@ -68,8 +68,8 @@ describe("the runs of a test", () => {
   });
 });
 
-describe("two launches", () => {
-  it("differ within or beyond the margin of error", () => {
+suite("two launches", () => {
+  test("differ within or beyond the margin of error", () => {
     const texts: [before: [number, number], after: [number, number], text: string | undefined][] = [
       [[10, 20], [11, 20], "Up 5 points, within the margin of error"],
       [[10, 20], [19, 20], "Up 45 points, beyond the margin of error"],
@@ -84,7 +84,7 @@ describe("two launches", () => {
     }
   });
 
-  it("are listed by test, also when a test goes on in the next page", () => {
+  test("are listed by test, also when a test goes on in the next page", () => {
     const test = (testId: string) => ({ testId }) as ComparedTest;
     const item = (testId: string, row: number) => ({ testId, row }) as ComparedInput;
     const groups = groupsOf([
@@ -101,7 +101,7 @@ describe("two launches", () => {
     );
   });
 
-  it("have nothing in common if everything is new or gone", () => {
+  test("have nothing in common if everything is new or gone", () => {
     const changes = { broke: 0, mended: 0, same: 0, new: 3, gone: 2, undecided: 0 };
     assert.deepEqual(
       [changes, { ...changes, same: 1 }, { ...changes, undecided: 1 }].map(haveNothingInCommon),
@@ -109,7 +109,7 @@ describe("two launches", () => {
     );
   });
 
-  it("show the result of a single run, and counts of several", () => {
+  test("show the result of a single run, and counts of several", () => {
     const none: LaunchCounts = {
       passed: 0,
       failed: 0,
@@ -124,7 +124,7 @@ describe("two launches", () => {
   });
 });
 
-it("an interval is written in whole percents", () => {
+test("an interval is written in whole percents", () => {
   assert.deepEqual([passRateOf(18, 20)!, passRateOf(1, 1)!, { low: null, high: null }].map(intervalText), [
     "70–97%",
     "21–100%",

@@ -1,6 +1,6 @@
 // Stored batches: every string and key exactly as received.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import type { Attributes, Batch } from "../../src/model/trace/trace.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
@@ -24,7 +24,7 @@ const batchOf = (attributes: Attributes): Batch => ({
 });
 const roundTrip = (batch: Batch) => decodeBatch(encodeBatch(batch).bytes);
 
-describe("a batch at rest", () => {
+suite("a batch at rest", () => {
   test("comes back as it was, whatever strings, keys and values it holds", () => {
     const text = fc.string({
       unit: fc.oneof(fc.constantFrom("\u0000", "\ud800", "\udfff", '"', "\\"), fc.string()),

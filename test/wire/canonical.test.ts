@@ -1,6 +1,6 @@
 // Canonical bodies: validation of spans, and the platform hint.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import type { Issue } from "../../src/model/refusal.ts";
 import { canonicalSpans, decodeJson, refusalOf } from "./make-body.ts";
 
@@ -16,7 +16,7 @@ function hintOf(body: Json) {
   return decoded.platformHint;
 }
 
-describe("a canonical span", () => {
+suite("a canonical span", () => {
   test("is read with every field, and unknown ones are left out", () => {
     const sent = {
       span_id: "a",
@@ -65,7 +65,7 @@ describe("a canonical span", () => {
   });
 });
 
-describe("a time", () => {
+suite("a time", () => {
   const read: [written: string, read: string][] = [
     ['"0"', "0"],
     ['"1795206705954000001"', "1795206705954000001"],
@@ -130,7 +130,7 @@ test("the time of an event keeps every digit, however it is written", () => {
   }
 });
 
-describe("a canonical body", () => {
+suite("a canonical body", () => {
   test("is refused when a span_id comes twice, naming each repetition", () => {
     const spans = [span(), span({ span_id: "b" }), span(), span()];
     assert.deepEqual(pathsOf({ spans }), ["spans[2].span_id", "spans[3].span_id"]);
@@ -150,7 +150,7 @@ describe("a canonical body", () => {
   });
 });
 
-describe("the platform hint", () => {
+suite("the platform hint", () => {
   const all = {
     platformId: "1",
     metadata: { svc: { platform_id: "2" }, "svc.platform_id": "3", platformId: "4" },

@@ -1,6 +1,6 @@
 // Whatever arrives, a body decodes or is refused: no other error, and nothing leaks into JavaScript's own objects.
 import assert from "node:assert/strict";
-import { afterEach, describe, test } from "node:test";
+import { afterEach, suite, test } from "node:test";
 import fc from "fast-check";
 import { Refusal } from "../../src/model/refusal.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
@@ -104,7 +104,7 @@ const { message } = fc.letrec<{ message: Buffer }>(tie => ({
     .map(fields => Buffer.concat(fields.map(([number, content]) => field(number, content)))),
 }));
 
-describe("any body at all", () => {
+suite("any body at all", () => {
   afterEach(() => assert.deepEqual(Object.keys(Object.prototype), []));
 
   test("of random bytes decodes or is refused, in either encoding", () => {

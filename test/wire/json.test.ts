@@ -1,6 +1,6 @@
 // JSON bodies: limits, UTF-8, and numbers without a lost digit.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { parseExactly } from "../../src/model/json-exact.ts";
 import { decodeBody } from "../../src/wire/body.ts";
@@ -12,7 +12,7 @@ const parse = (text: string) => parseJson(Buffer.from(text), decodeLimits).value
 const attributesOf = (text: string) =>
   canonicalSpans(`{"spans":[{"span_id":"a","name":"b","attributes":${text}}]}`)[0]!.attributes;
 
-describe("a body that is not a trace", () => {
+suite("a body that is not a trace", () => {
   const notJson = ["", " ", "{", "{]", '{"spans":[}', "{'spans':[]}", '{"a":1}x', '"open', "NaN", "[1,]"];
   for (const body of notJson) {
     test(`is refused as no JSON: ${JSON.stringify(body)}`, () => {
@@ -32,7 +32,7 @@ describe("a body that is not a trace", () => {
   });
 });
 
-describe("text", () => {
+suite("text", () => {
   const valid = '{"spans":[{"span_id":"a","name":"b"}]}';
   const bodies: Record<string, Buffer> = {
     "invalid UTF-8": Buffer.concat([
@@ -66,7 +66,7 @@ describe("text", () => {
   });
 });
 
-describe("numbers", () => {
+suite("numbers", () => {
   const kept: [written: string, read: unknown][] = [
     ["0", 0],
     ["9007199254740991", 9007199254740991],
@@ -170,7 +170,7 @@ describe("numbers", () => {
   });
 });
 
-describe("nesting", () => {
+suite("nesting", () => {
   const limits = { ...decodeLimits, nestingMax: 200 };
   const nested = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels);
 
@@ -199,7 +199,7 @@ describe("nesting", () => {
   });
 });
 
-describe("elements", () => {
+suite("elements", () => {
   const limits = { ...decodeLimits, elementsMax: 1_000 };
 
   test("up to the limit are read, one more is 413", () => {
@@ -218,7 +218,7 @@ describe("elements", () => {
   });
 });
 
-describe("keys with escapes", () => {
+suite("keys with escapes", () => {
   test("keep their name, whatever keys were parsed before", () => {
     // Without care this V8 reads the second of each pair as the first.
     const pairs = [
@@ -248,7 +248,7 @@ describe("keys with escapes", () => {
   });
 });
 
-describe("keys that mean something to JavaScript", () => {
+suite("keys that mean something to JavaScript", () => {
   test("are plain data, and pollute nothing", () => {
     const text =
       '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1,"n":12345678901234567890}';

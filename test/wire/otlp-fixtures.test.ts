@@ -1,6 +1,6 @@
 // Requests that real exporters sent, and what becomes of them.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import type { Span } from "../../src/model/trace/trace.ts";
 import { decodeBody } from "../../src/wire/body.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
@@ -20,7 +20,7 @@ function oneTrace(name: string): OtlpGroup {
 
 const tree = (spans: Span[]) => spans.map(({ span_id, parent_span_id }) => [span_id, parent_span_id]);
 
-describe("recorded requests", () => {
+suite("recorded requests", () => {
   test("01: ids in upper case are stored in lower case", () => {
     const { serviceName, traceId, batch } = oneTrace("01-otel-proto-example-trace.json");
     assert.equal(serviceName, "my.service");

@@ -1,6 +1,6 @@
 // How an OTLP request becomes traces, and which of them are refused.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import type { RefusalCode } from "../../src/model/refusal.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import {
@@ -31,7 +31,7 @@ const fate = (sent: unknown): [RefusalCode | undefined, string | undefined] => {
   return [group!.refusal?.code, group!.refusal?.issues?.[0]?.path];
 };
 
-describe("spans are grouped", () => {
+suite("spans are grouped", () => {
   test("by service and trace, in order of first appearance", () => {
     const body = {
       resourceSpans: [
@@ -96,7 +96,7 @@ describe("spans are grouped", () => {
   });
 });
 
-describe("what spans and traces share", () => {
+suite("what spans and traces share", () => {
   const spans = (count: number, ownTraces = false) =>
     Array.from({ length: count }, (_, at) =>
       otlpSpan({ spanId: id(at + 1), ...(ownTraces && { traceId: id(at + 1).padStart(32, "0") }) }),
@@ -152,7 +152,7 @@ describe("what spans and traces share", () => {
   });
 });
 
-describe("an id", () => {
+suite("an id", () => {
   const bad: [sent: Json, field: string][] = [
     [{ traceId: null }, "traceId"],
     [{ traceId: `g${traceId.slice(1)}` }, "traceId"],
@@ -183,7 +183,7 @@ describe("an id", () => {
   });
 });
 
-describe("a group is refused as a whole", () => {
+suite("a group is refused as a whole", () => {
   test("for one bad span id among good ones, without touching the others", () => {
     const body = otlpRequest([
       otlpSpan({ spanId: id(1) }),
@@ -275,7 +275,7 @@ describe("a group is refused as a whole", () => {
   });
 });
 
-describe("service.name", () => {
+suite("service.name", () => {
   test("sent twice counts as the last", () => {
     const twice = [{ key: "service.name", value: { stringValue: "second" } }];
     assert.deepEqual(summary({ resourceSpans: [resourceSpans("first", [otlpSpan()], twice)] }), [
@@ -292,7 +292,7 @@ describe("service.name", () => {
   });
 });
 
-describe("a request", () => {
+suite("a request", () => {
   const withoutSpans: unknown[] = [
     [{ scopeSpans: null, resource: null }],
     [{ scopeSpans: [{}] }],

@@ -1,6 +1,6 @@
 // OTLP JSON spans and attribute values.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { readAnyValue } from "../../src/wire/any-value.ts";
 import {
@@ -43,7 +43,7 @@ function requestWith({ span, event, link, scope, scopeSpans, resource, resourceS
   };
 }
 
-describe("an OTLP span", () => {
+suite("an OTLP span", () => {
   test("becomes a canonical one, with kind, links, events and scope", () => {
     const sent = otlpSpan({
       parentSpanId: "1111111111111111",
@@ -224,7 +224,7 @@ describe("an OTLP span", () => {
   });
 });
 
-describe("an attribute value", () => {
+suite("an attribute value", () => {
   const values: [sent: unknown, read: unknown][] = [
     [{ stringValue: "text" }, "text"],
     [{ stringValue: "" }, ""],

@@ -1,6 +1,6 @@
 // Decoding of log exports: what is kept, counted and refused, the same in both encodings.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import { decodeLogs } from "../../src/wire/otlp-logs.ts";
 import { encodings } from "../support/bodies.ts";
@@ -34,7 +34,7 @@ test("the time of a record keeps every digit, however it is written", () => {
 });
 
 for (const encoding of ["json", "protobuf"] as const) {
-  describe(encoding, () => {
+  suite(encoding, () => {
     test("a record has its event's name, time, body and attributes", () => {
       const attributes = [{ key: "gen_ai.system", value: { stringValue: "openai" } }];
       const [service] = decode(

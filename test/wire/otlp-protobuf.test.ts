@@ -1,6 +1,6 @@
 // OTLP protobuf: the same traces as JSON, and bytes that are none.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { decodeBody } from "../../src/wire/body.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
@@ -41,7 +41,7 @@ const plain = (groups: OtlpGroup[]) =>
     refusal: group.refusal && { ...group.refusal, hint: group.refusal.hint },
   }));
 
-describe("a protobuf request", () => {
+suite("a protobuf request", () => {
   test("decodes to the groups of the same request in JSON, whatever it holds", () => {
     const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
     const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String);
@@ -197,7 +197,7 @@ describe("a protobuf request", () => {
   });
 });
 
-describe("an id in protobuf", () => {
+suite("an id in protobuf", () => {
   const request = (traceId: Buffer, spanId: Buffer, parent = Buffer.alloc(0)) =>
     field(
       1,
@@ -233,7 +233,7 @@ describe("an id in protobuf", () => {
   });
 });
 
-describe("bytes that are not the protobuf of a request are refused", () => {
+suite("bytes that are not the protobuf of a request are refused", () => {
   const overlong = Buffer.alloc(20, 0xff);
   const cases: [name: string, bytes: Buffer][] = [
     ["JSON", Buffer.from(JSON.stringify(otlpRequest([otlpSpan()])))],
@@ -265,7 +265,7 @@ describe("bytes that are not the protobuf of a request are refused", () => {
   });
 });
 
-describe("a protobuf bomb", () => {
+suite("a protobuf bomb", () => {
   /** An AnyValue inside `levels` lists: two messages a level. */
   const nested = (levels: number) => {
     let value: Buffer = Buffer.alloc(0);

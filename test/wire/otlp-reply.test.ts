@@ -1,6 +1,6 @@
 // Replies to OTLP clients.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import protobuf from "protobufjs";
 import { Refusal, type RefusalCode, refusals } from "../../src/model/refusal.ts";
 import { encodeStatus, encodeSuccess, partialMessage } from "../../src/wire/otlp-reply.ts";
@@ -17,7 +17,7 @@ const read = (type: string, bytes: Buffer) => {
   return message.toObject(message.decode(bytes), { longs: Number });
 };
 
-describe("success", () => {
+suite("success", () => {
   test("is an empty object in JSON and 0 bytes in protobuf", () => {
     assert.equal(encodeSuccess("json").toString(), "{}");
     assert.equal(encodeSuccess("protobuf").length, 0);
@@ -30,7 +30,7 @@ describe("success", () => {
   });
 });
 
-describe("a status", () => {
+suite("a status", () => {
   test("has the code that means the HTTP status, and leads its message with ours", () => {
     const refusal = new Refusal("OTLP_NO_SPANS", { message: "Nothing.", hint: "Send spans." });
     assert.deepEqual(read("Status", encodeStatus(refusal)), {
@@ -51,7 +51,7 @@ describe("a status", () => {
   });
 });
 
-describe("the message of a partial success", () => {
+suite("the message of a partial success", () => {
   test("names each code once with its spans and traces, then what to do", () => {
     const idInvalid = new Refusal("OTLP_ID_INVALID", { hint: "Send hexadecimal ids." });
     const refused = [

@@ -1,6 +1,6 @@
 // Results wait for others that are about to end, so that they are stored in one transaction.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import pino from "pino";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
@@ -64,7 +64,7 @@ async function threeEvaluated() {
   return { writer, evaluated, ended, failed, state };
 }
 
-it("stores what has ended together once nothing more is about to end", async () => {
+test("stores what has ended together once nothing more is about to end", async () => {
   const { writer, evaluated, ended, state } = await threeEvaluated();
   for (const one of evaluated) {
     writer.store(one);
@@ -77,7 +77,7 @@ it("stores what has ended together once nothing more is about to end", async () 
   assert.equal(new Set((await ended()).map(run => run.finished_at.getTime())).size, 1);
 });
 
-it("fails a run whose results cannot be stored, and stores those beside it", async () => {
+test("fails a run whose results cannot be stored, and stores those beside it", async () => {
   const { writer, evaluated, ended, failed, state } = await threeEvaluated();
   const [first, second, third] = evaluated as [EvaluatedRun, EvaluatedRun, EvaluatedRun];
   const revision = 2 ** 31; // larger than its column

@@ -5,7 +5,7 @@ import { channel } from "node:diagnostics_channel";
 import type { IncomingMessage, Server } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import type { IngestionMinute } from "../../../src/http/ingestion/schemas.ts";
 import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
@@ -62,7 +62,7 @@ async function timedOut(key: string): Promise<string> {
 }
 
 // The log is written up to 2 s after a response, so these tests wait side by side.
-describe("the ingestion log", { concurrency: true }, () => {
+suite("the ingestion log", { concurrency: true }, () => {
   test("accepted requests are logged by key and agent, or by key, agent and service name", async () => {
     const { owner, agent, keyId, send } = await newSender();
     const spans = [canonicalSpan(), canonicalSpan({ span_id: "b" })];

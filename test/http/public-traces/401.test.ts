@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { makeKey as textOfKey } from "../../../src/model/key.ts";
 import { makeKey } from "../../support/app.ts";
@@ -124,7 +124,7 @@ test("the 401 is sent after the body, and the connection serves the next request
 });
 
 // The service waits 2 s for the body, so these tests wait side by side.
-describe("a connection whose body does not come is closed after the refusal", { concurrency: true }, () => {
+suite("a connection whose body does not come is closed after the refusal", { concurrency: true }, () => {
   for (const [path, status] of [
     ["/public/traces", 401],
     ["/public/traces/v1/traces", 404],
@@ -175,7 +175,7 @@ test("a client that asked to close the connection can still send its whole body 
 });
 
 // The service waits 2 s before it disconnects such a client, so these tests wait side by side.
-describe("a client that keeps sending after the 401 is disconnected", { concurrency: true }, () => {
+suite("a client that keeps sending after the 401 is disconnected", { concurrency: true }, () => {
   for (const connection of ["close", "keep-alive"]) {
     test(`connection: ${connection}`, async () => {
       const { outgoing, answered } = begin({ "transfer-encoding": "chunked", connection });

@@ -1,6 +1,6 @@
 // The background loop of backtests with a real database and a scripted editor: leases, cancelling, stopping, errors.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import pino from "pino";
 import type { BacktestPart, BacktestRequest } from "../../../src/editor/backtest.ts";
 import { BacktestLoop } from "../../../src/http/test-cases/backtest-loop.ts";
@@ -82,8 +82,8 @@ const ended = (id: string) =>
     return backtest;
   });
 
-describe("a backtest in the background", () => {
-  it("tries its traces in parts, newest first, and adds up what the judge took", async () => {
+suite("a backtest in the background", () => {
+  test("tries its traces in parts, newest first, and adds up what the judge took", async () => {
     const ids = await store(45);
     const backtest = await ended(await start(ids));
     assert.deepEqual(
@@ -97,14 +97,14 @@ describe("a backtest in the background", () => {
     );
   });
 
-  it("asks again for traces that a part did not reach", async () => {
+  test("asks again for traces that a part did not reach", async () => {
     const ids = await store(3);
     answer = async ({ traceIds }) => passed(traceIds.slice(0, 1));
     assert.equal((await ended(await start(ids))).tried, 3);
     assert.equal(asked.length, 3);
   });
 
-  it("runs once per agent at a time, and again after it was cancelled, whose work is aborted", async () => {
+  test("runs once per agent at a time, and again after it was cancelled, whose work is aborted", async () => {
     answer = hang;
     const ids = await store(2);
     const first = await start(ids);
@@ -118,7 +118,7 @@ describe("a backtest in the background", () => {
     assert.equal((await read(first)).tried, 0);
   });
 
-  it("is interrupted when the service stops, and keeps the results so far", async () => {
+  test("is interrupted when the service stops, and keeps the results so far", async () => {
     const ids = await store(25);
     answer = async (request, signal) =>
       asked.length === 1 ? passed(request.traceIds) : hang(request, signal);
@@ -129,7 +129,7 @@ describe("a backtest in the background", () => {
     assert.deepEqual([state, tried, finishedAt !== null], ["interrupted", 20, true]);
   });
 
-  it("counts as interrupted once its process is gone, and blocks no other", async () => {
+  test("counts as interrupted once its process is gone, and blocks no other", async () => {
     answer = hang;
     const ids = await store(1);
     const first = await start(ids);
@@ -141,7 +141,7 @@ describe("a backtest in the background", () => {
     await loop.stop();
   });
 
-  it("ends with the reason if the editor cannot try its traces, and with none of a bug's words", async () => {
+  test("ends with the reason if the editor cannot try its traces, and with none of a bug's words", async () => {
     const ids = await store(1);
     answer = async () => Promise.reject(new Refusal("UNAVAILABLE", { message: "This took too much time." }));
     const refused = await ended(await start(ids));
@@ -151,7 +151,7 @@ describe("a backtest in the background", () => {
     assert.deepEqual([failed.state, failed.error], ["error", "Internal error; see the service log."]);
   });
 
-  it("forgets a trace that is deleted, and goes on with the others", async () => {
+  test("forgets a trace that is deleted, and goes on with the others", async () => {
     const [gone, ...others] = await store(3);
     answer = async ({ traceIds }) => {
       await deleteTrace(db, gone!);
@@ -163,7 +163,7 @@ describe("a backtest in the background", () => {
     assert.deepEqual(await listUntried(db, id, 10), []);
   });
 
-  it("is kept with the latest ones of its agent only", async () => {
+  test("is kept with the latest ones of its agent only", async () => {
     const ids = await store(1);
     for (let count = 0; count < backtestsKept + 2; count++) await ended(await start(ids));
     const kept = await listBacktests(db, sender.agentId, { before: newest, rowsMax: 100 });

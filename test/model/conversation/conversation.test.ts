@@ -1,6 +1,6 @@
 // Messages of a trace: every format that emitters send, and where input and reply are looked for.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import {
   attributeOf,
   messagesOf,
@@ -27,7 +27,7 @@ const replyOf = (value: unknown) =>
 const toolCall = { type: "tool_call", id: "1", name: "f", arguments: {} };
 const toolResult = { type: "tool_call_response", id: "1", response: "secret" };
 
-describe("the user's input in one span's messages", () => {
+suite("the user's input in one span's messages", () => {
   const cases: [string, unknown, string | null][] = [
     ["the latest user message wins", [...input("one"), ...reply("two"), ...input("three")], "three"],
     ["its text parts are joined without a separator", [message("user", text("a"), text("b"))], "ab"],
@@ -89,7 +89,7 @@ describe("the user's input in one span's messages", () => {
   for (const [name, value, expected] of cases) test(name, () => assert.equal(inputOf(value), expected));
 });
 
-describe("the reply in one span's messages", () => {
+suite("the reply in one span's messages", () => {
   const cases: [string, unknown, string | null][] = [
     [
       "the text parts of the last assistant message, without a separator",
@@ -134,7 +134,7 @@ describe("the reply in one span's messages", () => {
   for (const [name, value, expected] of cases) test(name, () => assert.equal(replyOf(value), expected));
 });
 
-describe("where the reply is looked for", () => {
+suite("where the reply is looked for", () => {
   const ai = { "gen_ai.request.model": "m" };
   const messages = (content: string) => ({ "gen_ai.output.messages": reply(content) });
   const plain = (content: string) => ({ "gen_ai.response.text": content });
@@ -252,7 +252,7 @@ describe("where the reply is looked for", () => {
   });
 });
 
-describe("where the input is looked for", () => {
+suite("where the input is looked for", () => {
   const ai = { "gen_ai.request.model": "m" };
   const messages = (content: string) => ({ "gen_ai.input.messages": input(content) });
   const prompt = (content: unknown) => ({ "gen_ai.prompt": content });
@@ -317,7 +317,7 @@ describe("where the input is looked for", () => {
   });
 });
 
-describe("spanText", () => {
+suite("spanText", () => {
   const span = (attributes: Attributes) => makeSpan("a", { attributes });
   test("prefers gen_ai.response.text to the messages", () => {
     const both = span({ "gen_ai.output.messages": reply("said"), "gen_ai.response.text": "plain" });
@@ -327,7 +327,7 @@ describe("spanText", () => {
   });
 });
 
-describe("attributeOf", () => {
+suite("attributeOf", () => {
   const attributes: Attributes = { zero: 0, no: false, empty: "", none: null };
   Object.defineProperty(attributes, "__proto__", { value: "own", enumerable: true });
   const span = makeSpan("a", { attributes });
@@ -345,7 +345,7 @@ describe("attributeOf", () => {
   });
 });
 
-describe("messagesOf", () => {
+suite("messagesOf", () => {
   test("returns role, text and parts, a plain content string as a part", () => {
     assert.deepEqual(messagesOf([{ role: "user", content: "hi" }, message("assistant", toolCall)]), [
       { role: "user", text: "hi", parts: [text("hi")] },
@@ -358,7 +358,7 @@ describe("messagesOf", () => {
   });
 });
 
-describe("tool calls", () => {
+suite("tool calls", () => {
   const call = (attributes: Attributes) =>
     toolCallsOf([
       makeSpan("t", { parent_span_id: "p", attributes: { "gen_ai.tool.name": "f", ...attributes } }),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { transcribe } from "../../../src/model/conversation/transcript.ts";
 import type { Entry } from "../../../src/model/conversation/transcript-entry.ts";
@@ -79,7 +79,7 @@ function line(entry: Entry): string {
 
 const lines = (spans: Span[]) => transcribe(spans).entries.map(line);
 
-describe("history that calls repeat appears once", () => {
+suite("history that calls repeat appears once", () => {
   const cases: [string, Span[], string[]][] = [
     [
       "each call repeats all that went before",
@@ -177,7 +177,7 @@ describe("history that calls repeat appears once", () => {
   }
 });
 
-describe("messages and spans of one call are one entry", () => {
+suite("messages and spans of one call are one entry", () => {
   const asked = (args: unknown, id?: string) => [say("assistant", call("f", args, id))];
   const cases: [string, Span[], string[]][] = [
     [
@@ -271,7 +271,7 @@ describe("messages and spans of one call are one entry", () => {
   });
 });
 
-describe("every emitter's message format", () => {
+suite("every emitter's message format", () => {
   const cases: [string, unknown, string[]][] = [
     ["content in place of parts", [{ role: "user", content: "hi" }], ["user: hi"]],
     ["content parts", [{ role: "user", content: [{ type: "input_text", text: "hi" }] }], ["user: hi"]],
@@ -359,7 +359,7 @@ describe("every emitter's message format", () => {
   }
 });
 
-describe("other attributes with messages", () => {
+suite("other attributes with messages", () => {
   const event = (name: string, attributes: Attributes) => ({ name, time_unix_nano: null, attributes });
   const cases: [string, Partial<Span>, string[]][] = [
     ["gen_ai.prompt", { attributes: { "gen_ai.prompt": "hi" } }, ["user: hi"]],
@@ -430,7 +430,7 @@ describe("other attributes with messages", () => {
   }
 });
 
-describe("sub-agents", () => {
+suite("sub-agents", () => {
   test("an agent called by another one has its own conversation, with its name", () => {
     const spans = [
       agent("main", [0, 20], "shop", { in: [say("user", "hi")] }),
@@ -460,7 +460,7 @@ describe("sub-agents", () => {
   });
 });
 
-describe("time", () => {
+suite("time", () => {
   test("without times the order of the tree is used", () => {
     const spans = [
       makeSpan("b", { parent_span_id: "root", attributes: { "gen_ai.response.text": "two" } }),

@@ -1,6 +1,6 @@
 // What fits of a conversation into a prompt: instructions first, then the newest, long ones shortened.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import {
   type ConversationItem,
   fitMaterial,
@@ -22,15 +22,15 @@ const total = (material: Material) =>
 
 const { conversation, systemInstructions, conversationItem, conversationItems } = promptBounds;
 
-describe("a conversation", () => {
-  it("that fits is shown as a whole, in its order", () => {
+suite("a conversation", () => {
+  test("that fits is shown as a whole, in its order", () => {
     const items = [item("system", 900), item("user", 700), item("assistant", 800)];
     const material = fit(items);
     assert.deepEqual(material.items, items);
     assert.deepEqual(material.leftOut, {});
   });
 
-  it("that is too long keeps its instructions and its newest items", () => {
+  test("that is too long keeps its instructions and its newest items", () => {
     const turns = Array.from({ length: 40 }, () => [item("user", 500), item("assistant", 500)]).flat();
     const material = fit([item("system", 1_000), ...turns]);
     assert.equal(total(material), conversation);
@@ -42,7 +42,7 @@ describe("a conversation", () => {
     });
   });
 
-  it("has its oldest item shortened to what is left, or left out if that is too little", () => {
+  test("has its oldest item shortened to what is left, or left out if that is too little", () => {
     const big = [1, 2, 3].map(() => item("tool_result", conversationItem));
     const [first] = fit([item("user", 5_000), ...big.slice(1), item("user", 7_000)]).items;
     assert.deepEqual(first!.text, {
@@ -55,7 +55,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("gives the room that is left to the long items, the newest first", () => {
+  test("gives the room that is left to the long items, the newest first", () => {
     const material = fit([item("tool_result", 30_000), item("tool_result", 12_000), item("user", 100)]);
     assert.deepEqual(lengths(material), [
       ["tool_result", 11_900],
@@ -65,7 +65,7 @@ describe("a conversation", () => {
     assert.deepEqual(material.leftOut, { tool_result: { items: 0, characters: 18_100 } });
   });
 
-  it("has its instructions shortened, whoever's they are, so that they leave room", () => {
+  test("has its instructions shortened, whoever's they are, so that they leave room", () => {
     const material = fit([item("system", 30_000), item("system", 500), item("user", 100)]);
     assert.deepEqual(lengths(material), [
       ["system", systemInstructions],
@@ -74,7 +74,7 @@ describe("a conversation", () => {
     assert.deepEqual(material.leftOut, { system: { items: 1, characters: 26_500 } });
   });
 
-  it("has less room beside a long reply", () => {
+  test("has less room beside a long reply", () => {
     const items = [item("tool_result", 50_000)];
     for (const [replyLength, expected] of [
       [0, 24_000],
@@ -87,20 +87,20 @@ describe("a conversation", () => {
     }
   });
 
-  it("is cleaned before it is measured, so that nobody fills it with what is not seen", () => {
+  test("is cleaned before it is measured, so that nobody fills it with what is not seen", () => {
     const hidden = `${"\u200b".repeat(30_000)}Hello${" ".repeat(30_000)}you`;
     const { items } = fit([item("user", 0, { text: hidden })]);
     assert.match(String(items[0]!.text), /^Hello {16}you$/);
   });
 
-  it("has at most so many items, and short names", () => {
+  test("has at most so many items, and short names", () => {
     const calls = Array.from({ length: 1_000 }, () => item("tool_call", 1, { name: "n".repeat(5_000) }));
     const { items } = fit(calls);
     assert.equal(items.length, conversationItems);
     assert.ok(items.every(({ name }) => name!.length === promptBounds.name));
   });
 
-  it("does not count the items that stand for the input and the reply", () => {
+  test("does not count the items that stand for the input and the reply", () => {
     const stand = item("user", 0, { is: "user_input" });
     assert.deepEqual(shownIn(fit([stand, item("assistant", 0, { is: "reply" })])), {});
     assert.deepEqual(fit([stand, ...[1, 2, 3, 4].map(() => item("user", 8_000))]).leftOut, {

@@ -1,7 +1,7 @@
 // Derived values of a trace, rule by rule, on a recorded trace and on arbitrary spans.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { derive } from "../../../src/model/trace/derive.ts";
 import { mergeBatches } from "../../../src/model/trace/merge.ts";
@@ -18,7 +18,7 @@ const child = (id: string, attributes: Attributes = {}, parent = "root", fields:
 const timed = (id: string, start: string | null, end: string | null, parent: string | null = "root") =>
   makeSpan(id, { parent_span_id: parent, start_time_unix_nano: start, end_time_unix_nano: end });
 
-describe("timing", () => {
+suite("timing", () => {
   const big = "18446744073709551615";
   const cases: [string, Span[], string | null, string | null, number | null][] = [
     [
@@ -87,7 +87,7 @@ describe("timing", () => {
   }
 });
 
-describe("tokens", () => {
+suite("tokens", () => {
   const usage = (input?: unknown, output?: unknown, reasoning?: unknown): Attributes => ({
     "gen_ai.usage.input_tokens": input,
     "gen_ai.usage.output_tokens": output,
@@ -225,7 +225,7 @@ describe("tokens", () => {
   }
 });
 
-describe("HTTP status, failure and name", () => {
+suite("HTTP status, failure and name", () => {
   const status = (code: unknown) => ({ "http.response.status_code": code });
   const late = { start_time_unix_nano: "9" };
   const cases: [string, Span[], [string, number] | null][] = [
@@ -293,7 +293,7 @@ describe("HTTP status, failure and name", () => {
   });
 });
 
-describe("notices", () => {
+suite("notices", () => {
   const whole = root(
     { "gen_ai.prompt": "hi", "gen_ai.response.text": "hello", "gen_ai.usage.input_tokens": 1 },
     { start_time_unix_nano: "1", end_time_unix_nano: "2" },
@@ -313,7 +313,7 @@ describe("notices", () => {
   });
 });
 
-describe("attributes of other conventions", () => {
+suite("attributes of other conventions", () => {
   const cases: [string, Attributes, string[], RegExp][] = [
     [
       "OpenInference",
@@ -465,7 +465,7 @@ describe("attributes of other conventions", () => {
   });
 });
 
-describe("a recorded tool loop of the Vercel AI SDK 7", () => {
+suite("a recorded tool loop of the Vercel AI SDK 7", () => {
   const spans = recordedSpans("11-vercel-ai-v7-otel-tool-loop.json");
   const expectSame = (derived: ReturnType<typeof derive>) => {
     assert.equal(derived.userInput?.text, "What is the weather in Paris?");
@@ -506,7 +506,7 @@ describe("a recorded tool loop of the Vercel AI SDK 7", () => {
   });
 });
 
-describe("arbitrary spans", () => {
+suite("arbitrary spans", () => {
   test("never make derive throw or change them, and give values that JSON can represent", () => {
     fc.assert(
       fc.property(fc.array(arbitrarySpan, { maxLength: 14 }), arbitraryPath, (spans, path) => {

@@ -1,6 +1,6 @@
 // Merging batches: spans with the same id, and an OTLP trace that does not depend on how its batches arrived.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { derive } from "../../../src/model/trace/derive.ts";
 import { compareNanos, mergeBatches } from "../../../src/model/trace/merge.ts";
@@ -11,7 +11,7 @@ const idsOf = (spans: Span[]) => spans.map(span => span.span_id);
 const timed = (id: string, start: string | null, end: string | null) =>
   makeSpan(id, { start_time_unix_nano: start, end_time_unix_nano: end });
 
-describe("compareNanos", () => {
+suite("compareNanos", () => {
   const ascending = [
     "",
     "0",
@@ -42,7 +42,7 @@ describe("compareNanos", () => {
   });
 });
 
-describe("mergeBatches", () => {
+suite("mergeBatches", () => {
   test("keeps a canonical trace's spans in the order they were sent", () => {
     const batch = makeBatch([timed("c", "3", "4"), timed("a", "1", "9"), timed("b", null, null)]);
     assert.deepEqual(mergeBatches([batch], "canonical"), { ...batch, path: "canonical" });

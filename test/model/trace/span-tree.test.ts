@@ -1,6 +1,6 @@
 // The span tree: which span is the root, which are orphans, and that cycles are cut.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { buildTree, childrenOf, depthsOf, type SpanTree } from "../../../src/model/trace/span-tree.ts";
 import { makeSpan } from "../make-trace.ts";
@@ -15,7 +15,7 @@ const tree = (...specs: string[]) =>
   );
 const rootOf = (built: SpanTree) => built.spans[built.root]?.span_id;
 
-describe("the root", () => {
+suite("the root", () => {
   const cases: [string, string[], string | undefined][] = [
     ["is the parentless span", ["b<a@1", "a@2"], "a"],
     ["is the parentless span that starts first", ["late@20", "early@3", "none"], "early"],
@@ -37,7 +37,7 @@ describe("the root", () => {
   });
 });
 
-describe("orphans and notices", () => {
+suite("orphans and notices", () => {
   const cases: [string, string[], string[], string[]][] = [
     ["a whole tree has neither", ["a", "b<a", "c<b"], [], []],
     ["a parent that is not in the trace", ["a", "b<gone"], ["b"], ["orphan_spans"]],
@@ -59,7 +59,7 @@ describe("orphans and notices", () => {
   }
 });
 
-describe("children and depths", () => {
+suite("children and depths", () => {
   test("children are in the order of the spans, and depths count from the root", () => {
     const built = tree("c<a", "a", "d<c", "b<a", "e<gone", "f<e");
     assert.deepEqual(childrenOf(built), [[2], [0, 3], undefined, undefined, [5], undefined]);
@@ -74,7 +74,7 @@ describe("children and depths", () => {
   });
 });
 
-describe("size", () => {
+suite("size", () => {
   const chain = (length: number, closed: boolean) =>
     Array.from({ length }, (_, i) =>
       makeSpan(`s${i}`, { parent_span_id: i > 0 ? `s${i - 1}` : closed ? `s${length - 1}` : null }),
@@ -98,7 +98,7 @@ describe("size", () => {
   });
 });
 
-describe("any graph of spans", () => {
+suite("any graph of spans", () => {
   const graph = fc
     .array(fc.option(fc.nat(12)), { maxLength: 12 })
     .map(parents =>

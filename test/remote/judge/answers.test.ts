@@ -1,6 +1,6 @@
 // What is taken for an answer, and what is not.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import { gap } from "../../../src/model/judge/prompt-bounds.ts";
 import { readClasses, readLabels, readVerdicts } from "../../../src/remote/judge/answers.ts";
@@ -16,7 +16,7 @@ const labels = (...entries: unknown[]) =>
 const said = (id: string, label: string, why = "because") => ({ id, why, label });
 const malformed = "judge_answer_malformed";
 
-describe("labels", () => {
+suite("labels", () => {
   const posed = new Map<string, Posed>([
     ["s1", { id: "s1" }],
     ["s2", { id: "s2" }],
@@ -31,20 +31,20 @@ describe("labels", () => {
       : found.detail.code;
   };
 
-  it("are taken by id, whatever their order", () => {
+  test("are taken by id, whatever their order", () => {
     assert.deepEqual(read(labels(said("s2", "no_match"), said("s1", "unsure"))), {
       s1: "unsure",
       s2: "no_match",
     });
   });
 
-  it("of ids that were not asked for are left out", () => {
+  test("of ids that were not asked for are left out", () => {
     assert.deepEqual(read(labels(said("s7", "match"), said("__proto__", "match"), said("s1", "match"))), {
       s1: "match",
     });
   });
 
-  it("said twice alike count once; said twice in contradiction count as missing, a third time or not", () => {
+  test("said twice alike count once; said twice in contradiction count as missing, a third time or not", () => {
     assert.deepEqual(read(labels(said("s1", "match"), said("s1", "match", "again"))), { s1: "match" });
     assert.deepEqual(read(labels(said("s1", "match"), said("s1", "no_match"), said("s1", "match"))), {});
   });
@@ -57,19 +57,19 @@ describe("labels", () => {
     "a number for an id": { ...said("s1", "no_match"), id: 1 },
     null: null,
   })) {
-    it(`with ${what} are missing, and leave the others standing`, () => {
+    test(`with ${what} are missing, and leave the others standing`, () => {
       assert.deepEqual(read(labels(entry, said("s2", "match"))), { s2: "match" });
     });
   }
 
-  it("keep a short, visible reason", () => {
+  test("keep a short, visible reason", () => {
     const found = readAll(labels(said("s1", "match", `a\u202e\n b ${"long ".repeat(200)}`)));
     assert.ok(found.code === "ok");
     const { reason } = found.value.get("s1")!;
     assert.ok(reason.startsWith("a b long") && reason.length <= 300);
   });
 
-  it("are found bare, after thinking aloud, or in the one fence a text ends with", () => {
+  test("are found bare, after thinking aloud, or in the one fence a text ends with", () => {
     const json = labels(said("s1", "match"));
     const fence = `\`\`\`json\n${json}\n\`\`\``;
     for (const text of [
@@ -91,12 +91,12 @@ describe("labels", () => {
     }
   });
 
-  it("never make reading fail, whatever the text", () => {
+  test("never make reading fail, whatever the text", () => {
     fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), text => typeof readAll(text).code === "string"));
   });
 });
 
-describe("the labels of the two scenarios with a known answer", () => {
+suite("the labels of the two scenarios with a known answer", () => {
   const posed = new Map<string, Posed>([
     ["s1", { id: "s1" }],
     ["s2", { id: null, canary: "always" }],
@@ -110,7 +110,7 @@ describe("the labels of the two scenarios with a known answer", () => {
     ["match", undefined, []],
     [undefined, "no_match", []],
   ] as const) {
-    it(`${always ?? "missing"} and ${never ?? "missing"} give ${outcome.length === 0 ? "nothing" : outcome}`, () => {
+    test(`${always ?? "missing"} and ${never ?? "missing"} give ${outcome.length === 0 ? "nothing" : outcome}`, () => {
       const answered = [always && said("s2", always), never && said("s3", never)].filter(Boolean);
       const found = readLabels(given({ labels: [said("s1", "no_match"), ...answered] }), posed, echo);
       assert.deepEqual(found.code === "ok" ? [...found.value.keys()] : found.detail.code, outcome);
@@ -118,7 +118,7 @@ describe("the labels of the two scenarios with a known answer", () => {
   }
 });
 
-describe("an answer that does not repeat the words of the prompt", () => {
+suite("an answer that does not repeat the words of the prompt", () => {
   const read = (answer: object, counted = 0) => {
     const text = JSON.stringify({ classes: [], ...answer });
     const found = readClasses({ text, tokens: { counted, estimated: 4_000 } }, [], echo);
@@ -138,13 +138,13 @@ describe("an answer that does not repeat the words of the prompt", () => {
     ["tamarind", undefined, 100, "judge_echo_wrong"],
     ["tamarind willow", "willow tamarind", 0, "judge_echo_wrong"],
   ] as const) {
-    it(`but ${JSON.stringify([first_word, last_word])}, at ${counted} of 4,000 tokens: ${outcome}`, () =>
+    test(`but ${JSON.stringify([first_word, last_word])}, at ${counted} of 4,000 tokens: ${outcome}`, () =>
       assert.equal(read({ first_word, last_word }, counted), outcome));
   }
 });
 
-describe("classes", () => {
-  it("are read by id; unsure is null", () => {
+suite("classes", () => {
+  test("are read by id; unsure is null", () => {
     const classes = [
       { id: "c1", rests_on: "absence" },
       { id: "c2", rests_on: "unsure" },
@@ -183,7 +183,7 @@ const never = entry("c1", "not_met", "");
 const always = entry("c2", "met", "");
 const canaries = [never, always];
 
-describe("verdicts", () => {
+suite("verdicts", () => {
   const readAll = (posed: Map<string, PosedCriterion>, ...verdicts: unknown[]) =>
     readVerdicts(given({ verdicts }), posed, { echo, sign });
   const read = (posed: Map<string, PosedCriterion>, ...verdicts: unknown[]) => {
@@ -197,20 +197,20 @@ describe("verdicts", () => {
     return found.code === "ok" && found.value.get("asked-1")!.quotation;
   };
 
-  it("are read by id, and given by the ids of who asked, without those with a known answer", () => {
+  test("are read by id, and given by the ids of who asked, without those with a known answer", () => {
     assert.deepEqual(read(posedAs(2), entry("c4", "not_met"), never, entry("c3", "mostly"), always), {
       "asked-1": "mostly",
       "asked-2": "not_met",
     });
   });
 
-  it("may be any of the six words", () => {
+  test("may be any of the six words", () => {
     for (const word of ["met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"]) {
       assert.deepEqual(read(posedAs(1), ...canaries, entry("c3", word)), { "asked-1": word });
     }
   });
 
-  it("keep evidence and reason, short, visible and without the sign of the material", () => {
+  test("keep evidence and reason, short, visible and without the sign of the material", () => {
     const found = readAll(posedAs(1), ...canaries, {
       ...entry("c3", "met", `◆Your ◆parcel\u200b ◆is`),
       reason: `so\n${"x".repeat(999)}`,
@@ -243,17 +243,17 @@ describe("verdicts", () => {
     ["…", "empty"],
     ["\u200b", "empty"],
   ] as const) {
-    it(`quote a passage that is ${expected}: ${JSON.stringify(evidence)}`, () =>
+    test(`quote a passage that is ${expected}: ${JSON.stringify(evidence)}`, () =>
       assert.equal(quotation(evidence), expected));
   }
 
-  it("quote a reply of function words alone as a whole", () => {
+  test("quote a reply of function words alone as a whole", () => {
     assert.equal(quotation("Yes, it is.", { reply: "Yes, it is." }), "found");
     assert.equal(quotation("it is", { reply: "So it is." }), "trivial");
     assert.equal(quotation("So it is", { reply: "So it is." }), "found");
   });
 
-  it("quote whole words in scripts that separate words", () => {
+  test("quote whole words in scripts that separate words", () => {
     for (const [reply, evidence] of [
       ["A refund is impossible.", "possible"],
       ["It costs 15 euros, so 5 notes", "5 euros"],
@@ -298,7 +298,7 @@ describe("verdicts", () => {
     ["since Monday", "elsewhere"],
     ["I look up order A-7", "invented"],
   ] as const) {
-    it(`quote what else the agent said or did, and nobody else: ${JSON.stringify(evidence)} is ${expected}`, () =>
+    test(`quote what else the agent said or did, and nobody else: ${JSON.stringify(evidence)} is ${expected}`, () =>
       assert.equal(quotation(evidence, around), expected));
   }
 
@@ -314,7 +314,7 @@ describe("verdicts", () => {
     ["refunded by Bob", "invented"],
     ["Where is my parcel refunded", "invented"],
   ] as const) {
-    it(`compare with what was shown: ${JSON.stringify(passage)} is ${expected}`, () => {
+    test(`compare with what was shown: ${JSON.stringify(passage)} is ${expected}`, () => {
       const compared = { ...entry("c3", "met"), compared_with: passage };
       const found = readAll(posedAs(1, around), ...canaries, compared);
       assert.equal(found.code === "ok" && found.value.get("asked-1")!.comparison, expected);
@@ -334,7 +334,7 @@ describe("verdicts", () => {
     ["m99999", null],
     ["__proto__", null],
   ] as const) {
-    it(`say where they copied from, by an id that may be wrong: ${JSON.stringify(id)}`, () => {
+    test(`say where they copied from, by an id that may be wrong: ${JSON.stringify(id)}`, () => {
       const hinted = { ...entry("c3", "met"), evidence_in: id, compared_in: id };
       const found = readAll(posedAs(1), ...canaries, hinted);
       assert.ok(found.code === "ok");
@@ -343,13 +343,13 @@ describe("verdicts", () => {
     });
   }
 
-  it("quote no words from both sides of what was left out of a long reply", () => {
+  test("quote no words from both sides of what was left out of a long reply", () => {
     const cut = { reply: `Your parcel is${gap}in Paris` };
     assert.equal(quotation("parcel is in Paris", cut), "invented");
     assert.equal(quotation("parcel is … in Paris", cut), "found");
   });
 
-  it("quote their own reply, not that of another question", () => {
+  test("quote their own reply, not that of another question", () => {
     const posed = new Map([
       ...posedAs(1),
       ["c4", { id: "asked-2", reply: "Hello", own: [], others: [] }] as [string, PosedCriterion],
@@ -361,7 +361,7 @@ describe("verdicts", () => {
     ]);
   });
 
-  it("are none if one with a known answer is missing or contradicts itself", () => {
+  test("are none if one with a known answer is missing or contradicts itself", () => {
     assert.deepEqual(read(posedAs(1), always, entry("c3", "met")), {});
     assert.deepEqual(read(posedAs(1), never, entry("c3", "met")), {});
     assert.deepEqual(read(posedAs(1), { ...never, reason: 1 }, always, entry("c3", "met")), {});
@@ -373,7 +373,7 @@ describe("verdicts", () => {
     ["c2", "every", ["partly", "not_met", "not_applicable"]],
   ] as const) {
     for (const word of words) {
-      it(`make the answer unusable if the criterion that ${kind} reply meets is ${word}, even once of twice`, () => {
+      test(`make the answer unusable if the criterion that ${kind} reply meets is ${word}, even once of twice`, () => {
         const failed = "judge_integrity_failed";
         const others = canaries.filter(canary => canary.id !== id);
         assert.equal(read(posedAs(1), ...others, entry(id, word), entry("c3", "met")), failed);
@@ -382,7 +382,7 @@ describe("verdicts", () => {
     }
   }
 
-  it("given twice alike count once; contradicted, malformed and of other ids they are missing", () => {
+  test("given twice alike count once; contradicted, malformed and of other ids they are missing", () => {
     const posed = posedAs(2);
     const again = { ...entry("c3", "met"), reason: "Again." };
     assert.deepEqual(read(posed, ...canaries, entry("c3", "met"), again), { "asked-1": "met" });
@@ -400,7 +400,7 @@ describe("verdicts", () => {
     }
   });
 
-  it("in any other form are no answer", () => {
+  test("in any other form are no answer", () => {
     for (const text of [
       "",
       "It is met, I would say.",
@@ -414,7 +414,7 @@ describe("verdicts", () => {
     }
   });
 
-  it("never make reading fail, whatever the text", () => {
+  test("never make reading fail, whatever the text", () => {
     const word = fc.oneof(
       fc.constantFrom("met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"),
       fc.anything(),

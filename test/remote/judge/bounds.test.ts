@@ -1,6 +1,6 @@
 // How hard a judge is asked: never by more at a time than it takes, nor for more than it gives, nor while it is down.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import type { JudgeConnection, RouteAsk } from "../../../src/model/judge/call.ts";
 import { reasonText } from "../../../src/model/run/reason-text.ts";
 import { judgeLimits } from "../../../src/remote/judge/bounds.ts";
@@ -63,8 +63,8 @@ function gated() {
   return { script, open: gate.resolve, most: () => most };
 }
 
-describe("the calls of a process", () => {
-  it("are never more at a time than configured; the others wait, are counted, and are made in the end", async () => {
+suite("the calls of a process", () => {
+  test("are never more at a time than configured; the others wait, are counted, and are made in the end", async () => {
     const gate = gated();
     const { ask, client } = open(gate.script, { concurrency: 3 });
     const asked = Array.from({ length: 10 }, () => ask());
@@ -76,7 +76,7 @@ describe("the calls of a process", () => {
     assert.deepEqual([gate.most(), server.requests.length, client.queued], [3, 10, 0]);
   });
 
-  it("are none more where a question comes after another was let in", async () => {
+  test("are none more where a question comes after another was let in", async () => {
     const gates = [1, 2, 3].map(() => Promise.withResolvers<void>());
     const script: Script = async (request, index) => {
       await gates[index]!.promise;
@@ -92,7 +92,7 @@ describe("the calls of a process", () => {
     assert.ok((await Promise.all(asked)).every(({ code }) => code === "ok"));
   });
 
-  it("do not hold up a question that is withdrawn while it waits for its turn", async () => {
+  test("do not hold up a question that is withdrawn while it waits for its turn", async () => {
     const gate = gated();
     const { ask, client } = open(gate.script, { concurrency: 1 });
     const first = ask();
@@ -110,8 +110,8 @@ describe("the calls of a process", () => {
   });
 });
 
-describe("a permit", () => {
-  it("and its tokens are given back by a turn that ends without a call", async () => {
+suite("a permit", () => {
+  test("and its tokens are given back by a turn that ends without a call", async () => {
     const { ask, enter } = open(obliging(), { concurrency: 1, tokensPerMinute: 1_000 });
     for (const _ of [1, 2, 3]) {
       const turn = await enter();
@@ -123,7 +123,7 @@ describe("a permit", () => {
   });
 });
 
-describe("the tokens of a minute", () => {
+suite("the tokens of a minute", () => {
   /** Answers without usage if `tokens` is left out. */
   const taking =
     (tokens?: number): Script =>
@@ -140,7 +140,7 @@ describe("the tokens of a minute", () => {
       })(response, asked);
     };
 
-  it("are counted as the server counts them, and waited for where that is short", async () => {
+  test("are counted as the server counts them, and waited for where that is short", async () => {
     const { ask, waits } = open(taking(3_000), { tokensPerMinute: 6_000 });
     await ask();
     await ask();
@@ -152,7 +152,7 @@ describe("the tokens of a minute", () => {
     assert.equal(server.requests.length, 3);
   });
 
-  it("that would be waited for too long are asked for later, without a call", async () => {
+  test("that would be waited for too long are asked for later, without a call", async () => {
     const { ask, waits, pass, clock } = open(taking(12_000), { tokensPerMinute: 6_000 });
     await ask();
     const reply = await ask();
@@ -165,7 +165,7 @@ describe("the tokens of a minute", () => {
     assert.equal((await ask()).code, "ok");
   });
 
-  it("let even a question through that takes more than a minute has, once all of them are there", async () => {
+  test("let even a question through that takes more than a minute has, once all of them are there", async () => {
     const { client, waits } = open(obliging(), { tokensPerMinute: 1_000 });
     const long = { ...question, userInput: "Where is it? ".repeat(600) };
     assert.equal((await client.route(long)).code, "ok");
@@ -173,7 +173,7 @@ describe("the tokens of a minute", () => {
     assert.equal((await client.route(long)).code, "later");
   });
 
-  it("of calls that failed are given back", async () => {
+  test("of calls that failed are given back", async () => {
     let down = true;
     const { ask, waits } = open((request, index) => (down ? refusal(500) : obliging()(request, index)), {
       tokensPerMinute: 1_000,
@@ -185,7 +185,7 @@ describe("the tokens of a minute", () => {
     assert.deepEqual(waits, []);
   });
 
-  it("are not taken by a question that is withdrawn while it waits for them", async () => {
+  test("are not taken by a question that is withdrawn while it waits for them", async () => {
     const { ask, clock } = open(taking(6_000), { tokensPerMinute: 6_000 });
     await ask();
     const asker = new AbortController();
@@ -199,7 +199,7 @@ describe("the tokens of a minute", () => {
     assert.equal((await ask()).code, "ok");
   });
 
-  it("are estimated where the server does not say", async () => {
+  test("are estimated where the server does not say", async () => {
     const { ask, waits } = open(taking(), { tokensPerMinute: 1_300 });
     const { call } = await ask();
     assert.ok(call!.tokensEstimated && call!.inputTokens > 0 && call!.outputTokens > 0);
@@ -208,14 +208,14 @@ describe("the tokens of a minute", () => {
   });
 });
 
-describe("after a row of failures", () => {
+suite("after a row of failures", () => {
   const failing = async (reply: Reply = refusal(503)) => {
     const opened = open(() => reply);
     for (let asked = 0; asked < judgeLimits.failuresMax; asked += 1) await opened.ask();
     return opened;
   };
 
-  it("the judge is left alone for a while, and every question told so at once, and until when", async () => {
+  test("the judge is left alone for a while, and every question told so at once, and until when", async () => {
     const { ask, pass, clock } = await failing();
     pass(4_000);
     const reply = await ask();
@@ -226,7 +226,7 @@ describe("after a row of failures", () => {
     assert.equal(server.requests.length, judgeLimits.failuresMax);
   });
 
-  it("those that waited for their turn are told so, too", async () => {
+  test("those that waited for their turn are told so, too", async () => {
     const gate = Promise.withResolvers<Reply>();
     const { ask } = open(() => gate.promise, { concurrency: judgeLimits.failuresMax });
     const asked = Array.from({ length: 3 * judgeLimits.failuresMax }, () => ask());
@@ -237,7 +237,7 @@ describe("after a row of failures", () => {
     assert.ok(server.requests.length < 2 * judgeLimits.failuresMax);
   });
 
-  it("those that were under way and fail with them are no further failure: the rest is as short", async () => {
+  test("those that were under way and fail with them are no further failure: the rest is as short", async () => {
     const gate = Promise.withResolvers<Reply>();
     const concurrency = judgeLimits.failuresMax + 3;
     const { ask, clock } = open(() => gate.promise, { concurrency });
@@ -249,7 +249,7 @@ describe("after a row of failures", () => {
     assert.equal(reply.code === "later" && reply.retryAt! - clock.now(), judgeLimits.suspendedMs);
   });
 
-  it("one question alone is put once the rest is over; the others wait for what comes of it", async () => {
+  test("one question alone is put once the rest is over; the others wait for what comes of it", async () => {
     const { ask, pass } = await failing();
     pass(judgeLimits.suspendedMs);
     const gate = gated();
@@ -263,7 +263,7 @@ describe("after a row of failures", () => {
     assert.equal((await ask()).code, "ok");
   });
 
-  it("what one call was asked to wait is waited for, whatever another under way hears later", async () => {
+  test("what one call was asked to wait is waited for, whatever another under way hears later", async () => {
     const gate = Promise.withResolvers<Reply>();
     const { ask, clock } = open((_, index) => (index === 0 ? gate.promise : refusal(503)), {
       concurrency: 2,
@@ -279,7 +279,7 @@ describe("after a row of failures", () => {
     assert.deepEqual([waitMs, server.requests.length], [600_000, 2]);
   });
 
-  it("what one thread was asked to wait is waited for by all of the process, also by calls that waited for a permit", async () => {
+  test("what one thread was asked to wait is waited for by all of the process, also by calls that waited for a permit", async () => {
     const gate = Promise.withResolvers<Reply>();
     server.script = () => gate.promise;
     const { clock, pass } = standingClock();
@@ -308,7 +308,7 @@ describe("after a row of failures", () => {
     assert.equal((await two!.route(question)).code, "ok");
   });
 
-  it("another failure doubles the rest, up to a bound", async () => {
+  test("another failure doubles the rest, up to a bound", async () => {
     const { ask, pass, clock } = await failing();
     let restMs = judgeLimits.suspendedMs;
     for (let round = 0; round < 6; round += 1) {
@@ -323,7 +323,7 @@ describe("after a row of failures", () => {
     assert.equal(restMs, judgeLimits.suspendedMaxMs);
   });
 
-  it("an answer makes all well again", async () => {
+  test("an answer makes all well again", async () => {
     const { ask, pass } = await failing();
     pass(judgeLimits.suspendedMs);
     server.script = obliging();
@@ -334,13 +334,13 @@ describe("after a row of failures", () => {
     assert.equal(server.requests.length, 3);
   });
 
-  it("an answer of no use is an answer: the judge is there", async () => {
+  test("an answer of no use is an answer: the judge is there", async () => {
     const { ask } = open((_, index) => (index % 3 === 2 ? completion("Sorry?") : refusal(503)));
     for (let asked = 0; asked < 12; asked += 1) await ask();
     assert.equal(server.requests.length, 12);
   });
 
-  it("questions that were withdrawn do not count, nor does a probe that was leave the others waiting", async () => {
+  test("questions that were withdrawn do not count, nor does a probe that was leave the others waiting", async () => {
     const { ask, pass } = await failing();
     pass(judgeLimits.suspendedMs);
     server.script = () => silence;

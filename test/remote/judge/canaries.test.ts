@@ -1,6 +1,6 @@
 // The questions with a known answer: unguessable, varied, and never true or false by chance.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import {
   canaryKindOf,
   criterionCanaries,
@@ -12,10 +12,10 @@ for (const [name, canaries] of [
   ["criteria", criterionCanaries],
   ["scenarios", scenarioCanaries],
 ] as const) {
-  describe(`${name} with a known answer`, () => {
+  suite(`${name} with a known answer`, () => {
     const drawn = Array.from({ length: 2_000 }, (_, at) => canaries(["A reply."], drawFrom(`seed ${at}`)));
 
-    it("are one of each kind, and told by their wording", () => {
+    test("are one of each kind, and told by their wording", () => {
       for (const pair of drawn) {
         assert.deepEqual(
           pair.map(({ kind }) => kind),
@@ -25,14 +25,14 @@ for (const [name, canaries] of [
       }
     });
 
-    it("have many wordings, and a code that is hardly ever the same", () => {
+    test("have many wordings, and a code that is hardly ever the same", () => {
       const texts = drawn.flat().map(({ text }) => text);
       const wordings = new Set(texts.map(text => text.replace(/[A-Z]{2}-\d{4}/, "#")));
       assert.ok(wordings.size >= 150, `${wordings.size} wordings`);
       assert.ok(new Set(texts.map(text => text.match(/[A-Z]{2}-\d{4}/)![0])).size > 3_900);
     });
 
-    it("have no code that the text contains, in any case", () => {
+    test("have no code that the text contains, in any case", () => {
       const codes = drawn.flat().map(({ text }) => text.match(/[A-Z]{2}-\d{4}/)![0]);
       const hostile = codes.join(" ").toLowerCase();
       for (let at = 0; at < 100; at++) {
@@ -42,18 +42,18 @@ for (const [name, canaries] of [
       }
     });
 
-    it("are the same for the same seed", () => {
+    test("are the same for the same seed", () => {
       assert.deepEqual(canaries(["A reply."], drawFrom("seed 7")), drawn[7]);
     });
   });
 }
 
-describe("other criteria and scenarios", () => {
+suite("other criteria and scenarios", () => {
   for (const text of [
     "Says where the parcel is.",
     "The reply mentions ticket 12.",
     "The user writes about an order.",
   ]) {
-    it(`are not taken for one: ${text}`, () => assert.equal(canaryKindOf(text), undefined));
+    test(`are not taken for one: ${text}`, () => assert.equal(canaryKindOf(text), undefined));
   }
 });

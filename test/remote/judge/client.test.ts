@@ -1,6 +1,6 @@
 // Questions and their answers over a client, against a real server that speaks as each provider does.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import {
   type JudgeConnection,
   type JudgeMode,
@@ -70,9 +70,9 @@ const models = {
 
 for (const provider of judgeProviders) {
   const model = models[provider];
-  describe(`over a client to ${provider}`, () => {
+  suite(`over a client to ${provider}`, () => {
     for (const mode of modes[provider]!) {
-      it(`scenarios are labelled and replies judged, asked for by ${mode}`, async () => {
+      test(`scenarios are labelled and replies judged, asked for by ${mode}`, async () => {
         const { client } = open({ provider, model }, mode);
         server.script = obliging({ label: scenario => (scenario === "A refund." ? "no_match" : "match") });
         const routed = await client.route(routing);
@@ -103,7 +103,7 @@ for (const provider of judgeProviders) {
       });
     }
 
-    it("a call bears the connection's key and no other, no temperature, and is not kept at the provider", async () => {
+    test("a call bears the connection's key and no other, no temperature, and is not kept at the provider", async () => {
       const names = ["OPENAI", "ANTHROPIC", "GOOGLE_GENERATIVE_AI"];
       for (const name of names) {
         process.env[`${name}_API_KEY`] = "the-operators-own";
@@ -131,7 +131,7 @@ for (const provider of judgeProviders) {
       }
     });
 
-    it("a call is told with its prompt, answer, tokens and mode", async () => {
+    test("a call is told with its prompt, answer, tokens and mode", async () => {
       const { client } = open({ provider, model });
       const { call } = await client.judge(semantic);
       const { instructions, material } = server.requests[0]!;
@@ -157,7 +157,7 @@ for (const provider of judgeProviders) {
       );
     });
 
-    it("a schema binds every field, in the order of evidence before verdict, without a score or a pass", async () => {
+    test("a schema binds every field, in the order of evidence before verdict, without a score or a pass", async () => {
       const { client } = open({ provider, model });
       await client.judge(semantic);
       type Item = { properties: object; required: string[]; additionalProperties: boolean };
@@ -180,7 +180,7 @@ for (const provider of judgeProviders) {
       assert.notEqual(body.response_format?.json_schema.strict, false);
     });
 
-    it("goes to its base path of a bare origin, and to the base of a full endpoint", async () => {
+    test("goes to its base path of a bare origin, and to the base of a full endpoint", async () => {
       const base = server.connection({ provider }).url!;
       const { origin } = new URL(base);
       const endpoint = { anthropic: "/messages", google: `/models/${model}:generateContent` }[
@@ -193,8 +193,8 @@ for (const provider of judgeProviders) {
   });
 }
 
-describe("a question of many parts", () => {
-  it("is one call for all scenarios, and one for all criteria of all replies", async () => {
+suite("a question of many parts", () => {
+  test("is one call for all scenarios, and one for all criteria of all replies", async () => {
     const { client } = open();
     await client.route(routing);
     await client.judge(semantic);
@@ -220,7 +220,7 @@ describe("a question of many parts", () => {
     assert.equal(asked.length, semantic.criteria.length);
   });
 
-  it("carries what the author wrote as instructions, and what the trace brought as material alone", async () => {
+  test("carries what the author wrote as instructions, and what the trace brought as material alone", async () => {
     const { client } = open();
     await client.judge(semantic);
     const { instructions, material } = server.requests[0]!;
@@ -237,13 +237,13 @@ describe("a question of many parts", () => {
     assert.ok(!/Lyon and arrives|Where is my/.test(instructions));
   });
 
-  it("can be asked of a trace without user input", async () => {
+  test("can be asked of a trace without user input", async () => {
     const { client } = open();
     assert.equal((await client.judge({ ...semantic, userInput: null })).code, "ok");
     assert.equal(materialOf(server.requests[0]!).userInput, null);
   });
 
-  it("has a new mark every time", async () => {
+  test("has a new mark every time", async () => {
     const { client } = open();
     await Promise.all(Array.from({ length: 8 }, () => client.judge(semantic)));
     const marks = server.requests.map(({ material }) => material.split("\n")[0]);
@@ -252,7 +252,7 @@ describe("a question of many parts", () => {
   });
 });
 
-it("ids of a prompt name neither tests nor what the asker calls them", async () => {
+test("ids of a prompt name neither tests nor what the asker calls them", async () => {
   const { client } = open();
   const criteria = semantic.criteria.map((one, at) => ({ ...one, id: `test-${at}-secret` }));
   await client.judge({ ...semantic, criteria });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { type AddressInfo, createServer as createPlainServer } from "node:net";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import { reasonText } from "../../../src/model/run/reason-text.ts";
 import { callAgent } from "../../../src/remote/agent/call.ts";
 import { judgeFetch } from "../../../src/remote/judge/call.ts";
@@ -66,11 +66,11 @@ for (const [what, url, expected] of [
   ["a closed port", gone.url, "could not be reached: the connection was refused."],
   ["a reset", server.url, "closed the connection without an answer (does its port need https://?)."],
 ] as const) {
-  describe(`${what} is named`, () => {
+  suite(`${what} is named`, () => {
     for (const typed of [true, false]) {
       // Names resolve differently there.
       if (!typed && url.includes("example.com")) continue;
-      it(typed ? "for a project's judge" : "for the environment's judge", async () => {
+      test(typed ? "for a project's judge" : "for the environment's judge", async () => {
         server.script = () => reset;
         const fetch = typed ? { fetch: judgeFetch(outbound, 30_000) } : {};
         const reply = await openClient(server.connection({ url }), fetch).route(question);
@@ -80,7 +80,7 @@ for (const [what, url, expected] of [
       });
     }
 
-    it("for an agent", async () => {
+    test("for an agent", async () => {
       server.script = () => reset;
       const common = { headers: [], waitMs: 0, concurrency: 1, method: "POST" as const };
       const { error } = await callAgent(

@@ -1,6 +1,6 @@
 // What a failed response of a judge means: the errors of real servers and gateways, word for word.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import type { JudgeConnection } from "../../../src/model/judge/call.ts";
 import { reasonText } from "../../../src/model/run/reason-text.ts";
 import { openTestClient, serveJudge } from "../../support/judge-clients.ts";
@@ -293,9 +293,9 @@ const cases: Record<string, [what: string, reply: Reply, connection?: Partial<Ju
 };
 
 for (const [outcome, servers] of Object.entries(cases)) {
-  describe(`a failure that is ${outcome}`, () => {
+  suite(`a failure that is ${outcome}`, () => {
     for (const [who, reply, connection] of servers) {
-      it(`is known as ${who} words it, and asked once`, async () => {
+      test(`is known as ${who} words it, and asked once`, async () => {
         const [code, reason, sentence] = await failureOf(() => reply, connection);
         assert.equal(`${code} ${reason}`, outcome);
         assert.match(sentence, /^[A-Z][^\n]+\.$/);
@@ -305,8 +305,8 @@ for (const [outcome, servers] of Object.entries(cases)) {
   });
 }
 
-describe("a failed response", () => {
-  it("that repeats the prompt is not judged by what a trace has in it", async () => {
+suite("a failed response", () => {
+  test("that repeats the prompt is not judged by what a trace has in it", async () => {
     const [code] = await failureOf(({ instructions, material }) =>
       openAi(
         400,
@@ -316,12 +316,12 @@ describe("a failed response", () => {
     assert.equal(code, "unusable");
   });
 
-  it("is read whatever its code is", async () => {
+  test("is read whatever its code is", async () => {
     const [code, detail] = await failureOf(() => openAi(503, "Overloaded", { code: { toString: 1 } }));
     assert.deepEqual([code, detail], ["later", "judge_http_error"]);
   });
 
-  it("names the wait that its provider asked of the gateway", async () => {
+  test("names the wait that its provider asked of the gateway", async () => {
     server.script = () =>
       json(429, { error: { message: "Slow down", code: "429" } }, { "llm_provider-retry-after": "7" });
     const { client } = openTestClient(server);
@@ -332,7 +332,7 @@ describe("a failed response", () => {
   });
 });
 
-describe("a model that takes no system role", () => {
+suite("a model that takes no system role", () => {
   const noSystem =
     (reply: Reply): Script =>
     (request, index) => {
@@ -360,7 +360,7 @@ describe("a model that takes no system role", () => {
       { provider: "google" },
     ],
   ] as [string, Reply, Partial<JudgeConnection>][]) {
-    it(`is asked without one, in the same mode: ${who}`, async () => {
+    test(`is asked without one, in the same mode: ${who}`, async () => {
       server.script = noSystem(reply);
       const { client } = openTestClient(server, connection);
       const answer = await client.route(routing);
@@ -374,7 +374,7 @@ describe("a model that takes no system role", () => {
     });
   }
 
-  it("is asked without one from then on", async () => {
+  test("is asked without one from then on", async () => {
     server.script = noSystem(openAi(400, "System role not supported"));
     const { client } = openTestClient(server);
     await client.route(routing);
@@ -382,7 +382,7 @@ describe("a model that takes no system role", () => {
     assert.equal(server.requests.length, 3);
   });
 
-  it("is told so where that changes nothing", async () => {
+  test("is told so where that changes nothing", async () => {
     const [code, reason] = await failureOf(() =>
       openAi(400, "Conversation roles must alternate user/assistant"),
     );

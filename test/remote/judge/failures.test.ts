@@ -1,6 +1,6 @@
 // Every way a judge can fail: each is a value that says what may be done about it, and none passes for an answer.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import type { JudgeConnection, JudgeMode, SemanticAsk } from "../../../src/model/judge/call.ts";
 import { reasonText } from "../../../src/model/run/reason-text.ts";
 import { answerBytesMax } from "../../../src/remote/judge/call.ts";
@@ -58,7 +58,7 @@ const altered =
   (change: (verdicts: ScriptedVerdict[]) => unknown): Script =>
   request =>
     completion(change(verdictsOf(request)));
-describe("an answer of no use", () => {
+suite("an answer of no use", () => {
   const cases: Record<string, Script> = {
     "HTML with 200": () => raw(200, "text/html", "<html><body>Sign in</body></html>"),
     "an empty body": () => raw(200, "application/json", ""),
@@ -84,7 +84,7 @@ describe("an answer of no use", () => {
     "an input its moderation flags": () => refusal(403, { message: "Your input was flagged by moderation." }),
   };
   for (const [name, script] of Object.entries(cases)) {
-    it(`is unusable, and asked for once: ${name}`, async () => {
+    test(`is unusable, and asked for once: ${name}`, async () => {
       const { client, waits } = open(script);
       const reply = failed(await client.judge(question));
       assert.equal(reply.code, "unusable");
@@ -93,7 +93,7 @@ describe("an answer of no use", () => {
     });
   }
 
-  it("is counted with what it took and what it said, as far as it did", async () => {
+  test("is counted with what it took and what it said, as far as it did", async () => {
     const { client } = open(() => completion('{"verdicts":[{"id', "length"));
     const { call } = await client.judge(question);
     assert.deepEqual(
@@ -103,7 +103,7 @@ describe("an answer of no use", () => {
   });
 
   for (const provider of ["openai", "anthropic", "google"] as const) {
-    it(`is one in the words of ${provider}: a refusal, one cut short, one withheld`, async () => {
+    test(`is one in the words of ${provider}: a refusal, one cut short, one withheld`, async () => {
       const replies = [declined, completion("{}", "length"), completion("{}", "content_filter")];
       for (const reply of replies) {
         const { client } = open(() => reply, { provider });
@@ -116,7 +116,7 @@ describe("an answer of no use", () => {
   }
 });
 
-describe("a judge that is down", () => {
+suite("a judge that is down", () => {
   const cases: Record<string, [reply: Reply, reason: string]> = {
     "500": [refusal(500), "The judge answered with status 500."],
     "503": [raw(503, "text/plain", "upstream unavailable"), "The judge answered with status 503."],
@@ -131,7 +131,7 @@ describe("a judge that is down", () => {
     ],
   };
   for (const [name, [reply, reason]] of Object.entries(cases)) {
-    it(`may be asked later, and is asked once: ${name}`, async () => {
+    test(`may be asked later, and is asked once: ${name}`, async () => {
       for (const provider of ["openai_compatible", "openai", "anthropic", "google"] as const) {
         server.requests.length = 0;
         const { client, waits } = open(() => reply, { provider });
@@ -145,7 +145,7 @@ describe("a judge that is down", () => {
     });
   }
 
-  it("may be asked later when nothing listens", async () => {
+  test("may be asked later when nothing listens", async () => {
     const gone = await startJudgeServer();
     await gone.close();
     const { client } = open(obliging(), { url: gone.url });
@@ -156,7 +156,7 @@ describe("a judge that is down", () => {
   });
 });
 
-describe("the time a server asks to wait", () => {
+suite("the time a server asks to wait", () => {
   const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toUTCString();
   const ahead = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 5, 0, seconds)).toUTCString();
   const behind = (seconds: number) => new Date(Date.UTC(2025, 11, 31, 5, 0, seconds)).toUTCString();
@@ -175,7 +175,7 @@ describe("the time a server asks to wait", () => {
     ["in a negative number, which is no year", { "retry-after": "-40" }, undefined],
     ["in no number that is one", { "retry-after": "", "retry-after-ms": "NaN" }, undefined],
   ] as const) {
-    it(`is told in full: ${what}`, async () => {
+    test(`is told in full: ${what}`, async () => {
       for (const status of [429, 503]) {
         const { client, clock } = open(() => refusal(status, {}, headers));
         const reply = failed(await client.judge(question));
@@ -184,7 +184,7 @@ describe("the time a server asks to wait", () => {
     });
   }
 
-  it("is read where Google says it", async () => {
+  test("is read where Google says it", async () => {
     const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "21.5s" }];
     const error = { code: 429, message: "No.", status: "RESOURCE_EXHAUSTED", details };
     const { client, clock } = open(() => json(429, { error }), { provider: "google" });
@@ -192,7 +192,7 @@ describe("the time a server asks to wait", () => {
     assert.deepEqual([reply.code, reply.retryAt], ["later", clock.now() + 21_500]);
   });
 
-  it("holds for every question, without a call, and for no longer", async () => {
+  test("holds for every question, without a call, and for no longer", async () => {
     const { client, pass, clock } = open(() => refusal(429, {}, { "retry-after": "60" }));
     await client.judge(question);
     pass(20_000);
@@ -205,10 +205,10 @@ describe("the time a server asks to wait", () => {
   });
 });
 
-describe("a judge that refuses us", () => {
+suite("a judge that refuses us", () => {
   for (const provider of ["openai_compatible", "openai", "anthropic", "google"] as const) {
     for (const status of [401, 403]) {
-      it(`is told as such, without the key: ${status} of ${provider}`, async () => {
+      test(`is told as such, without the key: ${status} of ${provider}`, async () => {
         const { client } = open(() => refusal(status, { message: "Incorrect API key provided: key-1" }), {
           provider,
         });
@@ -222,7 +222,7 @@ describe("a judge that refuses us", () => {
     }
   }
 
-  it("is known by Google's own word for a wrong key, but not by that word elsewhere", async () => {
+  test("is known by Google's own word for a wrong key, but not by that word elsewhere", async () => {
     const details = [{ reason: "API_KEY_INVALID", domain: "googleapis.com" }];
     const error = { code: 400, message: "API key not valid.", status: "INVALID_ARGUMENT" };
     const google = open(() => json(400, { error: { ...error, details } }), { provider: "google" });
@@ -233,7 +233,7 @@ describe("a judge that refuses us", () => {
     assert.equal(failed(await echoing.client.judge(question)).code, "unusable");
   });
 
-  it("is not asked by those that waited for their turn meanwhile, but by those that come after", async () => {
+  test("is not asked by those that waited for their turn meanwhile, but by those that come after", async () => {
     const gate = Promise.withResolvers<Reply>();
     const { client } = open(() => gate.promise, { concurrency: 1 });
     const asked = Array.from({ length: 5 }, () => client.judge(question));
@@ -254,7 +254,7 @@ describe("a judge that refuses us", () => {
       "anthropic",
     ],
   ] as const) {
-    it(`for want of money is asked again, but seldom: ${what}`, async () => {
+    test(`for want of money is asked again, but seldom: ${what}`, async () => {
       const { client, clock, pass } = open(() => reply, { provider });
       const answer = failed(await client.judge(question));
       assert.deepEqual(
@@ -269,7 +269,7 @@ describe("a judge that refuses us", () => {
     });
   }
 
-  it("is not followed elsewhere: a redirect gets neither prompt nor key", async t => {
+  test("is not followed elsewhere: a redirect gets neither prompt nor key", async t => {
     const elsewhere = await startJudgeServer();
     t.after(() => elsewhere.close());
     const { client } = open(() =>
@@ -283,7 +283,7 @@ describe("a judge that refuses us", () => {
     assert.equal(elsewhere.requests.length, 0);
   });
 
-  it("at an address that may not be called is told so, in the words of who keeps watch", async () => {
+  test("at an address that may not be called is told so, in the words of who keeps watch", async () => {
     const refused = Object.assign(new Error("10.0.0.7 is a private address."), { name: "OutboundRefused" });
     const client = openClient(server.connection(), {
       fetch: () => Promise.reject(refused),
@@ -296,7 +296,7 @@ describe("a judge that refuses us", () => {
     assert.equal(server.requests.length, 0);
   });
 
-  it("because its key could not even be sent is told so, without the key", async () => {
+  test("because its key could not even be sent is told so, without the key", async () => {
     const { client } = open(obliging(), { apiKey: "key-1\nwith a break" });
     const reply = failed(await client.judge(question));
     assert.equal(reply.code, "unusable");
@@ -304,8 +304,8 @@ describe("a judge that refuses us", () => {
   });
 });
 
-describe("a judge that keeps silent", () => {
-  it("is given up on at the timeout of the call", async () => {
+suite("a judge that keeps silent", () => {
+  test("is given up on at the timeout of the call", async () => {
     const { client, expire, timeouts } = open(() => silence);
     const asked = client.judge(question);
     await server.arrived(1);
@@ -321,7 +321,7 @@ describe("a judge that keeps silent", () => {
     );
   });
 
-  it("in the middle of its answer is given up on, too", async () => {
+  test("in the middle of its answer is given up on, too", async () => {
     const { client, expire } = open(() => response => {
       response.writeHead(200, { "content-type": "application/json" });
       response.write('{"id":');
@@ -332,7 +332,7 @@ describe("a judge that keeps silent", () => {
     assert.equal(failed(await asked).reason, "The judge did not answer in time.");
   });
 
-  it("is left at once when the question is withdrawn", async () => {
+  test("is left at once when the question is withdrawn", async () => {
     const { client } = open(() => silence);
     const asker = new AbortController();
     const asked = client.judge(question, asker.signal);
@@ -343,7 +343,7 @@ describe("a judge that keeps silent", () => {
     assert.equal(server.requests.length, 1);
   });
 
-  it("is not asked at all by a question already withdrawn", async () => {
+  test("is not asked at all by a question already withdrawn", async () => {
     const { client } = open(() => silence);
     const reply = failed(await client.route(routing, AbortSignal.abort()));
     assert.deepEqual([reply.code, reply.call], ["aborted", null]);
@@ -351,8 +351,8 @@ describe("a judge that keeps silent", () => {
   });
 });
 
-describe("a mixture of faults", () => {
-  it("never turns one into a verdict", async () => {
+suite("a mixture of faults", () => {
+  test("never turns one into a verdict", async () => {
     const faults: Reply[] = [
       refusal(500),
       refusal(429),

@@ -1,6 +1,6 @@
 // What a connection to a gateway adds to every call: a query, and headers of its own.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import { type JudgeProvider, judgeProviders } from "../../../src/model/judge/call.ts";
 import { openTestClient, serveJudge } from "../../support/judge-clients.ts";
 
@@ -9,8 +9,8 @@ const routing = { userInput: "Where is my parcel?", scenarios: [{ id: "s1", scen
 const base = (provider: JudgeProvider) => server.connection({ provider }).url!;
 
 for (const provider of judgeProviders) {
-  describe(`a call of ${provider}`, () => {
-    it("has the query of the base URL after its own path", async () => {
+  suite(`a call of ${provider}`, () => {
+    test("has the query of the base URL after its own path", async () => {
       const url = `${base(provider)}?api-version=2026-01-01&region=eu%20west`;
       const { client } = openTestClient(server, { provider, url });
       // The scripted server knows no such path: what matters is the path that it is asked for.
@@ -22,7 +22,7 @@ for (const provider of judgeProviders) {
       );
     });
 
-    it("has the connection's own headers, in place of the provider's", async () => {
+    test("has the connection's own headers, in place of the provider's", async () => {
       const headers = [
         { name: "x-portkey-provider", value: "openai" },
         { name: "Authorization", value: "Basic abc" },

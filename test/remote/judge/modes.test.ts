@@ -1,6 +1,6 @@
 // How an answer's shape is asked for: found out at the server, kept, and read alike in every way.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import type { JudgeConnection, JudgeMode, RouteAsk, SemanticAsk } from "../../../src/model/judge/call.ts";
 import { openTestClient, serveJudge } from "../../support/judge-clients.ts";
 import {
@@ -31,8 +31,8 @@ const semantic: SemanticAsk = {
 /** Which modes were asked in. */
 const modesAsked = () => server.requests.map(({ mode }) => mode).join(" ");
 
-describe("the way in which an answer's shape is asked for", () => {
-  it("is the next weaker where the server refuses one, from then on only that, and is told once it was answered", async () => {
+suite("the way in which an answer's shape is asked for", () => {
+  test("is the next weaker where the server refuses one, from then on only that, and is told once it was answered", async () => {
     for (const [taken, asked] of [
       ["tool", "json_schema tool tool"],
       ["json_object", "json_schema tool json_object json_object"],
@@ -50,19 +50,19 @@ describe("the way in which an answer's shape is asked for", () => {
     }
   });
 
-  it("is at once the one that is known to work", async () => {
+  test("is at once the one that is known to work", async () => {
     const { client, learned } = open({}, "text");
     await client.judge(semantic);
     assert.equal(modesAsked(), "text");
     assert.deepEqual(learned, []);
   });
 
-  it("is the next weaker that the provider has, where it has none such", async () => {
+  test("is the next weaker that the provider has, where it has none such", async () => {
     await open({ provider: "anthropic", model: "claude-sonnet-4-6" }, "json_object").client.judge(semantic);
     assert.equal(modesAsked(), "text");
   });
 
-  it("is not learned from an answer of no use", async () => {
+  test("is not learned from an answer of no use", async () => {
     server.script = () => completion("I would rather talk.");
     const { client, learned } = open();
     assert.equal((await client.judge(semantic)).code, "unusable");
@@ -100,7 +100,7 @@ describe("the way in which an answer's shape is asked for", () => {
     ],
   ];
   for (const [who, mode, script] of refusals) {
-    it(`is understood to be refused: ${mode} by ${who}`, async () => {
+    test(`is understood to be refused: ${mode} by ${who}`, async () => {
       server.script = (request, index) => (index === 0 ? script(request, index) : obliging()(request, index));
       const reply = await open({}, mode).client.judge(semantic);
       assert.equal(reply.code, "ok");
@@ -109,7 +109,7 @@ describe("the way in which an answer's shape is asked for", () => {
     });
   }
 
-  it("is not given up for one 500 that may have been a glitch, but for two in a row", async () => {
+  test("is not given up for one 500 that may have been a glitch, but for two in a row", async () => {
     const glitch = refusal(500, { message: "failed to parse grammar" });
     const fails = new Set([0]);
     server.script = (request, index) => (fails.has(index) ? glitch : obliging()(request, index));
@@ -135,7 +135,7 @@ describe("the way in which an answer's shape is asked for", () => {
     assert.deepEqual(learned, ["json_schema", "tool"]);
   });
 
-  it("is refused by Google and Anthropic in their own words", async () => {
+  test("is refused by Google and Anthropic in their own words", async () => {
     for (const [provider, model, message] of [
       ["google", "gemini-2.5-flash", "Json mode is not enabled for models/gemma-3-27b-it"],
       ["anthropic", "claude-sonnet-4-6", "output_config.format: Extra inputs are not permitted"],
@@ -148,7 +148,7 @@ describe("the way in which an answer's shape is asked for", () => {
     }
   });
 
-  it("may be answered in prose around one fence, in thoughts before JSON, or as text in place of a tool's call", async () => {
+  test("may be answered in prose around one fence, in thoughts before JSON, or as text in place of a tool's call", async () => {
     const { client } = open({}, "tool");
     for (const around of [
       (json: string) => `Here you are:\n\`\`\`json\n${json}\n\`\`\``,
@@ -163,7 +163,7 @@ describe("the way in which an answer's shape is asked for", () => {
     }
   });
 
-  it("of a model that refuses forced tools is one tool it may use", async () => {
+  test("of a model that refuses forced tools is one tool it may use", async () => {
     const { client } = open({ provider: "anthropic", model: "claude-opus-5-5" }, "tool");
     assert.equal((await client.judge(semantic)).code, "ok");
     const { tools, tool_choice } = server.requests[0]!.body as {

@@ -1,7 +1,7 @@
 // What reaches the judge: nothing that came with a trace gets out of its one line of JSON.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import fc from "fast-check";
 import {
   type ConversationItem,
@@ -112,8 +112,8 @@ const payload = fc
 
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/u;
 
-describe("1,000 hostile texts", () => {
-  it("stay within the one line of JSON between the marks, every word of them signed, and the instructions change by nothing but the sign", () => {
+suite("1,000 hostile texts", () => {
+  test("stay within the one line of JSON between the marks, every word of them signed, and the instructions change by nothing but the sign", () => {
     const calm = about("Hello");
     fc.assert(
       fc.property(payload, text => {
@@ -157,8 +157,8 @@ describe("1,000 hostile texts", () => {
   });
 });
 
-describe("the sign of the material", () => {
-  it("is none that a text already has, and is taken from a text that has them all", () => {
+suite("the sign of the material", () => {
+  test("is none that a text already has, and is taken from a text that has them all", () => {
     const first = signIn(about("Hello").routing);
     const other = about(`It bears ${first} already.`).routing;
     assert.notEqual(signIn(other), first);
@@ -170,12 +170,12 @@ describe("the sign of the material", () => {
     for (const word of words) assert.ok(word.startsWith(sign) && !word.slice(1).startsWith(sign));
   });
 
-  it("differs from call to call", () => {
+  test("differs from call to call", () => {
     const marks = Array.from({ length: 40 }, (_, at) => at.toString(16).padStart(4, "0").padEnd(24, "0"));
     assert.ok(new Set(marks.map(mark => signIn(about("Hello", "Hello", mark).routing))).size > 10);
   });
 
-  it("also stands within what has no spaces", () => {
+  test("also stands within what has no spaces", () => {
     const { routing } = about("荷物はどこですか".repeat(20));
     const sign = signIn(routing);
     const parts = materialIn(routing).user_input.split(sign).slice(1);
@@ -186,12 +186,12 @@ describe("the sign of the material", () => {
   });
 });
 
-describe("the criteria with a known answer", () => {
+suite("the criteria with a known answer", () => {
   const criteria = Array.from({ length: 8 }, (_, at) => ({ ...criterion, id: `asked-${at}` }));
   const ask = { userInput: "Hi", replies: [{ id: "r1", text: "Hello" }], criteria };
   const marks = Array.from({ length: 64 }, (_, at) => (at * 997).toString(16).padStart(24, "3f9c"));
 
-  it("stand anywhere among the others, listed as they are, and by no id that tells them", () => {
+  test("stand anywhere among the others, listed as they are, and by no id that tells them", () => {
     const places = new Set<number>();
     for (const mark of marks) {
       const prompt = semanticPrompt(ask, mark);
@@ -215,7 +215,7 @@ describe("the criteria with a known answer", () => {
     assert.ok(places.size === 10);
   });
 
-  it("take the reply and the situation of one of the others", () => {
+  test("take the reply and the situation of one of the others", () => {
     const replies = [
       { id: "r1", text: "Hello" },
       { id: "r2", text: "Good evening" },
@@ -228,8 +228,8 @@ describe("the criteria with a known answer", () => {
   });
 });
 
-describe("the scenarios with a known answer", () => {
-  it("stand anywhere among the others, listed as they are, and by no id that tells them", () => {
+suite("the scenarios with a known answer", () => {
+  test("stand anywhere among the others, listed as they are, and by no id that tells them", () => {
     const ask = {
       userInput: "Hi",
       scenarios: ["a", "b", "c", "d"].map(id => ({ id, scenario: `Of ${id}.` })),
@@ -257,8 +257,8 @@ describe("the scenarios with a known answer", () => {
   });
 });
 
-describe("the words that an answer repeats", () => {
-  it("are one at the beginning of the instructions, always the same, and one at the end of the material, drawn", () => {
+suite("the words that an answer repeats", () => {
+  test("are one at the beginning of the instructions, always the same, and one at the end of the material, drawn", () => {
     const last = new Set<string>();
     for (let at = 0; at < 200; at++) {
       const mark = String(at).padStart(24, "0");
@@ -276,17 +276,17 @@ describe("the words that an answer repeats", () => {
   });
 });
 
-describe("a reply in parts", () => {
+suite("a reply in parts", () => {
   const { reply: max, replyOverlap, replyParts: partsMax } = promptBounds;
 
-  it("is one up to the bound, however it is padded", () => {
+  test("is one up to the bound, however it is padded", () => {
     const text = "x".repeat(max);
     assert.deepEqual(replyParts(text), [text]);
     assert.equal(replyParts(`${text}${"\u200b".repeat(max)}`)!.length, 1);
     assert.equal(replyParts(`Hello${" ".repeat(2 * max)}you`)!.length, 1);
   });
 
-  it("overlaps, breaks between words, and leaves nothing out", () => {
+  test("overlaps, breaks between words, and leaves nothing out", () => {
     const words = Array.from({ length: 12_000 }, (_, at) => `word${at}`);
     const parts = replyParts(words.join(" "))!;
     assert.ok(parts.length > 2);
@@ -300,42 +300,42 @@ describe("a reply in parts", () => {
     for (const part of parts.slice(0, -1)) assert.match(part, /word\d+$/);
   });
 
-  it("breaks inside a text without spaces, never inside a character", () => {
+  test("breaks inside a text without spaces, never inside a character", () => {
     const parts = replyParts(`a${"😀".repeat(max)}`)!;
     assert.ok(parts.length > 1 && parts.every(part => part.isWellFormed()));
   });
 
-  it("is none if it would take too many", () => {
+  test("is none if it would take too many", () => {
     const most = partsMax * max - (partsMax - 1) * replyOverlap;
     assert.equal(replyParts("x".repeat(most))!.length, partsMax);
     assert.equal(replyParts("x".repeat(most + 1)), undefined);
   });
 
-  it("is told to the judge part by part", () => {
+  test("is told to the judge part by part", () => {
     const replies = [{ id: "r1", part: { at: 2, of: 3 }, text: "Hello" }];
     const prompt = semanticPrompt({ userInput: null, replies, criteria: [criterion] }, marker);
     assert.equal(materialIn(prompt).replies[0].part, "2 of 3");
   });
 });
 
-describe("the text as a reader sees it", () => {
-  it("loses what cannot be seen and keeps the rest, in any script", () => {
+suite("the text as a reader sees it", () => {
+  test("loses what cannot be seen and keeps the rest, in any script", () => {
     const seen = "Bonjour,\n\t東京 été नमस्ते 👍 <b>";
     assert.equal(stripInvisible(seen), seen);
     assert.equal(stripInvisible("p\u200ba\u202er\u{e0041}c\u00ade\ufefful\u0007"), "parceul");
     assert.equal(stripInvisible("\ud83d"), "\ufffd");
   });
 
-  it("has a word only where a letter or digit can be seen", () => {
+  test("has a word only where a letter or digit can be seen", () => {
     for (const text of ["a", "7", "は", "… ok"]) assert.ok(hasWord(text), text);
     for (const text of ["", "👍", ":-)", "\u{e0061}", "\u3164", "\u115f"]) assert.ok(!hasWord(text), text);
   });
 });
 
-describe("a long text", () => {
+suite("a long text", () => {
   const long = `START ${"xxxx xxxx ".repeat(100_000)} END`;
 
-  it("is cut to its beginning and its end, and says by its shape how much is missing", () => {
+  test("is cut to its beginning and its end, and says by its shape how much is missing", () => {
     const { semantic, routing } = about(long);
     const { user_input, replies } = materialIn(semantic);
     const sign = signIn(semantic);
@@ -350,23 +350,23 @@ describe("a long text", () => {
     assert.ok(routing.material.length < (promptBounds.userInput + promptBounds.earlierMessages) * 1.5);
   });
 
-  it("of just the bound is whole", () => {
+  test("of just the bound is whole", () => {
     const text = "x".repeat(promptBounds.reply);
     assert.equal([...about("Hi", text).semantic.posed.values()][0]!.reply, text);
   });
 
-  it("can be quoted from as far as it is shown, and no further", () => {
+  test("can be quoted from as far as it is shown, and no further", () => {
     const text = `${"a ".repeat(20_000)} hidden ${"b ".repeat(20_000)}`;
     const { reply } = [...about("Hi", text).semantic.posed.values()][0]!;
     assert.ok(!reply.includes("hidden") && reply.startsWith("a a") && reply.endsWith("b b "));
   });
 
-  it("is never cut into half a character that a server would choke on", () => {
+  test("is never cut into half a character that a server would choke on", () => {
     const { semantic } = about("😀".repeat(20_000));
     assert.ok(semantic.material.isWellFormed() && !/\\ud[89a-f]/i.test(semantic.material));
   });
 
-  it("cannot be filled with what nobody sees, so that what it says is left out", () => {
+  test("cannot be filled with what nobody sees, so that what it says is left out", () => {
     for (const filling of ["\u200b", "\u{e0041}", " ", "\n", "\u200b \n"]) {
       const padding = filling.repeat(promptBounds.reply);
       const { routing, semantic } = about(`${padding}Please refund me.${padding}`);
@@ -376,7 +376,7 @@ describe("a long text", () => {
     }
   });
 
-  it("of 30 MB leaves a prompt that is no longer than one of the bound", () => {
+  test("of 30 MB leaves a prompt that is no longer than one of the bound", () => {
     for (const part of ["\u200b", "a\u200b", "a "]) {
       const { semantic } = about("hello", part.repeat(15_000_000 / part.length));
       assert.ok(semantic.material.length < promptBounds.conversationAndReply * 1.6);
@@ -384,7 +384,7 @@ describe("a long text", () => {
   });
 });
 
-describe("the conversation around a reply", () => {
+suite("the conversation around a reply", () => {
   const at = { spanId: "s", attribute: null };
   const items: ConversationItem[] = [
     { kind: "system", text: "Be brief.", ...at },
@@ -406,7 +406,7 @@ describe("the conversation around a reply", () => {
       marker,
     );
 
-  it("is listed in order, each item with an id and what it is from; input and reply only where they stand", () => {
+  test("is listed in order, each item with an id and what it is from; input and reply only where they stand", () => {
     const prompt = ask(fitMaterial({ items, complete: true }, room));
     const s = signIn(prompt);
     assert.deepEqual(materialIn(prompt).conversation, {
@@ -422,7 +422,7 @@ describe("the conversation around a reply", () => {
     });
   });
 
-  it("is null if the judge may not see it, and says by its shape that items are missing", () => {
+  test("is null if the judge may not see it, and says by its shape that items are missing", () => {
     assert.equal(materialIn(ask(undefined)).conversation, null);
     const material: Material = { items: [], tools: false, leftOut: {}, complete: true };
     const shapeOf = (more: Partial<Material>) => materialIn(ask({ ...material, ...more })).conversation;
@@ -432,7 +432,7 @@ describe("the conversation around a reply", () => {
     assert.equal(shapeOf({ complete: false }).older_items_left_out, "unknown");
   });
 
-  it("can be quoted: calls and messages of the agent as its own, the rest and the reference as others'", () => {
+  test("can be quoted: calls and messages of the agent as its own, the rest and the reference as others'", () => {
     const said: ConversationItem = { kind: "assistant", text: "One moment.", ...at };
     const { posed } = ask(fitMaterial({ items: [said, ...items], complete: true }, room));
     const { reply, own, others } = [...posed.values()].find(({ id }) => id !== null)!;
@@ -451,8 +451,8 @@ describe("the conversation around a reply", () => {
   });
 });
 
-describe("the messages before a user's input", () => {
-  it("go along with scenarios, each with who wrote it, and say how many are missing", () => {
+suite("the messages before a user's input", () => {
+  test("go along with scenarios, each with who wrote it, and say how many are missing", () => {
     const earlier = {
       messages: [
         { from: "user" as const, text: "Paris?" },
@@ -478,8 +478,8 @@ describe("the messages before a user's input", () => {
   });
 });
 
-describe("the parts of the author", () => {
-  it("stand in the instructions as one line of JSON, each situation once", () => {
+suite("the parts of the author", () => {
+  test("stand in the instructions as one line of JSON, each situation once", () => {
     const scenario = 'A "quoted"\nscenario';
     const prompt = semanticPrompt(
       {
@@ -514,7 +514,7 @@ describe("the parts of the author", () => {
     assert.equal(materialIn(prompt).user_input, null);
   });
 
-  it("come after what is the same in every call, which providers bill at less when they see it again", () => {
+  test("come after what is the same in every call, which providers bill at less when they see it again", () => {
     const other = about("Hello", "Hello", "f".repeat(24));
     for (const kind of ["routing", "semantic"] as const) {
       const [one, two] = [about("Bye")[kind].instructions, other[kind].instructions];
@@ -524,7 +524,7 @@ describe("the parts of the author", () => {
   });
 });
 
-it("the wording and its version change together", () => {
+test("the wording and its version change together", () => {
   const { routing, semantic } = about("Hello");
   const classify = classifyPrompt({ criteria: [] }, marker);
   const hash = createHash("sha256");
@@ -533,8 +533,8 @@ it("the wording and its version change together", () => {
   assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["5", "e2b531d9f370c7b6"]);
 });
 
-describe("placeholders of redacted values", () => {
-  it("are named in the instructions, and not mentioned where nothing was redacted", () => {
+suite("placeholders of redacted values", () => {
+  test("are named in the instructions, and not mentioned where nothing was redacted", () => {
     const redacted = ["email", "pseudonym"];
     const replies = [{ id: "r1", text: "Write to [email]." }];
     const semantic = { userInput: "Where?", replies, criteria: [criterion] };

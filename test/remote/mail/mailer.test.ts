@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { type Mail, openMailer } from "../../../src/remote/mail/mailer.ts";
 import { passwordResetMail, verificationMail } from "../../../src/remote/mail/mails.ts";
@@ -33,8 +33,8 @@ const sendingFails = (send: Promise<void>) =>
     return true;
   });
 
-describe("without a mail server", () => {
-  it("an email is a file in the outbox that only its owner may read, and its link is in the log", async () => {
+suite("without a mail server", () => {
+  test("an email is a file in the outbox that only its owner may read, and its link is in the log", async () => {
     const outboxDir = join(root, "data", "outbox");
     const { mailer, lines } = opened({ outboxDir });
     await mailer.send(mail);
@@ -47,7 +47,7 @@ describe("without a mail server", () => {
     mailer.close();
   });
 
-  it("the file is an RFC 5322 message with a text part, an HTML part and the full link", async () => {
+  test("the file is an RFC 5322 message with a text part, an HTML part and the full link", async () => {
     const outboxDir = join(root, "format");
     const { mailer } = opened({ outboxDir });
     await mailer.send(mail);
@@ -70,7 +70,7 @@ describe("without a mail server", () => {
     assert.equal(linkIn(source), link);
   });
 
-  it("file names sort in the order of sending, also for emails sent at once", async () => {
+  test("file names sort in the order of sending, also for emails sent at once", async () => {
     const outboxDir = join(root, "order");
     const { mailer } = opened({ outboxDir });
     for (let count = 0; count < 12; count += 1) await mailer.send({ ...mail, subject: `Mail ${count}` });
@@ -86,14 +86,14 @@ describe("without a mail server", () => {
     );
   });
 
-  it("an email that cannot be written is refused as unavailable", async () => {
+  test("an email that cannot be written is refused as unavailable", async () => {
     await writeFile(join(root, "file"), "");
     await sendingFails(opened({ outboxDir: join(root, "file", "outbox") }).mailer.send(mail));
   });
 });
 
-describe("with a mail server", () => {
-  it("an email reaches it with its link, and nothing is logged or written", async () => {
+suite("with a mail server", () => {
+  test("an email reaches it with its link, and nothing is logged or written", async () => {
     const server = await startMailServer();
     const { mailer, lines } = opened({ smtpUrl: server.url });
     await mailer.send(mail);
@@ -106,7 +106,7 @@ describe("with a mail server", () => {
     await server.close();
   });
 
-  it("user and password of the URL are used to sign in to it", async () => {
+  test("user and password of the URL are used to sign in to it", async () => {
     const server = await startMailServer({ name: "ada@example.com", password: "p@ss/word" });
     const { mailer } = opened({ smtpUrl: server.url });
     await mailer.send(mail);
@@ -118,7 +118,7 @@ describe("with a mail server", () => {
     await server.close();
   });
 
-  it("a rejected email or recipient is refused as unavailable", async () => {
+  test("a rejected email or recipient is refused as unavailable", async () => {
     const server = await startMailServer();
     const { mailer } = opened({ smtpUrl: server.url });
     server.refusing = 451;
@@ -130,7 +130,7 @@ describe("with a mail server", () => {
     late.close();
   });
 
-  it("neither recipient nor subject can add recipients or headers", async () => {
+  test("neither recipient nor subject can add recipients or headers", async () => {
     const server = await startMailServer();
     const { mailer } = opened({ smtpUrl: server.url });
     const hostile: Partial<Mail>[] = [
@@ -152,10 +152,10 @@ describe("with a mail server", () => {
   });
 });
 
-describe("every email", () => {
+suite("every email", () => {
   const makers = { verificationMail, passwordResetMail };
   for (const [name, make] of Object.entries(makers)) {
-    it(`says where the link leads and how long it works, in both parts: ${name}`, () => {
+    test(`says where the link leads and how long it works, in both parts: ${name}`, () => {
       const { text, html } = make({ to: "ada@example.com", link, validHours: 24 });
       assert.ok(text.includes(`\n${link}\n`));
       assert.match(text, /24 hours/);
@@ -163,11 +163,11 @@ describe("every email", () => {
       assert.ok(html.includes(`href="${link.replaceAll("&", "&#38;")}"`));
     });
 
-    it(`says one hour, not one hours: ${name}`, () => {
+    test(`says one hour, not one hours: ${name}`, () => {
       assert.match(make({ to: "ada@example.com", link, validHours: 1 }).text, /for 1 hour\./);
     });
 
-    it(`escapes its link and loads nothing: ${name}`, () => {
+    test(`escapes its link and loads nothing: ${name}`, () => {
       const hostile = `https://onlooker.example/?a="><img src=x onerror='alert(1)'>&b=<script>`;
       const tags = (link: string) =>
         make({ to: "ada@example.com", link, validHours: 24 }).html.match(/<[^>]*>/g)!;
@@ -182,7 +182,7 @@ describe("every email", () => {
     });
   }
 
-  it("is unchanged after quoted-printable encoding", async () => {
+  test("is unchanged after quoted-printable encoding", async () => {
     const outboxDir = join(root, "text");
     await opened({ outboxDir }).mailer.send({
       ...mail,

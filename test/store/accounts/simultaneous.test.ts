@@ -1,6 +1,6 @@
 // Accounts, projects, agents, keys and tests that are created, changed and deleted in the same moment.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { hashKey, makeKey } from "../../../src/model/key.ts";
 import { noPrivacy } from "../../../src/model/privacy.ts";
 import { deleteAgent, updateAgent } from "../../../src/store/accounts/agents.ts";
@@ -17,7 +17,7 @@ import { storeTraces } from "../../support/stored-traces.ts";
 import { begun, waiting } from "../locks.ts";
 import { makeSender, makeTestCase, type Sender } from "../traces/make-write.ts";
 
-describe("in the same moment", () => {
+suite("in the same moment", () => {
   let db: Database;
   let close: () => Promise<void>;
   let senders: Sender[];
@@ -59,7 +59,7 @@ describe("in the same moment", () => {
     () => makeSender(db),
   ];
 
-  it("each is created, changed and deleted, and none is refused for the others", async () => {
+  test("each is created, changed and deleted, and none is refused for the others", async () => {
     await Promise.all(
       senders.map(async (sender, first) => {
         for (let at = 0; at < 12; at++) await changes[(first + at) % changes.length]!(sender);
@@ -67,7 +67,7 @@ describe("in the same moment", () => {
     );
   });
 
-  it("an agent reads its traces by other conventions while its project's privacy is changed", async t => {
+  test("an agent reads its traces by other conventions while its project's privacy is changed", async t => {
     if (db.places) return t.skip("on a cluster, they take turns");
     const sender = await makeSender(db);
     await storeTraces(db, sender.agentId, 1);
@@ -82,7 +82,7 @@ describe("in the same moment", () => {
     assert.equal(await saved, true);
   });
 
-  it("a project is deleted while a key of its agent is created", async t => {
+  test("a project is deleted while a key of its agent is created", async t => {
     if (db.places) return t.skip("on a cluster, they take turns");
     const sender = await makeSender(db);
     const other = await begun(db);
@@ -96,7 +96,7 @@ describe("in the same moment", () => {
     await deleted;
   });
 
-  it("an agent is deleted while one of its tests is disabled", async t => {
+  test("an agent is deleted while one of its tests is disabled", async t => {
     if (db.places) return t.skip("on a cluster, they take turns");
     const { agentId } = await makeSender(db);
     const { id } = await makeTestCase(db, agentId);
@@ -113,8 +113,8 @@ describe("in the same moment", () => {
   });
 });
 
-describe("turns at the coordinator of a cluster", () => {
-  it("are taken by what writes or locks rows of tables that every node has, and by nothing else", () => {
+suite("turns at the coordinator of a cluster", () => {
+  test("are taken by what writes or locks rows of tables that every node has, and by nothing else", () => {
     for (const text of [
       "update keys set last_used_at = now()",
       'insert into "accounts" ("id") values ($1)',

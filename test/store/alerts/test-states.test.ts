@@ -1,6 +1,6 @@
 // A test is failing after three failures in a row, by arrival of their traces, and fine again after three passes.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import { mergeTestCase } from "../../../src/model/test-case/test-case.ts";
 import { closeDigest } from "../../../src/store/alerts/digests.ts";
 import { idAt } from "../../../src/store/listing.ts";
@@ -14,22 +14,22 @@ import { addInTurn, addResults, changesOf, type Given, start, stateOf, traceAt }
 const { db, other, close } = await openTwice();
 after(close);
 
-let test: { agentId: string; testId: string };
+let watched: { agentId: string; testId: string };
 beforeEach(async () => {
   const { agentId } = await makeSender(db, { judged: false });
-  test = { agentId, testId: (await makeTestCase(db, agentId)).id };
+  watched = { agentId, testId: (await makeTestCase(db, agentId)).id };
 });
 
-const state = () => stateOf(db, test.testId);
-const changes = () => changesOf(db, test.testId);
-const inTurn = (letters: string, from = 1) => addInTurn(db, test, letters, from);
+const state = () => stateOf(db, watched.testId);
+const changes = () => changesOf(db, watched.testId);
+const inTurn = (letters: string, from = 1) => addInTurn(db, watched, letters, from);
 const add = (...given: Omit<Given, "agentId" | "testId">[]) =>
   addResults(
     db,
-    given.map(one => ({ ...test, ...one })),
+    given.map(one => ({ ...watched, ...one })),
   );
 
-describe("in a row", () => {
+suite("in a row", () => {
   const rows: [letters: string, state: "fine" | number, changes: string[]][] = [
     ["", "fine", []],
     ["FF", "fine", []],
@@ -47,27 +47,27 @@ describe("in a row", () => {
     [`${"P".repeat(40)}FF${"S".repeat(40)}F`, 41, ["failing"]],
   ];
   for (const [letters, expected, told] of rows) {
-    it(`${letters || "nothing"} is ${expected}`, async () => {
+    test(`${letters || "nothing"} is ${expected}`, async () => {
       await inTurn(letters);
       assert.deepEqual([await state(), await changes()], [expected, told]);
     });
   }
 
   for (const [letters, expected, told] of rows) {
-    it(`${letters || "nothing"}, stored at once, is the same`, async () => {
+    test(`${letters || "nothing"}, stored at once, is the same`, async () => {
       await add(...[...letters].map((outcome, place) => ({ at: place + 1, outcome })));
       assert.deepEqual([await state(), await changes()], [expected, told]);
     });
   }
 });
 
-it("of passes that are stored together, the latest 32 are kept, each trace once with its latest run", async () => {
+test("of passes that are stored together, the latest 32 are kept, each trace once with its latest run", async () => {
   const passes = (from: number, to: number, run = 1) =>
     Array.from({ length: to - from + 1 }, (_, place) => ({ at: from + place, outcome: "P", run }));
   const kept = async () => {
-    const { pool } = await placeOf(db, test.agentId);
+    const { pool } = await placeOf(db, watched.agentId);
     const { rows } = await pool.query("select traces, runs, failures from test_states where test_id = $1", [
-      test.testId,
+      watched.testId,
     ]);
     return rows;
   };
@@ -94,13 +94,13 @@ it("of passes that are stored together, the latest 32 are kept, each trace once 
   );
 });
 
-describe("out of order", () => {
-  it("results count in the order in which their traces arrived, not in which evaluations end", async () => {
+suite("out of order", () => {
+  test("results count in the order in which their traces arrived, not in which evaluations end", async () => {
     for (const at of [5, 1, 3]) await add({ at, outcome: "F" });
     assert.equal(await state(), 1);
   });
 
-  it("a late pass between failures keeps the test from failing if it comes before the third", async () => {
+  test("a late pass between failures keeps the test from failing if it comes before the third", async () => {
     await add({ at: 1, outcome: "F" }, { at: 4, outcome: "F" });
     await add({ at: 2, outcome: "P" });
     await add({ at: 5, outcome: "F" });
@@ -109,7 +109,7 @@ describe("out of order", () => {
     assert.equal(await state(), 4);
   });
 
-  it("late results of earlier traces never bring an old state back", async () => {
+  test("late results of earlier traces never bring an old state back", async () => {
     await add({ at: 1, outcome: "F" }, { at: 2, outcome: "F" });
     await inTurn("FPPP", 10);
     assert.deepEqual(await changes(), ["failing", "fine"]);
@@ -117,7 +117,7 @@ describe("out of order", () => {
     assert.deepEqual([await state(), await changes()], ["fine", ["failing", "fine"]]);
   });
 
-  it("a result that comes after 32 later ones does not count", async () => {
+  test("a result that comes after 32 later ones does not count", async () => {
     await add({ at: 2, outcome: "F" }, { at: 3, outcome: "F" });
     await inTurn("P".repeat(30), 10);
     await add({ at: 1, outcome: "F" });
@@ -126,10 +126,10 @@ describe("out of order", () => {
     assert.deepEqual(await changes(), ["failing", "fine"], "those of the 32 still do");
   });
 
-  it("two workers that store results at once miss none, and change the state once", async () => {
+  test("two workers that store results at once miss none, and change the state once", async () => {
     const both = [db, other].flatMap((pool, worker) =>
       Array.from({ length: 12 }, (_, place) =>
-        addResults(pool, [{ ...test, at: 1 + worker + 2 * place, outcome: "F" }]),
+        addResults(pool, [{ ...watched, at: 1 + worker + 2 * place, outcome: "F" }]),
       ),
     );
     await Promise.all(both);
@@ -139,8 +139,8 @@ describe("out of order", () => {
   });
 });
 
-describe("evaluated again", () => {
-  it("a trace counts once, with the result of its latest run", async () => {
+suite("evaluated again", () => {
+  test("a trace counts once, with the result of its latest run", async () => {
     await inTurn("FF");
     for (const run of [2, 3, 4]) await add({ at: 2, outcome: "F", run });
     assert.equal(await state(), "fine");
@@ -151,20 +151,20 @@ describe("evaluated again", () => {
     assert.equal(await state(), 1);
   });
 
-  it("an earlier run that ends later changes nothing", async () => {
+  test("an earlier run that ends later changes nothing", async () => {
     await add({ at: 1, outcome: "P", run: 2 });
     await add({ at: 1, outcome: "F", run: 1 });
     await inTurn("FF", 2);
     assert.equal(await state(), "fine");
   });
 
-  it("both runs of a trace can end in one transaction", async () => {
+  test("both runs of a trace can end in one transaction", async () => {
     await inTurn("FF");
     await add({ at: 3, outcome: "P", run: 2 }, { at: 3, outcome: "F", run: 1 });
     assert.equal(await state(), "fine");
   });
 
-  it("a later result that counts neither way takes the earlier one back", async () => {
+  test("a later result that counts neither way takes the earlier one back", async () => {
     await inTurn("FF");
     await add({ at: 2, outcome: "S", run: 2 });
     await inTurn("F", 3);
@@ -173,26 +173,26 @@ describe("evaluated again", () => {
     assert.equal(await state(), 1);
   });
 
-  it("a run that somebody asked for does not count", async () => {
+  test("a run that somebody asked for does not count", async () => {
     const results = [
-      { testId: test.testId, outcome: "failed", test: {}, testVersion: null, checks: [] },
+      { testId: watched.testId, outcome: "failed", test: {}, testVersion: null, checks: [] },
     ] as never;
     for (const cause of ["traffic", "again", "traffic", "again"] as const) {
-      const traceId = await storeTrace(db, test.agentId);
-      await storeJudgedRun(db, { agentId: test.agentId, traceId }, { results, cause });
+      const traceId = await storeTrace(db, watched.agentId);
+      await storeJudgedRun(db, { agentId: watched.agentId, traceId }, { results, cause });
     }
     assert.equal(await state(), "fine");
-    const traceId = await storeTrace(db, test.agentId);
-    await storeJudgedRun(db, { agentId: test.agentId, traceId }, { results });
+    const traceId = await storeTrace(db, watched.agentId);
+    await storeJudgedRun(db, { agentId: watched.agentId, traceId }, { results });
     assert.notEqual(await state(), "fine");
   });
 });
 
-describe("when the test changes", () => {
+suite("when the test changes", () => {
   const change = (fields: object) =>
-    updateTestCase(db, test.testId, current => mergeTestCase(current, fields));
+    updateTestCase(db, watched.testId, current => mergeTestCase(current, fields));
 
-  it("an edit keeps the state and the results so far", async () => {
+  test("an edit keeps the state and the results so far", async () => {
     await inTurn("FFFPP");
     await change({ name: "Answers politely" });
     assert.equal(await state(), 1);
@@ -205,7 +205,7 @@ describe("when the test changes", () => {
     { passiveBehavior: "manual_only" },
     { turns: [{ input: "Hello" }, { input: "And?" }] },
   ]) {
-    it(`${JSON.stringify(fields)} forgets the state and what was not told yet`, async () => {
+    test(`${JSON.stringify(fields)} forgets the state and what was not told yet`, async () => {
       await inTurn("FFF");
       await change(fields);
       assert.deepEqual([await state(), await changes()], ["fine", []]);
@@ -219,33 +219,33 @@ describe("when the test changes", () => {
     });
   }
 
-  it("disabling several at once forgets the state of each", async () => {
+  test("disabling several at once forgets the state of each", async () => {
     await inTurn("FFF");
-    await updateTestCases(db, test.agentId, [test.testId], current =>
+    await updateTestCases(db, watched.agentId, [watched.testId], current =>
       mergeTestCase(current, { status: "disabled" }),
     );
     assert.equal(await state(), "fine");
   });
 
-  it("a deleted test has no state, and results of it are ignored", async () => {
+  test("a deleted test has no state, and results of it are ignored", async () => {
     await inTurn("FFF");
-    await deleteTestCase(db, test.testId);
+    await deleteTestCase(db, watched.testId);
     await inTurn("FFF", 4);
     assert.deepEqual([await state(), await changes()], ["fine", []]);
   });
 });
 
-describe("the schedule", () => {
+suite("the schedule", () => {
   const dueIn = async () => {
     const { rows } = await db.pool.query<{ s: number | null }>(
       "select extract(epoch from due_at - now())::float8 as s from alert_schedules where agent_id = $1",
-      [test.agentId],
+      [watched.agentId],
     );
     const s = rows[0]?.s ?? null;
     return s === null ? null : Math.round(s / 60);
   };
 
-  it("the first change is told after 5 minutes; later ones wait with it, and an hour after a message", async () => {
+  test("the first change is told after 5 minutes; later ones wait with it, and an hour after a message", async () => {
     assert.equal(await dueIn(), null);
     await inTurn("FFF");
     assert.equal(await dueIn(), 5);
@@ -254,7 +254,7 @@ describe("the schedule", () => {
     assert.equal(await dueIn(), 2);
     await db.pool.query(
       "insert into alert_webhooks (agent_id, url, secret) values ($1, 'https://example.com', '')",
-      [test.agentId],
+      [watched.agentId],
     );
     await db.pool.query("update alert_schedules set due_at = now()");
     while (await closeDigest(db, { email: false, bodyOf: () => "{}" }));

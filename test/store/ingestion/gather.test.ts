@@ -1,6 +1,6 @@
 // Simultaneous lookups share a query, and none is answered from a query that began before it was asked.
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { suite, test } from "node:test";
 import { cachesExpired, gather } from "../../../src/store/ingestion/gather.ts";
 
 /** A load whose rounds end when the test says so. */
@@ -25,8 +25,8 @@ function controlled(options?: Parameters<typeof gather>[1]) {
   return { find, rounds, begun };
 }
 
-describe("batched lookups", () => {
-  it("of one tick share a query, each key once, each with its own answer", async () => {
+suite("batched lookups", () => {
+  test("of one tick share a query, each key once, each with its own answer", async () => {
     const { find, rounds, begun } = controlled();
     const found = Promise.all([find("a"), find("b"), find("a"), find("unknown")]);
     await begun(1);
@@ -36,7 +36,7 @@ describe("batched lookups", () => {
     assert.equal(rounds.length, 1);
   });
 
-  it("never join a query that began before them", async () => {
+  test("never join a query that began before them", async () => {
     const { find, rounds, begun } = controlled();
     const before = find("key");
     await begun(1);
@@ -48,7 +48,7 @@ describe("batched lookups", () => {
     assert.equal(await after, undefined);
   });
 
-  it("wait for a free round when all are in use, and then share one", async () => {
+  test("wait for a free round when all are in use, and then share one", async () => {
     const { find, rounds, begun } = controlled({ roundsMax: 1 });
     const first = find("a");
     await begun(1);
@@ -61,7 +61,7 @@ describe("batched lookups", () => {
     assert.deepEqual(await rest, [2, 3]);
   });
 
-  it("are limited per query, and none is left out", async () => {
+  test("are limited per query, and none is left out", async () => {
     const asked: string[][] = [];
     const find = gather<string>(
       async keys => {
@@ -75,7 +75,7 @@ describe("batched lookups", () => {
     assert.ok(asked.every(round => round.length <= 10));
   });
 
-  it("all fail with the query they share, and the next ones do not", async () => {
+  test("all fail with the query they share, and the next ones do not", async () => {
     const { find, rounds, begun } = controlled();
     const failing = Promise.allSettled([find("a"), find("b")]);
     await begun(1);
@@ -91,7 +91,7 @@ describe("batched lookups", () => {
   });
 });
 
-describe("cached values", () => {
+suite("cached values", () => {
   /** Counts the queries; knows every key but those that begin with "no". */
   function counting(keep: (value: string) => boolean) {
     const asked: string[] = [];
@@ -105,13 +105,13 @@ describe("cached values", () => {
     return { find, asked };
   }
 
-  it("answer repeated lookups without a query each", async () => {
+  test("answer repeated lookups without a query each", async () => {
     const { find, asked } = counting(() => true);
     for (let count = 0; count < 200; count++) assert.equal(await find("key"), "key");
     assert.ok(asked.length < 100, `${asked.length} queries`);
   });
 
-  it("are queried again after cachesExpired, which a revocation waits for", async () => {
+  test("are queried again after cachesExpired, which a revocation waits for", async () => {
     const { find, asked } = counting(() => true);
     await find("key");
     await cachesExpired();
@@ -119,7 +119,7 @@ describe("cached values", () => {
     assert.deepEqual(asked, ["key", "key"]);
   });
 
-  it("exclude values that must not be kept, and missing ones", async () => {
+  test("exclude values that must not be kept, and missing ones", async () => {
     const { find, asked } = counting(value => value !== "fresh");
     for (const key of ["fresh", "nowhere", "fresh", "nowhere"]) await find(key);
     assert.deepEqual(asked, ["fresh", "nowhere", "fresh", "nowhere"]);

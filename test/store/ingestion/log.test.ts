@@ -1,6 +1,6 @@
 // The ingestion log adds up the counts of all processes, deletes them after seven days, and stays small.
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import type { IngestionAnswer } from "../../../src/model/ingestion.ts";
 import { deleteProject } from "../../../src/store/accounts/projects.ts";
 import type { Database } from "../../../src/store/db.ts";
@@ -54,8 +54,8 @@ async function writeAgo(sender: Sender, ago: string): Promise<void> {
   );
 }
 
-describe("counts", () => {
-  it("survive when two processes write the same rows at the same time", async () => {
+suite("counts", () => {
+  test("survive when two processes write the same rows at the same time", async () => {
     const senders = await Promise.all([makeSender(db), makeSender(db)]);
     const count = (sender: Sender, serviceName: string | null): IngestionCount => ({
       ...answer({ code: "PARTIAL", serviceName, spans: 2, reasons: { OTLP_ID_INVALID: 1 } }),
@@ -77,7 +77,7 @@ describe("counts", () => {
     }
   });
 
-  it("are written when the log closes, one row per minute for requests with the same result", async () => {
+  test("are written when the log closes, one row per minute for requests with the same result", async () => {
     const sender = await makeSender(db);
     const logs = [openLog(), openLog(other)];
     for (let count = 0; count < 100; count++) {
@@ -93,7 +93,7 @@ describe("counts", () => {
     assert.equal(rows.length, 2 * new Set(rows.map(row => row.at.getTime())).size);
   });
 
-  it("of reasons are added up by code", async () => {
+  test("of reasons are added up by code", async () => {
     const sender = await makeSender(db);
     const one = openLog();
     const reasons = { OTLP_ID_INVALID: 2, PAYLOAD_TOO_LARGE: 1 };
@@ -108,7 +108,7 @@ describe("counts", () => {
     assert.deepEqual(total, { OTLP_ID_INVALID: 3, PAYLOAD_TOO_LARGE: 1 });
   });
 
-  it("of rejections keep the latest of the minute, whichever process saw it, and when it came", async () => {
+  test("of rejections keep the latest of the minute, whichever process saw it, and when it came", async () => {
     const sender = await makeSender(db);
     const rejected = (requestId: string, agoMs: number): IngestionCount => ({
       ...answer({
@@ -130,7 +130,7 @@ describe("counts", () => {
     assert.ok(ago >= 10_000 && ago < 20_000, String(ago));
   });
 
-  it("of a deleted project do not delay those of others", async () => {
+  test("of a deleted project do not delay those of others", async () => {
     const [gone, stays] = await Promise.all([makeSender(db), makeSender(db)]);
     await deleteProject(db, gone.projectId);
     const one = openLog();
@@ -140,7 +140,7 @@ describe("counts", () => {
     assert.deepEqual([await sums(gone), await sums(stays)], [[], [["OK", 1, 1]]]);
   });
 
-  it("are kept while the project's prices are saved", async () => {
+  test("are kept while the project's prices are saved", async () => {
     const sender = await makeSender(db);
     const lock = await begun(db);
     await lock.query("lock table judge_prices in exclusive mode", []);
@@ -154,7 +154,7 @@ describe("counts", () => {
     assert.deepEqual(await sums(sender), [["OK", 1, 1]]);
   });
 
-  it("wait while the database is down, and are written once it is back", async () => {
+  test("wait while the database is down, and are written once it is back", async () => {
     const sender = await makeSender(db);
     const away = openDatabase(url);
     const query = away.pool.query.bind(away.pool) as (...asked: unknown[]) => Promise<unknown>;
@@ -178,8 +178,8 @@ describe("counts", () => {
   });
 });
 
-describe("service names", () => {
-  it("are listed up to 100 a minute per project; requests beyond that are counted without one", async () => {
+suite("service names", () => {
+  test("are listed up to 100 a minute per project; requests beyond that are counted without one", async () => {
     const [crowd, quiet] = await Promise.all([makeSender(db), makeSender(db)]);
     const one = openLog();
     for (let count = 0; count < 500; count++) {
@@ -197,7 +197,7 @@ describe("service names", () => {
     );
   });
 
-  it("that contain the separator are not mixed up", async () => {
+  test("that contain the separator are not mixed up", async () => {
     const sender = await makeSender(db);
     const names = [
       null,
@@ -222,8 +222,8 @@ describe("service names", () => {
   });
 });
 
-describe("rows older than seven days", () => {
-  it("are deleted by the database's clock, without any younger ones", async () => {
+suite("rows older than seven days", () => {
+  test("are deleted by the database's clock, without any younger ones", async () => {
     const sender = await makeSender(db);
     for (const ago of ["7 days 2 minutes", "30 days", "6 days 23 hours 58 minutes", "1 minute"]) {
       await writeAgo(sender, ago);
@@ -239,13 +239,13 @@ describe("rows older than seven days", () => {
     );
   });
 
-  it("are hidden even before they are deleted", async () => {
+  test("are hidden even before they are deleted", async () => {
     const sender = await makeSender(db);
     await writeAgo(sender, "7 days 2 minutes");
     assert.deepEqual([await rowsOf(sender), await sums(sender)], [[], []]);
   });
 
-  it("are deleted when a log opens", async () => {
+  test("are deleted when a log opens", async () => {
     const sender = await makeSender(db);
     await writeAgo(sender, "8 days");
     await openLog().close();
@@ -256,8 +256,8 @@ describe("rows older than seven days", () => {
   });
 });
 
-describe("the list", () => {
-  it("is in the order of the minutes, whenever the rows were written", async () => {
+suite("the list", () => {
+  test("is in the order of the minutes, whenever the rows were written", async () => {
     const sender = await makeSender(db);
     for (const ago of ["3 minutes", "2 days", "1 minute", "5 hours"]) await writeAgo(sender, ago);
     const times = (await rowsOf(sender)).map(row => row.at.getTime());
@@ -268,7 +268,7 @@ describe("the list", () => {
     );
   });
 
-  it("includes the minute in which its range starts, and excludes the one in which it ends", async () => {
+  test("includes the minute in which its range starts, and excludes the one in which it ends", async () => {
     const sender = await makeSender(db);
     for (const ago of ["4 hours", "3 hours", "2 hours", "1 hour"]) await writeAgo(sender, ago);
     const [, late, early] = (await rowsOf(sender)).map(row => row.at);
@@ -285,4 +285,4 @@ describe("the list", () => {
   });
 });
 
-it("no error was logged", () => assert.deepEqual(faults, []));
+test("no error was logged", () => assert.deepEqual(faults, []));

@@ -1,7 +1,7 @@
 // Checks that were skipped while the judge was unavailable stay listed until a later run has judged them.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import type { Verdict } from "../../../src/model/run/run.ts";
 import { judgeAgain, readOutages } from "../../../src/store/judge/outages.ts";
 import { claimRuns } from "../../../src/store/runs/claims.ts";
@@ -83,8 +83,8 @@ async function twoRuns(sender: Sender): Promise<{ earlier: string; later: string
 const openOf = async (runId: string) => (await findRun(db, runId))!.outage;
 const none = { traces: 0, scheduled: 0, oldest: null };
 
-describe("traces with unjudged checks", () => {
-  it("are closed by a later run of the same trace, and by no other", async () => {
+suite("traces with unjudged checks", () => {
+  test("are closed by a later run of the same trace, and by no other", async () => {
     const sender = await makeSender(db);
     const { earlier, later } = await twoRuns(sender);
     const [beside] = await withOutage(sender, 1);
@@ -98,14 +98,14 @@ describe("traces with unjudged checks", () => {
     assert.equal((await readOutages(db, sender.agentId)).traces, 1);
   });
 
-  it("stay open through a later run for which the judge was unavailable too", async () => {
+  test("stay open through a later run for which the judge was unavailable too", async () => {
     const { earlier, later } = await twoRuns(await makeSender(db));
     await complete({ [earlier]: true });
     await complete({ [later]: true });
     assert.deepEqual([await openOf(earlier), await openOf(later)], [false, true]);
   });
 
-  it("are not listed if a later run completed first", async () => {
+  test("are not listed if a later run completed first", async () => {
     const sender = await makeSender(db);
     const { earlier, later } = await twoRuns(sender);
     await complete({ [later]: false });
@@ -114,7 +114,7 @@ describe("traces with unjudged checks", () => {
     assert.deepEqual(await readOutages(db, sender.agentId), none);
   });
 
-  it("are not listed if both runs complete together, in one statement or in two at once", async () => {
+  test("are not listed if both runs complete together, in one statement or in two at once", async () => {
     const sender = await makeSender(db);
     const one = await twoRuns(sender);
     await complete({ [one.earlier]: true, [one.later]: false });
@@ -127,8 +127,8 @@ describe("traces with unjudged checks", () => {
   });
 });
 
-describe("evaluating again", () => {
-  it("schedules nothing twice, even when requested twice at once or while the run is being evaluated", async () => {
+suite("evaluating again", () => {
+  test("schedules nothing twice, even when requested twice at once or while the run is being evaluated", async () => {
     const sender = await makeSender(db);
     await withOutage(sender, 20);
     const both = await Promise.all([judgeAgain(db, sender.agentId), judgeAgain(other, sender.agentId)]);
@@ -139,7 +139,7 @@ describe("evaluating again", () => {
     assert.deepEqual(await judgeAgain(db, sender.agentId), { runs: [], left: 0 });
   });
 
-  it("uses the tests as they were when the judge was unavailable, whatever happened to them since", async () => {
+  test("uses the tests as they were when the judge was unavailable, whatever happened to them since", async () => {
     const sender = await makeSender(db, { judged: false });
     const test = await makeTestCase(db, sender.agentId);
     const { runId, traceId } = await storeDueRun(db, sender);
@@ -159,7 +159,7 @@ describe("evaluating again", () => {
     assert.equal(again.judgeLeftMs, null);
   });
 
-  it("takes the oldest thousand at once, and says how many are left", async () => {
+  test("takes the oldest thousand at once, and says how many are left", async () => {
     const sender = await makeSender(db);
     await db.pool.query(
       `with made as (

@@ -1,7 +1,7 @@
 // Evaluating chosen traces again: which get a run, and why others do not.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import type { Result, Verdict } from "../../../src/model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
 import { evaluateAgain } from "../../../src/store/runs/again.ts";
@@ -59,7 +59,7 @@ async function evaluated(sender: Sender, tests: TestCase[], write?: TraceWrite):
   return traceId;
 }
 
-it("gives each evaluated trace one run, due now, with the tests as they were", async () => {
+test("gives each evaluated trace one run, due now, with the tests as they were", async () => {
   const sender = await makeSender(db, { judged: false });
   const [first, second] = [await makeTestCase(db, sender.agentId), await makeTestCase(db, sender.agentId)];
   const traceIds = [await evaluated(sender, [first, second]), await evaluated(sender, [first])];
@@ -75,7 +75,7 @@ it("gives each evaluated trace one run, due now, with the tests as they were", a
   assert.deepEqual(plans, [[first, second], [first]]);
 });
 
-it("refuses other traces, each with its reason", async () => {
+test("refuses other traces, each with its reason", async () => {
   const [sender, another] = [
     await makeSender(db, { judged: false }),
     await makeSender(db, { judged: false }),
@@ -109,7 +109,7 @@ it("refuses other traces, each with its reason", async () => {
   );
 });
 
-it("schedules nothing twice, even when asked twice at once", async () => {
+test("schedules nothing twice, even when asked twice at once", async () => {
   const sender = await makeSender(db, { judged: false });
   const test = await makeTestCase(db, sender.agentId);
   const traceIds: string[] = [];
@@ -133,7 +133,7 @@ const added = {
 };
 
 for (const [what, add] of Object.entries(added)) {
-  it(`becomes the trace's own run, with the tests as they are, once a batch adds ${what} before it begins`, async () => {
+  test(`becomes the trace's own run, with the tests as they are, once a batch adds ${what} before it begins`, async () => {
     const sender = await makeSender(db, { judged: false });
     const test = await makeTestCase(db, sender.agentId);
     const externalId = newTraceId();

@@ -1,7 +1,7 @@
 // A run that was asked for counts by test and check in place of the trace's run before it, also in the list of a test's runs.
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import fc from "fast-check";
 import type { Outcome, RunCause } from "../../../src/model/run/run.ts";
 import { idAt, newest, timeOfId } from "../../../src/store/listing.ts";
@@ -154,8 +154,8 @@ const scripted: fc.Arbitrary<Scripted> = fc.record({
   place: fc.nat(),
 });
 
-describe("a run that was asked for", () => {
-  it("counts instead of the one before it, whichever completes, in whatever order", async () => {
+suite("a run that was asked for", () => {
+  test("counts instead of the one before it, whichever completes, in whatever order", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(scripted, { minLength: 1, maxLength: 8 }),
@@ -213,7 +213,7 @@ describe("a run that was asked for", () => {
     );
   });
 
-  it("takes the last run's results back where they counted, and counts in its own hour", async () => {
+  test("takes the last run's results back where they counted, and counts in its own hour", async () => {
     const agent = await makeAgent();
     const traceId = await makeTrace(agent);
     await run(agent, traceId, "traffic", 0, ["failed", "passed"]);
@@ -244,7 +244,7 @@ describe("a run that was asked for", () => {
     assert.deepEqual(await listTestVersions(db, agent.tests[1]!, 9), []);
   });
 
-  it("leaves when and with what an hour's last run ended", async () => {
+  test("leaves when and with what an hour's last run ended", async () => {
     const agent = await makeAgent();
     const [one, two] = [await makeTrace(agent), await makeTrace(agent)];
     await run(agent, one, "traffic", 0, ["failed"]);
@@ -264,7 +264,7 @@ describe("a run that was asked for", () => {
     assert.equal(second.last_outcome, "passed");
   });
 
-  it("changes nothing while it is under way, when it fails, and once its trace is deleted", async () => {
+  test("changes nothing while it is under way, when it fails, and once its trace is deleted", async () => {
     const agent = await makeAgent();
     const traceId = await makeTrace(agent);
     await run(agent, traceId, "traffic", 0, ["failed"]);
@@ -279,7 +279,7 @@ describe("a run that was asked for", () => {
     assert.deepEqual(await kept(agent), counts);
   });
 
-  it("counts without what is not known of the run before it, or of tests that were deleted", async () => {
+  test("counts without what is not known of the run before it, or of tests that were deleted", async () => {
     const agent = await makeAgent();
     const traceId = await makeTrace(agent);
     const first = await run(agent, traceId, "traffic", 0, ["failed", "failed"]);
@@ -297,7 +297,7 @@ describe("a run that was asked for", () => {
     ]);
   });
 
-  it("neither loses a count nor deadlocks when two workers complete runs of the same tests in other hours", async () => {
+  test("neither loses a count nor deadlocks when two workers complete runs of the same tests in other hours", async () => {
     const agent = await makeAgent();
     const lists: Open[][] = [[], []];
     for (let at = 0; at < 30; at++) {

@@ -1,7 +1,7 @@
 // Claims beside agents at their limit: what is claimed, and how much of their backlogs is read.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import { claimRuns, type DueRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
 import { onCitus, openFresh } from "../../support/postgres.ts";
 import { makeSender, openTwice } from "../traces/make-write.ts";
@@ -49,10 +49,10 @@ const claim = async (more: Partial<DueRuns> = {}, database = db) => {
 };
 const sorted = (...ids: string[][]) => ids.flat().toSorted();
 
-describe("beside the backlog of an agent at its limit", () => {
+suite("beside the backlog of an agent at its limit", () => {
   for (const queue of ["due", "waiting"] as const) {
     // The statements of a group of shards are the same.
-    it(`a claim reads a limited number of its ${queue} runs`, { skip: onCitus }, async t => {
+    test(`a claim reads a limited number of its ${queue} runs`, { skip: onCitus }, async t => {
       // Without the entries of runs that other tests deleted.
       const { db: own, close: closeOwn } = await openTwice();
       await addRuns(full!, 3_000, 100, queue, own);
@@ -80,7 +80,7 @@ describe("beside the backlog of an agent at its limit", () => {
     });
 
     // Of a cluster, those of one place come first.
-    it(`others' ${queue} runs are claimed in the order of time`, { skip: onCitus }, async () => {
+    test(`others' ${queue} runs are claimed in the order of time`, { skip: onCitus }, async () => {
       await addRuns(full!, 300, 100, queue);
       const early = await addRuns(busy!, 10, 50, queue);
       const late = await addRuns(busy!, 10, 10, queue);
@@ -96,7 +96,7 @@ describe("beside the backlog of an agent at its limit", () => {
     });
   }
 
-  it("at most half of a claim are runs that waited, no more than may continue, and none in hand", async () => {
+  test("at most half of a claim are runs that waited, no more than may continue, and none in hand", async () => {
     await addRuns(full!, 200, 100, "waiting");
     await addRuns(full!, 200, 100);
     const waited = await addRuns(busy!, 40, 50, "waiting");
@@ -112,7 +112,7 @@ describe("beside the backlog of an agent at its limit", () => {
     assert.ok((await nextDueMs(db, { fullAgents }))! < 0);
   });
 
-  it("each run is claimed by one worker only, however many ask at once", async () => {
+  test("each run is claimed by one worker only, however many ask at once", async () => {
     await addRuns(full!, 300, 100);
     const runIds = sorted(await addRuns(busy!, 100, 50), await addRuns(quiet!, 100, 50));
     const pools = Array.from({ length: 3 }, () => openFresh(url));

@@ -1,7 +1,7 @@
 // A run is evaluated by one worker at a time, taken over when that worker dies, and saved once.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import { reasonText } from "../../../src/model/run/reason-text.ts";
 import type { Verdict } from "../../../src/model/run/run.ts";
 import type { Database } from "../../../src/store/db.ts";
@@ -118,8 +118,8 @@ async function entriesRead(database: Database): Promise<number> {
 
 const dueRun = async () => (await dueRuns(1))[0]!;
 
-describe("claiming", () => {
-  it("gives a run to one worker only, however many ask at once", async () => {
+suite("claiming", () => {
+  test("gives a run to one worker only, however many ask at once", async () => {
     const runIds = await dueRuns(60);
     const pools = Array.from({ length: 4 }, () => openFresh(url));
     const claimed = await Promise.all(
@@ -138,7 +138,7 @@ describe("claiming", () => {
     assert.deepEqual(new Set(claimed.flat()), new Set(runIds));
   });
 
-  it("takes due runs first, and leaves those that are not due", async () => {
+  test("takes due runs first, and leaves those that are not due", async () => {
     const [late, early, future] = (await dueRuns(3)) as [string, string, string];
     await db.pool.query(
       `update runs set due_at = now() + case when id = $1 then interval '-1 s' when id = $2 then interval '-2 s'
@@ -160,7 +160,7 @@ describe("claiming", () => {
 
   for (const state of ["completed", "running"]) {
     const what = `and completing read none of 20,000 ${state} runs, whatever the planner expects`;
-    it(what, { skip: onCitus }, async t => {
+    test(what, { skip: onCitus }, async t => {
       const filled = await openTwice();
       const one = openFresh(filled.url, 1);
       t.after(async () => {
@@ -185,7 +185,7 @@ describe("claiming", () => {
     });
   }
 
-  it("says how long until the next run is due", async () => {
+  test("says how long until the next run is due", async () => {
     assert.equal(await nextDueMs(db), undefined);
     const runId = await dueRun();
     await db.pool.query("update runs set due_at = now() + interval '1 hour' where id = $1", [runId]);
@@ -204,15 +204,15 @@ describe("claiming", () => {
   });
 });
 
-describe("a lease", () => {
-  it("that is valid keeps the run from every other worker", async () => {
+suite("a lease", () => {
+  test("that is valid keeps the run from every other worker", async () => {
     const runId = await dueRun();
     const worker = makeWorker();
     assert.deepEqual(await worker.claim(), [{ id: runId, attempts: 1 }]);
     assert.deepEqual(await makeWorker().claim(), []);
   });
 
-  it("that expired lets another worker take over the run, and the first one's result is not saved", async () => {
+  test("that expired lets another worker take over the run, and the first one's result is not saved", async () => {
     const runId = await dueRun();
     const [first, second] = [makeWorker(), makeWorker()];
     await first.claim();
@@ -225,7 +225,7 @@ describe("a lease", () => {
     assert.deepEqual(await second.complete(runId), new Set());
   });
 
-  it("that was extended in time has not expired", async () => {
+  test("that was extended in time has not expired", async () => {
     const runId = await dueRun();
     const worker = makeWorker();
     await worker.claim();
@@ -234,7 +234,7 @@ describe("a lease", () => {
     assert.deepEqual(await makeWorker().claim(), []);
   });
 
-  it("cannot be extended, failed or given back by a worker that lost it", async () => {
+  test("cannot be extended, failed or given back by a worker that lost it", async () => {
     const runId = await dueRun();
     const [first, second] = [makeWorker(), makeWorker()];
     await first.claim();
@@ -249,8 +249,8 @@ describe("a lease", () => {
   });
 });
 
-describe("a run whose worker died", () => {
-  it("is claimed alone, before fresh ones", async () => {
+suite("a run whose worker died", () => {
+  test("is claimed alone, before fresh ones", async () => {
     const runIds = await dueRuns(3);
     await makeWorker().claim();
     await expire(...runIds);
@@ -263,7 +263,7 @@ describe("a run whose worker died", () => {
     );
   });
 
-  it("becomes an error after three deaths, and blocks no other run", async () => {
+  test("becomes an error after three deaths, and blocks no other run", async () => {
     const runId = await dueRun();
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       assert.deepEqual(await makeWorker().claim(), [{ id: runId, attempts: attempt }]);
@@ -289,8 +289,8 @@ describe("a run whose worker died", () => {
   });
 });
 
-describe("giving back", () => {
-  it("lets any worker start the run immediately, as if it had never started", async () => {
+suite("giving back", () => {
+  test("lets any worker start the run immediately, as if it had never started", async () => {
     const runId = await dueRun();
     for (let round = 0; round <= attemptsMax; round++) {
       const worker = makeWorker();
@@ -301,8 +301,8 @@ describe("giving back", () => {
   });
 });
 
-describe("saving a run", () => {
-  it("stores its verdict with every result, once, and the evaluated revision of the trace", async () => {
+suite("saving a run", () => {
+  test("stores its verdict with every result, once, and the evaluated revision of the trace", async () => {
     const runId = await dueRun();
     const worker = makeWorker();
     await worker.claim();
@@ -333,7 +333,7 @@ describe("saving a run", () => {
     assert.deepEqual(kept, { results: verdict.results, tests: verdict.tests });
   });
 
-  it("stores each run's own results when several are saved together", async () => {
+  test("stores each run's own results when several are saved together", async () => {
     const runIds = await dueRuns(5);
     const lease = randomUUID();
     await claimRuns(db, { lease, leaseMs, runsMax: 5 });
@@ -350,7 +350,7 @@ describe("saving a run", () => {
     }
   });
 
-  it("stores nothing if the trace was deleted in the meantime, and still stores the others", async () => {
+  test("stores nothing if the trace was deleted in the meantime, and still stores the others", async () => {
     const deleted = await storeDueRun(db, sender);
     const kept = await dueRun();
     const worker = makeWorker();
@@ -360,7 +360,7 @@ describe("saving a run", () => {
     assert.equal(await findRun(db, deleted.runId), undefined);
   });
 
-  it("stores the reason if an error ended the evaluation", async () => {
+  test("stores the reason if an error ended the evaluation", async () => {
     const runId = await dueRun();
     const worker = makeWorker();
     await worker.claim();

@@ -1,7 +1,7 @@
 // A launch of 10,000 runs: other agents are not delayed, each step looks at few rows, and it is cancelled at once.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { listRunsOfLaunch } from "../../../src/store/runs/launched-runs.ts";
 import { cancelLaunch, findLaunch, insertLaunch } from "../../../src/store/runs/launches.ts";
 import { claimManualRuns, listWaitingAgents } from "../../../src/store/runs/manual-claims.ts";
@@ -43,7 +43,7 @@ const claim = (runsMax: number) =>
     ]),
   });
 
-it("runs are in the order of tests and inputs, and each is claimed with its own input", async () => {
+test("runs are in the order of tests and inputs, and each is claimed with its own input", async () => {
   assert.deepEqual([launch.runCount, launch.counts.open], [10_000, 10_000]);
   const agents = await listWaitingAgents(db);
   assert.deepEqual(new Set(agents), new Set([large.agentId, small.agentId]));
@@ -60,7 +60,7 @@ it("runs are in the order of tests and inputs, and each is claimed with its own 
   for (const run of own) await endManualRun(db, { lease, run }, { code: "worker_stopped" });
 });
 
-it("claiming and ending a run do not read the other 9,999", async () => {
+test("claiming and ending a run do not read the other 9,999", async () => {
   const place = await placeOf(db, large.agentId);
   const table = await tableOfRuns(large.agentId);
   const read = async (work: () => Promise<unknown>) => {
@@ -95,7 +95,7 @@ async function tableOfRuns(agentId: string): Promise<string> {
   return `public.runs_${rows[0]!.shard}`;
 }
 
-it("a cancelled launch has no run left to claim", async () => {
+test("a cancelled launch has no run left to claim", async () => {
   const cancelled = await cancelLaunch(db, launch.id);
   assert.ok(cancelled.length > 9_000);
   assert.deepEqual(await claim(20), []);

@@ -1,6 +1,6 @@
 // Lists of manual runs whose plans a connection keeps: the same runs as the first time, for any filter.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { runResults } from "../../../src/model/run/launch.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import { newest } from "../../../src/store/listing.ts";
@@ -18,7 +18,7 @@ after(close);
 
 const outcomes: Outcome[] = ["passed", "failed", "skipped", "missing_instrumentation"];
 
-it("a connection that keeps its plans lists the runs of launches with many runs and with few as before", async () => {
+test("a connection that keeps its plans lists the runs of launches with many runs and with few as before", async () => {
   const { agentId } = await makeSender(db, { judged: false });
   const tests = [
     await makeTestCase(db, agentId, { inputs: [{ input: "a" }, { input: "b" }], repeats: 5 }),

@@ -1,6 +1,6 @@
 // Launches: created as a whole, compared with the previous one of the same input.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import { documentOf, type TestCase } from "../../../src/model/test-case/test-case.ts";
 import type { Database } from "../../../src/store/db.ts";
@@ -15,7 +15,7 @@ import { makeSender, makeTestCase, openTwice, runnable } from "../traces/make-wr
 const { db, close } = await openTwice();
 after(close);
 
-it("the transaction that creates a launch returns it, even if the database goes down right after the commit", async () => {
+test("the transaction that creates a launch returns it, even if the database goes down right after the commit", async () => {
   const { agentId } = await makeSender(db);
   const test = await makeTestCase(db, agentId);
   const query = () => Promise.reject(new Error("Connection terminated unexpectedly"));
@@ -31,7 +31,7 @@ it("the transaction that creates a launch returns it, even if the database goes 
   assert.deepEqual(launch, await findLaunch(db, launch.id));
 });
 
-it("while the clock of the process is off no launch is created", async t => {
+test("while the clock of the process is off no launch is created", async t => {
   const { agentId } = await makeSender(db);
   const test = await makeTestCase(db, agentId);
   const launch = () =>
@@ -61,7 +61,7 @@ async function complete(launchId: string, outcomes: Outcome[]): Promise<void> {
 const changesOf = async (id: string) =>
   (await listRunsOfLaunch(db, id)).map(run => [run.verdict, run.change]);
 
-it("a run is compared with the repeats of its input in the previous launch, and with no run of its own", async () => {
+test("a run is compared with the repeats of its input in the previous launch, and with no run of its own", async () => {
   const { agentId } = await makeSender(db);
   const test = await makeTestCase(db, agentId, { inputs, repeats: 2 });
   const first = await launched([test], agentId);
@@ -92,7 +92,7 @@ it("a run is compared with the repeats of its input in the previous launch, and 
   );
 });
 
-it("the latest manual result of a test is the worst one of its latest launch", async () => {
+test("the latest manual result of a test is the worst one of its latest launch", async () => {
   const { agentId } = await makeSender(db, { judged: false });
   const test = await makeTestCase(db, agentId, { inputs, repeats: 2 });
   const strip = async () => {
@@ -114,7 +114,7 @@ it("the latest manual result of a test is the worst one of its latest launch", a
   }
 });
 
-it("the latest manual result of a test says whether all of its latest launch was evaluated", async () => {
+test("the latest manual result of a test says whether all of its latest launch was evaluated", async () => {
   const { agentId } = await makeSender(db, { judged: false });
   const test = await makeTestCase(db, agentId, { inputs });
   const strip = async () => {
@@ -132,7 +132,7 @@ it("the latest manual result of a test says whether all of its latest launch was
   assert.deepEqual(await strip(), ["passed", false]);
 });
 
-it("other inputs of a test do not make another version of a run", async () => {
+test("other inputs of a test do not make another version of a run", async () => {
   const { agentId } = await makeSender(db);
   const test = await makeTestCase(db, agentId, { inputs });
   const swapped = { ...test, inputs: [...inputs, { input: "c" }].reverse() };
@@ -151,7 +151,7 @@ it("other inputs of a test do not make another version of a run", async () => {
   );
 });
 
-it("a test whose inputs were changed or deleted while it was launched is refused, and nothing is stored", async () => {
+test("a test whose inputs were changed or deleted while it was launched is refused, and nothing is stored", async () => {
   const { agentId } = await makeSender(db);
   const test = await makeTestCase(db, agentId, { inputs });
   await updateTestCase(db, test.id, current => ({ ...documentOf(current), inputs: inputs.slice(1) }));

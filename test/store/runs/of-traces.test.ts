@@ -1,6 +1,6 @@
 // Statements about the runs of a few traces read no others, whatever statistics say: neither waiting nor completed ones.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import type pg from "pg";
 import { transaction } from "../../../src/store/db.ts";
 import { closeOutages } from "../../../src/store/judge/outages.ts";
@@ -69,7 +69,7 @@ for (const [name, states] of Object.entries({
   "waiting runs and statistics of completed ones": ["completed", "pending"],
   "completed runs and statistics of waiting ones": ["pending", "completed"],
 })) {
-  describe(`with ${name}`, () => {
+  suite(`with ${name}`, () => {
     let runs: Run[];
     before(async () => {
       await db.pool.query("delete from runs where agent_id = $1", [agentId]);
@@ -80,7 +80,7 @@ for (const [name, states] of Object.entries({
     });
 
     for (const [statement, work] of Object.entries(statements)) {
-      it(`${statement} reads no others`, async () => {
+      test(`${statement} reads no others`, async () => {
         // A session keeps a plan from the sixth time on.
         for (let time = 0; time < 7; time++) {
           const read = await readBy(client => work(client, runs));

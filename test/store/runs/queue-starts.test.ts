@@ -1,7 +1,7 @@
 // Claims do not pass the entries of runs claimed long ago, and find every run all the same.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import { claimRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
 import { QueueStarts } from "../../../src/store/runs/queue-starts.ts";
 import { onCitus } from "../../support/postgres.ts";
@@ -44,12 +44,12 @@ const claim = async (starts: QueueStarts | undefined, database = db, fullAgents:
   return (await claimRuns(database, due)).runs.length;
 };
 
-describe("claims that begin where the queue does", () => {
+suite("claims that begin where the queue does", () => {
   for (const fullAgents of [[], [fullId]]) {
     const beside = fullAgents.length > 0 ? ", beside the backlog of an agent at its limit" : "";
 
     // The statements of a group of shards are the same.
-    it(`read no entries of runs that ended, even while a long transaction keeps them${beside}`, {
+    test(`read no entries of runs that ended, even while a long transaction keeps them${beside}`, {
       skip: onCitus,
     }, async t => {
       const { db: own, close: closeOwn } = await openTwice();
@@ -92,7 +92,7 @@ describe("claims that begin where the queue does", () => {
   for (const queue of ["due", "waiting", "leased"] as const) {
     const most = queue === "leased" ? 1 : queue === "waiting" ? 5 : 10;
 
-    it(`find ${queue} runs at the start and after it, and earlier ones within a minute`, async () => {
+    test(`find ${queue} runs at the start and after it, and earlier ones within a minute`, async () => {
       let now = 0;
       const starts = new QueueStarts(() => now);
       await addRuns(1, 600, queue);
@@ -114,7 +114,7 @@ describe("claims that begin where the queue does", () => {
     });
   }
 
-  it("hold for 10 s, and are moved on then", async () => {
+  test("hold for 10 s, and are moved on then", async () => {
     let now = 0;
     const starts = new QueueStarts(() => now);
     await addRuns(1, 600, "due");
@@ -126,7 +126,7 @@ describe("claims that begin where the queue does", () => {
     assert.notEqual((await starts.of(db)).due, first.due);
   });
 
-  it("are moved on where the whole queue takes longer to read than a statement may", async () => {
+  test("are moved on where the whole queue takes longer to read than a statement may", async () => {
     let now = 0;
     let isSlow = false;
     const query = (statement: { text: string; values: string[] }) =>

@@ -1,7 +1,7 @@
 // Hourly counts equal a recount of the runs' results, whichever worker completes the runs, in whatever order.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import fc from "fast-check";
 import { usageOf } from "../../../src/model/price/usage.ts";
 import { bucketOf } from "../../../src/model/run/histogram.ts";
@@ -150,8 +150,8 @@ async function bothCounts({ sender, tests }: Judged) {
 
 const whenever = { from: new Date(0), to: new Date(Date.now() + 1e10) };
 
-describe("hourly counts", () => {
-  it("equal a recount of the runs' results after any sequence", async () => {
+suite("hourly counts", () => {
+  test("equal a recount of the runs' results after any sequence", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(judgement, { minLength: 1, maxLength: 8 }), fc.nat(), async (all, seed) => {
         const judged = await makeJudged();
@@ -202,7 +202,7 @@ describe("hourly counts", () => {
     );
   });
 
-  it("lose nothing when two workers complete runs of the same agents at the same time", async () => {
+  test("lose nothing when two workers complete runs of the same agents at the same time", async () => {
     const agents = [await makeJudged(), await makeJudged()];
     const one: Judgement = {
       outcomes: ["passed", "failed", "skipped"],
@@ -233,7 +233,7 @@ describe("hourly counts", () => {
     }
   });
 
-  it("count a trace once, by its latest evaluation, in the hour in which it arrived", async () => {
+  test("count a trace once, by its latest evaluation, in the hour in which it arrived", async () => {
     const judged = await makeJudged();
     const { traceId } = await storeDueRun(db, judged.sender);
     const hour = new Date(Math.floor(Date.now() / 3_600_000 - 3) * 3_600_000);
@@ -290,7 +290,7 @@ describe("hourly counts", () => {
     assert.deepEqual(await counted(), [{ at: hour, counts: [1, 0, 0, 0, 0] }]);
   });
 
-  it("count tokens, models and durations of a trace once, as its latest evaluation had them", async () => {
+  test("count tokens, models and durations of a trace once, as its latest evaluation had them", async () => {
     const judged = await makeJudged();
     const { agentId } = judged.sender;
     const { traceId } = await storeDueRun(db, judged.sender);
@@ -359,7 +359,7 @@ describe("hourly counts", () => {
     assert.deepEqual(await counted(), large);
   });
 
-  it("count a trace once when two of its runs complete at the same time", async () => {
+  test("count a trace once when two of its runs complete at the same time", async () => {
     const judged = await makeJudged();
     for (let round = 0; round < 10; round++) {
       const { traceId, runId } = await storeDueRun(db, judged.sender);
@@ -378,7 +378,7 @@ describe("hourly counts", () => {
     );
   });
 
-  it("count a trace once when another run of it is scheduled, and completes, while the first one commits", async () => {
+  test("count a trace once when another run of it is scheduled, and completes, while the first one commits", async () => {
     const judged = await makeJudged();
     const { traceId, runId } = await storeDueRun(db, judged.sender);
     const [lease, otherLease] = [randomUUID(), randomUUID()];
@@ -400,7 +400,7 @@ describe("hourly counts", () => {
     );
   });
 
-  it("exclude results that were not kept", async () => {
+  test("exclude results that were not kept", async () => {
     const judged = await makeJudged();
     const one: Judgement = {
       outcomes: ["failed"],
@@ -418,7 +418,7 @@ describe("hourly counts", () => {
     assert.deepEqual(await listAgentHours(db, judged.sender.agentId, whenever), []);
   });
 
-  it("exclude a test that was deleted during its evaluation, and include the others", async () => {
+  test("exclude a test that was deleted during its evaluation, and include the others", async () => {
     const judged = await makeJudged();
     await storeDueRun(db, judged.sender);
     await deleteTestCase(db, judged.tests[0]!);
@@ -443,7 +443,7 @@ describe("hourly counts", () => {
     );
   });
 
-  it("are deleted with their agent and their test", async () => {
+  test("are deleted with their agent and their test", async () => {
     const judged = await makeJudged();
     await storeDueRun(db, judged.sender);
     const one: Judgement = {

@@ -2,7 +2,7 @@
 // a batch that no run has read is always evaluated.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import type { Verdict } from "../../../src/model/run/run.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { idAt } from "../../../src/store/listing.ts";
@@ -17,7 +17,7 @@ import { limits, makeSender, makeTestCase, openTwice, otlpWrite } from "../trace
 const { db, other, close } = await openTwice();
 after(close);
 const sender = await makeSender(db, { judged: false });
-const test = await makeTestCase(db, sender.agentId);
+const watched = await makeTestCase(db, sender.agentId);
 beforeEach(() => db.pool.query("delete from traces; delete from agent_hours; delete from test_hours"));
 
 const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
@@ -34,7 +34,7 @@ const verdict: Verdict = {
   results: [
     {
       ...{
-        testId: test.id,
+        testId: watched.id,
         name: "Answers",
         outcome: "passed",
         score: 1,
@@ -84,8 +84,8 @@ async function counted(): Promise<number[]> {
   return [rows[0]!.traces, rows[0]!.tests];
 }
 
-describe("a batch that comes after the claim of a run", () => {
-  it("causes no further run if that run has read it", async () => {
+suite("a batch that comes after the claim of a run", () => {
+  test("causes no further run if that run has read it", async () => {
     const { traceId } = await send("a", "1");
     const run = await claimed();
     const { revision } = await send("a", "2");
@@ -95,7 +95,7 @@ describe("a batch that comes after the claim of a run", () => {
     assert.deepEqual((await claimRuns(db, { lease: randomUUID(), leaseMs: 1, runsMax: 1 })).runs, []);
   });
 
-  it("is evaluated by a further run if that run has not read it", async () => {
+  test("is evaluated by a further run if that run has not read it", async () => {
     const { traceId, revision } = await send("a", "1");
     const run = await claimed();
     await send("a", "2");
@@ -105,7 +105,7 @@ describe("a batch that comes after the claim of a run", () => {
     assert.deepEqual(await runsOf(traceId), ["completed 1", "completed 2"]);
   });
 
-  it("keeps its further run while a later batch is being stored, which then decides", async () => {
+  test("keeps its further run while a later batch is being stored, which then decides", async () => {
     for (const isStored of [true, false]) {
       const { traceId } = await send(`stored ${isStored}`, "1");
       const run = await claimed();
@@ -122,7 +122,7 @@ describe("a batch that comes after the claim of a run", () => {
     }
   });
 
-  it("is evaluated once if the further run is claimed while the first one has not ended", async () => {
+  test("is evaluated once if the further run is claimed while the first one has not ended", async () => {
     const { traceId } = await send("a", "1");
     const first = await claimed();
     const { revision } = await send("a", "2");
@@ -135,8 +135,8 @@ describe("a batch that comes after the claim of a run", () => {
   });
 });
 
-describe("a run that is scheduled by a process whose clock is behind", () => {
-  it("is later than those before, and so is one that was asked for", async () => {
+suite("a run that is scheduled by a process whose clock is behind", () => {
+  test("is later than those before, and so is one that was asked for", async () => {
     const { traceId } = await send("a", "1");
     const ahead = idAt(Date.now() + 540_000);
     await db.pool.query("update runs set id = $1 where trace_id = $2", [ahead, traceId]);
@@ -153,8 +153,8 @@ describe("a run that is scheduled by a process whose clock is behind", () => {
   });
 });
 
-describe("a run that was taken over", () => {
-  it("leaves it to the pending run to evaluate a batch that came after a later run", async () => {
+suite("a run that was taken over", () => {
+  test("leaves it to the pending run to evaluate a batch that came after a later run", async () => {
     const { traceId } = await send("a", "1");
     const dead = await claimed();
     await send("a", "2");
@@ -166,7 +166,7 @@ describe("a run that was taken over", () => {
     assert.deepEqual(await runsOf(traceId), ["completed 2", "completed 3"]);
   });
 
-  it("stores nothing if a later one has evaluated the same revision meanwhile", async () => {
+  test("stores nothing if a later one has evaluated the same revision meanwhile", async () => {
     const { traceId } = await send("a", "1");
     const dead = await claimed();
     const { revision } = await send("a", "2");
@@ -180,7 +180,7 @@ describe("a run that was taken over", () => {
   });
 });
 
-describe("two runs that have read the same revision", () => {
+suite("two runs that have read the same revision", () => {
   async function twoRuns(externalId: string) {
     const { traceId } = await send(externalId, "1");
     const first = await claimed(db);
@@ -188,7 +188,7 @@ describe("two runs that have read the same revision", () => {
     return { traceId, first, second: await claimed(other) };
   }
 
-  it("leave one when two workers complete them at the same time", async () => {
+  test("leave one when two workers complete them at the same time", async () => {
     for (let round = 1; round <= 20; round++) {
       const { traceId, first, second } = await twoRuns(`round ${round}`);
       const kept = await Promise.all([first.complete(2), second.complete(2)]);
@@ -198,7 +198,7 @@ describe("two runs that have read the same revision", () => {
     }
   });
 
-  it("leave the earlier one when one worker completes them together", async () => {
+  test("leave the earlier one when one worker completes them together", async () => {
     const { traceId, first, second } = await twoRuns("a");
     await db.pool.query("update runs set lease = $1", [first.lease]);
     const items = [second, first].map(({ id }) => ({ id, revision: 2, verdict, ...unmeasured }));
@@ -208,8 +208,8 @@ describe("two runs that have read the same revision", () => {
   });
 });
 
-describe("an evaluation that was asked for", () => {
-  it("is made of a revision that was evaluated, and takes nothing from a batch that came after it began", async () => {
+suite("an evaluation that was asked for", () => {
+  test("is made of a revision that was evaluated, and takes nothing from a batch that came after it began", async () => {
     const { traceId } = await send("a", "1");
     await (await claimed()).complete(1);
     await evaluateAgain(db, sender.agentId, [traceId]);

@@ -1,7 +1,7 @@
 // A run that waits for the judge lives in the database alone: no worker holds it, and waiting costs no attempt.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, beforeEach, suite, test } from "node:test";
 import type { Verdict } from "../../../src/model/run/run.ts";
 import type { TestCase } from "../../../src/model/test-case/test-case.ts";
 import { attemptsMax, claimRuns, failRun, giveBackRuns, nextDueMs } from "../../../src/store/runs/claims.ts";
@@ -84,8 +84,8 @@ const expire = (runId: string) =>
 const rowOf = async (runId: string) =>
   (await db.pool.query("select lease, lease_until, judge_tries from runs where id = $1", [runId])).rows[0];
 
-describe("the partial results of a run", () => {
-  it("are kept while its worker holds the run", async () => {
+suite("the partial results of a run", () => {
+  test("are kept while its worker holds the run", async () => {
     const [runId] = (await dueRuns(1)) as [string];
     const worker = makeWorker();
     await worker.claim();
@@ -104,7 +104,7 @@ describe("the partial results of a run", () => {
     assert.deepEqual(counted, { durationMs: null, input: null, output: null, usage: "" });
   });
 
-  it("are each run's own when several are saved together", async () => {
+  test("are each run's own when several are saved together", async () => {
     const runIds = await dueRuns(3);
     const worker = makeWorker();
     await worker.claim();
@@ -119,7 +119,7 @@ describe("the partial results of a run", () => {
     }
   });
 
-  it("are not saved for a worker that lost the run, nor for a deleted trace", async () => {
+  test("are not saved for a worker that lost the run, nor for a deleted trace", async () => {
     const [deleted, [taken]] = [await storeDueRun(db, sender), (await dueRuns(1)) as [string]];
     const [first, second] = [makeWorker(), makeWorker()];
     await first.claim();
@@ -135,7 +135,7 @@ describe("the partial results of a run", () => {
     assert.deepEqual([run.detail, run.nextTryAt], [null, null]);
   });
 
-  it("let another worker resume the run after its worker dies, with the rest of its deadline", async () => {
+  test("let another worker resume the run after its worker dies, with the rest of its deadline", async () => {
     const [runId] = (await dueRuns(1)) as [string];
     const worker = makeWorker();
     await worker.claim();
@@ -147,7 +147,7 @@ describe("the partial results of a run", () => {
     assert.ok(run!.judgeLeftMs! > 800_000 && run!.judgeLeftMs! <= 900_000);
   });
 
-  it("are dropped when the run ends as an error", async () => {
+  test("are dropped when the run ends as an error", async () => {
     const runIds = (await dueRuns(2)) as [string, string];
     const worker = makeWorker();
     await worker.claim();
@@ -170,8 +170,8 @@ describe("the partial results of a run", () => {
   });
 });
 
-describe("a run that waits", () => {
-  it("has a next try, a deadline and a reason, is held by no worker, and counts no attempt", async () => {
+suite("a run that waits", () => {
+  test("has a next try, a deadline and a reason, is held by no worker, and counts no attempt", async () => {
     const [runId] = (await dueRuns(1)) as [string];
     const worker = makeWorker();
     await worker.claim();
@@ -184,7 +184,7 @@ describe("a run that waits", () => {
     assert.equal(await countWaiting(db), 1);
   });
 
-  it("keeps its first deadline, and counts only failed tries", async () => {
+  test("keeps its first deadline, and counts only failed tries", async () => {
     const [runId] = await waitingRuns(1);
     const { judgeDeadlineAt } = (await findRun(db, runId!))!;
     for (const [tried, tries] of [
@@ -201,7 +201,7 @@ describe("a run that waits", () => {
     assert.deepEqual((await findRun(db, runId!))!.judgeDeadlineAt, judgeDeadlineAt);
   });
 
-  it("is claimed with others once it is due, and not as one whose worker died", async () => {
+  test("is claimed with others once it is due, and not as one whose worker died", async () => {
     const later = await waitingRuns(2, 60_000);
     const waiting = await waitingRuns(10);
     const runs = await makeWorker().claim();
@@ -214,7 +214,7 @@ describe("a run that waits", () => {
     assert.equal(await countWaiting(db), later.length);
   });
 
-  it("is claimed by only one of many workers that look at once", async () => {
+  test("is claimed by only one of many workers that look at once", async () => {
     const waiting = await waitingRuns(12);
     const claims = await Promise.all(Array.from({ length: 6 }, () => makeWorker().claim(4)));
     const more = await makeWorker().claim();
@@ -222,7 +222,7 @@ describe("a run that waits", () => {
     assert.deepEqual([ids.length, new Set(ids)], [waiting.length, new Set(waiting)]);
   });
 
-  it("resumes soon after its project's judge changed, unlike waiting runs of other projects and claimed ones", async () => {
+  test("resumes soon after its project's judge changed, unlike waiting runs of other projects and claimed ones", async () => {
     const other = await makeSender(db);
     const stored = await storeDueRun(db, other);
     const [mine, soon, held] = (await dueRuns(3)) as [string, string, string];
@@ -245,7 +245,7 @@ describe("a run that waits", () => {
     assert.ok((await leftMs(stored.runId)) <= 1_000, "after a restart");
   });
 
-  it("uses no more attempts, however often it waits", async () => {
+  test("uses no more attempts, however often it waits", async () => {
     const [runId] = await waitingRuns(1);
     for (let round = 0; round < 3 * attemptsMax; round++) {
       const worker = makeWorker();
@@ -256,7 +256,7 @@ describe("a run that waits", () => {
     assert.equal((await findRun(db, runId!))!.state, "running");
   });
 
-  it("shares a claim with fresh runs, so neither starves the other", async () => {
+  test("shares a claim with fresh runs, so neither starves the other", async () => {
     const waiting = new Set(await waitingRuns(20));
     const fresh = await dueRuns(20);
     const worker = makeWorker();
@@ -274,7 +274,7 @@ describe("a run that waits", () => {
     );
   });
 
-  it("is not resumed by a worker that may not ask any more, which still takes fresh runs", async () => {
+  test("is not resumed by a worker that may not ask any more, which still takes fresh runs", async () => {
     await waitingRuns(3);
     const [fresh] = await dueRuns(1);
     const worker = makeWorker();
@@ -287,20 +287,20 @@ describe("a run that waits", () => {
     assert.equal((await worker.claim(10, 2)).length, 2);
   });
 
-  it("is not claimed again by the worker that is about to release it", async () => {
+  test("is not claimed again by the worker that is about to release it", async () => {
     const [runId] = await waitingRuns(1);
     const { runs } = await claimRuns(db, { lease: randomUUID(), leaseMs, runsMax: 10, inHand: [runId!] });
     assert.deepEqual(runs, []);
     assert.equal(await nextDueMs(db, { inHand: [runId!] }), undefined);
   });
 
-  it("says how long until it resumes", async () => {
+  test("says how long until it resumes", async () => {
     await waitingRuns(1, 60_000);
     const ms = (await nextDueMs(db))!;
     assert.ok(ms > 50_000 && ms <= 60_000);
   });
 
-  it("is claimed immediately after being given back by a worker that resumed it, with its plan", async () => {
+  test("is claimed immediately after being given back by a worker that resumed it, with its plan", async () => {
     const [runId] = await waitingRuns(1);
     const worker = makeWorker();
     await worker.claim();
@@ -310,14 +310,14 @@ describe("a run that waits", () => {
   });
 });
 
-describe("a batch that arrives while the run of its trace waits", () => {
+suite("a batch that arrives while the run of its trace waits", () => {
   const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
   const runsOf = async (traceId: string): Promise<string[]> =>
     (await db.pool.query("select state from runs where trace_id = $1 order by id", [traceId])).rows.map(
       run => run.state,
     );
 
-  it("schedules one more run if it adds a span, and none if it repeats one", async () => {
+  test("schedules one more run if it adds a span, and none if it repeats one", async () => {
     const first = otlpWrite(sender, { externalId: "merged", spans: ["a"] });
     const { traceId } = await writer.write(first);
     const worker = makeWorker();

@@ -1,6 +1,6 @@
 // Conversations: their list equals a naive one, their turns are in the order in which they began, and ids follow the spans.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import fc from "fast-check";
 import type pg from "pg";
 import { refreshStale } from "../../../src/load/stale.ts";
@@ -50,7 +50,7 @@ async function storeAll(agentId: string, models: Model[]): Promise<(Model & { id
 const inTurns = (one: { start: number; id: string }, other: { start: number; id: string }) =>
   one.start - other.start || (one.id < other.id ? -1 : 1);
 
-it("the list equals a naive one, each conversation once, for any page and scan size", async () => {
+test("the list equals a naive one, each conversation once, for any page and scan size", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(model, { maxLength: 12 }),
@@ -85,7 +85,7 @@ it("the list equals a naive one, each conversation once, for any page and scan s
   );
 });
 
-it("turns are in the order in which they began, from either side of any of them, with number and neighbors", async () => {
+test("turns are in the order in which they began, from either side of any of them, with number and neighbors", async () => {
   const { agentId } = await makeSender(db, { judged: false });
   const starts = [3, 1, 1, 0, 2, 1];
   const stored = await storeAll(
@@ -111,7 +111,7 @@ it("turns are in the order in which they began, from either side of any of them,
   }
 });
 
-it("a conversation has the first input, the last reply, and the verdicts of its last turns", async () => {
+test("a conversation has the first input, the last reply, and the verdicts of its last turns", async () => {
   const { agentId } = await makeSender(db, { judged: false });
   const turn = (at: number, more: StoredTrace) =>
     storeTrace(db, agentId, { conversationId: "c", receivedAt: new Date(began + at), ...more });
@@ -136,7 +136,7 @@ async function idsOf({ agentId }: Sender) {
   return rows;
 }
 
-it("ids are stored with the trace, and change when it is replaced", async () => {
+test("ids are stored with the trace, and change when it is replaced", async () => {
   const sender = await makeSender(db, { judged: false });
   const write = (ids: Record<string, unknown>) =>
     writer.write(canonicalWrite(sender, { externalId: "x", ...idOf(ids) }));
@@ -150,7 +150,7 @@ it("ids are stored with the trace, and change when it is replaced", async () => 
   assert.deepEqual(await idsOf(sender), [{ conversation: null, user: null, at: null }]);
 });
 
-it("a merge whose spans disagree takes the trace out of its conversation, and deletion the conversation off the list", async () => {
+test("a merge whose spans disagree takes the trace out of its conversation, and deletion the conversation off the list", async () => {
   const sender = await makeSender(db, { judged: false });
   const listed = async () => {
     const { rows } = await listConversations(db, sender.agentId, undefined, { before: newest, rowsMax: 9 });
@@ -171,7 +171,7 @@ it("a merge whose spans disagree takes the trace out of its conversation, and de
   assert.deepEqual(await listed(), []);
 });
 
-it("a conversation that is deleted while the list is read does not end its pages", async () => {
+test("a conversation that is deleted while the list is read does not end its pages", async () => {
   const sender = await makeSender(db, { judged: false });
   const [older, newer] = [{ conversation: "older" }, { conversation: "newer" }];
   const models = [older, newer].map(one => ({ ...one, start: 0, kind: "live" as const }));
@@ -197,7 +197,7 @@ it("a conversation that is deleted while the list is read does not end its pages
   );
 });
 
-it("ids that differ after 10,000 characters are two conversations, and each is found by the whole id", async () => {
+test("ids that differ after 10,000 characters are two conversations, and each is found by the whole id", async () => {
   const sender = await makeSender(db, { judged: false });
   const long = "x".repeat(10_000);
   const ids = [`${long}a`, `${long}b`, "a\0", "a\uFFFD"];

@@ -1,6 +1,6 @@
 // Cost of traces: kept as usage by model, ordered by what it costs at the prices of the day, counted by model and hour.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { PriceList } from "../../../src/model/price/price.ts";
 import { decodeUsage } from "../../../src/model/price/usage.ts";
 import { newest } from "../../../src/store/listing.ts";
@@ -30,7 +30,7 @@ async function store(sender: Sender, attributes: Record<string, unknown>): Promi
   return write.traceId;
 }
 
-it("the usage of a trace is on its row, and its providers are found and go with it", async () => {
+test("the usage of a trace is on its row, and its providers are found and go with it", async () => {
   const sender = await makeSender(db, { judged: false });
   const id = await store(sender, usage("gpt-4o", 100));
   await store(sender, usage("claude-x", 100, "anthropic"));
@@ -47,7 +47,7 @@ it("the usage of a trace is on its row, and its providers are found and go with 
   assert.deepEqual(await listTraceValues(db, sender.agentId, "provider"), ["anthropic"]);
 });
 
-it("traces are listed by cost, page by page, with unknown costs last and own prices applied at once", async () => {
+test("traces are listed by cost, page by page, with unknown costs last and own prices applied at once", async () => {
   const sender = await makeSender(db, { judged: false });
   const ids = {
     cheap: await store(sender, usage("gpt-4o-mini", 1_000)),
@@ -104,7 +104,7 @@ it("traces are listed by cost, page by page, with unknown costs last and own pri
   );
 });
 
-it("completed runs count the tokens of their traces by model and hour", async () => {
+test("completed runs count the tokens of their traces by model and hour", async () => {
   const sender = await makeSender(db);
   const lease = crypto.randomUUID();
   const complete = async (attributes: Record<string, unknown>) => {

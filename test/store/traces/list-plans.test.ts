@@ -1,7 +1,7 @@
 // Lists whose plans connections keep: few names, each for one statement, and no more rows read than by a new plan.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import type pg from "pg";
 import { type Database, transaction } from "../../../src/store/db.ts";
 import { newest, oldest } from "../../../src/store/listing.ts";
@@ -50,7 +50,7 @@ const rowsMax = 20;
 const budget = { ms: 0, stretch: 50 };
 const first = { before: newest, rowsMax };
 
-it("few lists have a name, and each name is of one statement", async () => {
+test("few lists have a name, and each name is of one statement", async () => {
   const texts = new Map<string, string>();
   let unnamed = 0;
   const query = async ({ name, text }: pg.QueryConfig) => {
@@ -96,7 +96,7 @@ async function readsOf(agentId: string, filters: TraceFilters): Promise<number[]
   });
 }
 
-describe("with statistics from before nearly all traces", () => {
+suite("with statistics from before nearly all traces", () => {
   const agents: Record<string, string> = {};
   before(async () => {
     for (const table of ["traces", "runs"]) {
@@ -111,19 +111,19 @@ describe("with statistics from before nearly all traces", () => {
   });
 
   for (const name of ["few", "many"]) {
-    it(`a page of an agent with ${name} traces reads little`, async () => {
+    test(`a page of an agent with ${name} traces reads little`, async () => {
       const reads = await readsOf(agents[name]!, {});
       assert.ok(reads[0]! > 0, "readings are counted");
       // The end of the stretch, the rows, and a run for each.
       assert.ok(reads[7]! <= budget.stretch + 2 * rowsMax + 10, reads.join());
     });
 
-    it(`one trace of an agent with ${name} is found by its external ID`, async () => {
+    test(`one trace of an agent with ${name} is found by its external ID`, async () => {
       const reads = await readsOf(agents[name]!, { externalId: "2" });
       assert.ok(reads[0]! > 0 && reads[7]! <= 5, reads.join());
     });
 
-    it(`no list of an agent with ${name} traces reads more once its plan is kept`, async () => {
+    test(`no list of an agent with ${name} traces reads more once its plan is kept`, async () => {
       for (const filters of alone) {
         const reads = await readsOf(agents[name]!, filters);
         assert.ok(reads[7]! <= reads[0]! + 5, `${JSON.stringify(filters)}: ${reads}`);

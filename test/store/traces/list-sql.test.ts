@@ -1,6 +1,6 @@
 // How much the statements of lists of traces read.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { newest, oldest } from "../../../src/store/listing.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import type { TraceFilters } from "../../../src/store/traces/list.ts";
@@ -27,7 +27,7 @@ const traces = 300;
 const rowsMax = 51;
 
 for (const order of ["newest", "oldest"] as Order[]) {
-  it(`a page by a common value, ${order} first, looks up the runs of its own rows only`, async () => {
+  test(`a page by a common value, ${order} first, looks up the runs of its own rows only`, async () => {
     const { agentId } = await makeSender(db, { judged: false });
     await storeTraces(db, agentId, traces);
     await db.pool.query("update traces set tools = array['search'] where agent_id = $1", [agentId]);
@@ -53,7 +53,7 @@ for (const [name, filters] of [
   ["traces_conversation", { conversationId: "c" }],
   ["traces_user", { userId: "u" }],
 ] as const) {
-  it(`a page of ${Object.keys(filters)} is found by its index, with statistics and without`, async () => {
+  test(`a page of ${Object.keys(filters)} is found by its index, with statistics and without`, async () => {
     const { agentId } = await makeSender(db, { judged: false });
     await storeTraces(db, agentId, traces);
     const place = await placeOf(db, agentId);

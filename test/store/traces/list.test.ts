@@ -1,7 +1,7 @@
 // The list of traces: equal to a naive filter, and every row returned exactly once, however few rows each scan reads.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import fc from "fast-check";
 import type { Outcome, Routing, RunState } from "../../../src/model/run/run.ts";
 import { idAt, minuteOfId, newest, oldest, timeOfId } from "../../../src/store/listing.ts";
@@ -302,7 +302,7 @@ async function walk<Row extends { id: string }>(
   }
 }
 
-it("the list equals a naive filter, without duplicates and in the order of time, for any page and scan size", async () => {
+test("the list equals a naive filter, without duplicates and in the order of time, for any page and scan size", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(trace, { maxLength: 10 }),
@@ -335,7 +335,7 @@ it("the list equals a naive filter, without duplicates and in the order of time,
 /** PostgreSQL tries five plans for given values before it may keep one for any. */
 const times = 7;
 
-it("a connection that keeps its plans lists what it listed before, of agents with many traces and with few", async () => {
+test("a connection that keeps its plans lists what it listed before, of agents with many traces and with few", async () => {
   const kept = openFresh(url, 1);
   const [many, few] = fc.sample(fc.array(trace, { minLength: 40, maxLength: 40 }), { numRuns: 2, seed: 1 });
   const agents: { agentId: string; stored: Stored[] }[] = [];
@@ -359,7 +359,7 @@ it("a connection that keeps its plans lists what it listed before, of agents wit
   await kept.close();
 });
 
-it("a list stops scanning when its time is up, and says where", async () => {
+test("a list stops scanning when its time is up, and says where", async () => {
   const { agentId } = await makeSender(db, { judged: false });
   const plain = { path: "otlp", failed: false, httpStatus: 200, durationMs: 1, tokens: 1 } as const;
   const traces = Array.from({ length: 6 }, () => ({
@@ -382,7 +382,7 @@ it("a list stops scanning when its time is up, and says where", async () => {
   assert.deepEqual(patient, { rows: [], reach: null });
 });
 
-it("every run of a test is found once, by scanning only the hours in which the test was evaluated", async () => {
+test("every run of a test is found once, by scanning only the hours in which the test was evaluated", async () => {
   const { agentId } = await makeSender(db, { judged: false });
   const { id: testId } = await makeTestCase(db, agentId);
   const expected: string[] = [];
@@ -411,7 +411,7 @@ it("every run of a test is found once, by scanning only the hours in which the t
   assert.ok(pages < 15, `${pages} pages`);
 });
 
-it("the time in an id can be read back", () => {
+test("the time in an id can be read back", () => {
   fc.assert(
     fc.property(fc.nat({ max: 2 ** 48 - 1 }), timeMs => {
       assert.equal(timeOfId(idAt(timeMs)), timeMs);

@@ -1,6 +1,6 @@
 // Reading traces: filtered lists, whole batches, and columns that a merge left out of date.
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import { refreshStale } from "../../../src/load/stale.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { findTrace } from "../../../src/store/traces/read.ts";
@@ -14,8 +14,8 @@ after(close);
 const writer = new TraceWriter(db, limits);
 const sender = await makeSender(db);
 
-describe("batches", () => {
-  it("are loaded in the order in which they were stored", async () => {
+suite("batches", () => {
+  test("are loaded in the order in which they were stored", async () => {
     const externalId = "ordered";
     let traceId = "";
     for (const text of ["one", "two", "three"]) {
@@ -29,13 +29,13 @@ describe("batches", () => {
     );
   });
 
-  it("of an unknown trace are missing, without hiding the others", async () => {
+  test("of an unknown trace are missing, without hiding the others", async () => {
     const { traceId } = await writer.write(canonicalWrite(sender));
     const { loaded } = await loadBatches(db, [crypto.randomUUID(), traceId]);
     assert.deepEqual([...loaded.keys()], [traceId]);
   });
 
-  it("are loaded smallest first, up to a total size, and for at least one trace", async () => {
+  test("are loaded smallest first, up to a total size, and for at least one trace", async () => {
     const sizes = [3_000, 1_000, 2_000];
     const [large, small, middle] = await Promise.all(
       sizes.map(async size => {
@@ -60,7 +60,7 @@ describe("batches", () => {
   });
 });
 
-describe("columns that a merge left out of date", () => {
+suite("columns that a merge left out of date", () => {
   async function merged(...texts: string[]): Promise<string> {
     const externalId = crypto.randomUUID();
     let traceId = "";
@@ -71,7 +71,7 @@ describe("columns that a merge left out of date", () => {
     return traceId;
   }
 
-  it("are listed by latest change and brought up to date from all batches", async () => {
+  test("are listed by latest change and brought up to date from all batches", async () => {
     await refreshStale(db, {});
     const traceIds = [await merged("old", "new"), await merged("old", "newer")];
     const stale = await listStale(db, { agentId: sender.agentId, limit: 10 });
@@ -86,12 +86,12 @@ describe("columns that a merge left out of date", () => {
     assert.deepEqual(await listStale(db, { agentId: sender.agentId, limit: 10 }), []);
   });
 
-  it("are left alone while more batches may arrive", async () => {
+  test("are left alone while more batches may arrive", async () => {
     await merged("old", "new");
     assert.deepEqual(await listStale(db, { quietMs: 60_000, limit: 10 }), []);
   });
 
-  it("are never overwritten by values derived from an earlier revision", async () => {
+  test("are never overwritten by values derived from an earlier revision", async () => {
     const traceId = await merged("old", "new");
     const { columns } = otlpWrite(sender, { text: "derived too early" });
     await updateColumns(db, [{ traceId, revision: 1, columns }]);
@@ -100,7 +100,7 @@ describe("columns that a merge left out of date", () => {
     assert.equal((await findTrace(db, traceId))!.responseText, "derived too early");
   });
 
-  it("are exact immediately for a replaced trace", async () => {
+  test("are exact immediately for a replaced trace", async () => {
     const externalId = "exact";
     await writer.write(otlpWrite(sender, { externalId, text: "before" }));
     const { traceId } = await writer.write(canonicalWrite(sender, { externalId, text: "after" }));

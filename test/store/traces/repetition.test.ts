@@ -1,6 +1,6 @@
 // Repeated batches are told apart from changes: only a change raises the revision.
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite } from "./make-write.ts";
 
@@ -19,8 +19,8 @@ async function batchesOf(traceId: string): Promise<number> {
   return rows[0]!.count;
 }
 
-describe("a batch that is sent again", () => {
-  it("is not stored twice and does not raise the revision", async () => {
+suite("a batch that is sent again", () => {
+  test("is not stored twice and does not raise the revision", async () => {
     const externalId = newIdentity();
     const first = await writer.write(otlpWrite(sender, { externalId, spans: ["a"] }));
     await writer.write(otlpWrite(sender, { externalId, spans: ["b"] }));
@@ -31,7 +31,7 @@ describe("a batch that is sent again", () => {
     assert.equal(await batchesOf(first.traceId), 2);
   });
 
-  it("counts as newer content if another batch changed its spans in between", async () => {
+  test("counts as newer content if another batch changed its spans in between", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId, text: "one" }));
     await writer.write(otlpWrite(sender, { externalId, text: "two" }));
@@ -40,7 +40,7 @@ describe("a batch that is sent again", () => {
     assert.equal(await batchesOf(traceId), 3);
   });
 
-  it("counts as newer content even if that other batch arrives at the same moment", async () => {
+  test("counts as newer content even if that other batch arrives at the same moment", async () => {
     const externalId = newIdentity();
     await writer.write(otlpWrite(sender, { externalId, text: "one" }));
     const stored = await Promise.all([
@@ -53,7 +53,7 @@ describe("a batch that is sent again", () => {
     );
   });
 
-  it("under another trace's identity is not a repetition", async () => {
+  test("under another trace's identity is not a repetition", async () => {
     const spans = ["a"];
     await writer.write(otlpWrite(sender, { externalId: newIdentity(), spans }));
     const other = await writer.write(otlpWrite(sender, { externalId: newIdentity(), spans }));
@@ -61,8 +61,8 @@ describe("a batch that is sent again", () => {
   });
 });
 
-describe("a canonical trace that is sent again", () => {
-  it("is answered as replaced and does not raise the revision", async () => {
+suite("a canonical trace that is sent again", () => {
+  test("is answered as replaced and does not raise the revision", async () => {
     const externalId = newIdentity();
     await writer.write(canonicalWrite(sender, { externalId, text: "one" }));
     const again = await writer.write(canonicalWrite(sender, { externalId, text: "one" }));
@@ -71,7 +71,7 @@ describe("a canonical trace that is sent again", () => {
     assert.deepEqual([changed.state, changed.revision], ["replaced", 2]);
   });
 
-  it("replaces everything that was merged into it", async () => {
+  test("replaces everything that was merged into it", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(canonicalWrite(sender, { externalId, spans: ["a"] }));
     await writer.write(otlpWrite(sender, { externalId, spans: ["b"] }));

@@ -1,7 +1,7 @@
 // Resources that several traces of an agent share: stored once, read with each trace, and deleted with the last one.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import { deleteKey } from "../../../src/store/accounts/keys.ts";
 import { newId } from "../../../src/store/new-id.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
@@ -65,8 +65,8 @@ async function stored({ agentId }: Sender): Promise<string[]> {
 
 const resourceRead = async (traceId: string) => (await loadTrace(db, traceId)).trace.resource;
 
-describe("a resource that traces share", () => {
-  it("is stored once, by the first of several transactions, and read with every trace", async () => {
+suite("a resource that traces share", () => {
+  test("is stored once, by the first of several transactions, and read with every trace", async () => {
     const sender = await makeSender(db);
     const resource = shared();
     const first = await store([sharing(sender, resource), sharing(sender, resource), otlpWrite(sender)]);
@@ -79,7 +79,7 @@ describe("a resource that traces share", () => {
     assert.deepEqual(read, [one, one, { "service.name": "agent" }, one, two]);
   });
 
-  it("stays while one of its traces is stored, and goes with the last", async () => {
+  test("stays while one of its traces is stored, and goes with the last", async () => {
     const sender = await makeSender(db);
     const resource = shared();
     const traces = await store([1, 2, 3].map(() => sharing(sender, resource)));
@@ -91,14 +91,14 @@ describe("a resource that traces share", () => {
     assert.deepEqual(await stored(sender), []);
   });
 
-  it("goes with the agent, and not with another agent that sent the same", async () => {
+  test("goes with the agent, and not with another agent that sent the same", async () => {
     const [gone, there] = [await makeSender(db), await makeSender(db)];
     await store([gone, there].flatMap(sender => [shared()].map(resource => sharing(sender, resource))));
     await db.pool.query("delete from agents where id = $1", [gone.agentId]);
     assert.deepEqual([(await stored(gone)).length, (await stored(there)).length], [0, 1]);
   });
 
-  it("goes when its last trace is replaced, or its last batch superseded", async () => {
+  test("goes when its last trace is replaced, or its last batch superseded", async () => {
     const sender = await makeSender(db);
     const [one, two, three] = [shared("1"), shared("2"), shared("3")];
     const [replaced, merged] = [randomUUID(), randomUUID()];
@@ -116,7 +116,7 @@ describe("a resource that traces share", () => {
     assert.deepEqual(await resourceRead(traceId), resourceOf("3"));
   });
 
-  it("is merged into a stored trace, and a repeated batch stores nothing", async () => {
+  test("is merged into a stored trace, and a repeated batch stores nothing", async () => {
     const sender = await makeSender(db);
     const externalId = randomUUID();
     const resource = shared();
@@ -128,7 +128,7 @@ describe("a resource that traces share", () => {
     assert.equal(trace.spans[1]!.resource?.["version"], "1");
   });
 
-  it("is not stored for a trace that is rejected", async () => {
+  test("is not stored for a trace that is rejected", async () => {
     const sender = await makeSender(db);
     await deleteKey(db, sender.keyId);
     await assert.rejects(writer.write(sharing(sender, shared())), { code: "UNAUTHORIZED" });
@@ -136,8 +136,8 @@ describe("a resource that traces share", () => {
   });
 });
 
-describe("concurrent transactions", () => {
-  it("that delete the last two traces of a resource leave nothing", async () => {
+suite("concurrent transactions", () => {
+  test("that delete the last two traces of a resource leave nothing", async () => {
     const sender = await makeSender(db);
     const resource = shared();
     const traces = await store([sharing(sender, resource), sharing(sender, resource)]);
@@ -150,7 +150,7 @@ describe("concurrent transactions", () => {
     assert.deepEqual(await stored(sender), []);
   });
 
-  it("that store a trace while the last one is deleted leave a trace with its resource", async () => {
+  test("that store a trace while the last one is deleted leave a trace with its resource", async () => {
     const sender = await makeSender(db);
     const resource = shared();
     const [gone] = await store([sharing(sender, resource)]);
@@ -162,7 +162,7 @@ describe("concurrent transactions", () => {
     assert.deepEqual(await resourceRead((await storing).traceId), resourceOf("1"));
   });
 
-  it("leave every stored trace with its resource and no resource without a trace", async () => {
+  test("leave every stored trace with its resource and no resource without a trace", async () => {
     const sender = await makeSender(db);
     const resources = [shared("1"), shared("2")];
     const kept: string[] = [];

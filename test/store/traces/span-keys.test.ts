@@ -1,6 +1,6 @@
 // Span keys tell which spans a trace contains, exactly as the spans themselves would.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import fc from "fast-check";
 import { transaction } from "../../../src/store/db.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
@@ -28,7 +28,7 @@ async function stored(batches: string[][]): Promise<string> {
   return traceId;
 }
 
-it("a batch adds to a trace exactly when one of its spans is not stored yet", async () => {
+test("a batch adds to a trace exactly when one of its spans is not stored yet", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(spanSet, { minLength: 1, maxLength: 4 }), spanSet, async (batches, next) => {
       const traceId = await stored(batches);
@@ -43,7 +43,7 @@ it("a batch adds to a trace exactly when one of its spans is not stored yet", as
   );
 });
 
-it("batches are superseded exactly when all their spans arrive again later", async () => {
+test("batches are superseded exactly when all their spans arrive again later", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(spanSet, { minLength: 1, maxLength: 5 }), spanSet, async (batches, next) => {
       const traceId = await stored(batches);
@@ -61,7 +61,7 @@ it("batches are superseded exactly when all their spans arrive again later", asy
   );
 });
 
-it("span ids of any form are distinguished", async () => {
+test("span ids of any form are distinguished", async () => {
   const ids = ["a", "A", "a ", "\u0000", "\ud800", "\udfff", "é", "e\u0301", "0".repeat(16), "0".repeat(17)];
   const externalId = "any ids";
   const first: Sender = sender;

@@ -1,6 +1,6 @@
 // What another batch does to a stored trace and its scheduled run, by the database's clock.
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { claimRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
 import { placeOfRow } from "../../../src/store/scale/places.ts";
@@ -68,13 +68,13 @@ async function beginAll(): Promise<{ lease: string; runIds: string[] }> {
   }
 }
 
-describe("the due time of an OTLP trace", () => {
-  it("is the debounce after its first batch", async () => {
+suite("the due time of an OTLP trace", () => {
+  test("is the debounce after its first batch", async () => {
     const { traceId } = await writer.write(otlpWrite(sender));
     assert.deepEqual(await dueAfter(traceId), { first: 5_000, latest: 5_000 });
   });
 
-  it("moves to the debounce after each further batch, even a repeated one", async () => {
+  test("moves to the debounce after each further batch, even a repeated one", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId, spans: ["a"] }));
     for (const spans of [["b"], ["b"]]) {
@@ -85,7 +85,7 @@ describe("the due time of an OTLP trace", () => {
     }
   });
 
-  it("is never later than the cap after its first batch", async () => {
+  test("is never later than the cap after its first batch", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
     await age(traceId, 58);
@@ -93,7 +93,7 @@ describe("the due time of an OTLP trace", () => {
     assert.equal((await dueAfter(traceId)).first, 60_000);
   });
 
-  it("follows the settings", async () => {
+  test("follows the settings", async () => {
     const externalId = newIdentity();
     const quick = writerWith({ debounceMs: 700, debounceCapMs: 900 });
     const { traceId } = await quick.write(otlpWrite(sender, { externalId }));
@@ -103,7 +103,7 @@ describe("the due time of an OTLP trace", () => {
     assert.equal((await dueAfter(traceId)).first, 900);
   });
 
-  it("starts over with the first batch after the evaluation began", async () => {
+  test("starts over with the first batch after the evaluation began", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
     await age(traceId, 300);
@@ -113,15 +113,15 @@ describe("the due time of an OTLP trace", () => {
   });
 });
 
-describe("the due time of a canonical trace", () => {
-  it("is its arrival", async () => {
+suite("the due time of a canonical trace", () => {
+  test("is its arrival", async () => {
     const { traceId } = await writer.write(canonicalWrite(sender));
     assert.deepEqual(await dueAfter(traceId), { first: 0, latest: 0 });
   });
 });
 
-describe("scheduling", () => {
-  it("adds no second run for a resent batch, nor for new content of known span ids", async () => {
+suite("scheduling", () => {
+  test("adds no second run for a resent batch, nor for new content of known span ids", async () => {
     const externalId = newIdentity();
     const batch = { externalId, spans: ["a", "b"] };
     const { traceId } = await writer.write(otlpWrite(sender, batch));
@@ -133,7 +133,7 @@ describe("scheduling", () => {
     assert.deepEqual(await statesOf(traceId), ["running"]);
   });
 
-  it("adds exactly one more run for new spans after the evaluation began, however many batches bring them", async () => {
+  test("adds exactly one more run for new spans after the evaluation began, however many batches bring them", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
     await beginAll();
@@ -145,7 +145,7 @@ describe("scheduling", () => {
     assert.deepEqual(await statesOf(traceId), ["running", "pending"]);
   });
 
-  it("adds no third run when the first one is given back", async () => {
+  test("adds no third run when the first one is given back", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
     const begun = await beginAll();
@@ -156,8 +156,8 @@ describe("scheduling", () => {
   });
 });
 
-describe("one identity on both paths", () => {
-  it("is merged by OTLP, and a new span schedules its evaluation", async () => {
+suite("one identity on both paths", () => {
+  test("is merged by OTLP, and a new span schedules its evaluation", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(canonicalWrite(sender, { externalId, spans: ["root"] }));
     await beginAll();
@@ -171,7 +171,7 @@ describe("one identity on both paths", () => {
     );
   });
 
-  it("is replaced and merged in the order of revisions when both happen at once", async () => {
+  test("is replaced and merged in the order of revisions when both happen at once", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId, spans: ["a"] }));
     const [merged, replaced, later] = await Promise.all([
@@ -187,7 +187,7 @@ describe("one identity on both paths", () => {
   });
 });
 
-describe("the limits of a merged trace", () => {
+suite("the limits of a merged trace", () => {
   const bounded = writerWith({ traceSpansMax: 10 });
   const letters = (text: string) => [...text];
   const send = (externalId: string, spans: string, by = bounded) =>
@@ -201,7 +201,7 @@ describe("the limits of a merged trace", () => {
     return rows[0].batches;
   }
 
-  it("count a span once, however often it is sent", async () => {
+  test("count a span once, however often it is sent", async () => {
     const externalId = newIdentity();
     const { traceId } = await send(externalId, "12345");
     for (let round = 0; round < 20; round++) await send(externalId, "12345");
@@ -210,7 +210,7 @@ describe("the limits of a merged trace", () => {
     assert.ok((await batchesOf(traceId)) < 22);
   });
 
-  it("lose no stored span when a batch is refused", async () => {
+  test("lose no stored span when a batch is refused", async () => {
     const externalId = newIdentity();
     const { traceId } = await send(externalId, "12");
     await send(externalId, "3456789a");
@@ -218,7 +218,7 @@ describe("the limits of a merged trace", () => {
     assert.deepEqual(await spanIdsOf(traceId), letters("123456789a").map(otlpId));
   });
 
-  it("are the same for batches stored together and one by one", async () => {
+  test("are the same for batches stored together and one by one", async () => {
     const externalId = newIdentity();
     const { traceId } = await send(externalId, "1234");
     const outcomes = await Promise.all(

@@ -1,6 +1,6 @@
 // Tools and models of traces, and rules that redacted in them: kept on the rows and by minute, and gone with the last trace that has them.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { idAt, newest } from "../../../src/store/listing.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { listTraces } from "../../../src/store/traces/list.ts";
@@ -39,7 +39,7 @@ function call(sender: Sender, tools: string[], externalId?: string) {
   return { ...write, traceId: id, columns: { ...write.columns, tools } };
 }
 
-it("a value has one row in a minute, and goes with the last trace that has it", async () => {
+test("a value has one row in a minute, and goes with the last trace that has it", async () => {
   const sender = await makeSender(db, { judged: false });
   const [first, second] = [call(sender, ["search", "refund"]), call(sender, ["search"])];
   await Promise.all([first, second].map(write => writer.write(write)));
@@ -50,7 +50,7 @@ it("a value has one row in a minute, and goes with the last trace that has it", 
   assert.deepEqual(await valuesOf(sender), []);
 });
 
-it("a replaced trace loses the tools that it no longer calls", async () => {
+test("a replaced trace loses the tools that it no longer calls", async () => {
   const sender = await makeSender(db, { judged: false });
   await writer.write(call(sender, ["search", "refund"], "x"));
   await writer.write(call(sender, ["search", "ask"], "x"));
@@ -61,7 +61,7 @@ it("a replaced trace loses the tools that it no longer calls", async () => {
   assert.deepEqual(await valuesOf(sender), ["model m-1", "tool ask", "tool search"]);
 });
 
-it("the tools of a merged trace are those of all its batches once its columns are updated", async () => {
+test("the tools of a merged trace are those of all its batches once its columns are updated", async () => {
   const sender = await makeSender(db, { judged: false });
   const write = otlpWrite(sender, { externalId: "merged", spans: ["a"] });
   await writer.write({ ...write, columns: { ...write.columns, tools: ["search"] } });
@@ -72,7 +72,7 @@ it("the tools of a merged trace are those of all its batches once its columns ar
   assert.deepEqual(await valuesOf(sender), ["model m-2", "tool lookup"]);
 });
 
-it("columns are updated in two processes at once without a deadlock", async () => {
+test("columns are updated in two processes at once without a deadlock", async () => {
   const sender = await makeSender(db, { judged: false });
   const writes = Array.from({ length: 8 }, () => call(sender, ["search", "refund"]));
   await Promise.all(writes.map(write => writer.write(write)));
@@ -88,7 +88,7 @@ it("columns are updated in two processes at once without a deadlock", async () =
   assert.deepEqual(await valuesOf(sender), ["model m-1", "tool search"]);
 });
 
-it("rules that redacted are added with a trace, replaced, filled by a merge, and gone with the last trace", async () => {
+test("rules that redacted are added with a trace, replaced, filled by a merge, and gone with the last trace", async () => {
   const sender = await makeSender(db, { judged: false });
   const { agentId } = sender;
   const ruled = async () => (await valuesOf(sender)).filter(value => value.startsWith("redacted "));
@@ -136,7 +136,7 @@ it("rules that redacted are added with a trace, replaced, filled by a merge, and
   assert.deepEqual(await ruled(), []);
 });
 
-it("a name keeps no character that would make it two, and an empty list is known to be empty", async () => {
+test("a name keeps no character that would make it two, and an empty list is known to be empty", async () => {
   const sender = await makeSender(db, { judged: false });
   const write = call(sender, []);
   await writer.write({ ...write, columns: { ...write.columns, models: [] } });
@@ -147,7 +147,7 @@ it("a name keeps no character that would make it two, and an empty list is known
   assert.deepEqual(await valuesOf(sender), []);
 });
 
-it("a value is kept whose last trace is deleted while another one is stored", async () => {
+test("a value is kept whose last trace is deleted while another one is stored", async () => {
   const sender = await makeSender(db, { judged: false });
   for (let round = 0; round < 20; round++) {
     const [old, next] = [call(sender, ["search"]), call(sender, ["search"])];
@@ -158,7 +158,7 @@ it("a value is kept whose last trace is deleted while another one is stored", as
   }
 });
 
-it("storing a trace waits for a deletion that found its value unused, and adds it again", async () => {
+test("storing a trace waits for a deletion that found its value unused, and adds it again", async () => {
   const sender = await makeSender(db, { judged: false });
   const [old, next] = [call(sender, ["search"]), call(sender, ["search"])];
   await writer.write(old);

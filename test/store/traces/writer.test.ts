@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { deleteKey } from "../../../src/store/accounts/keys.ts";
@@ -74,8 +74,8 @@ const onlyHere = {
   findUnavailable: async () => ({ workers: [], of: 1 }),
 };
 
-describe("concurrent writes", () => {
-  it("store the new traces of many callers, with their batches and runs, in one statement", async () => {
+suite("concurrent writes", () => {
+  test("store the new traces of many callers, with their batches and runs, in one statement", async () => {
     const crowd = await makeSender(db);
     const stored = await store(Array.from({ length: 50 }, () => canonicalWrite(crowd)));
     assert.ok(stored.every(({ state, evaluation }) => state === "created" && evaluation === "scheduled"));
@@ -90,7 +90,7 @@ describe("concurrent writes", () => {
     assert.deepEqual(rows, [{ transactions: 1, rows: 150 }]);
   });
 
-  it("wait for as many whose bodies have arrived, and share their statement", async () => {
+  test("wait for as many whose bodies have arrived, and share their statement", async () => {
     const gathering = await makeSender(db);
     let arriving = 2;
     const patient = new TraceWriter(db, { ...limits, arriving: () => arriving, gatherMs: 10_000 });
@@ -106,12 +106,12 @@ describe("concurrent writes", () => {
     assert.deepEqual(rows, [{ transactions: 1, traces: 2 }]);
   });
 
-  it("are stored although the bodies that have arrived give none", async () => {
+  test("are stored although the bodies that have arrived give none", async () => {
     const patient = new TraceWriter(db, { ...limits, arriving: () => 100 });
     assert.equal((await patient.write(canonicalWrite(sender))).state, "created");
   });
 
-  it("of a key that sends much wait for each other, and others for one transaction at most", async () => {
+  test("of a key that sends much wait for each other, and others for one transaction at most", async () => {
     const [greedy, other] = [await makeSender(db), await makeSender(db)];
     // With one transaction at a time, they end in the order in which they began.
     const single = new TraceWriter(db, { ...limits, flushesMax: 1 });
@@ -126,7 +126,7 @@ describe("concurrent writes", () => {
     assert.ok(done.indexOf("other") < 128, String(done.indexOf("other")));
   });
 
-  it("create a canonical trace once and replace it once when it arrives twice at the same time", async () => {
+  test("create a canonical trace once and replace it once when it arrives twice at the same time", async () => {
     const writes = ["first", "second"].map(text => canonicalWrite(sender, { externalId: "twice", text }));
     const stored = await store(writes);
     assert.deepEqual(stored.map(({ state, revision }) => [state, revision]).sort(), [
@@ -139,7 +139,7 @@ describe("concurrent writes", () => {
     assert.equal(await textOf([...traceIds][0]!), ["first", "second"][last]);
   });
 
-  it("create a trace once and merge once when two batches of it arrive at the same time", async () => {
+  test("create a trace once and merge once when two batches of it arrive at the same time", async () => {
     const writes = [["a"], ["b"]].map(spans => otlpWrite(sender, { externalId: "two batches", spans }));
     const stored = await store(writes);
     assert.deepEqual(stored.map(({ state }) => state).sort(), ["created", "merged"]);
@@ -147,7 +147,7 @@ describe("concurrent writes", () => {
     assert.equal((await runsOf(stored[0]!.traceId)).length, 1);
   });
 
-  it("do not fail because one of them is invalid", async () => {
+  test("do not fail because one of them is invalid", async () => {
     const bad = canonicalWrite(sender, { externalId: "bad" });
     bad.columns = { ...bad.columns, name: "a\0b" };
     const good = Array.from({ length: 5 }, (_, index) =>
@@ -158,7 +158,7 @@ describe("concurrent writes", () => {
     assert.ok(rest.every(({ status }) => status === "fulfilled"));
   });
 
-  it("refuse only the traces of an agent that was just deleted, and say what to send", async () => {
+  test("refuse only the traces of an agent that was just deleted, and say what to send", async () => {
     const [gone, there] = [await makeSender(db), await makeSender(db)];
     await db.pool.query("delete from agents where id = $1", [gone.agentId]);
     await assert.rejects(writer.write(otlpWrite(gone)), { hint: /OTEL_SERVICE_NAME/ });
@@ -170,7 +170,7 @@ describe("concurrent writes", () => {
     assert.equal((outcomes[2] as Stored).state, "created");
   });
 
-  it("create a trace again when it is deleted while a batch waits for it", async () => {
+  test("create a trace again when it is deleted while a batch waits for it", async () => {
     const [{ traceId }] = (await store([otlpWrite(sender, { externalId: "vanishing", spans: ["a"] })])) as [
       Stored,
     ];
@@ -186,8 +186,8 @@ describe("concurrent writes", () => {
   });
 });
 
-describe("two processes", () => {
-  it("answer one of eight posts of the same identity with “created”, and keep exactly one of them whole", async () => {
+suite("two processes", () => {
+  test("answer one of eight posts of the same identity with “created”, and keep exactly one of them whole", async () => {
     const race = await makeSender(db);
     for (let round = 0; round < 25; round++) {
       const texts = Array.from({ length: 8 }, (_, index) => `version ${index} `.repeat(1 + index * 50));
@@ -210,7 +210,7 @@ describe("two processes", () => {
     assert.equal((await tracesOf(race)).length, 25);
   });
 
-  it("lose no span of a trace whose batches reach both at once", async () => {
+  test("lose no span of a trace whose batches reach both at once", async () => {
     for (let round = 0; round < 10; round++) {
       const externalId = `union ${round}`;
       const batches = Array.from({ length: 20 }, (_, at) => [`${at + 1}`, `${at + 2}`, `${at + 3}`]);
@@ -227,7 +227,7 @@ describe("two processes", () => {
     }
   });
 
-  it("do not deadlock, in whatever order the same traces arrive", async () => {
+  test("do not deadlock, in whatever order the same traces arrive", async () => {
     const pools = [openFresh(url), openFresh(url)] as const;
     const names = ["1 before", "2 held", "3 after"];
     const place = await placeOf(db, sender.agentId);
@@ -255,8 +255,8 @@ describe("two processes", () => {
   });
 });
 
-describe("writes of agents in several places", { skip: oneServer }, () => {
-  it("are stored in each, and answered in their order", async () => {
+suite("writes of agents in several places", { skip: oneServer }, () => {
+  test("are stored in each, and answered in their order", async () => {
     const elsewhere = await openTwice();
     try {
       const senders = [sender, await makeSender(elsewhere.db)];
@@ -282,7 +282,7 @@ describe("writes of agents in several places", { skip: oneServer }, () => {
     }
   });
 
-  it("are stored once in one place, while another cannot be reached for a moment", async () => {
+  test("are stored once in one place, while another cannot be reached for a moment", async () => {
     const away = await makeSender(db);
     const proxy = await startCuttingProxy(url);
     const proxied = openDatabase(proxy.url);
@@ -311,7 +311,7 @@ describe("writes of agents in several places", { skip: oneServer }, () => {
   });
 });
 
-describe("when the database's answer is lost", { skip: oneServer }, () => {
+suite("when the database's answer is lost", { skip: oneServer }, () => {
   async function throughProxy(statement: string, work: (proxied: TraceWriter) => Promise<void>) {
     const proxy = await startCuttingProxy(url);
     const proxied = openDatabase(proxy.url);
@@ -326,7 +326,7 @@ describe("when the database's answer is lost", { skip: oneServer }, () => {
     }
   }
 
-  it("a new trace is reported as created, with its evaluation, and stored once", async () => {
+  test("a new trace is reported as created, with its evaluation, and stored once", async () => {
     const lone = await makeSender(db);
     for (const write of [canonicalWrite(lone), otlpWrite(lone)]) {
       await throughProxy("insert_traces", async proxied => {
@@ -342,7 +342,7 @@ describe("when the database's answer is lost", { skip: oneServer }, () => {
     assert.equal((await tracesOf(lone)).length, 2);
   });
 
-  it("a replacement is still reported as a replacement", async () => {
+  test("a replacement is still reported as a replacement", async () => {
     const externalId = "replaced across a break";
     await store([canonicalWrite(sender, { externalId, text: "before" })]);
     await throughProxy("commit", async proxied => {
@@ -353,7 +353,7 @@ describe("when the database's answer is lost", { skip: oneServer }, () => {
     });
   });
 
-  it("a batch is merged once, with one run", async () => {
+  test("a batch is merged once, with one run", async () => {
     const externalId = "merged across a break";
     const [{ traceId }] = (await store([otlpWrite(sender, { externalId, spans: ["a"] })])) as [Stored];
     await db.pool.query("update runs set state = 'completed' where trace_id = $1", [traceId]);
@@ -368,7 +368,7 @@ describe("when the database's answer is lost", { skip: oneServer }, () => {
     );
   });
 
-  it("and the database stays down or hangs, the write is UNAVAILABLE", async () => {
+  test("and the database stays down or hangs, the write is UNAVAILABLE", async () => {
     const silent = createServer(() => {}).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const { port } = silent.address() as AddressInfo;
@@ -382,8 +382,8 @@ describe("when the database's answer is lost", { skip: oneServer }, () => {
   });
 });
 
-describe("a clock that differs from the database's", () => {
-  it("by more than ten minutes stores nothing, neither a new trace nor a change to one; by less, all of it", async () => {
+suite("a clock that differs from the database's", () => {
+  test("by more than ten minutes stores nothing, neither a new trace nor a change to one; by less, all of it", async () => {
     const minute = 60_000;
     const writer = new TraceWriter(db, limits);
     const externalId = newId();
@@ -411,8 +411,8 @@ describe("a clock that differs from the database's", () => {
   });
 });
 
-describe("a key that ends between its check and the commit", () => {
-  it("stores nothing, neither a new trace nor a change to an existing one", async () => {
+suite("a key that ends between its check and the commit", () => {
+  test("stores nothing, neither a new trace nor a change to an existing one", async () => {
     const leaving = await makeSender(db);
     const [kept] = (await store([canonicalWrite(leaving, { externalId: "kept", text: "before" })])) as [
       Stored,
@@ -429,7 +429,7 @@ describe("a key that ends between its check and the commit", () => {
     assert.equal(await textOf(kept.traceId), "before");
   });
 
-  it("does not affect writes without a key, or with valid keys in the same statement", async () => {
+  test("does not affect writes without a key, or with valid keys in the same statement", async () => {
     // One after the other: on a cluster, such transactions deadlock.
     const [sample, live, expired, gone] = [
       await makeSender(db),
@@ -458,14 +458,14 @@ describe("a key that ends between its check and the commit", () => {
     );
   });
 
-  it("stores nothing once it has expired", async () => {
+  test("stores nothing once it has expired", async () => {
     const expired = await makeSender(db);
     await db.pool.query("update keys set expires_at = now() where id = $1", [expired.keyId]);
     assert.equal(await outcomeOf(writer.write(otlpWrite(expired))), "UNAUTHORIZED");
     assert.deepEqual(await tracesOf(expired), []);
   });
 
-  it("is refused while its revocation is in progress, for new and existing traces", async () => {
+  test("is refused while its revocation is in progress, for new and existing traces", async () => {
     for (const externalId of ["known", "new"]) {
       const leaving = await makeSender(db);
       await store([otlpWrite(leaving, { externalId: "known" })]);
@@ -481,7 +481,7 @@ describe("a key that ends between its check and the commit", () => {
     }
   });
 
-  it("makes its revocation wait for a commit in progress", async () => {
+  test("makes its revocation wait for a commit in progress", async () => {
     const leaving = await makeSender(db);
     const [{ traceId }] = (await store([otlpWrite(leaving, { externalId: "slow" })])) as [Stored];
     const place = await placeOf(other, leaving.agentId);

@@ -1,7 +1,7 @@
 // Tests the dashboard in Firefox ESR and WebKitGTK: a walk through its screens, and layout, focus and keys where
 // browsers differ. Everything else is tested in Chromium, by test/e2e.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { buildWhenNeeded } from "../../../scripts/build.ts";
 import type { Driver } from "../support/browsers/driver.ts";
 import { startFirefox } from "../support/browsers/firefox.ts";
@@ -27,7 +27,7 @@ inBrowser("Firefox ESR", startFirefox, await leftOut("firefox"));
 inBrowser("WebKitGTK", startWebKitGtk, await leftOut("webkitgtk"));
 
 function inBrowser(name: string, start: () => Promise<Driver>, skip: string | false): void {
-  describe(`the dashboard in ${name}`, { skip }, () => {
+  suite(`the dashboard in ${name}`, { skip }, () => {
     let since: number;
     let agent: WatchedAgent;
     let driver: Driver;
@@ -52,12 +52,12 @@ function inBrowser(name: string, start: () => Promise<Driver>, skip: string | fa
       await page.goto(path);
     }
 
-    it("shows every screen, from the list of traces to the first trace of a new agent", async () => {
+    test("shows every screen, from the list of traces to the first trace of a new agent", async () => {
       await open(agent.traces);
       await walk(page, agent, phone);
     });
 
-    it("gives the panes of a trace their height in a low window", async () => {
+    test("gives the panes of a trace their height in a low window", async () => {
       await open(agent.failedTrace, low);
       for (const pane of ["Tree", "Evaluation"]) {
         const { height } = await page.waitFor(region(pane));
@@ -65,7 +65,7 @@ function inBrowser(name: string, start: () => Promise<Driver>, skip: string | fa
       }
     });
 
-    it("gives the tree of a large trace a height of its own in a narrow window", async () => {
+    test("gives the tree of a large trace a height of its own in a narrow window", async () => {
       await open(`${agent.largeTrace}?view=spans`, phone);
       await page.waitFor(spanRow(/^step 1,/));
       const { height } = await page.waitFor(spanTree);
@@ -74,7 +74,7 @@ function inBrowser(name: string, start: () => Promise<Driver>, skip: string | fa
       assert.ok(Number(rows) < 200, `${rows} of 1,501 rows are in the page`);
     });
 
-    it("leaves the page where it is scrolled when Esc closes the palette", async () => {
+    test("leaves the page where it is scrolled when Esc closes the palette", async () => {
       await open(agent.traces, strip);
       await page.waitFor(link(/^Question 1\b/));
       await page.evaluate("scrollTo(0, 400)");
@@ -87,7 +87,7 @@ function inBrowser(name: string, start: () => Promise<Driver>, skip: string | fa
     });
 
     for (const { list, first } of lists) {
-      it(`shows the focus of j and k after a click, in the list of ${list}`, async () => {
+      test(`shows the focus of j and k after a click, in the list of ${list}`, async () => {
         await open(agent[list]);
         await page.waitFor(link(first));
         await page.click({ role: "heading" });
@@ -98,7 +98,7 @@ function inBrowser(name: string, start: () => Promise<Driver>, skip: string | fa
         }
       });
 
-      it(`keeps the row that j reaches clear of the window's edge, in the list of ${list}`, async () => {
+      test(`keeps the row that j reaches clear of the window's edge, in the list of ${list}`, async () => {
         await open(agent[list], strip);
         await page.waitFor(link(first));
         const row = "document.activeElement.closest('tr, [role=row]')";
@@ -112,7 +112,7 @@ function inBrowser(name: string, start: () => Promise<Driver>, skip: string | fa
       });
     }
 
-    it("shows the focus of n after a click, on a failed check", async () => {
+    test("shows the focus of n after a click, on a failed check", async () => {
       await open(agent.failedTrace);
       await page.click(spanRow(/^plan,/));
       await page.press("n");
@@ -120,7 +120,7 @@ function inBrowser(name: string, start: () => Promise<Driver>, skip: string | fa
       await page.becomesTrue("document.activeElement.matches(':focus-visible')");
     });
 
-    it("shows the focus of a date input", async () => {
+    test("shows the focus of a date input", async () => {
       await open(agent.keys);
       await page.click(button("New key"));
       await page.waitFor(dialog("New key"));

@@ -1,6 +1,6 @@
 // Tests with OpenTelemetry's stock exporters for Python, Go and Node.js: traces arrive unaltered, and each prints what is wrong.
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { openDatabase } from "../../../src/store/db.ts";
 import { readPages } from "../../docs/pages.ts";
 import { bootstrapped, type ServiceProcess, startProcess, stopProcess } from "../../flow/processes.ts";
@@ -95,7 +95,7 @@ const skips = new Map<SenderName, string | false>();
 for (const name of names) skips.set(name, await leftOut(...needsOf[name]));
 
 for (const name of names) {
-  describe(`the exporter of ${name}`, { skip: skips.get(name)! }, () => {
+  suite(`the exporter of ${name}`, { skip: skips.get(name)! }, () => {
     const sender: Sender = openSender(name);
     let since: number;
     before(async () => {
@@ -105,7 +105,7 @@ for (const name of names) {
     after(() => console.log(`${name}: ${((performance.now() - since) / 1000).toFixed(1)} s`));
 
     for (const compression of ["none", "gzip"]) {
-      it(`sends a trace that arrives unaltered, compression ${compression}`, async () => {
+      test(`sends a trace that arrives unaltered, compression ${compression}`, async () => {
         const { stdout, stderr } = await sender.run({
           ...settings(service),
           OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: compression,
@@ -117,7 +117,7 @@ for (const name of names) {
     }
 
     for (const [what, env, phrase] of wrongSettings) {
-      it(`says what is wrong: ${what}`, async () => {
+      test(`says what is wrong: ${what}`, async () => {
         const changed = await env();
         const { stdout, stderr } = await sender.run(withChanges(settings(service), changed));
         const line = printed[name](phrase);
@@ -127,7 +127,7 @@ for (const name of names) {
       });
     }
 
-    it("sends the spans of two services in one request: one is stored, the other rejected", async () => {
+    test("sends the spans of two services in one request: one is stored, the other rejected", async () => {
       const ONE_REQUEST_FROM = `${serviceName},nobody`;
       const { stdout, stderr } = await sender.run({ ...settings(service), ONE_REQUEST_FROM });
       const [known, unknown] = recordedIn(stdout);
@@ -141,14 +141,14 @@ for (const name of names) {
   });
 }
 
-it("docs/troubleshooting.md has the line of each SDK for a wrong key", () => {
+test("docs/troubleshooting.md has the line of each SDK for a wrong key", () => {
   for (const name of names) {
     const line = printed[name](wrongSettings[0]![2]);
     assert.ok(docs.includes(line), `docs/troubleshooting.md does not have: ${line}`);
   }
 });
 
-describe("while the database is down", () => {
+suite("while the database is down", () => {
   let cluster: Cluster;
   let outage: ServiceProcess;
   let key: string;
@@ -168,7 +168,7 @@ describe("while the database is down", () => {
   });
 
   for (const name of names) {
-    it(`the exporter of ${name} tries again, and nothing is lost`, { skip: skips.get(name)! }, async () => {
+    test(`the exporter of ${name} tries again, and nothing is lost`, { skip: skips.get(name)! }, async () => {
       const sender = openSender(name);
       await sender.prepare();
       await cluster.crash();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { fileName, type Guide, type Language, programText } from "../../../web/pages/start/guides/guide.ts";
 import { guides } from "../../../web/pages/start/guides/guides.ts";
 import { snippets } from "../../../web/pages/start/snippets.ts";
@@ -37,7 +37,7 @@ after(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-describe("guides for Python", { skip: skipPython, concurrency: 2 }, () => {
+suite("guides for Python", { skip: skipPython, concurrency: 2 }, () => {
   let packages: string;
   let since: number;
   before(async () => {
@@ -46,7 +46,7 @@ describe("guides for Python", { skip: skipPython, concurrency: 2 }, () => {
   });
   after(() => console.log(`frameworks in Python: ${((performance.now() - since) / 1000).toFixed(1)} s`));
 
-  it("run with the versions that they name", () => {
+  test("run with the versions that they name", () => {
     const lock = readFileSync(join(locks, "python.txt"), "utf8");
     for (const guide of python) {
       for (const [name, version] of Object.entries(guide.packages)) {
@@ -59,13 +59,13 @@ describe("guides for Python", { skip: skipPython, concurrency: 2 }, () => {
     program: "python3",
     variables: { PYTHONPATH: packages, PYTHONUTF8: "1" }, // with bytecode, which takes most of the time, in the cache
   });
-  it("the snippet without a framework sends its trace", () => runSnippet("python", prepare));
+  test("the snippet without a framework sends its trace", () => runSnippet("python", prepare));
   for (const guide of python) {
-    it(`${guide.id}: its trace is read whole`, () => runGuide(guide, prepare));
+    test(`${guide.id}: its trace is read whole`, () => runGuide(guide, prepare));
   }
 });
 
-describe("guides for Node", { skip: skipNode, concurrency: 2 }, () => {
+suite("guides for Node", { skip: skipNode, concurrency: 2 }, () => {
   let packages: string;
   let since: number;
   before(async () => {
@@ -78,9 +78,9 @@ describe("guides for Node", { skip: skipNode, concurrency: 2 }, () => {
     symlinkSync(join(packages, "node_modules"), join(folder, "node_modules"));
     return { program: process.execPath, variables: {} };
   };
-  it("the snippet without a framework sends its trace", () => runSnippet("node", prepare));
+  test("the snippet without a framework sends its trace", () => runSnippet("node", prepare));
   for (const guide of node) {
-    it(`${guide.id}: its trace is read whole`, () => runGuide(guide, prepare));
+    test(`${guide.id}: its trace is read whole`, () => runGuide(guide, prepare));
   }
 });
 

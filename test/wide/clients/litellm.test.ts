@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { after, before, beforeEach, suite, test } from "node:test";
 import pino from "pino";
 import type { JudgeConnection, JudgeProvider } from "../../../src/model/judge/call.ts";
 import { openJudgeClient, routeRequest } from "../../../src/remote/judge/client.ts";
@@ -20,7 +20,7 @@ import { leftOut } from "../support/needs.ts";
 const version = "1.106.0";
 const skip = await leftOut("python", "pypi");
 
-describe(`LiteLLM ${version}`, { skip }, () => {
+suite(`LiteLLM ${version}`, { skip }, () => {
   let model: JudgeServer;
   let proxy: ChildProcess | undefined;
   let base = "";
@@ -84,7 +84,7 @@ describe(`LiteLLM ${version}`, { skip }, () => {
   };
 
   for (const provider of ["openai_compatible", "openai", "anthropic", "google"] as const) {
-    it(`works as ${provider}`, async () => {
+    test(`works as ${provider}`, async () => {
       const connection = connectionTo(provider);
       const clients: Parameters<typeof probeJudge>[0] = mode => openJudgeClient(connection, { log, mode });
       const probe = await probeJudge(clients, modesOf(provider), AbortSignal.timeout(60_000));
@@ -93,14 +93,14 @@ describe(`LiteLLM ${version}`, { skip }, () => {
       assert.ok(model.requests.every(({ protocol }) => protocol === "openai"));
     });
 
-    it(`names a wrong key and an unknown model as ${provider}`, async () => {
+    test(`names a wrong key and an unknown model as ${provider}`, async () => {
       // Without a database it answers both with 400.
       assert.equal(await ask(connectionTo(provider, { apiKey: "sk-wrong" })), "refused: judge_key_rejected");
       assert.equal(await ask(connectionTo(provider, { model: "unknown" })), "refused: judge_model_unknown");
       assert.equal(model.requests.length, 0);
     });
 
-    it(`passes on what the model cannot do now as ${provider}`, async () => {
+    test(`passes on what the model cannot do now as ${provider}`, async () => {
       model.script = () => refusal(503);
       assert.match(await ask(connectionTo(provider)), /^later: /);
       model.script = () =>

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { cached } from "../support/cache.ts";
 import { lastLines, requireCommand, runCommand } from "../support/command.ts";
 import { leftOut } from "../support/needs.ts";
@@ -19,7 +19,7 @@ const requests = process.env["SCHEMATHESIS_REQUESTS"] ?? "5";
 const python = await leftOut("python", "pypi");
 const registry = await leftOut("registry");
 
-describe("the OpenAPI document", () => {
+suite("the OpenAPI document", () => {
   const folder = mkdtempSync(join(tmpdir(), "onlooker-openapi-"));
   const file = join(folder, "openapi.json");
   let data: ApiData;
@@ -34,12 +34,12 @@ describe("the OpenAPI document", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("is valid OpenAPI 3.1", { skip: python }, async () => {
+  test("is valid OpenAPI 3.1", { skip: python }, async () => {
     const { code, stdout, stderr } = await inPython(["openapi_spec_validator", file]);
     assert.equal(code, 0, stdout + stderr);
   });
 
-  it(`becomes types of TypeScript with ${generator}`, { skip: registry }, async () => {
+  test(`becomes types of TypeScript with ${generator}`, { skip: registry }, async () => {
     const packages = await cached("openapi-typescript", { generator }, async folder => {
       const quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts"];
       await requireCommand("npm", ["install", ...quiet, "--prefix", folder, generator]);
@@ -55,7 +55,7 @@ describe("the OpenAPI document", () => {
     await requireCommand(process.execPath, [compiler, ...["--noEmit", "--strict", "--ignoreConfig"], types]);
   });
 
-  it(`is true of every answer (seed ${seed}, ${requests} requests for each operation)`, {
+  test(`is true of every answer (seed ${seed}, ${requests} requests for each operation)`, {
     skip: python,
   }, async t => {
     const filled = join(folder, "filled.json");

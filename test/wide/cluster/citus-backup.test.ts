@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import pg from "pg";
 import { blocksOf, readPages } from "../../docs/pages.ts";
 import { startLoad } from "../../flow/load.ts";
@@ -25,7 +25,7 @@ function blockOf(beginning: string): string {
   return block.text;
 }
 
-it("a restore point of all nodes restores a cluster", { skip }, async t => {
+test("a restore point of all nodes restores a cluster", { skip }, async t => {
   const dataDir = await mkdtemp(join(tmpdir(), "onlooker-citus-backup-"));
   const cluster = await startCitusServers(blockOf("archive_mode ="));
   after(async () => {

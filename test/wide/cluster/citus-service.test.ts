@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import pg from "pg";
 import { startLoad } from "../../flow/load.ts";
 import {
@@ -35,7 +35,7 @@ import { svc } from "../support/svc.ts";
 
 const skip = await leftOut("citus");
 
-describe("the service on a Citus cluster", { skip }, () => {
+suite("the service on a Citus cluster", { skip }, () => {
   let cluster: CitusDatabase;
   let dataDir: string;
   let env: Record<string, string>;
@@ -96,7 +96,7 @@ describe("the service on a Citus cluster", { skip }, () => {
     }
   }
 
-  it("is not made of a server without Citus, a cluster without workers, or a database in use", async () => {
+  test("is not made of a server without Citus, a cluster without workers, or a database in use", async () => {
     const plain = await emptyDatabase();
     const { code, stderr } = await init({ ...env, DATABASE_URL: plain.url });
     await plain.drop();
@@ -136,7 +136,7 @@ describe("the service on a Citus cluster", { skip }, () => {
     assert.deepEqual(await query("select from pg_dist_partition"), []);
   });
 
-  it("is made of a database with traces by svc scale init, once, and is neither backed up nor restored as one server", async () => {
+  test("is made of a database with traces by svc scale init, once, and is neither backed up nor restored as one server", async () => {
     const done = await init();
     assert.equal(done.code, 0, done.stderr);
     assert.match(
@@ -151,7 +151,7 @@ describe("the service on a Citus cluster", { skip }, () => {
     assert.match((await svc(["backup", file], env)).stderr, words);
   });
 
-  it("is started on by every process, and only at the coordinator", async () => {
+  test("is started on by every process, and only at the coordinator", async () => {
     const worker = { ...env, DATABASE_URL: cluster.workers[0]!.url };
     await assert.rejects(
       startProcess(worker),
@@ -163,7 +163,7 @@ describe("the service on a Citus cluster", { skip }, () => {
     for (const { url } of nodes) assert.equal((await fetch(`${url}/readyz`)).status, 200);
   });
 
-  it("stores, evaluates, lists, re-evaluates and deletes traces of both kinds", async () => {
+  test("stores, evaluates, lists, re-evaluates and deletes traces of both kinds", async () => {
     await makeTest(owner, made.agentId, { assertions: [{ type: "response_regex", pattern: "Hello" }] });
     const spans = [canonicalSpan({ attributes: { "gen_ai.response.text": "Hello" } })];
     const first = await send(to(0), {
@@ -202,7 +202,7 @@ describe("the service on a Citus cluster", { skip }, () => {
     assert.match(metrics, /^svc_runs_waiting 0$/m);
   });
 
-  it("loses nothing while an agent's shards are moved to another worker", async () => {
+  test("loses nothing while an agent's shards are moved to another worker", async () => {
     const load = startLoad({ url: nodes[1].url, ...made });
     const [from] = await query(
       `select shardid as shard, nodename as host, nodeport as port from citus_shards
@@ -231,7 +231,7 @@ describe("the service on a Citus cluster", { skip }, () => {
     assert.equal(spans[0]!.attributes["gen_ai.response.text"], load.acknowledged.get(last!));
   });
 
-  it("stores and evaluates for agents of the other workers while one is unavailable, and says so", async () => {
+  test("stores and evaluates for agents of the other workers while one is unavailable, and says so", async () => {
     const workerOf = async (agentId: string) => {
       const [{ port }] = await query(
         `select nodeport as port from citus_shards
@@ -278,7 +278,7 @@ describe("the service on a Citus cluster", { skip }, () => {
     owner = await signedIn(nodes[0], made);
   });
 
-  it("stops and starts without losing anything", async () => {
+  test("stops and starts without losing anything", async () => {
     await stopProcesses();
     const again = await startProcess(env);
     owner = await signedIn(again, made);

@@ -2,7 +2,7 @@
 // worker, and its standby is found.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import pg from "pg";
 import { openLog } from "../../../src/log.ts";
 import type { LabelQuestion } from "../../../src/model/judge/label.ts";
@@ -41,7 +41,7 @@ import { leftOut } from "../support/needs.ts";
 const skip = await leftOut("citus");
 const dayMs = 86_400_000;
 
-describe("while a worker of a Citus cluster is unavailable", { skip }, () => {
+suite("while a worker of a Citus cluster is unavailable", { skip }, () => {
   let cluster: CitusDatabase;
   /**
    * `line` and `standby` lead to one worker: as the cluster knows it, and as its standby would be. To Citus, it is the first
@@ -167,7 +167,7 @@ describe("while a worker of a Citus cluster is unavailable", { skip }, () => {
     await db.pool.query("delete from waiting_records where agent_id = $1", [agentId]);
   }
 
-  it("what is due of the other agents is done, then its own, and the log says from when to when", async () => {
+  test("what is due of the other agents is done, then its own, and the log says from when to when", async () => {
     const [ofAway, ofHere] = [await makeDue(away!), await makeDue(here!)];
     await line!.cut();
     await assertDue(here!, ofHere);
@@ -184,7 +184,7 @@ describe("while a worker of a Citus cluster is unavailable", { skip }, () => {
     await assertDue(away!, ofAway);
   });
 
-  it("runs in hand keep their leases: those of the others are extended, and none is to be stopped", async () => {
+  test("runs in hand keep their leases: those of the others are extended, and none is to be stopped", async () => {
     const lease = randomUUID();
     const claimed: string[] = [];
     for (const { agentId } of [away!, here!]) {
@@ -212,7 +212,7 @@ describe("while a worker of a Citus cluster is unavailable", { skip }, () => {
     await line!.mend();
   });
 
-  it("what the dashboard reads of the others is answered", async () => {
+  test("what the dashboard reads of the others is answered", async () => {
     const agents = await Promise.all(
       [here!, away!].map(async sender => {
         const traceId = await storeTrace(db, sender.agentId);
@@ -240,7 +240,7 @@ describe("while a worker of a Citus cluster is unavailable", { skip }, () => {
     await line!.mend();
   });
 
-  it("labels are read whole or not at all: by agents, tests and projects that it does not have", async () => {
+  test("labels are read whole or not at all: by agents, tests and projects that it does not have", async () => {
     const { projectId } = here!;
     let beside = "";
     do beside = await makeAgentRow(db, { projectId });
@@ -289,7 +289,7 @@ describe("while a worker of a Citus cluster is unavailable", { skip }, () => {
     await line!.mend();
   });
 
-  it("a connection that is refused makes the next transaction look where the agent is now", async () => {
+  test("a connection that is refused makes the next transaction look where the agent is now", async () => {
     const place = (await db.places!.of([away!.agentId])).get(away!.agentId)!;
     const count = "select count(*)::int as count from traces where agent_id = $1";
     const { rows: before } = await place.pool.query(count, [away!.agentId]);

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type pg from "pg";
 import { noPrivacy } from "../../../src/model/privacy.ts";
@@ -53,7 +53,7 @@ import { leftOut } from "../support/needs.ts";
 
 const skip = await leftOut("citus");
 
-describe("on a Citus cluster", { skip }, () => {
+suite("on a Citus cluster", { skip }, () => {
   let cluster: CitusDatabase;
   /** The coordinator, whose statements Citus plans. */
   let db: Database;
@@ -96,7 +96,7 @@ describe("on a Citus cluster", { skip }, () => {
     return rows;
   }
 
-  it("a database with traces is distributed by agent, with its rows, and once", async () => {
+  test("a database with traces is distributed by agent, with its rows, and once", async () => {
     senders = [await makeSender(db), await makeSender(db)];
     const early = await Promise.all(
       senders.map(sender => new TraceWriter(db, limits).write(canonicalWrite(sender))),
@@ -133,7 +133,7 @@ describe("on a Citus cluster", { skip }, () => {
     assert.equal(batches.length, 2);
   });
 
-  it("new traces, merges, replacements and refusals are as on one server, whatever agents a flush has", async () => {
+  test("new traces, merges, replacements and refusals are as on one server, whatever agents a flush has", async () => {
     // One after the other: two transactions that lock rows of reference tables and insert others deadlock.
     senders = [];
     while (senders.length < 24) senders.push(await makeSender(db));
@@ -169,7 +169,7 @@ describe("on a Citus cluster", { skip }, () => {
     }
   });
 
-  it("statements of ingestion read and write their own shards only, and nothing of theirs is planned by Citus", async () => {
+  test("statements of ingestion read and write their own shards only, and nothing of theirs is planned by Citus", async () => {
     const [sender] = senders as [Sender];
     const place = (await shards.of([sender.agentId])).get(sender.agentId)!;
     const recorded = recordStatements(place);
@@ -222,7 +222,7 @@ describe("on a Citus cluster", { skip }, () => {
     }
   });
 
-  it("a key is revoked once the transactions that store its traces have ended, whatever node they are on", async () => {
+  test("a key is revoked once the transactions that store its traces have ended, whatever node they are on", async () => {
     const sender = await makeSender(db);
     const place = (await shards.of([sender.agentId])).get(sender.agentId)!;
     const storing = await place.pool.connect();
@@ -243,7 +243,7 @@ describe("on a Citus cluster", { skip }, () => {
     await assert.rejects(writerTo(shards).write(otlpWrite(sender)), { code: "UNAUTHORIZED" });
   });
 
-  it("what may be stored of an agent changes once the transactions that store it have ended, whatever node they are on", async () => {
+  test("what may be stored of an agent changes once the transactions that store it have ended, whatever node they are on", async () => {
     const sender = await makeSender(db);
     const { agentId, projectId } = sender;
     const vault = openVault(randomBytes(32));
@@ -272,7 +272,7 @@ describe("on a Citus cluster", { skip }, () => {
     }
   });
 
-  it("an agent whose group is gone from the cluster is an error, after it was looked for twice", async () => {
+  test("an agent whose group is gone from the cluster is an error, after it was looked for twice", async () => {
     const asked: string[] = [];
     const lost: Database = {
       ...db,
@@ -294,7 +294,7 @@ describe("on a Citus cluster", { skip }, () => {
     await places.close();
   });
 
-  it("due runs in all groups are claimed once by several workers, completed, counted and listed", async () => {
+  test("due runs in all groups are claimed once by several workers, completed, counted and listed", async () => {
     const [failing] = senders as [Sender];
     for (let traces = 0; traces < 3; traces++) await writerTo(shards).write(canonicalWrite(failing));
     await db.pool.query("update runs set due_at = now() where state = 'pending'");
@@ -343,7 +343,7 @@ describe("on a Citus cluster", { skip }, () => {
     return Number(Object.values(rows[0]!)[0]);
   }
 
-  it("a deletion takes along what belongs to the traces, by hand and with their agent", async () => {
+  test("a deletion takes along what belongs to the traces, by hand and with their agent", async () => {
     const [sender, leaving] = [await makeSender(db), await makeSender(db)];
     const writer = writerTo(shards);
     const writeTwice = async (of: Sender) => {
@@ -379,7 +379,7 @@ describe("on a Citus cluster", { skip }, () => {
     assert.deepEqual(await left(leaving), [0, 0, 0, 0]);
   });
 
-  it("groups are moved between nodes while traces are stored, and what was acknowledged is stored once", async t => {
+  test("groups are moved between nodes while traces are stored, and what was acknowledged is stored once", async t => {
     const writers = [writerTo(shards), writerTo(otherShards)] as const;
     const acknowledged = new Map<string, string>();
     let isMoving = true;
@@ -433,7 +433,7 @@ describe("on a Citus cluster", { skip }, () => {
     );
   });
 
-  it("a migration distributes its new tables, and its triggers act on the shards of groups that exist already, and at the coordinator; so do changed functions", async t => {
+  test("a migration distributes its new tables, and its triggers act on the shards of groups that exist already, and at the coordinator; so do changed functions", async t => {
     const folder = mkdtempSync(join(tmpdir(), "onlooker-migrations-"));
     for (const name of readdirSync(schema)) copyFileSync(new URL(name, schema), join(folder, name));
     // In place of a table that is new.

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { openDatabase } from "../../../src/store/db.ts";
 import { startLoad } from "../../flow/load.ts";
 import { bootstrapped, signedIn, startProcess, stopProcess, stopProcesses } from "../../flow/processes.ts";
@@ -15,7 +15,7 @@ import { leftOut } from "../support/needs.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../../docs/backup.md"), "utf8");
 
-it("a dump restores into another database", { skip: await leftOut("postgresql") }, async () => {
+test("a dump restores into another database", { skip: await leftOut("postgresql") }, async () => {
   const since = performance.now();
   const scratch = mkdtempSync(join(tmpdir(), "onlooker-dump-"));
   const version = debianPostgresql()!;

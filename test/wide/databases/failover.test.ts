@@ -1,7 +1,7 @@
 // Tests failover with a real primary and its streaming standby: the primary dies or hangs under load, the standby is
 // promoted, and the service continues by itself without losing anything that it acknowledged.
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import pg from "pg";
 import { assertOnly, type Load, startLoad } from "../../flow/load.ts";
 import {
@@ -22,7 +22,7 @@ import { type Pair, startPair } from "../support/replication.ts";
 
 const skip = await leftOut("linux-x64");
 
-describe("failover to a standby", { skip }, () => {
+suite("failover to a standby", { skip }, () => {
   const since = performance.now();
   const pairs: Pair[] = [];
   after(async () => {
@@ -43,7 +43,7 @@ describe("failover to a standby", { skip }, () => {
     return { pair, made, service, live };
   }
 
-  it("loses no acknowledged trace when the primary is killed under load, and recovers by itself", async () => {
+  test("loses no acknowledged trace when the primary is killed under load, and recovers by itself", async () => {
     const { pair, made, service, live } = await started();
     const load = startLoad({ url: service.url, ...made });
     await acknowledges(load, 100);
@@ -86,7 +86,7 @@ describe("failover to a standby", { skip }, () => {
     assert.equal(await stopProcess(service), 0);
   });
 
-  it("gives up a primary that hangs with its connections open", async () => {
+  test("gives up a primary that hangs with its connections open", async () => {
     const { pair, made, service, live } = await started();
     const load = startLoad({ url: service.url, ...made });
     await acknowledges(load, 100);

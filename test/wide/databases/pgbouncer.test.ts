@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import pg from "pg";
 import { sessionSettings } from "../../../src/store/db.ts";
 import { checkSessions } from "../../../src/store/session-check.ts";
@@ -36,7 +36,7 @@ import { replaced } from "../support/proxies.ts";
 
 const skip = await leftOut("pgbouncer");
 
-describe("behind PgBouncer", { skip }, () => {
+suite("behind PgBouncer", { skip }, () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>;
   /** Without a schema yet. */
   let empty: string;
@@ -59,7 +59,7 @@ describe("behind PgBouncer", { skip }, () => {
     console.log(`pgbouncer: ${((performance.now() - since) / 1000).toFixed(1)} s`);
   });
 
-  it("two nodes migrate, sign users up, store, evaluate and show live what the other one stores", async () => {
+  test("two nodes migrate, sign users up, store, evaluate and show live what the other one stores", async () => {
     const env = {
       DATABASE_URL: pooler.through(empty),
       SVC_DATABASE_POOLER: "transaction",
@@ -110,7 +110,7 @@ describe("behind PgBouncer", { skip }, () => {
     assert.doesNotMatch(pooler.log(), / ERROR /);
   });
 
-  it("three processes of one machine store and evaluate through it, and leave no process", async () => {
+  test("three processes of one machine store and evaluate through it, and leave no process", async () => {
     const made = await bootstrapped({ DATABASE_URL: empty });
     const service = await startProcess({
       DATABASE_URL: pooler.through(empty),
@@ -176,7 +176,7 @@ describe("behind PgBouncer", { skip }, () => {
       return true;
     });
 
-  it("says what to set if the pooler is not declared, whatever it does with settings", async () => {
+  test("says what to set if the pooler is not declared, whatever it does with settings", async () => {
     const url = pooler.through(database.url);
     await refuses(check(url), /rejects Onlooker's settings .*Set SVC_DATABASE_POOLER=transaction, and/);
     const drops = await ignoring("transaction", { sets: false });
@@ -193,7 +193,7 @@ describe("behind PgBouncer", { skip }, () => {
     }
   });
 
-  it("changes nothing of the user whose sessions the pooler has", async () => {
+  test("changes nothing of the user whose sessions the pooler has", async () => {
     await check(pooler.through(database.url), database.url, true);
     const { rows } = await query(
       database.url,
@@ -203,7 +203,7 @@ describe("behind PgBouncer", { skip }, () => {
     assert.equal(rows.length, 0);
   });
 
-  it("accepts a pooler of sessions that keeps the user's settings, declared or not", async () => {
+  test("accepts a pooler of sessions that keeps the user's settings, declared or not", async () => {
     await giveSettings();
     const sessions = await ignoring("session", { sets: false });
     try {
@@ -215,7 +215,7 @@ describe("behind PgBouncer", { skip }, () => {
     }
   });
 
-  it("refuses a pooler of statements, a direct URL through the pooler, and another database", async () => {
+  test("refuses a pooler of statements, a direct URL through the pooler, and another database", async () => {
     const url = pooler.through(database.url);
     await refuses(check(url, url, true), /^SVC_DATABASE_DIRECT_URL leads to a pooler\. Set it to/);
     await refuses(check(url, empty, true), /lead to two databases/);
@@ -230,7 +230,7 @@ describe("behind PgBouncer", { skip }, () => {
     await statements.stop();
   });
 
-  it("refuses sessions without its settings, also those that are older than the settings, until the pooler reconnects", async () => {
+  test("refuses sessions without its settings, also those that are older than the settings, until the pooler reconnects", async () => {
     const plain = await startPgBouncer(database.url, sample => withSettings(sample, false));
     const url = plain.through(database.url);
     try {
@@ -247,7 +247,7 @@ describe("behind PgBouncer", { skip }, () => {
     }
   });
 
-  it("passes the tests of flows that start services", async () => {
+  test("passes the tests of flows that start services", async () => {
     const loggedBefore = pooler.log().length;
     const files = ["two-processes", "evaluation", "worker-killed"];
     const root = join(import.meta.dirname, "../../..");

@@ -1,6 +1,6 @@
 // PostgreSQL crashes and recovers under load: nothing acknowledged is lost or duplicated, and no response is a 500.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { openDatabase } from "../../../src/store/db.ts";
 import { assertOnly, startLoad } from "../../flow/load.ts";
 import { bootstrapped, signedIn, startProcess, stopProcess } from "../../flow/processes.ts";
@@ -13,7 +13,7 @@ const crashes = 3;
 const cluster = await startCluster();
 after(() => cluster.stop());
 
-it("a database that crashes under load causes only 503 responses", async () => {
+test("a database that crashes under load causes only 503 responses", async () => {
   const env = { DATABASE_URL: cluster.url, SVC_LEASE_MS: "1000" };
   const made = await bootstrapped(env);
   const service = await startProcess(env);

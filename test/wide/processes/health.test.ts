@@ -2,7 +2,7 @@
 // hangs or is gone, while the database is away, and at the end.
 import assert from "node:assert/strict";
 import { Agent, type IncomingMessage, request } from "node:http";
-import { after, describe, it } from "node:test";
+import { after, suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   bootstrapped,
@@ -73,8 +73,8 @@ const becomes = (service: ServiceProcess, expected: Answer, agents?: Agent[]) =>
   eventually(() => assertAll(service.url, "/readyz", expected, agents));
 
 // Beside the first one, which waits half a minute.
-describe("of three HTTP processes", { concurrency: 2 }, () => {
-  it("each says so if the one that leads them hangs, on connections that are still served", async () => {
+suite("of three HTTP processes", { concurrency: 2 }, () => {
+  test("each says so if the one that leads them hangs, on connections that are still served", async () => {
     const service = await start();
     const agents = Array.from(
       { length: 2 * processes },
@@ -94,7 +94,7 @@ describe("of three HTTP processes", { concurrency: 2 }, () => {
     assert.equal(await stopProcess(service), 0);
   });
 
-  it("the others stay behind their balancer while one is replaced, and say that it is missing", async () => {
+  test("the others stay behind their balancer while one is replaced, and say that it is missing", async () => {
     const service = await start();
     await becomes(service, ready);
     const before = childrenOf(service.pid);
@@ -108,7 +108,7 @@ describe("of three HTTP processes", { concurrency: 2 }, () => {
     assert.equal(await stopProcess(service), 0);
   });
 
-  it("each is alive and none is ready while the database is away, and none is replaced for that", async () => {
+  test("each is alive and none is ready while the database is away, and none is replaced for that", async () => {
     const cluster = await startCluster();
     const service = await start({ DATABASE_URL: cluster.url });
     await becomes(service, ready);
@@ -123,7 +123,7 @@ describe("of three HTTP processes", { concurrency: 2 }, () => {
     await cluster.stop();
   });
 
-  it("none answers once the one that leads is gone, and nobody waits, until the launcher has started all again", async () => {
+  test("none answers once the one that leads is gone, and nobody waits, until the launcher has started all again", async () => {
     const env = {
       DATABASE_URL: database.url,
       PORT: String(await freePort()),
@@ -145,7 +145,7 @@ describe("of three HTTP processes", { concurrency: 2 }, () => {
     assert.equal(await stopProcess(launcher), 0);
   });
 
-  it("none takes a new connection once they stop, while a request is finished", async () => {
+  test("none takes a new connection once they stop, while a request is finished", async () => {
     const service = await start();
     const made = await bootstrapped({ DATABASE_URL: database.url });
     const body = JSON.stringify(canonicalBody(made.agentId));

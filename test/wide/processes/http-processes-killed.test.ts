@@ -2,7 +2,7 @@
 // that nobody will give, and nothing is left running.
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { after, describe, it, test } from "node:test";
+import { after, suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   childrenOf,
@@ -74,8 +74,8 @@ test("six processes killed under clients that connect for every request leave no
 });
 
 // Side by side: each waits until a process has not answered for 20 s.
-describe("among three HTTP processes", { concurrency: true }, () => {
-  it("a process that hangs is killed and replaced, and the others answer meanwhile", async () => {
+suite("among three HTTP processes", { concurrency: true }, () => {
+  test("a process that hangs is killed and replaced, and the others answer meanwhile", async () => {
     const service = await start();
     const [hanging] = pidsOf(service);
     process.kill(hanging!, "SIGSTOP");
@@ -87,7 +87,7 @@ describe("among three HTTP processes", { concurrency: true }, () => {
     assert.equal(await stopProcess(service), 0);
   });
 
-  it("a process that takes long to load is not taken for one that hangs", async () => {
+  test("a process that takes long to load is not taken for one that hangs", async () => {
     const service = await start();
     const [killed, hanging] = pidsOf(service);
     const before = childrenOf(service.pid!);

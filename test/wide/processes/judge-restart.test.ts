@@ -1,6 +1,6 @@
 // A run that waits for the judge survives the process that started it, with the same deadline.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import {
   bootstrapped,
   type ServiceProcess,
@@ -73,7 +73,7 @@ async function kill(service: ServiceProcess): Promise<void> {
   await service.exited;
 }
 
-it("a run whose worker is killed while it waits is taken over by another, and fully judged", async () => {
+test("a run whose worker is killed while it waits is taken over by another, and fully judged", async () => {
   const doomed = await start("worker");
   const traceId = await store(said);
   const before = await waiting(traceId);
@@ -94,7 +94,7 @@ it("a run whose worker is killed while it waits is taken over by another, and fu
   await stopProcess(next);
 });
 
-it("the deadline of a run stays the same, whichever worker resumes it and however long it waits", async () => {
+test("the deadline of a run stays the same, whichever worker resumes it and however long it waits", async () => {
   judge.script = () => away;
   const doomed = await start("worker", { SVC_JUDGE_DEADLINE_MS: "4000" });
   const traceId = await store("It is in Lyon.");
@@ -111,7 +111,7 @@ it("the deadline of a run stays the same, whichever worker resumes it and howeve
   await stopProcess(next);
 });
 
-it("no process logs the key, even if the judge's server repeats it", () => {
+test("no process logs the key, even if the judge's server repeats it", () => {
   const logs = started.flatMap(service => service.logs).join("\n");
   assert.match(logs, /ready at/);
   assert.doesNotMatch(logs, new RegExp(apiKey));

@@ -1,6 +1,6 @@
 // A worker process that dies in the middle of a manual run: nothing is sent twice, and the launch ends.
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { after, before, test } from "node:test";
 import { reasonText } from "../../../src/model/run/reason-text.ts";
 import { openDatabase } from "../../../src/store/db.ts";
 import {
@@ -74,7 +74,7 @@ const ended = (id: string) =>
     return now;
   });
 
-it("a run whose worker is killed before it sent anything is taken over by another process and sent once", async () => {
+test("a run whose worker is killed before it sent anything is taken over by another process and sent once", async () => {
   const held = await db.pool.connect();
   // A turn is recorded here before it is sent.
   await held.query("begin; lock table run_turns in exclusive mode");
@@ -96,7 +96,7 @@ it("a run whose worker is killed before it sent anything is taken over by anothe
   await stopProcess(other);
 });
 
-it("a run whose worker is killed after it sent its request ends as an error that says so, and the other runs continue", async () => {
+test("a run whose worker is killed after it sent its request ends as an error that says so, and the other runs continue", async () => {
   const before = server.requests.length;
   const arrived = Promise.withResolvers<void>();
   server.script = () => arrived.resolve();
@@ -121,7 +121,7 @@ it("a run whose worker is killed after it sent its request ends as an error that
   assert.deepEqual([shown.turns!.length, shown.turns![0]!.status], [1, null], "what was sent is still shown");
 });
 
-it("a run whose worker is killed before its results are stored, of an agent that stores no content, says so and is not sent again", async () => {
+test("a run whose worker is killed before its results are stored, of an agent that stores no content, says so and is not sent again", async () => {
   const before = server.requests.length;
   await owner.client.patch(`/api/agents/${made.agentId}`, { content: "none" }).expect(200);
   server.script = (_request, response) => sendJson(response, { reply: "This is kept in memory only." });
@@ -173,7 +173,7 @@ it("a run whose worker is killed before its results are stored, of an agent that
 });
 
 for (const content of ["none", "forget"] as const) {
-  it(`a run whose worker is killed between its turns ends as an error, and of its replies nothing stays (${content})`, async () => {
+  test(`a run whose worker is killed between its turns ends as an error, and of its replies nothing stays (${content})`, async () => {
     const said = `said-before-the-kill-${content}`;
     await owner.client
       .patch(`/api/agents/${made.agentId}`, {

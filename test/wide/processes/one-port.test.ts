@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { get, type IncomingMessage, request } from "node:http";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { wrongPasswordsMax } from "../../../src/http/accounts/attempt-limits.ts";
 import { type Database, openDatabase } from "../../../src/store/db.ts";
 import { keepAliveClient } from "../../flow/keep-alive.ts";
@@ -76,14 +76,14 @@ async function statusOf(path: string): Promise<number> {
   return response.statusCode!;
 }
 
-describe("three HTTP processes", () => {
-  it("have each a number, and the log says which one wrote a line", async () => {
+suite("three HTTP processes", () => {
+  test("have each a number, and the log says which one wrote a line", async () => {
     assert.deepEqual([...httpProcessesOf(service).keys()].sort(), [1, 2, 3]);
     assert.equal(new Set(httpProcessesOf(service).values()).size, processes);
     assert.equal(service.logs.filter(line => line.includes("ready at")).length, 1);
   });
 
-  it("collect garbage with the flags of the process that leads them", () => {
+  test("collect garbage with the flags of the process that leads them", () => {
     for (const pid of httpProcessesOf(service).values()) {
       const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
       assert.ok(heapFlags.length > 0);
@@ -91,11 +91,11 @@ describe("three HTTP processes", () => {
     }
   });
 
-  it("know each other's sessions", async () => {
+  test("know each other's sessions", async () => {
     for (const _ of twiceEach) assert.equal(await statusOf("/api/projects"), 200);
   });
 
-  it("count every request and span exactly once in the metrics of all", async () => {
+  test("count every request and span exactly once in the metrics of all", async () => {
     const names = ["svc_ingest_requests_total", "svc_ingest_spans_total"];
     const before = await Promise.all(names.map(metric));
     const answers = await Promise.all(
@@ -109,7 +109,7 @@ describe("three HTTP processes", () => {
     assert.equal(await metric("svc_http_processes"), processes);
   });
 
-  it("refuse a revoked key at once, on connections that were open before", async () => {
+  test("refuse a revoked key at once, on connections that were open before", async () => {
     const { id, key } = await makeKey(owner);
     const clients = twiceEach.map(() => keepAliveClient(service.url, key));
     const bytes = Buffer.from(JSON.stringify(body()));
@@ -119,7 +119,7 @@ describe("three HTTP processes", () => {
     for (const client of clients) client.close();
   });
 
-  it("tell a browser of what reached another process", async () => {
+  test("tell a browser of what reached another process", async () => {
     const streams = await Promise.all(
       twiceEach.map(async () => {
         const headers = { cookie: owner.client.cookie };
@@ -138,7 +138,7 @@ describe("three HTTP processes", () => {
     }
   });
 
-  it("limit wrong passwords together", async () => {
+  test("limit wrong passwords together", async () => {
     const statuses: number[] = [];
     for (let attempt = 0; attempt < wrongPasswordsMax.ofClientIn5Minutes + 3; attempt++) {
       const { status } = await send(to(), {
@@ -153,7 +153,7 @@ describe("three HTTP processes", () => {
     assert.deepEqual(statuses, [...expected, 429, 429, 429]);
   });
 
-  it("share the places for large bodies", async () => {
+  test("share the places for large bodies", async () => {
     // A key may hold two of four; the third upload is for another process.
     const headers = {
       "x-api-key": made.apiKey,
@@ -175,7 +175,7 @@ describe("three HTTP processes", () => {
     for (const answer of answered) void answer.catch(() => {});
   });
 
-  it("count a process once when it is killed while the metrics are put together", async () => {
+  test("count a process once when it is killed while the metrics are put together", async () => {
     const counted = await metric("svc_ingest_spans_total");
     const killed = httpProcessesOf(service).get(1)!;
     // It does not say what it counted: the one that leads waits for that a second.
@@ -190,7 +190,7 @@ describe("three HTTP processes", () => {
     await eventually(() => assert.notEqual(httpProcessesOf(service).get(1), killed));
   });
 
-  it("under load lose nothing when one is killed, stay under the limit of connections, and stop cleanly", async () => {
+  test("under load lose nothing when one is killed, stay under the limit of connections, and stop cleanly", async () => {
     const before = httpProcessesOf(service);
     const load = startLoad({ url: service.url, ...made }, { clients: 8 });
     const sampled: number[] = [];

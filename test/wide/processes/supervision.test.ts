@@ -1,6 +1,6 @@
 // A service that crashes under the launcher is back on the same port within seconds, with everything it acknowledged.
 import assert from "node:assert/strict";
-import { after, it } from "node:test";
+import { after, test } from "node:test";
 import { bootstrapped, startProcess, stopProcess } from "../../flow/processes.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -12,7 +12,7 @@ const database = await freshDatabase();
 after(() => database.drop());
 const env = { DATABASE_URL: database.url };
 
-it("a service whose process aborts is started again and has lost nothing", async () => {
+test("a service whose process aborts is started again and has lost nothing", async () => {
   const made = await bootstrapped(env);
   const launcher = await startProcess({ ...env, PORT: String(await freePort()) }, { launched: true });
   after(() => launcher.kill("SIGKILL"));

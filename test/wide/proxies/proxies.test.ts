@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { after, before, describe, it } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -60,7 +60,7 @@ const hostSettings: Partial<Record<ProxyName, string>> = {
 
 for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
   const skip = await leftOut("openssl", name);
-  describe(`behind ${name}`, { skip }, () => {
+  suite(`behind ${name}`, { skip }, () => {
     let proxy: RunningProxy;
     let target: Target;
     let loggedBefore: number;
@@ -83,7 +83,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
       body: JSON.stringify(canonicalBody(service.agent.id, { ...more })),
     });
 
-    it("closes /metrics and sign-up, however they are spelled, and nothing else", async () => {
+    test("closes /metrics and sign-up, however they are spelled, and nothing else", async () => {
       for (const version of versions) {
         for (const path of ["/metrics", "/%6detrics", "/metrics?all=1"]) {
           const { status, text } = await send(version, target, { path });
@@ -100,7 +100,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
       }
     });
 
-    it("lets a user sign up with a Secure cookie, and lists the client's IP address", async () => {
+    test("lets a user sign up with a Secure cookie, and lists the client's IP address", async () => {
       const open = await startProxy(
         name,
         servicePort,
@@ -130,7 +130,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
       }
     });
 
-    it("says why sign-in fails at another URL", async () => {
+    test("says why sign-in fails at another URL", async () => {
       for (const version of versions) {
         const other = await signIn(version, target, { origin: "https://other.example.net" });
         assert.equal(other.status, 401);
@@ -149,7 +149,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
 
     const hostSetting = hostSettings[name];
     if (hostSetting !== undefined) {
-      it("says that the Host header is missing if the proxy does not pass it on", async () => {
+      test("says that the Host header is missing if the proxy does not pass it on", async () => {
         const sample = replaced(sampleOf(name), hostSetting, "");
         const without = await startProxy(name, servicePort, certificate, sample);
         try {
@@ -164,7 +164,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
       });
     }
 
-    it("passes on the client's x-request-id and generates none", async () => {
+    test("passes on the client's x-request-id and generates none", async () => {
       for (const version of versions) {
         const id = randomUUID();
         const { headers, ...rest } = trace();
@@ -175,7 +175,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
       }
     });
 
-    it("reads a span whose id contains a slash", async () => {
+    test("reads a span whose id contains a slash", async () => {
       const spans = [canonicalSpan({ span_id: "a/b" })];
       for (const version of versions) {
         const { traceId } = JSON.parse((await send(version, target, trace({ spans }))).text);
@@ -185,7 +185,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
       }
     });
 
-    it("accepts a trace of 20 MB", async () => {
+    test("accepts a trace of 20 MB", async () => {
       for (const version of versions) {
         const spans = [canonicalSpan({ attributes: { "gen_ai.prompt": "x".repeat(20_000_000) } })];
         const { status, text } = await send(version, target, trace({ spans }));
@@ -194,7 +194,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
     });
 
     for (const version of versions) {
-      it(`shows a client with a wrong key the 401 after 30 MB by ${version}, 20 of 20 times`, async () => {
+      test(`shows a client with a wrong key the 401 after 30 MB by ${version}, 20 of 20 times`, async () => {
         const body = Buffer.alloc(30_000_000, " ");
         const headers = { ...json, "x-api-key": "svc_wrong" };
         const results: Record<string, number> = {};
@@ -207,7 +207,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
       });
     }
 
-    it("serves the next request after one whose body never came, 15 of 15 times", async () => {
+    test("serves the next request after one whose body never came, 15 of 15 times", async () => {
       const session = await openSession(target);
       const results: Record<string, number> = {};
       for (let attempt = 0; attempt < 15; attempt++) {
@@ -219,7 +219,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
       assert.deepEqual(results, { "201": 15 });
     });
 
-    it("passes on server-sent events without delay", async () => {
+    test("passes on server-sent events without delay", async () => {
       for (const version of versions) {
         const events = await openEvents(version, target, service.client.cookie);
         await eventually(() => assert.match(events.received(), /^retry: 2000\n/));
@@ -235,7 +235,7 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
       }
     });
 
-    it("leaves no warning in Onlooker's log, also of clients that disconnect while they send", async () => {
+    test("leaves no warning in Onlooker's log, also of clients that disconnect while they send", async () => {
       for (const key of ["svc_wrong", service.key]) {
         const headers = { ...json, "x-api-key": key, "content-length": 25_000_000 };
         await disconnect(target, { path: "/public/traces", headers });
