@@ -254,7 +254,7 @@ test("a redirect of the environment's judge is not followed, so neither prompt n
     assert.equal(run!.results[0]!.checks[1]!.reason, reason);
     assert.deepEqual([server.requests.length, elsewhere.requests.length], [1, 0]);
     // The settings show the reason, and later traces do not ask this judge again.
-    const shown = await patient.client.read(`/api/projects/${project.projectId}/judge`);
+    const shown = await service.client.read(`/api/projects/${project.projectId}/judge`);
     assert.deepEqual([shown.source, shown.pausedReason], ["environment", reason]);
     await project.judged(await project.converse("It came to Lyon."));
     assert.equal(server.requests.length, 1);
