@@ -20,7 +20,7 @@ export async function open(given: Given): Promise<Parts> {
       serviceName: "judged",
       url: `${receiver.url}/public/traces`,
     } as const;
-    const traces = Math.round(given.seconds * 1_000);
+    const traces = Math.max(1_000, Math.round(given.seconds * 1_000));
     const amount = { connections: 32, traces, seconds: 0, warmUpSeconds: 0 };
     const sent = await stand.drive({ ...to, ...amount }, receiver.service);
     const { service: worker } = await stand.startService({ ...env, SVC_ROLES: "worker" });
