@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import pg from "pg";
+import { advisoryLocks } from "../../src/model/advisory-locks.ts";
 import { createSchema, isMigrated, listMade, migrate, schema } from "../../src/store/migrate.ts";
 import { UnfitDatabaseError } from "../../src/store/unfit-database.ts";
 import { freshDatabase } from "../support/postgres.ts";
@@ -220,12 +221,12 @@ test("a migration that is aborted ends its statement, leaves nothing behind, and
 
 test("a process waits for the lock of another process that is migrating", async () => {
   const { url, client, drop } = await emptyDatabase();
-  await client.query("select pg_advisory_lock(4826170391)");
+  await client.query("select pg_advisory_lock($1)", [advisoryLocks.schema]);
   const migrating = migrate(url);
   const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
   while ((await client.query(waiting)).rowCount === 0);
   assert.equal((await client.query("select to_regclass('accounts') as t")).rows[0].t, null);
-  await client.query("select pg_advisory_unlock(4826170391)");
+  await client.query("select pg_advisory_unlock($1)", [advisoryLocks.schema]);
   assert.deepEqual(new Set(await migrating), new Set(names));
   await drop();
 });

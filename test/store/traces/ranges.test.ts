@@ -6,6 +6,7 @@ import { after, test } from "node:test";
 import pg from "pg";
 import { pino } from "pino";
 import { eraseIdentities } from "../../../src/eraser/identities.ts";
+import { advisoryLocks } from "../../../src/model/advisory-locks.ts";
 import { RangeKeeper } from "../../../src/range-keeper.ts";
 import { Retention } from "../../../src/retention.ts";
 import { deleteAgent } from "../../../src/store/accounts/agents.ts";
@@ -366,7 +367,7 @@ test("only one process at a time keeps ranges", async () => {
   const { url, keep, names } = await makeDatabase([1]);
   const other = new pg.Client(url);
   await other.connect();
-  await other.query("select pg_advisory_lock(4826170395)");
+  await other.query("select pg_advisory_lock($1)", [advisoryLocks.ranges]);
   await keep(8);
   assert.deepEqual(await names(), ["batches_0"]);
   await other.end();
