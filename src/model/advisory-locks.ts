@@ -1,4 +1,4 @@
-// The ids of all advisory locks, in one place so that they differ: whoever takes one blocks nobody but its own kind.
+// The ids of all advisory locks, in one place so that no two are the same and no kind of work blocks another.
 
 /** Of `pg_advisory_lock` and its siblings. The numbers mean nothing; other programs use small ones. */
 export const advisoryLocks = {

@@ -61,7 +61,7 @@ export async function dropPassedCheck(url: string): Promise<void> {
   }
 }
 
-/** Asked for, not waited for: whoever has it does all there is to do. */
+/** Asked for, not waited for: the process that has it does all of the work. */
 async function isMyTurn(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [
     advisoryLocks.ranges,
