@@ -59,10 +59,14 @@ function filled(text: string): string {
 }
 
 const curl = join(import.meta.dirname, "../support/curl.ts");
+/** For what is not installed here: curl, and the command of the image. */
+const shims = `
+command -v curl >/dev/null || curl() { "${process.execPath}" "${curl}" "$@"; }
+onlooker() { [ "$1" = svc ] && shift && "${process.execPath}" "${root}/src/cli.ts" "$@"; }
+`;
 
 async function runShell(text: string): Promise<string> {
-  const shim = `command -v curl >/dev/null || curl() { "${process.execPath}" "${curl}" "$@"; }`;
-  const { stdout } = await promisify(execFile)("sh", ["-e", "-c", `${shim}\n${filled(text)}`], {
+  const { stdout } = await promisify(execFile)("sh", ["-e", "-c", `${shims}${filled(text)}`], {
     cwd: root,
     env: {
       PATH: process.env["PATH"],
@@ -127,14 +131,14 @@ test("README: a test case that is created from the conversation passes when the 
   agentId = (await makeAgent(service.owner, { name: "The agent of README" })).id;
 
   const first: Record<string, string> = JSON.parse(await runShell(send!.text));
-  assert.equal(first["status"], "created");
-  const { body } = await service.client.post(`/api/traces/${first["traceId"]}/draft-test`).expect(200);
+  assert.equal(first.status, "created");
+  const { body } = await service.client.post(`/api/traces/${first.traceId}/draft-test`).expect(200);
   // As the dashboard changes the draft where no judge is.
   const draft = { ...body, passiveBehavior: "always_run" };
   await service.client.post(`/api/agents/${agentId}/tests`, draft).expect(201);
   const again: Record<string, string> = JSON.parse(await runShell(send!.text));
   await eventually(async () => {
-    const trace = await service.client.read(`/api/traces/${again["traceId"]}`);
+    const trace = await service.client.read(`/api/traces/${again.traceId}`);
     assert.equal(trace.run?.verdict, "passed");
   });
 });
@@ -146,7 +150,7 @@ test("the quickstart: a trace, a test case without a judge, and the verdicts tha
   agentId = (await makeAgent(service.owner, { name: "The quickstart's agent" })).id;
 
   const first: Record<string, string> = JSON.parse(await runShell(send!.text));
-  assert.equal(first["status"], "created");
+  assert.equal(first.status, "created");
   assert.equal(first.evaluation, "none");
   await service.client.post(`/api/agents/${agentId}/tests`, JSON.parse(document!.text)).expect(201);
   for (const [text, verdict] of [
