@@ -210,6 +210,7 @@ suite("a backup of the running embedded database", async () => {
   });
 
   test("that is damaged, cut off or of a newer version restores nothing", async () => {
+    const newer = JSON.stringify({ name: "999_x.sql", hash: "of another file" });
     const damages: [name: string, damage: (path: string) => Promise<void> | void, expected: RegExp][] = [
       ["flipped", path => flip(path, Math.floor(statSync(path).size / 2)), /is (?:no whole backup|damaged)/],
       ["cut", path => truncateSync(path, statSync(path).size - 100), /is no whole backup/],
@@ -222,8 +223,8 @@ suite("a backup of the running embedded database", async () => {
       ],
       [
         "newer",
-        path => edit(path, "manifest.json", text => text.replace(/("migrations": \[)/, '$1\n"999_x.sql",')),
-        /newer version of Onlooker \(migrations 999_x\.sql\)/,
+        path => edit(path, "manifest.json", text => text.replace(/("migrations": \[)/, `$1${newer},`)),
+        /the schema of another version of Onlooker \(999_x\.sql\)\. Restore it with that version/,
       ],
       [
         "key",
@@ -271,9 +272,12 @@ test("a database that is not Onlooker's, or of a newer version, is not backed up
     const { stderr } = await succeed(["backup", path], env);
     assert.match(stderr, /Left out, because these tables are not Onlooker's: somebodys\./);
     rmSync(path);
-    await db.pool.query("insert into migrations (name) values ('999_newer.sql')");
+    await db.pool.query("insert into migrations (name, hash) values ('999_newer.sql', 'of another file')");
     const newer = await svc(["backup", path], env);
-    assert.match(newer.stderr, /newer version of Onlooker \(999_newer\.sql\)/);
+    assert.match(
+      newer.stderr,
+      /the schema of another version of Onlooker \(999_newer\.sql\)\. Back it up with that version/,
+    );
     await db.pool.query("drop schema public cascade; create schema public");
     const empty = await svc(["backup", path], env);
     assert.match(empty.stderr, /contains nothing of Onlooker/);
