@@ -33,6 +33,7 @@ test("a restore point of all nodes restores a cluster", { skip }, async t => {
     await cluster.stop();
     await rm(dataDir, { recursive: true, force: true });
   });
+  for (const { url } of cluster.nodes.slice(1)) await query(url, blockOf("set citus.enable_ddl_propagation"));
   const env = { DATABASE_URL: cluster.url, SVC_DATA_DIR: dataDir, SVC_DEBOUNCE_MS: "0" };
   const made = await bootstrapped(env);
   const { code, stderr } = await svc(["scale", "init", "--shards", "4"], env);
