@@ -1,7 +1,15 @@
 // Runs commands on a bare Debian machine: a copy of a root file system, entered by chroot in Linux namespaces of its own.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -117,8 +125,7 @@ async function writeSettings(root: string): Promise<void> {
   const { certificates } = await npmSettings();
   if (certificates !== undefined) writeFileSync(join(root, caPath), certificates, { mode: 0o644 });
   mkdirSync(join(root, npmCache), { recursive: true });
-  // The cache is shared by the users of all machines. A run beside this one may be deleting some of its files.
-  await runCommand("chmod", ["-R", "a+rwX", lastingFolder("npm")]);
+  chmodSync(lastingFolder("npm"), 0o777);
 }
 
 async function startInit(root: string, network: Inside["network"]): Promise<Inside> {
@@ -144,7 +151,8 @@ async function commandIn(
   const env = {
     PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     HOME: homes[user],
-    npm_config_cache: npmCache,
+    // One for each user: what root stores behind a umask of 077, nobody else can read.
+    npm_config_cache: `${npmCache}/${user}`,
     ...(await npmSettings()).env,
     ...options.env,
   };
