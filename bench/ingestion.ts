@@ -1,20 +1,20 @@
 // What ingestion costs and how long it takes, beside a baseline server that stores nothing: with prepared bodies at full load
-// and at half of it, with OpenTelemetry's exporter, and the batches of a long trace.
+// and at half of it, with OpenTelemetry's exporter, and the batches of a long trace. Beside another commit, the baseline and the
+// exporter are left out: they would take half of the time and say the same.
 import { Agent } from "node:http";
 import { openAccount } from "./account.ts";
 import type { Figures, Given, Parts } from "./benchmark.ts";
 import type { DriverInput } from "./driver.ts";
 import { median } from "./figures.ts";
 import { post } from "./post.ts";
-import { peakMb } from "./processes.ts";
-import { type Driven, openStand } from "./stand.ts";
+import { type Child, peakMb } from "./processes.ts";
+import { type Driven, openStand, type Stand } from "./stand.ts";
 import { contentTypes, encode, type Format, newTraceId, spanMaker } from "./traces.ts";
 
 /** Every trace has 12 spans in 27 KB and is new; 32 connections are open. */
 export async function open(given: Given): Promise<Parts> {
   const stand = await openStand(given);
-  const baseline = stand.startProgram("./baseline.ts", []);
-  const { url: baselineUrl } = JSON.parse(await baseline.nextLine()) as { url: string };
+  const baseline = given.isCompared ? undefined : await startBaseline(stand);
   const { service, url } = await stand.startService();
   const { apiKey: key } = await (await openAccount(stand.databaseUrl, url)).project({ serviceName: "bench" });
   const to = `${url}/public/traces`;
@@ -22,10 +22,10 @@ export async function open(given: Given): Promise<Parts> {
     const input = { key, format, serviceName: "bench", connections: 32, warmUpSeconds: 0 };
     const send = (more: Partial<DriverInput> & { url: string }, server = service) =>
       stand.drive({ ...input, seconds: given.seconds, ...more }, server, driver);
-    const bare = await send({ url: baselineUrl }, baseline);
+    const bare = baseline && (await send({ url: baseline.url }, baseline.server));
     const full = await send({ url: to });
     const figures = figuresOf(`${format}, ${driver}`, full);
-    figures[`${format}, ${driver}: traces/s to the baseline's`] = full.traces / bare.traces;
+    if (bare) figures[`${format}, ${driver}: traces/s to the baseline's`] = full.traces / bare.traces;
     // The exporter sends when it is asked to, so only prepared bodies come at a steady rate.
     if (driver === "prepared") {
       const half = await send({ url: to, perSecond: Math.max(1, full.traces / full.seconds / 2) });
@@ -36,13 +36,18 @@ export async function open(given: Given): Promise<Parts> {
   return [
     load("prepared", "json"),
     load("prepared", "protobuf"),
-    load("exporter", "json"),
-    load("exporter", "protobuf"),
+    ...(given.isCompared ? [] : [load("exporter", "json"), load("exporter", "protobuf")]),
     async () => ({
       "a batch in a trace of 500, to one of 10": await longTrace(to, key),
       "peak MB of the service": peakMb(service.pid),
     }),
   ];
+}
+
+async function startBaseline(stand: Stand): Promise<{ server: Child; url: string }> {
+  const server = stand.startProgram("./baseline.ts", []);
+  const { url } = JSON.parse(await server.nextLine()) as { url: string };
+  return { server, url };
 }
 
 function figuresOf(name: string, { traces, seconds, service, postgres, p50Ms, p99Ms }: Driven): Figures {
