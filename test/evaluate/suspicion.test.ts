@@ -1,5 +1,6 @@
 // What counts as addressed to a judge, and what is everyday talk however near it comes.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import fc from "fast-check";
 import { suspicionOf } from "../../src/evaluate/suspicion.ts";
@@ -72,6 +73,19 @@ suite("a text that is addressed to a judge is suspicious", () => {
       });
     }
   }
+
+  test("where the benchmark attacks the judge: in every input, and in half of the replies", () => {
+    const set = new URL("../../bench/judge/sets/attacks.json", import.meta.url);
+    const { attacks } = JSON.parse(readFileSync(set, "utf8")) as { attacks: { on: string; text: string }[] };
+    const of = (on: string) => attacks.filter(attack => attack.on === on).map(({ text }) => `Hello. ${text}`);
+    const [inputs, replies] = [of("input"), of("reply")];
+    assert.ok(inputs.length > 0 && replies.length > 0);
+    assert.deepEqual(
+      inputs.filter(text => suspicionOf(text) === undefined),
+      [],
+    );
+    assert.ok(replies.filter(text => suspicionOf(text) !== undefined).length >= replies.length / 2);
+  });
 
   test("wherever it stands in a long one that the judge is shown", () => {
     const noise = "The parcel is on its way. ".repeat(800);

@@ -4,7 +4,7 @@ import { after, before, suite, test } from "node:test";
 import type { JudgeProvider } from "../../src/model/judge/call.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FinalFault, finalFaults, passingFaults } from "../support/judge-faults.ts";
-import { askedOf, obliging, raw, silence, startJudgeServer, usage } from "../support/judge-server.ts";
+import { askedOf, obliging, silence, startJudgeServer, usage } from "../support/judge-server.ts";
 import {
   checksOf,
   type JudgedProject,
@@ -230,36 +230,4 @@ suite("a judge that hangs", sideBySide, () => {
       await Promise.all([service.stop(), server.close()]);
     });
   }
-});
-
-test("a redirect of the environment's judge is not followed, so neither prompt nor key is sent elsewhere", async () => {
-  const elsewhere = await startJudgeServer();
-  for (const status of [302, 307]) {
-    const server = await startJudgeServer(() =>
-      raw(status, "text/plain", "", { location: `${elsewhere.url}/chat/completions` }),
-    );
-    const apiKey = "sk-of-the-house-3b1f";
-    const judge = server.connection({ apiKey });
-    const service = await startTestService({ config: { judge, judgeDeadlineMs: 120_000 } });
-    const project = await openJudgedProject(service);
-    await service.client.delete(`/api/projects/${project.projectId}/judge`).expect(204);
-    await project.test({ assertions: [plain, semantic] });
-    const traceId = await project.converse();
-    const [run] = (await project.judged(traceId)).runs;
-    assert.deepEqual(checksOf(run), [
-      ["plain", "passed"],
-      ["judged", "judge_unavailable"],
-    ]);
-    const reason = `The judge redirects elsewhere, which is not followed (${status}).`;
-    assert.equal(run!.results[0]!.checks[1]!.reason, reason);
-    assert.deepEqual([server.requests.length, elsewhere.requests.length], [1, 0]);
-    // The settings show the reason, and later traces do not ask this judge again.
-    const shown = await service.client.read(`/api/projects/${project.projectId}/judge`);
-    assert.deepEqual([shown.source, shown.pausedReason], ["environment", reason]);
-    await project.judged(await project.converse("It came to Lyon."));
-    assert.equal(server.requests.length, 1);
-    assert.doesNotMatch(JSON.stringify([run, shown, service.logs]), new RegExp(`${apiKey}|${elsewhere.url}`));
-    await Promise.all([service.stop(), server.close()]);
-  }
-  await elsewhere.close();
 });
