@@ -2,9 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import { isDeepStrictEqual } from "node:util";
 import { zstdDecompressSync } from "node:zlib";
-import type { Span } from "../../src/model/trace/trace.ts";
 import type { Database } from "../../src/store/db.ts";
 import { makeAgent, makeKey, type Owner } from "../support/app.ts";
 import {
@@ -19,13 +17,12 @@ import { newClient } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { logsOf, questionRecord } from "../support/log-records.ts";
 import { freshDatabase, openFresh } from "../support/postgres.ts";
-import { send, traceIdOf } from "../support/send.ts";
+import { send } from "../support/send.ts";
 import { keepAliveClient } from "./keep-alive.ts";
 import {
   type Bootstrapped,
   bootstrapped,
   type ServiceProcess,
-  serviceName,
   signedIn,
   startProcess,
   stopProcesses,
@@ -53,58 +50,7 @@ after(async () => {
 
 const at = (index: number, key = made.apiKey) => ({ url: nodes[index % 2]!.url, key });
 
-const detail = async (traceId: string) => await owner.client.read(`/api/traces/${traceId}`);
-
-async function find(externalId: string) {
-  const query = new URLSearchParams({ externalId });
-  return (await owner.client.read(`/api/agents/${made.agentId}/traces?${query}`)).items;
-}
-
-const attributesOf = (spans: Span[]) => spans.map(span => span.attributes);
-
 suite("two processes", () => {
-  test("lose no span of one trace whose batches reach both at the same time", async () => {
-    for (let round = 0; round < 5; round++) {
-      const traceId = newTraceId();
-      const spans = Array.from({ length: 40 }, () => exportedSpan({ traceId }));
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, batch) =>
-          send(at(batch), { body: exportOf(spans.slice(batch * 2, batch * 2 + 4), serviceName) }),
-        ),
-      );
-      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-      const [listed, ...more] = await find(traceId);
-      assert.deepEqual(more, []);
-      const trace = await detail(listed!.id);
-      assert.deepEqual(
-        new Set(trace.spans.map(span => span.span_id)),
-        new Set(spans.map(span => span["spanId"])),
-      );
-    }
-  });
-
-  test("answer exactly one of eight posts of one x-request-id with 201, and keep exactly one of them whole", async () => {
-    for (let round = 0; round < 20; round++) {
-      const bodies = Array.from({ length: 8 }, (_, version) => {
-        const attributes = { version: `${version}`.repeat(1 + version * 200) };
-        const spans = ["a", "b", "c"].map(span_id => canonicalSpan({ span_id, attributes }));
-        return canonicalBody(made.agentId, { spans });
-      });
-      const headers = { "x-request-id": `race-${round}` };
-      const answers = await Promise.all(bodies.map((body, index) => send(at(index), { body, headers })));
-      const statuses = answers.map(({ status }) => status);
-      assert.equal(statuses.filter(status => status === 201).length, 1);
-      assert.equal(statuses.filter(status => status === 200).length, 7);
-      const [listed, ...more] = await find(`race-${round}`);
-      assert.deepEqual(more, []);
-      assert.equal(new Set(answers.map(answer => traceIdOf(answer))).size, 1);
-      const { spans } = await detail(listed!.id);
-      assert.ok(
-        bodies.some(body => isDeepStrictEqual(attributesOf(body["spans"] as Span[]), attributesOf(spans))),
-      );
-    }
-  });
-
   test("accept nothing with a revoked key, even over connections that were already open", async () => {
     const { id, key } = await makeKey(owner);
     const clients = nodes.flatMap(({ url }) => Array.from({ length: 10 }, () => keepAliveClient(url, key)));
