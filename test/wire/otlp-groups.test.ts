@@ -158,8 +158,21 @@ suite("an id", () => {
     [{ traceId: `g${traceId.slice(1)}` }, "traceId"],
     [{ traceId: ` ${traceId.slice(1)}` }, "traceId"],
     [{ traceId: [traceId] }, "traceId"],
+    [{ traceId: "" }, "traceId"],
+    [{ traceId: "0".repeat(32) }, "traceId"],
+    [{ traceId: "ab".repeat(15) }, "traceId"],
+    [{ traceId: "ab".repeat(17) }, "traceId"],
+    [{ traceId: "CvdlGRbNQ92ESOshHIAxnA==" }, "traceId"],
+    [{ traceId: 1e31 }, "traceId"],
     [{ spanId: {} }, "spanId"],
+    [{ spanId: "" }, "spanId"],
+    [{ spanId: "0".repeat(16) }, "spanId"],
+    [{ spanId: "ab" }, "spanId"],
+    [{ spanId: 1234567890123456 }, "spanId"],
     [{ parentSpanId: traceId }, "parentSpanId"],
+    [{ parentSpanId: "0".repeat(16) }, "parentSpanId"],
+    [{ parentSpanId: "abcd" }, "parentSpanId"],
+    [{ parentSpanId: {} }, "parentSpanId"],
   ];
   for (const [more, field] of bad) {
     test(`is refused: ${JSON.stringify(more)} ${Object.keys(more)}`, () => {

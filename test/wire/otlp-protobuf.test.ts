@@ -210,7 +210,13 @@ suite("an id in protobuf", () => {
   const bad: [name: string, bytes: Buffer][] = [
     ["traceId as hexadecimal text", request(Buffer.from(traceId), good.span)],
     ["traceId of a megabyte", request(Buffer.alloc(1_000_000, 1), good.span)],
+    ["traceId that is missing", request(Buffer.alloc(0), good.span)],
+    ["traceId of zeros", request(Buffer.alloc(16), good.span)],
     ["long spanId", request(good.trace, good.trace)],
+    ["spanId that is missing", request(good.trace, Buffer.alloc(0))],
+    ["spanId of zeros", request(good.trace, Buffer.alloc(8))],
+    ["parentSpanId of zeros", request(good.trace, good.span, Buffer.alloc(8))],
+    ["short parentSpanId", request(good.trace, good.span, Buffer.alloc(2, 1))],
   ];
   for (const [name, bytes] of bad) {
     test(`is refused: ${name}`, () => assert.equal(decode(bytes)[0]!.refusal?.code, "OTLP_ID_INVALID"));

@@ -58,6 +58,8 @@ test("an expired key is UNAUTHORIZED", async () => {
   const { id, key } = await makeKey(service.owner);
   await service.db.pool.query("update keys set expires_at = now() - interval '1 second' where id = $1", [id]);
   await unauthorized({ key, body: canonicalBody(service.agentId) });
+  // The check when a trace is stored would say the same, but not of a body that stores nothing.
+  await unauthorized({ key, body: "{" });
 });
 
 test("the key is checked before type, encoding, size and body", async () => {

@@ -109,11 +109,11 @@ test("a conversation reads as one chat: its turns in the order in which they beg
   assert.notEqual(other, first);
 });
 
-test("2,000 turns are read page by page, from either end or from any turn", async () => {
+test("1,001 turns, one more than the list counts, are read page by page, from either end or from any turn", async () => {
   const agentId = await newAgent();
   const ids: string[] = [];
   const began = Date.UTC(2026, 0, 1);
-  for (let at = 0; at < 2_000; at++) {
+  for (let at = 0; at < 1_001; at++) {
     ids.push(
       await storeTrace(service.db, agentId, { conversationId: "long", receivedAt: new Date(began + at) }),
     );
@@ -124,7 +124,7 @@ test("2,000 turns are read page by page, from either end or from any turn", asyn
   const conversationId = "long";
   const start = await read(agentId, { conversationId, limit: "50" });
   assert.deepEqual(idsIn(start), ids.slice(0, 50));
-  assert.deepEqual(start.conversation.traces, { count: 2_000, more: false });
+  assert.deepEqual(start.conversation.traces, { count: 1_001, more: false });
   assert.equal(start.previousCursor, null);
   const next = await read(agentId, { conversationId, limit: "50", cursor: start.nextCursor! });
   assert.deepEqual(idsIn(next), ids.slice(50, 100));
@@ -132,11 +132,11 @@ test("2,000 turns are read page by page, from either end or from any turn", asyn
   assert.deepEqual([idsIn(back), back.previousCursor], [ids.slice(0, 50), null]);
   const end = await read(agentId, { conversationId, from: "end" });
   assert.deepEqual([idsIn(end), end.nextCursor], [ids.slice(-20), null]);
-  assert.equal(end.items.at(-1)!.number, 2_000);
-  const middle = await read(agentId, { conversationId, traceId: ids[1_000]! });
-  assert.deepEqual(idsIn(middle), ids.slice(1_000, 1_020));
+  assert.equal(end.items.at(-1)!.number, 1_001);
+  const middle = await read(agentId, { conversationId, traceId: ids[500]! });
+  assert.deepEqual(idsIn(middle), ids.slice(500, 520));
   const before = await read(agentId, { conversationId, cursor: middle.previousCursor!, limit: "1" });
-  assert.deepEqual(idsIn(before), [ids[999]]);
+  assert.deepEqual(idsIn(before), [ids[499]]);
 });
 
 test("the list is paged, and shows live conversations or test runs alone", async () => {
