@@ -1,6 +1,6 @@
 // Which traces an erasure deletes: those that still match after the dry run, by IDs as they were sent. Which tests it disables.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { placeOf } from "../../src/store/scale/places.ts";
 import { begun, waiting } from "../store/locks.ts";
 import { makeAgent, makeTest } from "../support/app.ts";
@@ -8,14 +8,10 @@ import { canonicalBody, canonicalSpan, newSpanId, newTraceId } from "../support/
 import { eraseAll, startErasure } from "../support/erasing.ts";
 import { callSpan, logsOf, questionRecord } from "../support/log-records.ts";
 import { send, traceIdOf } from "../support/send.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 import { resourceSpans } from "../wire/make-body.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service?.stop());
+const service = world();
 
 const erasing = () => ({ client: service.client, projectId: service.projectId });
 

@@ -1,15 +1,11 @@
 // Prompt injection against the judge, with a judge that obeys it: no check passes, and no test is left out.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { fooled } from "../support/judge-server.ts";
 import { checksOf, openJudgedProject, plain, said, userInput } from "../support/judged-project.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service?.stop());
+const service = world();
 
 test("a reply that addresses the judge passes nothing: the judge's answer fails the integrity check", async () => {
   const project = await openJudgedProject(service, { script: fooled });

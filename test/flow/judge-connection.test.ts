@@ -1,6 +1,6 @@
 // Editing a judge's connection: runs continue with the new one, a pause ends, and the key is sent to no other server.
 import assert from "node:assert/strict";
-import { after, before, suite, test } from "node:test";
+import { suite, test } from "node:test";
 import {
   type JudgeRequest,
   json,
@@ -16,17 +16,13 @@ import {
   plain,
   semantic,
 } from "../support/judged-project.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 
 const sideBySide = { concurrency: 4 };
 const lost = "sk-lost-5d2c81";
 const good = "sk-good-90b7ae";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service?.stop());
+const service = world();
 
 const bears = ({ headers }: JudgeRequest, key: string) => headers.authorization === `Bearer ${key}`;
 

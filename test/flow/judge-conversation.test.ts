@@ -1,7 +1,7 @@
 // The conversation around a reply, as it reaches the judge: grounded criteria, contexts, scenarios, and attacks in tool results.
 
 import assert from "node:assert/strict";
-import { after, before, suite, test } from "node:test";
+import { suite, test } from "node:test";
 import type { TraceDetail } from "../../src/http/traces/schemas.ts";
 import type { Check, SemanticActual } from "../../src/model/run/run.ts";
 import {
@@ -15,15 +15,11 @@ import {
   verdictsOf,
 } from "../support/judge-server.ts";
 import { checksOf, openJudgedProject } from "../support/judged-project.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 
 const sideBySide = { concurrency: 4 };
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service?.stop());
+const service = world();
 
 const say = (role: string, content: string) => ({ role, parts: [{ type: "text", content }] });
 

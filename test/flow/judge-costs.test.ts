@@ -1,21 +1,17 @@
 // What judging costs, exactly: all sums equal the calls listed, and limits skip what they leave out.
 
 import assert from "node:assert/strict";
-import { after, before, suite, test } from "node:test";
+import { suite, test } from "node:test";
 import type { JudgeCall } from "../../src/http/judge/schemas.ts";
 import { eventually } from "../support/eventually.ts";
 import { completion, obliging, usage } from "../support/judge-server.ts";
 import { checksOf, modelOf, openJudgedProject, plain, semantic } from "../support/judged-project.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { world } from "../support/world.ts";
 
 const sideBySide = { concurrency: 6 };
 const tokensOfCall = usage.prompt_tokens + usage.completion_tokens;
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service?.stop());
+const service = world();
 
 const conditional = (scenario: string) => ({
   passiveBehavior: "run_when_relevant",

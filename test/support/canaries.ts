@@ -62,7 +62,7 @@ export const canaryRules = {
 export const everyCanary = canaries.map(({ said }) => said).join(" ");
 
 /** Ids: an email, a phone number, and any value of an attribute in `pseudonyms`. */
-export const canaryIds = {
+const canaryIds = {
   user: "canary.id9@example.com",
   conversation: "+1 415 555 2672",
   customer: 47_110_047_110,

@@ -11,7 +11,7 @@ export async function startErasure({ client, projectId }: Erasing, body: object)
   return endOfErasure({ client }, begun.id);
 }
 
-export function endOfErasure({ client }: Pick<Erasing, "client">, id: string): Promise<ErasureDetail> {
+function endOfErasure({ client }: Pick<Erasing, "client">, id: string): Promise<ErasureDetail> {
   return eventually(async () => {
     const body = await client.read(`/api/erasures/${id}`);
     if (body.state === "running") throw new Error(`still running: ${JSON.stringify(body)}`);

@@ -213,7 +213,7 @@ export function obliging({
   };
 }
 
-export type ScriptedLabel = { id: string; why: string; label: string };
+type ScriptedLabel = { id: string; why: string; label: string };
 
 /** What an obliging judge answers to each scenario, the two with a known answer included. */
 export function labelsOf(
@@ -284,7 +284,7 @@ export const fooled: Script = request => {
 };
 
 /** An item of the conversation; `text` of a call is its arguments, and of the reply or the user's input where it is. */
-export type ShownItem = { id: string; from: string; name?: string; agent?: string; text: string };
+type ShownItem = { id: string; from: string; name?: string; agent?: string; text: string };
 
 export type Material = {
   userInput: string | null;

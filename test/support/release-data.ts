@@ -25,7 +25,7 @@ export type Recorded = {
 };
 
 /** The text that was erased from the release, and the email that it redacted: neither may be in what it stored. */
-export const erasedText = "the erased secret word";
+const erasedText = "the erased secret word";
 const email = "customer@example.com";
 
 /**

@@ -33,7 +33,7 @@ export type Made = {
 };
 
 /** How many live traces `sendEverything` makes. */
-export const liveTraces = 8;
+const liveTraces = 8;
 
 export type Watched = Awaited<ReturnType<typeof startWatched>>;
 

@@ -1,6 +1,6 @@
 // Labels of the judge's answers over the API: saved, changed, deleted, compared by judge and test, and exported.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import pg from "pg";
 import { tryLabels as tryLabelsWith } from "../../../src/editor/try-labels.ts";
 import { systemClock } from "../../../src/remote/clock.ts";
@@ -16,13 +16,9 @@ import {
   semantic,
   userInput,
 } from "../../support/judged-project.ts";
-import { startTestService, type TestService } from "../../support/service.ts";
+import { world } from "../../support/world.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startTestService();
-});
-after(() => service?.stop());
+const service = world();
 
 const scenario = "The user asks where a parcel is.";
 
