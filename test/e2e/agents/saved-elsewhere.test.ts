@@ -330,7 +330,6 @@ test("a service name saved elsewhere: Get started says so, and the user loads or
   await submit.click();
   await notice.waitFor();
   assert.equal(await stored(), "theirs");
-  await assertAccessible(page);
   await shoot(page, "saved-elsewhere-service-name");
   await page.setViewportSize({ width: 390, height: 844 });
   await assertReflows(page);

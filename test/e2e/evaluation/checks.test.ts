@@ -124,7 +124,6 @@ test("a passed test shows what was expected and found, for every type of check",
     assert.equal(await regex.locator("mark").textContent(), "refund of 42.50 EUR"),
   );
   await shows(checkOf(region, "JSON match", "workflow.output"), "Found in “classify request”.");
-  await assertAccessible(place.page);
   await place.page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(place.page);
   assert.deepEqual(place.complaints, []);
@@ -334,7 +333,6 @@ test("a semantic check shows the score, its threshold and the judge's reason", a
     /threshold is not a number from 0 to 1/,
     /Set the threshold/,
   );
-  await assertAccessible(place.page);
 });
 
 test("a scenario that did not match shows the input it was matched with", async () => {
@@ -362,7 +360,6 @@ test("a scenario that did not match shows the input it was matched with", async 
   await shows(refunds.last(), /The user’s input matches the scenario/, asked);
   await region.getByText("About this evaluation").click();
   await shows(region, /^Scenarios matched:/);
-  await assertAccessible(place.page);
 });
 
 test("without user input the conditional tests are listed with the reason that they did not run", async () => {
@@ -373,7 +370,6 @@ test("without user input the conditional tests are listed with the reason that t
   const { region } = await judged(place, [{ span_id: "root", name: "shop conversation" }]);
   await region.getByText("About this evaluation").click();
   await shows(region, "No user input", "1 test did not run", /has no user input/, "none in this trace");
-  await assertAccessible(place.page);
 });
 
 test("missing instrumentation names the attribute, where it was looked for, and the lines that add it", async () => {
@@ -412,7 +408,6 @@ test("missing instrumentation names the attribute, where it was looked for, and 
   await shows(checkOf(region, "Response time", "10 ms"), /end_time_unix_nano/);
   await shows(checkOf(region, "Node call", "classify"), /the trace has only its root/);
   await shows(checkOf(region, "Response regex", "must match"), /"gen_ai.response.text"/);
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
 });
@@ -440,7 +435,6 @@ test("without a judge semantic checks are skipped and routing is unavailable, an
   );
   const others = region.getByRole("region", { name: "did not run" });
   await shows(others, "Refunds", /routing was unavailable/, "A refund.", asked);
-  await assertAccessible(place.page);
 });
 
 test("a test that is newer than the evaluation says so", async () => {
@@ -491,7 +485,6 @@ test("a run is shown as running while the judge is asked", async () => {
   await judge.arrived(before + 1);
   const region = await open(place, traceId);
   await shows(region, "Running", /Evaluating this trace since/);
-  await assertAccessible(place.page);
   const request = judge.requests.at(-1)!;
   judge.script = obliging();
   answer(await judge.script(request, 0));
@@ -517,7 +510,6 @@ test("a run whose workers crashed is an error, with its reason and what to do", 
     /send it with a new x-request-id/,
   );
   await region.getByRole("button", { name: "Copy run ID" }).waitFor();
-  await assertAccessible(place.page);
 });
 
 test("a trace that was not evaluated says why, and what to do", async () => {
@@ -540,7 +532,6 @@ test("a trace that was not evaluated says why, and what to do", async () => {
       tests,
     ),
   );
-  await assertAccessible(page);
   await makeTest(owner, agent.id, { name: "Is on" });
   await page.reload();
   await shows(region, /One does now\. To evaluate this conversation again, send it with a new x-request-id/);
@@ -613,7 +604,6 @@ test("a menu switches between several runs, and tests stay collapsed when anothe
   await shows(region, /There is a later run: completed\./);
   await shows(region, "0 of 1 test passed");
   await eventually(() => assert.notEqual(new URL(page.url()).searchParams.get("run"), null));
-  await assertAccessible(page);
 });
 
 test("hostile texts are shown as plain text", async () => {
@@ -660,7 +650,6 @@ test("hostile texts are shown as plain text", async () => {
   await region.getByRole("button", { name: "Next failed check" }).click();
   await becomesTrue(page, "document.activeElement.textContent.startsWith('Failed')");
   await eventually(async () => assert.notEqual(await page.title(), "owned"));
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
   assert.deepEqual(place.complaints, []);

@@ -106,7 +106,6 @@ test("a connection test shows which answer formats work, and the result is kept"
       "Plain JSON: works",
     ]),
   );
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
   await press(page, "Save");
@@ -123,7 +122,6 @@ test("missing values are reported at their fields, before and after sending", as
   await page.getByLabel(/^URL/).fill("nowhere");
   await press(page, "Test connection");
   await page.getByText("Not a valid URL. Enter one like https://api.example.com/v1.").waitFor();
-  await assertAccessible(page);
   await press(page, "Ollama");
   await eventually(async () =>
     assert.equal(await page.getByLabel(/^URL/).inputValue(), "http://127.0.0.1:11434/v1"),
@@ -140,7 +138,6 @@ test("a rejected key pauses the judge until another key is saved", async () => {
   await page.getByText("Check the API key, the URL, the model name and the headers.").waitFor();
   await inForce(page).getByText("Paused.").waitFor();
   await inForce(page).getByText("The judge rejected the API key (401).").waitFor();
-  await assertAccessible(page);
   judge.script = obliging();
   await page.getByLabel(/^API key/).fill("sk-another-good-key-wxyz");
   await press(page, "Save");
@@ -223,7 +220,6 @@ test("a server that asked to wait is shown with its reason and until when", asyn
   const card = inForce(page);
   await card.getByText(/^Not called until /).waitFor();
   await card.getByText(reason).waitFor();
-  await assertAccessible(page);
   await page.getByLabel("Concurrent calls").fill("3");
   await press(page, "Save");
   await card.getByText(/^Not called until /).waitFor({ state: "detached" });
@@ -264,7 +260,6 @@ test("prices can be added, validated at their fields, saved and discarded", asyn
     assert.equal(await page.getByLabel("Output, $, price 1").getAttribute("aria-invalid"), "true"),
   );
   await becomesFocused(page.getByLabel("Output, $, price 1"));
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -308,7 +303,6 @@ test("the environment's judge is shown, can be tested, and can be replaced by th
     await press(page, "Test connection");
     await page.getByText("The judge works.").waitFor();
     await inForce(page).getByText("JSON schema", { exact: true }).first().waitFor();
-    await assertAccessible(page);
     await press(page, "Use a different judge");
     await fill(page, "OpenAI-compatible server");
     await press(page, "Save");
@@ -334,7 +328,6 @@ test("a server that counts far fewer tokens than were sent is noticed until a te
   await press(page, "Test connection");
   await page.getByText("The judge works, but its server counted only 4,096 of about").waitFor();
   await inForce(page).getByText("its context may be cut:").waitFor();
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
   judge.script = obliging();

@@ -53,7 +53,6 @@ test("sampling and the daily budget are edited next to today's usage", async () 
   await save(page);
   await card.getByText(/less than or equal to 100/).waitFor();
   assert.equal((await owner.client.get(path)).body.sampling, 0.125);
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
   assert.deepEqual(complaints, []);
@@ -122,7 +121,6 @@ test("a project without a judge says so in one line that links to the judge sett
   await said.waitFor();
   await page.getByTitle("“Run when relevant” tests were not evaluated: the project has no judge").waitFor();
   await eventually(async () => assert.equal(await said.count(), 1));
-  await assertAccessible(page);
   await page.goto(`${base}/start`);
   await said.waitFor();
   await page.getByRole("link", { name: "Set up a judge" }).click();
@@ -172,7 +170,6 @@ test("judge usage is shown by day and by test case, in tokens and, where prices 
   await page.getByText("1,000 in, 0 out").waitFor();
   await eventually(() => assert.match(page.url(), /days=7/));
   await eventually(async () => assert.equal(await days.getByRole("row").count(), 2));
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
   assert.deepEqual(complaints, []);
@@ -182,7 +179,6 @@ test("an agent that never used the judge says so and links to the judge settings
   const { page, base } = await open();
   await page.goto(`${base}/judging`);
   await page.getByRole("heading", { name: "The judge was not used in this period" }).waitFor();
-  await assertAccessible(page);
   await page.getByRole("link", { name: "Open judge settings" }).click();
   await page.getByRole("heading", { level: 2, name: "Current judge" }).waitFor();
 });

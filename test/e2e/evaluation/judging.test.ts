@@ -164,7 +164,6 @@ test("each quotation says where it is from and leads there, and one line says wh
     "Compared with: Reference reply",
   );
   await region.getByRole("button", { name: "Reply · shop conversation" }).waitFor();
-  await assertAccessible(page);
   await region.getByRole("button", { name: "Compared with: Tool call · refund" }).click();
   await page.waitForURL(
     ({ searchParams }) =>
@@ -280,7 +279,7 @@ test("each test shows its scenario match, and what “unsure” and a flagged in
     [statusAssertion],
   );
   const by = { model: "judge-small", promptVersion: "route-2" };
-  const { page, region } = await openJudged({
+  const { region } = await openJudged({
     routing: "ok",
     results: [result],
     tests: [
@@ -314,7 +313,6 @@ test("each test shows its scenario match, and what “unsure” and a flagged in
   );
   const others = region.getByRole("region", { name: "1 test did not run" });
   await shows(others, "Parcels", "no parcel is meant", "route-2");
-  await assertAccessible(page);
 });
 
 test("a check skipped by sampling or by the budget links to that setting", async () => {
@@ -339,7 +337,6 @@ test("a check skipped by sampling or by the budget links to that setting", async
   }
   await shows(region, /10% of this agent's conversations/, /daily budget of \$2\.00/, /One\.\s+Two\./);
   await shows(page, "The judge budget was used up.");
-  await assertAccessible(page);
 });
 
 test("a check that waits for the judge shows the next retry, and checks without the judge are shown immediately", async () => {
@@ -378,7 +375,6 @@ test("a check that waits for the judge shows the next retry, and checks without 
   await eventually(async () =>
     assert.equal(await region.locator(".test-head").getByText("Passed").count(), 0),
   );
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -410,7 +406,6 @@ test("checks skipped because the judge was unavailable are re-evaluated in a new
     ],
   });
   await shows(page, "The judge was unavailable.");
-  await assertAccessible(page);
   const again = page.locator(".notice").getByRole("button", { name: "Re-evaluate" });
   // The test was deleted since, so the trace is judged by the version of its first run.
   await again.click();
@@ -490,7 +485,6 @@ test("every judge call shows its attempt, tokens and cost, and its prompt and an
     /92 out \(estimated\)/,
     /\$0\.00412/,
   );
-  await assertAccessible(page);
   await calls.nth(1).getByRole("button", { name: "Prompt and answer" }).click();
   const dialog = page.getByRole("dialog");
   await shows(dialog.getByRole("region", { name: "Instructions" }), "You judge replies.");

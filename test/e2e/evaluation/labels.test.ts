@@ -65,7 +65,6 @@ test("an answer that a person calls wrong is counted, explained and linked", asy
   await pressed(page, check, "Wrong: it should fail");
   await judgment(page, check).getByRole("button", { name: "Add note" }).click();
   await page.getByLabel("Note", { exact: true }).last().fill("No date is there.");
-  await assertAccessible(page);
   await page.getByRole("button", { name: "Save note" }).click();
   await region.getByText("No date is there.").waitFor();
   const undecided = /^What should the judge say about “open” of “Names dates”/;
@@ -116,7 +115,6 @@ test("a project without labels says where to give them", async () => {
   const owner = await browser.service.signUp();
   const { page } = await browser.openAs(owner, { path: `/projects/${owner.projectId}/settings/labels` });
   await page.getByRole("heading", { name: "No labels yet" }).waitFor();
-  await assertAccessible(page);
 });
 
 test("a judge is tried on the labels before it is switched, and the labels can be exported", async () => {
@@ -140,7 +138,6 @@ test("a judge is tried on the labels before it is switched, and the labels can b
   await form.getByText("The judge needs about 2 calls, ").waitFor();
   await form.getByText("At most 5 calls, if every check needs two more votes").waitFor();
   assert.equal(server.requests.length, 0, "nothing is asked for an estimate");
-  await assertAccessible(page);
   await form.getByRole("button", { name: "Try on 2 labels" }).click();
   await form.getByText("Would change 1 of 2").waitFor();
   await form.getByText("1 to the person’s answer, 0 away from it.").waitFor();
@@ -149,7 +146,6 @@ test("a judge is tried on the labels before it is switched, and the labels can b
   await eventually(async () =>
     assert.match((await changed.getAttribute("href"))!, new RegExp(`${agent.id}/traces/${traceId}`)),
   );
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
   const [file] = await Promise.all([

@@ -21,7 +21,6 @@ test("without evaluations the page names the next step: send traces, create a te
   const { page, base, owner, agentId } = opened;
   await page.goto(`${base}/insights`);
   await page.getByRole("heading", { name: "No traces yet" }).waitFor();
-  await assertAccessible(page);
   await page.getByRole("main").getByRole("link", { name: "Get started" }).last().click();
   await page.waitForURL(`**${base}/start`);
 
@@ -33,7 +32,6 @@ test("without evaluations the page names the next step: send traces, create a te
   await makeTest(owner, agentId);
   await page.goto(`${base}/insights`);
   await page.getByRole("heading", { name: "No evaluations in this period" }).waitFor();
-  await assertAccessible(page);
   await page.getByRole("link", { name: "Last 7 days" }).click();
   await page.waitForURL(`**${base}/insights?range=7d`);
   await page.getByRole("link", { name: "Last 30 days" }).waitFor();
@@ -260,7 +258,6 @@ test("the table and the tooltips show the charts' numbers, and hours without eva
   );
   assert.equal(inTable[2]!["Routing unavailable"], "3");
   await page.getByText("Not shown: 21 of 24 hours without data").waitFor();
-  await assertAccessible(page);
   await page.getByRole("row").nth(1).getByRole("link", { name: "4", exact: true }).click();
   await page.waitForURL(/verdict=failed/);
 });
@@ -303,7 +300,6 @@ test("insights that fail to load show the error, and Retry loads them", async ()
   );
   await page.goto(`${base}/insights`);
   await page.getByRole("alert").getByText(requestId).waitFor();
-  await assertAccessible(page);
   await page.unroute("**/api/agents/*/insights*");
   await page.getByRole("button", { name: "Retry" }).click();
   await outcomesOf(page).waitFor();
@@ -350,7 +346,6 @@ test("redactions are shown by rule, and without any the page leads to the privac
   const { page, base, owner, agentId, now, complaints } = await openInsights(browser);
   await page.goto(`${base}/insights?by=redaction`);
   await page.getByRole("heading", { name: "This project has no privacy rules" }).waitFor();
-  await assertAccessible(page);
   await shoot(page, "insights-redactions-none");
   await owner.client.put(`/api/projects/${owner.projectId}/privacy`, { builtIn: ["*"] }).expect(200);
   await page.reload();
@@ -373,7 +368,6 @@ test("redactions are shown by rule, and without any the page leads to the privac
   await table.getByRole("row", { name: /email 1,235 99%/ }).waitFor();
   await table.getByText("texts not stored, because checking them took too long").waitFor();
   await eventually(async () => assert.equal(await table.getByRole("row").count(), 4));
-  await assertAccessible(page);
   await shoot(page, "insights-redactions");
   const chart = page.getByRole("region", { name: "Redactions" });
   await chart.getByRole("link").first().click();

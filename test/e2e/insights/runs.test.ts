@@ -87,13 +87,11 @@ test("all active tests run at one press, and each test run shows its turns, chec
   await page.goto(path.replace(/tests$/, "runs"));
   await page.getByRole("heading", { level: 2, name: "No runs yet" }).waitFor();
   await shoot(page, "runs-empty");
-  await assertAccessible(page);
   await page.getByRole("button", { name: "Run all active" }).click();
   await heading(page, "Run of 3 tests").waitFor();
   await page.getByText("1 passed, 1 failed, 1 missing instrumentation", { exact: true }).waitFor();
   await eventually(async () => assert.equal(await bar(page).getAttribute("aria-valuenow"), "3"));
   await shoot(page, "launch");
-  await assertAccessible(page);
   const row = page.getByRole("row").filter({ hasText: "Names the day" });
   await row.getByText("Failed", { exact: true }).waitFor();
   await row.getByText("First run").waitFor();
@@ -107,7 +105,6 @@ test("all active tests run at one press, and each test run shows its turns, chec
   await page.getByText("The agent sent no trace", { exact: false }).first().waitFor();
   await page.getByRole("listitem").filter({ hasText: "Response regex" }).first().waitFor();
   await shoot(page, "run");
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -185,7 +182,6 @@ test("turns are shown one by one, a check names its turn, and a failed turn ends
   await page.getByText("HTTP 500").waitFor();
   await page.getByText("Turn 2 · ", { exact: false }).first().waitFor();
   await shoot(page, "conversation");
-  await assertAccessible(page);
 
   // The results quote every turn, so the test run is deleted with the trace of any of them.
   const { items } = await opened.owner.client.read(`/api/tests/${opened.made[0]!.id}/runs?kind=manual`);
@@ -221,7 +217,6 @@ test("a failed call fails the test, and the turn shows what the agent's trace sa
   await page.getByText("All is well.").waitFor();
   await page.getByRole("list", { name: "Checks" }).getByText("Reply received").waitFor();
   await shoot(page, "agent-error");
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   await shoot(page, "agent-error-narrow");
@@ -247,7 +242,6 @@ test("a test run whose judge was unavailable is not fully evaluated, and is re-e
   await page.getByText("Passed, not fully evaluated").first().waitFor();
   await page.getByRole("link", { name: "Open the paused judge" }).waitFor();
   await shoot(page, "not-fully-evaluated");
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   await shoot(page, "not-fully-evaluated-narrow");
@@ -316,7 +310,6 @@ test("newly failing tests are marked and can be rerun alone", async () => {
   await page.goto(path.replace(/tests$/, "runs"));
   await page.getByRole("link", { name: "2 tests" }).first().waitFor();
   await shoot(page, "runs");
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
 });
@@ -336,7 +329,6 @@ test("the runs page says what to set up before the first run", async () => {
   const runs = path.replace(/tests$/, "runs");
   await page.goto(runs);
   await page.getByRole("heading", { level: 2, name: "Nothing to run yet" }).waitFor();
-  await assertAccessible(page);
   await page.getByRole("link", { name: "Create test case" }).click();
   await page.waitForURL(`**${path}`);
   await makeTest(owner, agentId, single("Finds the parcel", { status: "disabled" }));
@@ -368,7 +360,6 @@ test("a trace links to its test run, and a test's results link to each of its te
   await page.goto(`${path}/${made[0]!.id}/results`);
   await page.getByRole("link", { name: "Test runs" }).click();
   await page.getByRole("heading", { level: 2, name: "No test runs yet" }).waitFor();
-  await assertAccessible(page);
   await page.getByRole("button", { name: "Run now" }).click();
   await page.getByText("1 passed").first().waitFor();
   await page.goto(path.replace(/tests$/, "traces?kind=test_run"));
@@ -378,7 +369,6 @@ test("a trace links to its test run, and a test's results link to each of its te
   await evaluation.getByText("Manual run", { exact: false }).waitFor();
   // Another test is not part of this run.
   await eventually(async () => assert.equal(await evaluation.getByText("did not run").count(), 0));
-  await assertAccessible(page);
   await page.getByRole("link", { name: "Open test run" }).click();
   await heading(page, "Finds the parcel").waitFor();
   const run = new URL(page.url()).pathname;
@@ -389,7 +379,6 @@ test("a trace links to its test run, and a test's results link to each of its te
   await eventually(async () => assert.equal(await runs.getAttribute("href"), run));
   const listed = await owner.client.get(`/api/agents/${agentId}/traces?kind=test_run`).expect(200);
   assert.equal(listed.body.items[0]!.run!.launchId, run.split("/").at(-2));
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
 });
@@ -404,7 +393,6 @@ test("a test without live evaluations shows the verdict of its last test run, fo
   await row.getByText("Failed", { exact: true }).waitFor();
   await row.getByText("Test run, ").waitFor();
   await shoot(page, "tests-manual");
-  await assertAccessible(page);
   await page.goto(`${path}?last=failed&sort=last`);
   await row.waitFor();
   await eventually(async () => assert.equal(await page.getByRole("rowheader").count(), 1));
@@ -644,7 +632,6 @@ test("a test with inputs and repeats shows pass rates by input, and is compared 
   await eventually(async () => assert.equal(await other.locator("option").count(), 1));
   await page.goto(page.url().replace(/with=[\da-f-]{36}/, `with=${randomUUID()}`));
   await page.getByRole("heading", { name: "Run not found" }).waitFor();
-  await assertAccessible(page);
 
   await page.goto(path.replace(/tests$/, "runs"));
   await page.getByText("13 test runs").first().waitFor();

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import { assertAccessible } from "../../support/accessible.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { runInShell } from "../../support/shell.ts";
 import { step } from "../../support/start-page.ts";
@@ -38,7 +37,6 @@ test("from sign-up to a first verdict: at most 8 clicks, 4 typed fields and 1 co
   await page.getByRole("button", { name: "Create account" }).click();
 
   await page.getByRole("heading", { name: "What Onlooker does" }).waitFor();
-  await assertAccessible(page);
   await looksRightNarrow(page);
   await page.getByRole("link", { name: "Verify email" }).click();
   await page.getByRole("button", { name: "Confirm email" }).click();
@@ -64,7 +62,6 @@ test("from sign-up to a first verdict: at most 8 clicks, 4 typed fields and 1 co
   assert.ok(clicks > 0 && clicks <= 8, `${clicks} clicks`);
   assert.ok(fields.length > 0 && fields.length <= 4, fields.join(", "));
   assert.equal(copies, 1);
-  await assertAccessible(page);
   await looksRightNarrow(page);
 });
 

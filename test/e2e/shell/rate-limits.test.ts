@@ -1,7 +1,6 @@
 // Rate limits in the dashboard: of a project in its settings, and of a key when it is created and in the list.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertAccessible } from "../../support/accessible.ts";
 import { makeKey } from "../../support/app.ts";
 import { assertReflows, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -24,7 +23,6 @@ test("a project's rate limit is set in its settings and removed by emptying the 
   await section.getByRole("button", { name: "Save rate limit" }).click();
   await page.getByText("Rate limit saved").waitFor();
   assert.equal(await saved(), 600);
-  await assertAccessible(page);
   await assertReflows(page);
   await shoot(page, "rate-limit");
   await field.fill("");
@@ -51,12 +49,10 @@ test("a key gets a rate limit when it is created, and another one in the list", 
   await limit.click();
   const dialog = page.getByRole("dialog", { name: "Rate limit" });
   await dialog.getByLabel("Requests per minute (optional)").fill("60");
-  await assertAccessible(page);
   await shoot(page, "key-limit-dialog");
   await dialog.getByRole("button", { name: "Save limit" }).click();
   await limit.getByText("60 per minute").waitFor();
   await dialog.waitFor({ state: "detached" });
-  await assertAccessible(page);
   await assertReflows(page);
   await shoot(page, "key-limits");
   await page.setViewportSize({ width: 390, height: 844 });

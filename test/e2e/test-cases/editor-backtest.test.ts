@@ -55,7 +55,6 @@ test("a changed test shows which verdicts flip, each with its trace, and its res
       "New: Failed 1",
     ]),
   );
-  await assertAccessible(page);
   await filters.getByRole("link", { name: /^Failed → Passed/ }).click();
   const rows = panel.getByRole("list", { name: "Traces: Failed → Passed" }).getByRole("listitem");
   await rows.first().waitFor();
@@ -102,7 +101,6 @@ test("the judge is asked only after its cost was confirmed; a reload keeps the p
   await panel.getByRole("button", { name: "Backtest", exact: true }).click();
   await panel.getByText("3 traces. The judge needs about 3 calls").waitFor();
   assert.equal(judge.requests.length, 0, "nothing is asked for an estimate");
-  await assertAccessible(page);
   await panel.getByRole("button", { name: "Run with judge" }).click();
   await panel.getByRole("progressbar", { name: "Traces tried" }).waitFor();
   await page.reload();
@@ -110,7 +108,6 @@ test("the judge is asked only after its cost was confirmed; a reload keeps the p
   await assertAccessible(page);
   await open("/new");
   await panel.getByText("A backtest of “Answers quickly” is running: 0 of 3.").waitFor();
-  await assertAccessible(page);
   await open(`/${id}`);
   await panel.getByRole("button", { name: "Cancel backtest" }).click();
   await panel.getByText("Cancelled").waitFor();
@@ -169,7 +166,6 @@ test("a new test without traces says what is missing", async () => {
   const panel = page.getByRole("region", { name: "Backtest" });
   await panel.getByRole("button", { name: "Backtest", exact: true }).click();
   await panel.getByText("This agent has no live traces yet").waitFor();
-  await assertAccessible(page);
 });
 
 test("a dry run shows what the judge found that a criterion is shown by, and another choice overrides it", async () => {
@@ -188,7 +184,6 @@ test("a dry run shows what the judge found that a criterion is shown by, and ano
     .click();
   await shownBy.getByText("Judge: something that is absent").waitFor({ state: "attached" });
   await eventually(async () => assert.equal(await shownBy.inputValue(), ""));
-  await assertAccessible(page);
   await shownBy.selectOption("One passage");
   await eventually(async () => assert.equal((await documentIn(page)).assertions[0].rests_on, "passage"));
 });

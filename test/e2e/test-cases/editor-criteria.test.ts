@@ -178,7 +178,6 @@ test("without a judge the editor explains what is skipped, and says nothing if t
   await openSection(page, "When it runs");
   await page.getByRole("radio", { name: /^Run when relevant/ }).check();
   await never.waitFor();
-  await assertAccessible(page);
   await page.getByRole("button", { name: "Always run" }).click();
   await never.waitFor({ state: "detached" });
   await eventually(async () => assert.equal(await page.getByText("No judge is configured").count(), 0));
@@ -199,7 +198,6 @@ test("what the judge sees and what shows that criteria are met can be chosen, le
   await eventually(async () => assert.equal(await shownBy.inputValue(), ""));
   await shownBy.selectOption("Something that is absent");
   await eventually(async () => assert.equal(await restsOn(), "absence"));
-  await assertAccessible(page);
   const sees = card(page, 1).getByLabel("The judge sees (optional)");
   await card(page, 1).getByText("tool calls and their results: up to 24,000 characters").waitFor();
   await sees.selectOption("Reply only");

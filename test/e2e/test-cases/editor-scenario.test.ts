@@ -1,7 +1,6 @@
 // Browser tests of the scenario trial: cost, answers, and an unavailable judge.
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
-import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
 import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -47,7 +46,6 @@ test("a scenario trial shows its cost first, then the answers with links to thei
   await becomesTrue(page, "document.activeElement.id === 'try-scenario-heading'");
   await panel.getByText("5 distinct inputs in the latest 6 traces").waitFor();
   assert.equal(judge.requests.length, 0, "nothing is asked for an estimate");
-  await assertAccessible(page);
   await panel.getByRole("button", { name: "Ask the judge" }).click();
   const inputs = panel.getByRole("list", { name: "Inputs" }).getByRole("listitem");
   await inputs.first().waitFor();
@@ -57,7 +55,6 @@ test("a scenario trial shows its cost first, then the answers with links to thei
   );
   await eventually(async () => assert.match(await inputs.nth(1).innerText(), /Unsure\s*2 traces/));
   await eventually(async () => assert.match(await inputs.nth(2).innerText(), /It is <b>broken<\/b>/));
-  await assertAccessible(page);
 
   await panel.getByRole("link", { name: /^Match 1/ }).click();
   await page.waitForURL(/inputs=match/);
@@ -66,7 +63,6 @@ test("a scenario trial shows its cost first, then the answers with links to thei
   await page.getByRole("link", { name: "Dry run" }).click();
   await inputs.first().waitFor();
   await assertReflows(page);
-  await assertAccessible(page);
   await inputs.getByRole("link", { name: "Trace of “I want a refund”" }).click();
   await page.waitForURL(/\/traces\//);
   assert.deepEqual(complaints, []);
@@ -95,7 +91,6 @@ test("when the judge is unavailable, the reason is shown and the remaining input
   await panel.getByRole("button", { name: "Ask the judge" }).click();
   await panel.getByText("The judge is unavailable.").waitFor();
   await panel.getByRole("button", { name: "Ask about the remaining 5" }).waitFor();
-  await assertAccessible(page);
 });
 
 test("an agent without traces has nothing to try a scenario on", async () => {

@@ -21,7 +21,6 @@ test("a test can be written in the form, dry-run without storing anything, and s
   const world = await openWorld(browser);
   const { page, owner, agent, traceId, complaints } = world;
   await world.open("/new");
-  await assertAccessible(page);
   await page.getByLabel("Name", { exact: true }).fill("Tells where the order is");
   await openSection(page, "When it runs");
   await page.getByLabel("Always run").check();
@@ -84,7 +83,6 @@ test("names, attributes and values are suggested from the agent's traces, hostil
   const span = card(page, 1).getByLabel("Span", { exact: true });
   await span.fill("compose");
   await page.getByRole("option", { name: /^Compose the answer/ }).waitFor();
-  await assertAccessible(page);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await eventually(async () => assert.equal(await span.inputValue(), "Compose the answer"));
@@ -152,7 +150,6 @@ test("a test is drafted from a trace, and an assertion from a value is drafted o
   );
   await page.waitForURL(url => url.search === `?trace=${traceId}`);
   await becomesTrue(page, "document.activeElement.getBoundingClientRect().bottom <= innerHeight");
-  await assertAccessible(page);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText("A value matches.").waitFor();
   await page.getByText("Unsaved changes").waitFor();
@@ -182,7 +179,6 @@ test("a tool call of a trace becomes a test that it must not be called", async (
   await page.waitForURL(url => url.pathname.endsWith("/tests/new") && url.search === `?trace=${traceId}`);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText("This trace fails it, as it should.").waitFor();
-  await assertAccessible(page);
   await openSection(page, "When it runs");
   await page.getByLabel("Run when relevant").check();
   await page.getByRole("link", { name: "Connect a judge" }).waitFor();

@@ -36,12 +36,10 @@ test("each row says whether its test evaluates live traces and why, and what it 
       await row.getByText(text, { exact: true }).waitFor();
     }
   }
-  await assertAccessible(page);
   await page.setViewportSize({ width: 900, height: 640 });
   await assertReflows(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
-  await assertAccessible(page);
 });
 
 test("an agent without test cases is offered templates, its latest trace, or a blank form", async () => {
@@ -61,7 +59,6 @@ test("an agent without test cases is offered templates, its latest trace, or a b
     const href = await page.getByRole("link", { name, exact: true }).getAttribute("href");
     assert.equal(href, `${path}/new?template=${id}`);
   }
-  await assertAccessible(page);
   const body = canonicalBody(opened.agentId);
   const traceId = traceIdOf(await send({ url: browser.service.url, key: opened.key }, { body }));
   await page.reload();
@@ -116,7 +113,6 @@ test("filters and sort order are in the URL, and Back restores them", async () =
   await assertNames(page, ["Refund"]);
   await page.goto(`${path}?sort=last&last=nonsense`);
   await page.getByText("No matching tests").waitFor();
-  await assertAccessible(page);
   await page.getByRole("button", { name: "Show all" }).click();
   await assertNames(page, ["Broken", "Delivery 10", "Delivery 9", "Refund"]);
   await eventually(async () =>
@@ -232,7 +228,6 @@ test("a list that fails to load shows the error and can be retried", async () =>
   const alert = page.getByRole("alert");
   await alert.getByText("INTERNAL").waitFor();
   await alert.getByText("r-1").waitFor();
-  await assertAccessible(page);
   await page.unroute("**/api/agents/*/tests?*");
   await alert.getByRole("button", { name: "Retry" }).click();
   await rowOf(page, "Is well").waitFor();

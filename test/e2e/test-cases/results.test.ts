@@ -38,7 +38,6 @@ test("the results of a test case are listed by outcome, each with a link to its 
   const test = made[0]!.id;
   await chooseAction(page, "Is well", "Results");
   await page.getByRole("heading", { level: 2, name: "No evaluations yet" }).waitFor();
-  await assertAccessible(page);
   const traces: string[] = [];
   for (const attributes of [ok, broken, {}, ok]) traces.push(await judge(opened, attributes));
   const links = page.getByRole("link", { name: /^Open trace/ });
@@ -60,7 +59,6 @@ test("the results of a test case are listed by outcome, each with a link to its 
     .getByRole("region", { name: "Last 30 days" })
     .getByRole("cell", { name: "2 passed, 1 failed, 1 missing instrumentation" })
     .waitFor();
-  await assertAccessible(page);
 
   await page.getByRole("link", { name: "Failed", exact: true }).click();
   await page.waitForURL(`**${path}/${test}/results?outcome=failed`);
@@ -71,7 +69,6 @@ test("the results of a test case are listed by outcome, each with a link to its 
   await assertTraces(traces[1]!);
   await page.goto(`${path}/${test}/results?outcome=skipped`);
   await page.getByRole("heading", { level: 2, name: "No “Skipped” results" }).waitFor();
-  await assertAccessible(page);
   await page.getByRole("main").getByRole("link", { name: "All results" }).last().click();
   await assertTraces(...traces.toReversed());
 
@@ -81,7 +78,6 @@ test("the results of a test case are listed by outcome, each with a link to its 
   await page.getByText("From: “never” is not a time.", { exact: true }).waitFor();
   await page.getByText(/^Scheduled before Jan 1, 2020, 12:00\sAM \(UTC\)$/).waitFor();
   await page.getByRole("heading", { level: 2, name: "No evaluations in this period" }).waitFor();
-  await assertAccessible(page);
   await shoot(page, "results-invalid");
   await page.setViewportSize({ width: 390, height: 844 });
   await assertReflows(page);

@@ -1,7 +1,6 @@
 // Agents that store no content, or forget it: the settings, and traces that say what is missing and why.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
 import { assertReflows, becomesFocused, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -23,7 +22,6 @@ test("an agent is set to store no content, and its next trace shows its structur
   await form.getByRole("radio", { name: /^Store no content/ }).check();
   await form.getByText("1 of 1 test cannot be evaluated in full").waitFor();
   await shoot(page, "content-1-settings");
-  await assertAccessible(page);
   await form.getByRole("button", { name: "Save content setting" }).click();
   await page.getByText("Content setting saved").first().waitFor();
   const body = await browser.service.client.read(`/api/agents/${agent.id}`);
@@ -42,7 +40,6 @@ test("an agent is set to store no content, and its next trace shows its structur
   await page.getByText("Arguments and result not stored").waitFor();
   assert.equal(await page.getByText("No result recorded").count(), 0);
   await shoot(page, "content-2-trace");
-  await assertAccessible(page);
   // Without a tool call, nothing of the conversation is left, and no attribute would help.
   const bare = await storeSpans(
     agent,
@@ -52,7 +49,6 @@ test("an agent is set to store no content, and its next trace shows its structur
   await page.getByText("Messages are content, and the agent stores no content.").waitFor();
   assert.equal(await page.getByText("gen_ai.output.messages").count(), 0);
   await shoot(page, "content-5-empty");
-  await assertAccessible(page);
   assert.deepEqual(complaints, []);
 });
 
@@ -71,7 +67,6 @@ test("attributes are dropped or kept by key, and a wrong key is named at its lis
   await form.getByText("“app.*.name”: * is allowed only at the end.").waitFor();
   await becomesFocused(drop);
   await shoot(page, "attributes-1-error");
-  await assertAccessible(page);
   await drop.fill(" gen_ai.prompt \n\nsecret.*\ngen_ai.prompt");
   await save();
   await page.getByText("Attribute settings saved").first().waitFor();
@@ -125,7 +120,6 @@ test("an agent is set to forget content, and a trace keeps its verdict and says 
   const save = form.getByRole("button", { name: "Save content setting" });
   await save.click();
   await form.getByText("Must be between a minute and a year: 60 to 31,536,000 seconds.").waitFor();
-  await assertAccessible(page);
   await form.getByLabel("Amount").fill("90");
   await save.click();
   await page.getByText("Content setting saved").first().waitFor();
@@ -150,6 +144,5 @@ test("an agent is set to forget content, and a trace keeps its verdict and says 
   await page.getByText("On its way.").waitFor({ state: "hidden" });
   await page.getByText("Arguments and result dropped").waitFor();
   await shoot(page, "content-4-forgotten");
-  await assertAccessible(page);
   assert.deepEqual(complaints, []);
 });

@@ -55,7 +55,6 @@ test("a trace says which convention it is written in, is read at a click, and sh
   }
   assert.equal(await page.getByText("No user input was available").count(), 0);
   await shoot(page, "conventions-1-offer");
-  await assertAccessible(page);
   await page.getByRole("button", { name: "Read it" }).click();
   await page.getByRole("heading", { level: 1, name: "What is the weather in Paris?" }).waitFor();
   await page.getByText("The agent’s conventions have changed since this evaluation.").waitFor();
@@ -73,7 +72,6 @@ test("a trace says which convention it is written in, is read at a click, and sh
   for (const text of ["gpt-4o-mini", "chat-7", "Read by OpenInference:"])
     await details.getByText(text).first().waitFor();
   await shoot(page, "conventions-3-evaluated");
-  await assertAccessible(page);
 
   const next = await storeSpans(agent, spans, {}, crypto.randomUUID());
   assert.notEqual(next, id);
@@ -93,7 +91,6 @@ test("a trace says which convention it is written in, is read at a click, and sh
   const chosen = form.getByRole("checkbox", { name: /^OpenInference/ });
   await eventually(async () => assert.equal(await chosen.isChecked(), true));
   await shoot(page, "conventions-4-settings");
-  await assertAccessible(page);
   await assertReflows(page);
   await form.getByRole("checkbox", { name: /^All conventions/ }).check();
   await eventually(async () => assert.equal(await chosen.isChecked(), false));
@@ -133,7 +130,6 @@ test("a trace without messages names the setting that switches them on, on its p
   await page.goto(`/projects/${agent.projectId}/agents/${agent.id}/start`);
   await notice.getByText(line).waitFor();
   await shoot(page, "content-2-start");
-  await assertAccessible(page);
   assert.deepEqual(complaints, []);
 });
 
@@ -153,7 +149,6 @@ test("own rules are tried on a past trace, refused with the reason at their row,
   await section.getByText("Must not be empty.").waitFor();
   await becomesFocused(section.getByLabel("Attribute, rule 1"));
   await shoot(page, "rules-1-refused");
-  await assertAccessible(page);
 
   await section.getByLabel("Attribute, rule 1").fill("app.question");
   await section.getByLabel("Read as, rule 1").selectOption("gen_ai.prompt");

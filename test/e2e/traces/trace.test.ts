@@ -67,7 +67,6 @@ test("one line has verdict, the user's words, duration, tokens and time, and Det
   await page.getByText("No price for small-model. Add one under Project settings, Prices.").waitFor();
   await page.getByText('"channel": "phone"').waitFor();
   await page.getByRole("button", { name: "Copy trace id" }).waitFor();
-  await assertAccessible(page);
   const make = page.getByRole("link", { name: "Create test from this trace" });
   await eventually(async () =>
     assert.match((await make.getAttribute("href"))!, new RegExp(`/tests/new\\?trace=${id}$`)),
@@ -171,7 +170,6 @@ test("the panes are resized by pointer and keyboard, and their widths are rememb
   await page.mouse.move(x + 300, y + 100, { steps: 4 });
   await page.mouse.up();
   await eventually(async () => assert.ok((await pane.boundingBox())!.width > narrow + 250));
-  await assertAccessible(page);
   const before = await divider.getAttribute("aria-valuenow");
   await page.reload();
   await isAt(Number(before));
@@ -217,7 +215,6 @@ test("every notice is shown for the traces that it is about", async () => {
     await page.getByText(text).waitFor();
     await eventually(async () => assert.equal(await tree(page).getByRole("treeitem").count(), spans.length));
   }
-  await assertAccessible(page);
 });
 
 test("notices say why a trace was not evaluated, that routing was unavailable, and that an evaluation failed", async () => {
@@ -304,7 +301,6 @@ test("the page says so when its trace is deleted elsewhere", async () => {
   await item(page, named("plan")).waitFor();
   await browser.service.client.delete(`/api/traces/${id}`).expect(204);
   await page.getByRole("heading", { name: "This trace was deleted" }).waitFor();
-  await assertAccessible(page);
   await page.getByRole("link", { name: "Back to traces" }).click();
   await page.waitForURL(`**/agents/${agent.id}/traces`);
 });
@@ -339,7 +335,6 @@ test("the raw JSON of a small trace is shown, and its download contains every sp
   const { page } = await open();
   await page.goto(pathOf(agent, id, "?view=raw"));
   await page.getByText('"span_id": "find order"').waitFor();
-  await assertAccessible(page);
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("link", { name: "Download" }).click(),
@@ -409,7 +404,6 @@ test("every view works with two panes, with one, and at 320 pixels", async () =>
   await page.getByRole("region", { name: "Evaluation" }).waitFor();
   await views.getByRole("link", { name: "Evaluation" }).click();
   await page.getByRole("region", { name: "Span", exact: true }).waitFor();
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await page.getByRole("region", { name: "Span", exact: true }).waitFor({ state: "detached" });
   for (const view of ["Conversation", "Spans", "Evaluation", "Raw JSON"]) {
