@@ -30,7 +30,9 @@ test("a webhook is created and tested, a failing test is told and shown, and ema
   const agent = await makeAgent(owner, { name: `Support agent ${"x".repeat(60)}` });
   const { id: testId } = await makeTest(owner, agent.id, { name: longName });
   const base = `/projects/${owner.projectId}/agents/${agent.id}`;
-  const { page, complaints } = await browser.openAs(owner, { path: `${base}/settings` });
+  const { page, complaints } = await browser.openAs(owner, { baseURL: browser.origin });
+  await page.clock.install();
+  await page.goto(`${base}/settings`);
   const section = page.getByRole("region", { name: "Alerts" });
   await section.getByText(owner.email).waitFor();
   await section.getByLabel("Webhook URL").fill("https://user:secret@example.com");
@@ -57,6 +59,8 @@ test("a webhook is created and tested, a failing test is told and shown, and ema
 
   await addInTurn(browser.service.db, { agentId: agent.id, testId }, "FFF");
   await browser.service.db.pool.query("update alert_schedules set due_at = now()");
+  await eventually(() => assert.equal(receiver.received.length, 3));
+  await page.clock.fastForward(15_000); // until the page asks again
   await rows
     .filter({ hasText: "Retrying" })
     .getByText(/1 attempt, retry at .+, in \d+ s/)

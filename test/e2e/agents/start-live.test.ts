@@ -73,7 +73,7 @@ test("at most 3 tabs of a browser hold an event stream, so that requests always 
   const { page, context, agent } = await newcomer();
   await isListening(page);
   const pages = [page];
-  for (let more = 0; more < 7; more++) {
+  for (let more = 0; more < 6; more++) {
     const another = await context.newPage();
     pages.push(another);
     await another.goto(startOf(agent));

@@ -186,7 +186,7 @@ test("when more traces arrived than one page holds, the pill says so and reloads
       const isAtEnd = await page.evaluate(
         "scrollY + innerHeight > document.documentElement.scrollHeight - 2",
       );
-      await page.mouse.wheel(0, isAtEnd ? -100_000 : 300);
+      await page.mouse.wheel(0, isAtEnd ? -100_000 : 600);
       assert.ok(await link(page, text).count());
     });
   }
