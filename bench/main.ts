@@ -84,7 +84,8 @@ async function measure(name: string, roots: { root: string; name: string }[], ar
       for (const at of order) Object.assign(taken[at]!, await sides[at]!.measure(part));
     }
     if (round >= 0) for (const [at, figures] of taken.entries()) found[at]!.push(figures);
-    process.stderr.write(round < 0 ? "  warmed up\n" : `  round ${round + 1} of ${rounds}\n`);
+    if (process.stderr.isTTY)
+      process.stderr.write(round < 0 ? "  warmed up\n" : `  round ${round + 1} of ${rounds}\n`);
   }
   for (const side of sides) await side.close();
   printTable(

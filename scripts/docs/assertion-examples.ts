@@ -57,7 +57,7 @@ export const examples: Record<AssertionType, Example> = {
     assertion: { type: "token_limit", max_total: 4000, max_output: 500 },
     passes: [request({ "gen_ai.usage.input_tokens": 420, "gen_ai.usage.output_tokens": 80 })],
     fails: [request({ "gen_ai.usage.input_tokens": 420, "gen_ai.usage.output_tokens": 900 })],
-    notes: ["If the trace lacks the token count for a limit, the result is missing instrumentation."],
+    notes: ["If the trace has no token count for a limit, the result is missing instrumentation."],
   },
   http_status: {
     about:
