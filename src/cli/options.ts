@@ -43,12 +43,12 @@ export function serviceUrl(text: string): string {
   if (url.search + url.hash !== "") {
     throw new InvalidArgumentError("It must have no query or fragment, as in https://onlooker.example.com.");
   }
-  return text.replace(/\/+$/, "");
+  return text.replace(/(?<!\/)\/+$/, "");
 }
 
 /** "0.9" or "90%", as a share from 0 to 1. */
 export function readShare(text: string): number {
-  const [, digits, percent] = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*$/.exec(text) ?? [];
+  const [, digits, percent] = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text.trim()) ?? [];
   const share = Number(digits) / (percent ? 100 : 1);
   if (share >= 0 && share <= 1) return share;
   throw new InvalidArgumentError("It must be from 0 to 1, such as 0.9, or a percentage, such as 90%.");

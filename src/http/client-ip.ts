@@ -91,7 +91,10 @@ function forwardedFor({ "x-forwarded-for": given }: IncomingHttpHeaders): string
 /** RFC 7239: `for=192.0.2.60;proto=https, for="[2001:db8::1]:4711"`. */
 function forwarded({ forwarded: given }: IncomingHttpHeaders): string[] | undefined {
   if (given === undefined) return undefined;
-  return given.split(",").map(element => /(?:^|;)\s*for=("?)([^";]*)\1\s*(?:;|$)/i.exec(element)?.[2] ?? "");
+  return given.split(",").map(element => {
+    const parts = element.split(";").map(part => part.trim());
+    return /^for=("?)([^"]*)\1$/i.exec(parts.find(part => /^for=/i.test(part)) ?? "")?.[2] ?? "";
+  });
 }
 
 /** Without a port or brackets: `[::1]:4000`, `192.0.2.60:4711`. Undefined if it is no address. */

@@ -102,7 +102,7 @@ function unfinishedRequest(socket: Socket): Identified | undefined {
 /** What the parser gave up on, if it was the head of a request. */
 function readHead({ rawPacket }: ClientError): Sender {
   const [head] = String(rawPacket).split("\r\n\r\n", 1);
-  const [, method, url] = /^([\w!#$%&'*+.^`|~-]+) (\/[^ ?]*)[^ ]* HTTP\/1\.[01]\r\n/.exec(head!) ?? [];
+  const [, method, url] = /^([\w!#$%&'*+.^`|~-]+) (\/[^ ?]*)(?:\?[^ ]*)? HTTP\/1\.[01]\r\n/.exec(head!) ?? [];
   return { method, url, contentType: /\r\ncontent-type:([^\r]*)/i.exec(head!)?.[1] };
 }
 

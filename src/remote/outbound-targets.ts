@@ -35,7 +35,7 @@ function networkOf(target: string): [Address, number] | undefined {
 
 /** An IPv4 address in its usual form, or an IPv6 address without its zone; the IPv4 address of an IPv4-mapped one. */
 function parse(text: string): Address | undefined {
-  const address = text.replace(/%.*$/, "");
+  const address = text.split("%", 1)[0]!;
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return ipaddr.IPv4.parse(address);
   return ipaddr.IPv6.isValid(address) ? ipaddr.process(address) : undefined;
 }

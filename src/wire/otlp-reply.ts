@@ -77,7 +77,7 @@ function summarize(
   return Buffer.from(message)
     .subarray(0, messageBytesMax)
     .toString()
-    .replace(/\uFFFD+$/, "");
+    .replace(/(?<!\uFFFD)\uFFFD+$/, "");
 }
 
 function counted(count: number, noun: string): string {

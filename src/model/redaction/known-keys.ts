@@ -129,12 +129,12 @@ export function cloudKeyAt(text: Text, letter: number): Place | null {
   return /^[\w-]{39}$/.test(text.slice(google, google + 39)) ? { start: google, end: google + 39 } : null;
 }
 
-const jwt = /eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3}/y;
+const jwt = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3}/y;
 
 /** The JSON web token of whose `eyJ` the J is here. */
 export function jwtAt(text: Text, letter: number): Place | null {
   const start = letter - 2;
-  if (start < 0 || !isStart(text, start) || codeAt(text, start - 1) === 45) return null;
+  if (start < 0 || !isStart(text, start)) return null;
   jwt.lastIndex = start;
   return jwt.test(text.string) ? { start, end: jwt.lastIndex } : null;
 }

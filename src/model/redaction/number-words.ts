@@ -143,7 +143,7 @@ function isOfPhone(text: Text, start: number, end: number, least: number): boole
 
 const personalNumber = /(?:my|your|our|his|her|new|contact) (?:\w+ )?number$/iu;
 const phoneName =
-  /(?:(?:phone|t[ée]l[ée](?:f|ph)|\bmobil|\bmobiel|m[óo]vil|\bcell|celular|\bfax|whats ?app|handy|hotline|portable|puhelin|携帯|휴대|핸드폰|contact|support|help ?(?:line|desk)|call-?back)\p{L}*|\b(?:t[ée]l|ph|mob)|customer (?:service|care))[\s._:/()-]{0,3}$/iu;
+  /(?:(?:phone|t[ée]l[ée](?:f|ph)|\bmobil|\bmobiel|m[óo]vil|\bcell|celular|\bfax|whats ?app|handy|hotline|portable|puhelin|携帯|휴대|핸드폰|contact|support|help ?(?:line|desk)|call-?back)\p{L}{0,40}|\b(?:t[ée]l|ph|mob)|customer (?:service|care))[\s._:/()-]{0,3}$/iu;
 
 export function saysSsn(text: Text, start: number, since: number): boolean {
   return /\bssn\b|social|\bss ?#|taxpayer|\btin\b/i.test(saidBefore(text, start, since));

@@ -266,7 +266,7 @@ function kindOf(code: number): number {
 /** `two-factor`, `Login/Passwort`: letters with one mark between. */
 function isPlainWords(value: string): boolean {
   return (
-    /^[A-Za-z]?[a-z]+(?:[-_/.'’][A-Za-z]?[a-z]+)+$/.test(value) ||
+    /^[A-Z]?[a-z]+(?:[-_/.'’][A-Z]?[a-z]+)+$/.test(value) ||
     (/[^\u0000-\u024f]/.test(value) && !/\d/.test(value))
   );
 }

@@ -13,7 +13,7 @@ export function wordingWarnings(criterion: string, negate: boolean): string[] {
 }
 
 // A second sentence, a list, or a second action of the reply. "salt and pepper" is one thing.
-const sentenceEnd = /[.!?]["'”’)\]]?\s+["'“‘(]?\p{Lu}|;\s+\S|\n\s*\S/u;
+const sentenceEnd = /[.!?]["'”’)\]]?\s+["'“‘(]?\p{Lu}|;\s|\n/u;
 const secondVerb =
   /\b(?:and|but|or)\s+(?:(?:it|the (?:reply|answer|agent|assistant))\s+)?(?:also|then|never|(?:does|do|must|should|is|are) not|does|do|must|should|is|has|says?|names?|asks?|gives?|offers?|tells?|mentions?|explains?|contains?|states?|includes?|provides?|confirms?|links?|promises|apologi[sz]es|when|how|why|where|whether)\b/i;
 

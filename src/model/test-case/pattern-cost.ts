@@ -67,8 +67,10 @@ function operandsIn(expected: unknown, path: string): Written[] {
   });
 }
 
-// A quoted section, an escape, a class, a count, a parenthesis, or any other character.
-const steps = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[()]|./gs;
+// A quoted section, an escape, a class (also one without an end, so that no bracket is read twice), a count, a parenthesis, or
+// any other character.
+const steps =
+  /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*(?:\]|\\?$)|\{(\d+)(?:,(\d*))?\}|[()]|./gs;
 // The engine refuses higher counts.
 const timesMax = 1_000;
 

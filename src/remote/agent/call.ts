@@ -112,7 +112,7 @@ function flowCallOf(
   { product, baseUrl, flowId, sendHistory }: Extract<AgentConnection, { type: "flow_builder" }>,
   turn: AgentTurn,
 ): Call {
-  const base = `${baseUrl.replace(/\/+$/, "")}/api/v1`;
+  const base = `${baseUrl.replace(/(?<!\/)\/+$/, "")}/api/v1`;
   const place = { kind: "product", product } as const;
   if (product === "flowise") {
     const history = turn.history.map(({ role, content }) => ({

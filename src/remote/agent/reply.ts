@@ -2,6 +2,7 @@
 import { createParser } from "eventsource-parser";
 import type { ReplyLocation } from "../../model/agent/connection.ts";
 import { isRawInteger, parseRaw } from "../../model/json-exact.ts";
+import { beginningOf } from "../foreign-text.ts";
 
 /** `product`: the location used by Flowise or Langflow. */
 export type TextLocation = ReplyLocation | { kind: "product"; product: "flowise" | "langflow" };
@@ -11,14 +12,15 @@ export type Found = { text: string } | { text: null; why: string };
 
 /** Reads a reply to its end, or to the `[DONE]` of a stream of events. Rejects as reading the body does. */
 export async function readText(response: Response, place: TextLocation): Promise<Found> {
-  const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+  const isStream = /^text\/event-stream\b/i.test(beginningOf(response.headers.get("content-type")));
   if (isStream && response.body) return inEvents(response.body, place);
   return findText(await decoded(response), place);
 }
 
 /** The whole body, decoded by its charset. */
 export async function decoded(response: Response): Promise<string> {
-  const [, charset] = /;\s*charset="?([^\s";]+)/i.exec(response.headers.get("content-type") ?? "") ?? [];
+  const [, charset] =
+    /;\s*charset="?([^\s";]+)/i.exec(beginningOf(response.headers.get("content-type"))) ?? [];
   const bytes = await response.arrayBuffer();
   return decoderOf(charset).decode(bytes);
 }
@@ -38,7 +40,7 @@ export function findText(body: string, place: TextLocation): Found {
   const value = parsed(body);
   if (value !== undefined) return inValue(value, place);
   // Sign-in pages, proxy errors and dashboards may all have status 200.
-  if (/^\s*<(?:!doctype\s|html\b)/i.test(body)) return { text: null, why: "is a web page" };
+  if (/^\s*<(?:!doctype\s|html\b)/i.test(beginningOf(body))) return { text: null, why: "is a web page" };
   return place.kind === "auto" ? inLines(body) : { text: null, why: "is not JSON" };
 }
 

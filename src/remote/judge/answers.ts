@@ -13,6 +13,7 @@ import { quotes, words, wordsShown } from "../../model/judge/quotations.ts";
 import { oncePerText } from "../../model/once-per-text.ts";
 import { shorten } from "../../model/shorten.ts";
 import { hasWord, stripInvisible } from "../../model/strip-invisible.ts";
+import { beginningOf } from "../foreign-text.ts";
 import type { CanaryKind } from "./canaries.ts";
 import { hasContentWord } from "./content-words.ts";
 import type { Echo, Posed, PosedCriterion } from "./prompts.ts";
@@ -258,5 +259,5 @@ function jsonIn(text: string): unknown {
 }
 
 function shortened(text: string, max = 300): string {
-  return shorten(stripInvisible(text).replace(/\s+/g, " ").trim(), max);
+  return shorten(stripInvisible(beginningOf(text)).replace(/\s+/g, " ").trim(), max);
 }

@@ -161,7 +161,7 @@ const table: (Fault & { signs: Sign[] })[] = [
       {
         source: "Portkey 1.15, src/middlewares/requestValidator",
         statuses: [400],
-        text: /x-portkey-[a-z-]+(?: or x-portkey-[a-z-]+)? header is required/i,
+        text: /x-portkey-[a-z-]{1,60}(?: or x-portkey-[a-z-]{1,60})? header is required/i,
       },
       { source: "FastAPI: validation of a header", statuses: [422], codes: /^missing_header$/ },
     ],

@@ -2,6 +2,7 @@
 import type { JSONSchema7, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { z } from "zod";
 import type { JudgeConnection, JudgeHeader, JudgeMode, JudgeProvider } from "../../model/judge/call.ts";
+import { beginningOf } from "../foreign-text.ts";
 import type { Prompt } from "./prompts.ts";
 
 /** `path` is added to URLs without a path; `endpoint` is removed from URLs that users entered with it. */
@@ -66,7 +67,7 @@ function baseUrl(provider: JudgeProvider, text: string | null): string {
     return base;
   }
   const url = new URL(text);
-  const given = url.pathname.replace(/\/+$/, "").replace(endpoint, "");
+  const given = url.pathname.replace(/(?<!\/)\/+$/, "").replace(endpoint, "");
   return url.origin + (given === "" ? path : given);
 }
 
@@ -127,6 +128,6 @@ export function rejectsMode(mode: JudgeMode, status: number | undefined, body: s
   return (
     mode !== "text" &&
     [400, 404, 415, 422, 500, 501].includes(status ?? 0) &&
-    rejections[mode].test(body?.slice(0, 4_000) ?? "")
+    rejections[mode].test(beginningOf(body))
   );
 }

@@ -33,7 +33,7 @@ export async function listRanges(client: pg.ClientBase | pg.Pool): Promise<Range
      from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'trace_batches'::regclass`,
   );
   const ranges = rows.flatMap(({ name, bound }) => {
-    const parts = /^FOR VALUES FROM \((.*)\) TO \((.*)\)$/.exec(bound);
+    const parts = /^FOR VALUES FROM \(([^()]*)\) TO \(([^()]*)\)$/.exec(bound);
     if (!parts) return [];
     const id = (text: string, open: string) => (/^'(.*)'$/.exec(text) ?? [text, open])[1]!;
     return [{ name, from: id(parts[1]!, oldest), to: id(parts[2]!, newest) }];

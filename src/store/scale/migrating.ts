@@ -12,8 +12,7 @@ export async function applyToCluster(session: Session, text: string): Promise<vo
   await distributeMissing(session);
 }
 
-const createTrigger =
-  /^create (?:or replace )?trigger (?<name>\w+)(?<when>[^;]*?)\son (?:public\.)?(?<table>\w+)(?<rest>[^;]*?)\sexecute (?:function|procedure) (?<call>[^;]*);/gim;
+const createTrigger = /^create (?:or replace )?trigger (?<name>\w+) (?<definition>[^;]{0,500});/gim;
 const dropTrigger = /^drop trigger (?:if exists )?(?<name>\w+) on (?:public\.)?(?<table>\w+);/gim;
 
 /**
@@ -30,8 +29,10 @@ export function forCluster(text: string): string {
         : statement;
     })
     .replaceAll(createTrigger, (statement, ...match) => {
-      const { name, when, table, rest, call } = match.at(-1) as Record<string, string>;
-      const definition = `CREATE TRIGGER ${name}${when} ON public.${table} ${rest!.trim()} EXECUTE FUNCTION public.${call}`;
+      const { name, definition: written } = match.at(-1) as Record<string, string>;
+      const [when, onTable, call] = written!.split(/\s(?:on|execute (?:function|procedure))\s/i);
+      const [, table, rest] = /^(?:public\.)?(\w+)(.*)/s.exec(onTable ?? "") ?? [];
+      const definition = `CREATE TRIGGER ${name} ${when} ON public.${table} ${rest?.trim()} EXECUTE FUNCTION public.${call}`;
       if (references.includes(table!)) return onCopy(table!, definition);
       if (!growing.includes(table!)) return statement;
       return `insert into shard_triggers (name, table_name, definition) values ('${name}', '${table}', $trigger$${definition}$trigger$)
