@@ -10,9 +10,11 @@ import {
   wrongPasswordsMax,
 } from "../../src/http/accounts/attempt-limits.ts";
 import { passwordLengthMax } from "../../src/http/accounts/schemas.ts";
+import { largePerMinute, openBytesMax, sessionBytesMax } from "../../src/http/bodies.ts";
 import { streamsMax } from "../../src/http/events.ts";
 import { requestsMax as receivedMax } from "../../src/http/ingestion/public-endpoint.ts";
 import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
+import { elementsMax } from "../../src/http/parse-json.ts";
 import { trialsPerMinute } from "../../src/http/rate-limit.ts";
 import { requestsMax } from "../../src/http/session.ts";
 import { inputBytesMax, testsMax } from "../../src/http/test-cases/launch-choice.ts";
@@ -31,6 +33,7 @@ import { backtestsKept } from "../../src/store/runs/backtests.ts";
 import { recordWaitMs } from "../../src/store/traces/records.ts";
 import { code, duration, number, size, table } from "./table.ts";
 
+const untilVerified = "until the email is verified";
 const ofKeys = "a key at most half of what is free, an account three quarters; more is 429";
 const ofAccounts = "an account at most half of what is free; more is 429";
 
@@ -85,11 +88,21 @@ export function limitTables(): string {
         ofAccounts,
       ],
     ]),
+    section("Requests to the API", [
+      ["Body of a request without a session", size(openBytesMax), "larger is 413"],
+      ["Body of another request to `/api`", size(sessionBytesMax), `64 KB ${untilVerified}; larger is 413`],
+      ["Values in a request to `/api`", number(elementsMax), `5,000 ${untilVerified}; more is 413`],
+      [
+        "Requests of more than 64 KB or 5,000 values",
+        `${largePerMinute} per minute`,
+        "of an account; more is 429",
+      ],
+    ]),
     section("Test cases", [
       ["Assertions in a test", number(constant("test-case.ts", "assertionsMax")), ""],
       ["Inputs of a test", `${number(inputsMax)}, ${number(inputsCharsMax)} characters together`, ""],
       ["Repeats of a test", number(repeatsMax), `at most ${number(runsOfTestMax)} inputs × repeats`],
-      ["Request that saves a test", size(testBytesMax), "larger is 413"],
+      ["Request that saves a test", size(testBytesMax), `64 KB ${untilVerified}; larger is 413`],
       ["Nesting of a test", `${constant("test-case.ts", "levelsMax")} levels`, ""],
       ["Pattern", `${number(patternMax)} characters`, "all patterns of a test together must compile quickly"],
       ["Criteria of a semantic check", `1 to ${criteriaMax}`, ""],

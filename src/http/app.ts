@@ -4,13 +4,13 @@ import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-
 import { Refusal } from "../model/refusal.ts";
 import { openAuth } from "./accounts/auth.ts";
 import { openBackground } from "./background.ts";
+import { countRefusedBody, openBytesMax, readBodies } from "./bodies.ts";
 import { readClients } from "./client-ip.ts";
 import type { App, Deps, Register } from "./deps.ts";
 import { drainBeforeRefusing } from "./drain.ts";
 import { checkHeaders, uncheckedHost } from "./header-checks.ts";
 import { registerHealth } from "./health.ts";
 import { answerRefusal, isIngestion, senderOf } from "./ingestion/answer-refusal.ts";
-import { readJson } from "./read-json.ts";
 import { refuse } from "./refuse.ts";
 import { requestLog } from "./request-log.ts";
 import { type Route, watchRoutes } from "./route-table.ts";
@@ -37,7 +37,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
     logController: new LogController({ disableRequestLogging: true }),
     // Never taken from the client: its x-request-id is the identity of a trace.
     genReqId: identify,
-    bodyLimit: 1_048_576,
+    bodyLimit: openBytesMax,
     // A span's id may be any text.
     routerOptions: { maxParamLength: 2_000 },
     // A body of 1 MB may come at 9 kB/s; larger ones have a minimum rate of their own.
@@ -56,8 +56,11 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validate);
   app.setSerializerCompiler(serializerCompiler);
-  app.setErrorHandler(answerError);
-  readJson(app);
+  app.setErrorHandler(async (error, request, reply) => {
+    answerError(await countRefusedBody(deps, request, error), request, reply);
+    return reply;
+  });
+  readBodies(app, deps);
   drainBeforeRefusing(app);
   checkHeaders(app);
   readClients(app, deps.config.trustedProxies ?? []);

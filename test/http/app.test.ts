@@ -38,7 +38,7 @@ before(async () => {
       }
     },
   });
-  owner = await service.signUp();
+  owner = await service.verifiedAccount();
 });
 after(() => service.close());
 

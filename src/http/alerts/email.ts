@@ -46,7 +46,6 @@ export function registerEmailAlerts(app: App, deps: Deps): void {
       "/alerts/off",
       {
         config: { open: true },
-        bodyLimit: 16_384,
         schema: {
           tags,
           summary:

@@ -1,7 +1,6 @@
 // The privacy settings of a project: what is redacted before it is stored, its trial on past traces, and the pseudonym key.
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
-import { ownRuleIssues } from "../../model/redaction/own-rules.ts";
 import type { RedactionRules } from "../../model/redaction.ts";
 import { type Issue, Refusal } from "../../model/refusal.ts";
 import {
@@ -11,6 +10,7 @@ import {
   savePrivacy,
 } from "../../store/accounts/privacy.ts";
 import type { Vault } from "../../store/secrets/vault.ts";
+import { checkingOf } from "../checking.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
@@ -26,7 +26,17 @@ export function registerPrivacy(app: App, deps: Deps & { vault: Vault; editor: E
   registerPreview(app, deps);
 }
 
-function registerSettings(app: App, { db, vault }: Deps & { vault: Vault }): void {
+function registerSettings(app: App, { db, vault, machine }: Deps & { vault: Vault }): void {
+  const requireValid = validation(app);
+  const changes = limitTrials(
+    { db, machine },
+    {
+      kind: "privacy changes",
+      busy: "Your last change of privacy rules is still being checked. Try again in a moment.",
+      perMinuteMax: 30,
+      what: "changes of privacy rules",
+    },
+  );
   app.get(
     "/api/projects/:id/privacy",
     { schema: { tags, params, summary: "Get the privacy settings", response: { 200: Privacy } } },
@@ -44,8 +54,13 @@ function registerSettings(app: App, { db, vault }: Deps & { vault: Vault }): voi
         response: { 200: Privacy },
       },
     },
-    async ({ params: { id }, body }) => {
-      requireValid(body);
+    async request => {
+      const {
+        params: { id },
+        body,
+      } = request;
+      const account = requireAccount(request).id;
+      await changes(account, () => requireValid(account, body));
       if (!(await savePrivacy(db, vault, id, body))) throw new Refusal("NOT_FOUND");
       return shown(body);
     },
@@ -94,6 +109,7 @@ function registerPreview(app: App, { db, machine, editor }: Deps & { editor: Edi
       what: "trials of privacy rules",
     },
   );
+  const requireValid = validation(app);
   app.post(
     "/api/projects/:id/privacy/preview",
     {
@@ -108,24 +124,28 @@ function registerPreview(app: App, { db, machine, editor }: Deps & { editor: Edi
     },
     async request => {
       const { body: rules, params } = request;
-      requireValid(rules);
+      const account = requireAccount(request).id;
       const projectId = params.id.toLowerCase();
-      return trials(requireAccount(request).id, () =>
-        editor.tryRedaction({ projectId, rules }, new AbortController().signal),
-      );
+      return trials(account, async () => {
+        await requireValid(account, rules);
+        return editor.tryRedaction({ projectId, rules }, new AbortController().signal);
+      });
     },
   );
 }
 
-/** Throws VALIDATION_ERROR. */
-function requireValid({ rules, pseudonyms }: RedactionRules): void {
-  const issues: Issue[] = ownRuleIssues(rules);
-  for (const [at, key] of pseudonyms.entries()) {
-    if (pseudonyms.indexOf(key) < at) {
-      issues.push({ path: `pseudonyms[${at}]`, message: "This attribute is listed already." });
+/** The function that throws VALIDATION_ERROR; patterns are compiled on a thread. */
+function validation(app: App) {
+  const check = checkingOf(app);
+  return async (accountId: string, { rules, pseudonyms }: RedactionRules): Promise<void> => {
+    const issues = rules.length > 0 ? [...(await check<Issue[]>("rules", accountId, rules))] : [];
+    for (const [at, key] of pseudonyms.entries()) {
+      if (pseudonyms.indexOf(key) < at) {
+        issues.push({ path: `pseudonyms[${at}]`, message: "This attribute is listed already." });
+      }
     }
-  }
-  if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
+    if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
+  };
 }
 
 type Settings = NonNullable<Awaited<ReturnType<typeof findPrivacy>>>;

@@ -1,8 +1,9 @@
-// Parses test cases of requests; those whose patterns or schemas take long to check are parsed on a thread, at a rate per account.
+// Parses test cases of requests: those with patterns or schemas on a thread, and at a rate per account if they take long to check.
 import type { FastifyRequest } from "fastify";
 import { isWithin } from "../../model/path.ts";
 import { checkingCost } from "../../model/test-case/pattern-cost.ts";
 import {
+  assertionsMax,
   documentOf,
   levelsMax,
   mergeTestCase,
@@ -10,7 +11,7 @@ import {
   parseTestCase,
   type TestCaseDocument,
 } from "../../model/test-case/test-case.ts";
-import { ThreadPool } from "../../threads/pool.ts";
+import { checkingOf } from "../checking.ts";
 import type { App, Deps } from "../deps.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { requireAccount } from "../session.ts";
@@ -30,13 +31,9 @@ export type TestParser = {
   ): Promise<(current: TestCaseDocument) => TestCaseDocument>;
 };
 
-/** Checking this much takes about 10 ms, the longest pause that other requests should see. */
+/** Checking this much takes about 10 ms. */
 const inlineCostMax = 1_000;
 export const costlyPerMinute = 60;
-// Compiling the patterns of one test takes at most half a second.
-const hangMs = 30_000;
-const callsMax = 50;
-const memoryMb = 256;
 
 const parsers = new WeakMap<App, TestParser>();
 
@@ -50,39 +47,44 @@ export function testParserOf(app: App, deps: Pick<Deps, "db" | "machine">): Test
 }
 
 function openParser(app: App, deps: Pick<Deps, "db" | "machine">): TestParser {
-  const pool = new ThreadPool({
-    name: "the parser thread",
-    script: new URL("./parse-thread.ts", import.meta.url),
-    memoryMb,
-    hangMs,
-    callsMax,
-    callsPerThread: 1,
-  });
-  app.addHook("onClose", () => pool.close());
+  const check = checkingOf(app);
   const trials = limitTrials(deps, {
     kind: "costly tests",
     busy: "Your last test is still being checked. Try again in a moment.",
     perMinuteMax: costlyPerMinute,
     what: "tests with costly patterns or schemas",
   });
-  const onThread = (request: FastifyRequest, name: "test" | "draft", input: unknown) =>
-    trials(requireAccount(request).id, () => pool.call<TestCaseDocument>(name, input));
+  const onThread = (request: FastifyRequest, name: "test" | "draft", input: unknown) => {
+    const { id } = requireAccount(request);
+    const checked = () => check<TestCaseDocument>(name, id, input);
+    return isCostly(input) ? trials(id, checked) : checked();
+  };
   return {
     test: async (request, input) =>
-      isCostly(input) ? onThread(request, "test", input) : parseTestCase(input),
+      isCompiled(input) ? onThread(request, "test", input) : parseTestCase(input),
     draft: async (request, input) =>
-      isCostly(input) ? onThread(request, "draft", input) : parseDraft(input),
+      isCompiled(input) ? onThread(request, "draft", input) : parseDraft(input),
     async change(request, patch, current) {
-      if (!isCostly(patch)) return document => mergeTestCase(document, patch);
+      if (!isCompiled(patch)) return document => mergeTestCase(document, patch);
       await onThread(request, "test", { ...documentOf(await current()), ...(patch as object) });
       return document => mergeTestCase(document, patch, true);
     },
   };
 }
 
-function isCostly(input: unknown): boolean {
+const compiledTypes = new Set<unknown>(["response_regex", "json_schema", "tool_call"]);
+
+/** Whether checking it compiles something that its author wrote. */
+function isCompiled(input: unknown): boolean {
+  const { assertions } = (input ?? {}) as { assertions?: unknown };
   return (
-    isWithin(input, levelsMax) &&
-    checkingCost((input as { assertions?: unknown } | null)?.assertions) > inlineCostMax
+    Array.isArray(assertions) &&
+    assertions.some(one => compiledTypes.has((one as { type?: unknown } | null)?.type))
   );
+}
+
+function isCostly(input: unknown): boolean {
+  const { assertions } = (input ?? {}) as { assertions?: unknown };
+  if (!Array.isArray(assertions) || assertions.length > assertionsMax) return false;
+  return isWithin(input, levelsMax) && checkingCost(assertions) > inlineCostMax;
 }

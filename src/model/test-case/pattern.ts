@@ -1,5 +1,6 @@
 // Regular expressions of test cases, compiled by a linear-time engine; unsupported syntax is refused with a reason.
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
+import { tellOfWork } from "../work.ts";
 import { MeteredText, OutOfSteps } from "./metered-text.ts";
 
 export const patternMax = 1000;
@@ -97,6 +98,7 @@ function compile(source: string, flags: string): Pattern {
   if (source.length > patternMax)
     throw new PatternFault(`A pattern can have at most ${patternMax} characters.`);
   if (unknownFlags(flags).length > 0) throw new PatternFault("Only the flags i, m and s are supported.");
+  tellOfWork("pattern");
   const bits = [...flags].reduce((sum, flag) => sum | flagBits[flag]!, 0);
   try {
     const program = RE2JS.compile(withPlainEscapes(source), bits);

@@ -36,7 +36,7 @@ export type TestCase = TestCaseDocument & { id: string; agentId: string; version
 export const levelsMax = 200;
 const issuesMax = 20;
 const turnsMax = 100;
-const assertionsMax = 100;
+export const assertionsMax = 100;
 const listsMax = { turns: turnsMax, inputs: inputsMax, assertions: assertionsMax };
 
 const inputSchema = z.strictObject({ input: z.string().min(1).max(100_000) });
@@ -91,7 +91,9 @@ function readDocument(
 ): TestCaseDocument {
   if (!isWithin(input, levelsMax))
     refuse([{ path: "", message: `Nested more than ${levelsMax} levels deep.` }]);
-  const costly = areChecked ? [] : costIssues((input as { assertions?: unknown } | null)?.assertions);
+  const { assertions } = (input ?? {}) as { assertions?: unknown };
+  const isTooLong = Array.isArray(assertions) && assertions.length > assertionsMax;
+  const costly = areChecked || isTooLong ? [] : costIssues(assertions);
   if (costly.length > 0) refuse(costly);
   const read = testCaseInputSchema.safeParse(input, { error: issue => sentenceOf(issue) });
   if (!read.success) {
