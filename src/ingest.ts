@@ -209,7 +209,7 @@ async function untilFitting(
       const rules = privacyRevision === undefined ? undefined : await findStoring(agent.projectId);
       const storing = rules?.storing ?? null;
       const changed = { batch, resource, path, by, isForgotten, storing };
-      const again = await preparer.prepareAgain(changed, batch.rawLength);
+      const again = await preparer.prepareAgain(changed);
       batch = {
         ...again.batch,
         otlpTraceId,

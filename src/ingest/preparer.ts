@@ -3,28 +3,18 @@ import { availableParallelism } from "node:os";
 import type { Logger } from "pino";
 import type { StoringRules } from "../model/privacy.ts";
 import { Refusal } from "../model/refusal.ts";
+import { tellOfWork } from "../model/work.ts";
 import { FairQueue, type Owners } from "../threads/fair-queue.ts";
 import { preparingHeapMb } from "../threads/heap.ts";
 import { ThreadPool } from "../threads/pool.ts";
 import { type RefusalMessage, refusalOf } from "../threads/refusal-message.ts";
-import type { DecodeLimits } from "../wire/body.ts";
+import { BeyondLimits, type DecodeLimits } from "../wire/limits.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import { repeatedBytesMax } from "../wire/otlp-groups.ts";
 import type { IntakeBy } from "./intake.ts";
-import {
-  type PrepareAgain,
-  type PreparedAgain,
-  type PreparedBody,
-  prepareAgain,
-  prepareBody,
-} from "./prepare.ts";
+import { type PrepareAgain, type PreparedAgain, type PreparedBody, prepareBody } from "./prepare.ts";
 import type { PreparedGroup, PreparedResource, RefusedGroup } from "./prepare-groups.ts";
-import {
-  type PreparedRecords,
-  type PreparedService,
-  prepareLogs,
-  prepareRecordsAgain,
-} from "./prepare-logs.ts";
+import { type PreparedRecords, type PreparedService, prepareLogs } from "./prepare-logs.ts";
 import type { PreparedBatch } from "./prepared.ts";
 import type { Readers } from "./readers.ts";
 
@@ -66,8 +56,16 @@ export type PreparerOptions = {
 const inlineBytesMax = 256 * 1024;
 const redactionFactor = 4;
 
+// Exporters send an element per 13 to 25 bytes, and nest values some 20 levels deep. The costliest bodies within these take
+// about 5 ms; one text that is read as JSON, 25 ms.
+const inlineValues = { elementsMax: 20_000, nestingMax: 64 };
+const inlineTraces: Partial<DecodeLimits> = { ...inlineValues, tracesMax: 100 };
+const inlineLogs: Partial<DecodeLimits> = { ...inlineValues, spansMax: 50 };
+
 export class Preparer {
   readonly #limits: DecodeLimits;
+  readonly #inlineTraces: DecodeLimits;
+  readonly #inlineLogs: DecodeLimits;
   readonly #inlineBytesMax: number;
   readonly #pool: ThreadPool;
   readonly #turns = new FairQueue<() => void>();
@@ -76,6 +74,8 @@ export class Preparer {
   constructor({ limits, bodyBytesMax = 31_457_280, ...options }: PreparerOptions) {
     const largest = { bytes: bodyBytesMax, elements: limits.elementsMax };
     this.#limits = limits;
+    this.#inlineTraces = lower(limits, inlineTraces);
+    this.#inlineLogs = lower(limits, inlineLogs);
     this.#inlineBytesMax = options.inlineBytesMax ?? inlineBytesMax;
     this.#pool = new ThreadPool({
       script: new URL("./prepare-thread.ts", import.meta.url),
@@ -101,10 +101,10 @@ export class Preparer {
     readers: Readers | null = null,
     owners: Owners = nobody,
   ): Promise<PreparedBody> {
-    if (bytes.length <= this.#inlineBytesOf(readers)) {
-      await this.#turn(owners);
-      return prepareBody(bytes, mediaType, this.#limits, readers);
-    }
+    const small = await this.#inline(bytes, readers, owners, this.#inlineTraces, limits =>
+      prepareBody(bytes, mediaType, limits, readers),
+    );
+    if (small) return small;
     return bodyOf(await this.#onThread<PrepareResult>("prepare", bytes, mediaType, readers, owners));
   }
 
@@ -115,10 +115,10 @@ export class Preparer {
     readers: Readers | null,
     owners: Owners = nobody,
   ): Promise<PreparedService[]> {
-    if (bytes.length <= this.#inlineBytesOf(readers)) {
-      await this.#turn(owners);
-      return prepareLogs(bytes, mediaType, this.#limits, readers);
-    }
+    const small = await this.#inline(bytes, readers, owners, this.#inlineLogs, limits =>
+      prepareLogs(bytes, mediaType, limits, readers),
+    );
+    if (small) return small;
     const services = await this.#onThread<PrepareLogsResult>(
       "prepareLogs",
       bytes,
@@ -134,11 +134,7 @@ export class Preparer {
   }
 
   /** A stored-form batch changed once more by the settings of its agent: they changed after it was prepared. */
-  async prepareAgain(input: PrepareAgain, rawLength: number): Promise<PreparedAgain> {
-    if (rawLength <= this.#inlineBytesOf(input)) {
-      await this.#turn(nobody);
-      return prepareAgain(input);
-    }
+  async prepareAgain(input: PrepareAgain): Promise<PreparedAgain> {
     const { batch, resource } = await this.#pool.call<PreparedAgain>("again", input);
     return {
       batch: reviveBatch(batch),
@@ -152,10 +148,6 @@ export class Preparer {
     by: IntakeBy,
     storing: StoringRules | null,
   ): Promise<PreparedRecords | null> {
-    if (records.rawLength <= this.#inlineBytesOf({ storing })) {
-      await this.#turn(nobody);
-      return prepareRecordsAgain(records, by, storing);
-    }
     const again = await this.#pool.call<PreparedRecords | null>("recordsAgain", { records, by, storing });
     return again && reviveRecords(again);
   }
@@ -173,9 +165,30 @@ export class Preparer {
     return this.#pool.call<T>(name, input, { transfer: [owned.buffer as ArrayBuffer], owners });
   }
 
-  /** Redaction takes several times as long as the rest. */
-  #inlineBytesOf(by: Pick<Readers, "storing"> | null): number {
-    return by?.storing ? this.#inlineBytesMax / redactionFactor : this.#inlineBytesMax;
+  /** What `work` returns within the limits of small bodies; null if the body is not small, which it may find out itself. */
+  async #inline<T>(
+    bytes: Buffer,
+    readers: Readers | null,
+    owners: Owners,
+    limits: DecodeLimits,
+    work: (limits: DecodeLimits) => T,
+  ): Promise<T | null> {
+    if (bytes.length > this.#inlineBytesOf(readers)) return null;
+    await this.#turn(owners);
+    try {
+      const prepared = work(limits);
+      tellOfWork("trace", { bytes: bytes.length });
+      return prepared;
+    } catch (error) {
+      if (error instanceof BeyondLimits) return null;
+      throw error;
+    }
+  }
+
+  /** Redaction takes several times as long as the rest. What a project's own rules take is known to nobody. */
+  #inlineBytesOf(readers: Readers | null): number {
+    if (!readers?.storing) return this.#inlineBytesMax;
+    return readers.storing.rules.rules.length > 0 ? -1 : this.#inlineBytesMax / redactionFactor;
   }
 
   close(): Promise<void> {
@@ -198,6 +211,16 @@ export class Preparer {
     this.#turns.turn(waiting => waiting.shift()!)?.();
     if (--this.#waiting > 0) setImmediate(() => this.#nextTurn());
   }
+}
+
+function lower(limits: DecodeLimits, max: Partial<DecodeLimits>): DecodeLimits {
+  const { nestingMax, spansMax, tracesMax, elementsMax } = { ...limits, ...max };
+  return {
+    nestingMax: Math.min(nestingMax, limits.nestingMax),
+    spansMax: Math.min(spansMax, limits.spansMax),
+    tracesMax: Math.min(tracesMax, limits.tracesMax),
+    elementsMax: Math.min(elementsMax, limits.elementsMax),
+  };
 }
 
 /** Of what no key sent, such as sample traces. */

@@ -24,43 +24,46 @@ export const decodeLimits: DecodeLimits = {
   elementsMax: 2_000_000,
 };
 
+/** A body is beyond one of the limits that it was read with. */
+export class BeyondLimits extends Refusal {}
+
 export function tooDeep(limits: DecodeLimits): Refusal {
-  return new Refusal("VALIDATION_ERROR", {
+  return new BeyondLimits("VALIDATION_ERROR", {
     message: `The body is nested deeper than ${limits.nestingMax} levels.`,
     hint: "Send deeply structured payloads as JSON text in one attribute.",
   });
 }
 
 export function tooManySpans(limits: DecodeLimits): Refusal {
-  return new Refusal("PAYLOAD_TOO_LARGE", {
+  return new BeyondLimits("PAYLOAD_TOO_LARGE", {
     message: `The body contains more than ${limits.spansMax} spans.`,
     hint: "Split the spans across several requests.",
   });
 }
 
 export function tooManyRecords(limits: DecodeLimits): Refusal {
-  return new Refusal("PAYLOAD_TOO_LARGE", {
+  return new BeyondLimits("PAYLOAD_TOO_LARGE", {
     message: `The body contains more than ${limits.spansMax} log records.`,
     hint: "Split the log records across several requests.",
   });
 }
 
 export function tooManyServices(limits: DecodeLimits): Refusal {
-  return new Refusal("PAYLOAD_TOO_LARGE", {
+  return new BeyondLimits("PAYLOAD_TOO_LARGE", {
     message: `The body contains the log records of more than ${limits.tracesMax} services.`,
     hint: "Split the log records across several requests.",
   });
 }
 
 export function tooManyTraces(limits: DecodeLimits): Refusal {
-  return new Refusal("PAYLOAD_TOO_LARGE", {
+  return new BeyondLimits("PAYLOAD_TOO_LARGE", {
     message: `The body contains more than ${limits.tracesMax} traces.`,
     hint: "Split the traces across several requests, such as by a smaller send_batch_max_size of the Collector.",
   });
 }
 
 export function tooManyElements(limits: DecodeLimits): Refusal {
-  return new Refusal("PAYLOAD_TOO_LARGE", {
+  return new BeyondLimits("PAYLOAD_TOO_LARGE", {
     message: `The body contains more than ${limits.elementsMax} values.`,
     hint: "Split the spans across several requests, or send large structures as JSON text in one attribute.",
   });

@@ -127,3 +127,21 @@ test("patterns, schemas and rules that a tenant wrote are compiled on no thread 
     [],
   );
 });
+
+test("a trace of many or deeply nested values, or of a project with rules of its own, is prepared on a thread", async () => {
+  const sender = await service.verifiedAccount();
+  const agent = await makeAgent(sender);
+  const sent = { "x-api-key": (await makeKey(sender)).key, "content-type": "application/json" };
+  const preparedInline = async (value: string) => {
+    done.length = 0;
+    const body = `{"platformId":"${agent.id}",${bodyOf(value).slice(1)}`;
+    await service.client().request("POST", "/public/traces", body, sent);
+    return done.filter(({ what }) => what !== "body").length;
+  };
+  assert.equal(await preparedInline('"short"'), 1);
+  assert.equal(await preparedInline(`${"[".repeat(99)}${"]".repeat(99)}`), 0);
+  assert.equal(await preparedInline(fillings["empty objects"]!(100_000)), 0);
+  const rules = [{ name: "own", pattern: "a[^b]*b|a" }];
+  await sender.client.put(`/api/projects/${sender.projectId}/privacy`, { rules }).expect(200);
+  assert.equal(await preparedInline('"short"'), 0);
+});
