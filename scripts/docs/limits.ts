@@ -29,6 +29,7 @@ import { sandboxMsMax, stepsMax } from "../../src/model/run/budget.ts";
 import { replyMax, runsMax } from "../../src/model/run/launch.ts";
 import { inputsCharsMax, inputsMax, repeatsMax, runsOfTestMax } from "../../src/model/test-case/inputs.ts";
 import { patternMax } from "../../src/model/test-case/pattern.ts";
+import { quotas } from "../../src/store/accounts/quotas.ts";
 import { backtestsKept } from "../../src/store/runs/backtests.ts";
 import { recordWaitMs } from "../../src/store/traces/records.ts";
 import { code, duration, number, size, table } from "./table.ts";
@@ -87,6 +88,13 @@ export function limitTables(): string {
         number(constant("editor.ts", "concurrentMax")),
         ofAccounts,
       ],
+    ]),
+    section("An account", [
+      ...Object.entries(quotas).map(([noun, { verified, unverified }]) => [
+        noun[0]!.toUpperCase() + noun.slice(1),
+        number(verified),
+        `${number(unverified)} ${untilVerified}; more is 409`,
+      ]),
     ]),
     section("Requests to the API", [
       ["Body of a request without a session", size(openBytesMax), "larger is 413"],

@@ -7,6 +7,7 @@ import { hashKey } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
 import { admitAccessToken } from "../store/accounts/access-tokens.ts";
 import { isOwn, isOwnedNoun } from "../store/accounts/ownership.ts";
+import { type QuotaNoun, requireQuota } from "../store/accounts/quotas.ts";
 import type { Release } from "../threads/fair-semaphore.ts";
 import { type Auth, findSession } from "./accounts/auth.ts";
 import type { App, Deps } from "./deps.ts";
@@ -22,6 +23,8 @@ declare module "fastify" {
     waits?: boolean;
     /** Access tokens may call this route even if it is not a GET. */
     tokens?: boolean;
+    /** What it creates one of: an account may have so many. */
+    creates?: QuotaNoun;
     /** Access tokens that are made for erasing may call this route. */
     erasureTokens?: boolean;
   }
@@ -80,13 +83,20 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
       request.leavePlace = await takePlace(places, { holders, what: "requests", waitMs: placeWaitMs });
       releaseOnClose(reply, request.leavePlace);
     }
-    const params = request.params as { id?: string };
-    const noun = nounOf(url);
-    if (params.id === undefined || !isOwnedNoun(noun)) return;
-    // PostgreSQL reads upper case, too, but handlers compare the id with those that it prints.
-    params.id = params.id.toLowerCase();
-    if (!(await isOwn(deps.db, request.account.id, noun, params.id))) throw new Refusal("NOT_FOUND");
+    await requireOwn(deps, request, url);
+    // Before the body is read.
+    if (config.creates) await requireQuota(deps.db, request.account, config.creates);
   });
+}
+
+/** Throws NOT_FOUND if the path has an id that is not the account's. */
+async function requireOwn({ db }: Deps, request: FastifyRequest, url: string): Promise<void> {
+  const params = request.params as { id?: string };
+  const noun = nounOf(url);
+  if (params.id === undefined || !isOwnedNoun(noun)) return;
+  // PostgreSQL reads upper case, too, but handlers compare the id with those that it prints.
+  params.id = params.id.toLowerCase();
+  if (!(await isOwn(db, requireAccount(request).id, noun, params.id))) throw new Refusal("NOT_FOUND");
 }
 
 /** The account's place. A long download or event stream does not hold it: those have limits of their own. */

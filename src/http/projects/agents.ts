@@ -72,7 +72,10 @@ export function registerAgents(app: App, { db }: Deps): void {
 
   app.post(
     "/api/projects/:id/agents",
-    { schema: { tags, summary: "Create an agent", params, body: NewAgent, response: { 201: Agent } } },
+    {
+      config: { creates: "agents" },
+      schema: { tags, summary: "Create an agent", params, body: NewAgent, response: { 201: Agent } },
+    },
     async (request, reply) =>
       reply.code(201).send(await insertAgent(db, { projectId: request.params.id, ...request.body })),
   );

@@ -80,7 +80,10 @@ export function registerKeys(app: App, { db }: Deps): void {
 
   app.post(
     "/api/projects/:id/keys",
-    { schema: { tags, summary: "Create a key", params, body: NewKey, response: { 201: CreatedKey } } },
+    {
+      config: { creates: "keys" },
+      schema: { tags, summary: "Create a key", params, body: NewKey, response: { 201: CreatedKey } },
+    },
     async (request, reply) => {
       const { name, access, agentIds, requestsPerMinute = null, ...expiry } = request.body;
       const key = makeKey();

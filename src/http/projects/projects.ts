@@ -40,7 +40,10 @@ export function registerProjects(app: App, { db }: Deps): void {
 
   app.post(
     "/api/projects",
-    { schema: { tags, summary: "Create a project", body: Body, response: { 201: Project } } },
+    {
+      config: { creates: "projects" },
+      schema: { tags, summary: "Create a project", body: Body, response: { 201: Project } },
+    },
     async (request, reply) =>
       reply.code(201).send(await insertProject(db, requireAccount(request).id, request.body.name)),
   );

@@ -101,6 +101,7 @@ function registerTestsOfAgent(app: App, { db }: Deps, parser: TestParser): void 
   app.post(
     "/api/agents/:id/tests",
     {
+      config: { creates: "tests" },
       bodyLimit: testBytesMax,
       schema: {
         tags,

@@ -1,6 +1,8 @@
 // Projects over HTTP, and the pagination that every list has.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
+import { type QuotaNoun, quotas, requireQuota } from "../../../src/store/accounts/quotas.ts";
 import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
 
 let service: TestApp;
@@ -108,5 +110,31 @@ test("any other name is stored unchanged", async () => {
     "\u202eright",
   ]) {
     assert.equal((await client.post("/api/projects", { name }).expect(201)).body.name, name);
+  }
+});
+
+test("an account has few projects until its email is verified; more is 409", async () => {
+  const owner = await service.signUp();
+  const create = () => owner.client.post("/api/projects", { name: "One more" });
+  for (let made = 1; made < quotas.projects.unverified; made++) await create().expect(201);
+  const { body } = await create().expect(409);
+  assert.match(body.hint!, /Verify your email/);
+  await makeAgent(owner);
+  await service.db.pool.query("update accounts set email_verified = true where id = $1", [owner.accountId]);
+  await create().expect(201);
+});
+
+test("whatever is created one by one counts toward the quota of its noun", async () => {
+  const account = { id: shared.accountId, name: "", email: shared.email, emailVerified: false };
+  for (const noun of Object.keys(quotas) as QuotaNoun[]) {
+    const few = { verified: 0, unverified: 1 };
+    await requireQuota(service.db, { ...account, id: randomUUID() }, noun, few);
+  }
+  const agent = await makeAgent(shared);
+  await makeKey(shared);
+  await makeTest(shared, agent.id);
+  for (const noun of Object.keys(quotas) as QuotaNoun[]) {
+    const few = { verified: 0, unverified: 1 };
+    await assert.rejects(requireQuota(service.db, account, noun, few), { code: "CONFLICT" }, noun);
   }
 });
