@@ -7,6 +7,7 @@ import { alertMail } from "./remote/mail/alert-mail.ts";
 import type { Mailer } from "./remote/mail/mailer.ts";
 import type { Outbound } from "./remote/outbound.ts";
 import { postWebhook, type WebhookAnswer } from "./remote/webhook.ts";
+import { listAgentsOf } from "./store/accounts/ownership.ts";
 import {
   claimDeliveries,
   type DueDelivery,
@@ -31,15 +32,20 @@ export type AlertDeps = {
   log: Logger;
 };
 
-// At a time: a receiver that does not answer holds its place for 15 s.
+// At a time: a receiver that does not answer holds its place for 15 s. Of the places that the others have left free, an account
+// may hold a quarter.
 const deliveriesMax = 16;
+const accountShare = 0.25;
 const idleMaxMs = 5_000;
+const fullPauseMs = 1_000;
 const cleanUpMs = 3_600_000;
 
 export class AlertSender {
   readonly #deps: AlertDeps;
   readonly #abort = new AbortController();
   readonly #loop: ClaimLoop;
+  /** The attempts under way, by account. */
+  readonly #open = new Map<Promise<void>, string>();
   #cleanUpAt = 0;
 
   constructor(deps: AlertDeps) {
@@ -59,6 +65,7 @@ export class AlertSender {
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#loop.stop();
+    await Promise.all(this.#open.keys());
   }
 
   async #work(): Promise<number> {
@@ -68,10 +75,33 @@ export class AlertSender {
       this.#cleanUpAt = performance.now() + cleanUpMs;
     }
     while (!this.#abort.signal.aborted && (await this.#closeDigest()));
-    const due = this.#abort.signal.aborted ? [] : await claimDeliveries(db, deliveriesMax);
-    await Promise.all(due.map(delivery => this.#attempt(delivery)));
-    if (due.length === deliveriesMax) return 0;
-    return Math.max(1, Math.min((await nextAlertMs(db)) ?? idleMaxMs, idleMaxMs));
+    while (!this.#abort.signal.aborted && this.#open.size < deliveriesMax) {
+      const full = await listAgentsOf(db, this.#fullAccounts());
+      // One at a time: each changes who has a share left.
+      const [due] = await claimDeliveries(db, 1, full);
+      if (due) this.#begin(due);
+      // The end of an attempt wakes the loop; what else is due may be of others.
+      else if (full.length > 0) return fullPauseMs;
+      else return Math.max(1, Math.min((await nextAlertMs(db)) ?? idleMaxMs, idleMaxMs));
+    }
+    return idleMaxMs;
+  }
+
+  #fullAccounts(): string[] {
+    const free = deliveriesMax - this.#open.size;
+    return [...Map.groupBy(this.#open.values(), accountId => accountId)].flatMap(([accountId, held]) =>
+      held.length + 1 > accountShare * (free + held.length) ? [accountId] : [],
+    );
+  }
+
+  #begin(delivery: DueDelivery): void {
+    const attempt = this.#attempt(delivery)
+      .catch(error => logFault(this.#deps.log, error, "the end of an alert cannot be recorded"))
+      .finally(() => {
+        this.#open.delete(attempt);
+        this.wake();
+      });
+    this.#open.set(attempt, delivery.accountId);
   }
 
   #closeDigest(): Promise<boolean> {

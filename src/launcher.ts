@@ -44,6 +44,8 @@ export type LauncherDeps = Omit<ManualRunDeps, "onTurn" | "onTurnsDone" | "call"
 
 // Concurrent runs that call agents, which are nearly always waiting for the reply.
 const callingMax = 20;
+// Of one account: its agents that hang leave places to others.
+const callingOfAccountMax = 10;
 // Including runs that are being evaluated, so that a slow judge does not block the runs of other agents.
 const inHandMax = 100;
 const idleMs = 1_000;
@@ -135,7 +137,10 @@ export class Launcher {
     const concurrency = new Map(
       [...bounds].map(([id, found]) => [id, found instanceof Refusal ? 1 : found.concurrency]),
     );
-    const runs = await claimManualRuns(db, { lease: this.#lease, leaseMs, runsMax, concurrency });
+    const runs = await claimManualRuns(db, {
+      ...{ lease: this.#lease, leaseMs, runsMax, concurrency },
+      accountMax: callingOfAccountMax,
+    });
     for (const run of runs) this.#begin(run, bounds.get(run.agentId)!);
     return runs.length + waited.length > 0 ? 0 : idleMs;
   }

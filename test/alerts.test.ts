@@ -1,6 +1,9 @@
 // Alerts are gathered, sent once by however many processes, retried for a day, and contain names, counts and links only.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, afterEach, before, beforeEach, suite, test } from "node:test";
 import pino from "pino";
 import { AlertSender } from "../src/alerts.ts";
@@ -432,6 +435,37 @@ suite("several processes", () => {
     await eventually(async () => assert.equal((await deliveries())[0]!.state, "delivered"));
     assert.equal(receiver.received[0]!.id, receiver.received[1]!.id);
   });
+});
+
+test("silent receivers of four accounts leave places to a fifth one", async () => {
+  const heard = await startWebhookReceiver();
+  let unanswered = 0;
+  const silent = createServer(() => void unanswered++).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  const addDue = async (url: string, count: number) => {
+    const agent = { projectId: await makeProject(db), name: "Agent", type: "http_api" as const };
+    const { id } = await insertAgent(db, { ...agent, otlpServiceName: null });
+    heard.secret = (await saveWebhook(db, vault, id, url)).webhook.secret!;
+    await db.pool.query(
+      `insert into alert_deliveries (id, agent_id, channel, kind, body)
+        select id_at(now(), gen_random_uuid()), $1, 'webhook', 'alert', '{}' from generate_series(1, $2::int)`,
+      [id, count],
+    );
+  };
+  for (let account = 0; account < 4; account++) await addDue(silentUrl, 8);
+  closing.push(async () => {
+    silent.closeAllConnections();
+    silent.close();
+    await heard.close();
+  });
+  const { sender } = startSender(db, { mail: false });
+  await eventually(() => assert.ok(unanswered >= 8));
+  await addDue(heard.url, 1);
+  sender.wake();
+  await eventually(() => assert.equal(heard.received.length, 1));
+  const { rows } = await db.pool.query("select from alert_deliveries where error is not null");
+  assert.deepEqual(rows, [], "before an attempt of the others has ended");
 });
 
 test("deliveries are kept for 30 days after they are over", async () => {

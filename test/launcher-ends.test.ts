@@ -288,6 +288,25 @@ test("accounts take turns: an agent waits no longer for three of another account
   for (const id of launches) await cancelLaunch(db, id);
 });
 
+test("an account has a share of the places, however many agents it has", async () => {
+  const [other, busy] = [await makeSender(db), await makeSender(db)];
+  const agents = [busy.agentId, await makeAgentRow(db, { projectId: busy.projectId })];
+  const launches: string[] = [];
+  for (const agentId of [...agents, other.agentId]) {
+    const tests = await Promise.all([1, 2, 3].map(() => makeTestCase(db, agentId)));
+    launches.push(await launch(agentId, ...tests));
+  }
+  const concurrency = new Map([...agents, other.agentId].map(agentId => [agentId, 20]));
+  const bounds = { leaseMs: 30_000, runsMax: 20, accountMax: 4, concurrency };
+  const claim = async () =>
+    (await claimManualRuns(db, { ...bounds, lease: randomUUID() })).map(({ agentId }) => agentId);
+  const claimed = await claim();
+  assert.equal(claimed.filter(agentId => agentId !== other.agentId).length, 4);
+  assert.equal(claimed.filter(agentId => agentId === other.agentId).length, 3);
+  assert.deepEqual(await claim(), []);
+  for (const id of launches) await cancelLaunch(db, id);
+});
+
 test("a trace that is deleted before its run is evaluated ends the run with that reason", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.end("ok"));

@@ -37,25 +37,29 @@ export type DueDelivery = Pick<Delivery, "id" | "kind" | "attempts"> & {
 
 /**
  * Claims due deliveries. Each is tried again after its pause, unless its end is recorded before: also if this process
- * dies, so a recipient may get a message twice, always with the same id.
+ * dies, so a recipient may get a message twice, always with the same id. None of `fullAgents`.
  */
-export async function claimDeliveries(db: Database, rowsMax: number): Promise<DueDelivery[]> {
-  if (db.places) return transaction(db, client => claimOneByOne(client, rowsMax));
+export async function claimDeliveries(
+  db: Database,
+  rowsMax: number,
+  fullAgents: string[] = [],
+): Promise<DueDelivery[]> {
+  if (db.places) return transaction(db, client => claimOneByOne(client, rowsMax, fullAgents));
   const { rows } = await db.pool.query<DueDelivery>({
     name: "claim_deliveries",
     text: `with due as (${dueDeliveries}), claimed as (
         update alert_deliveries d set attempts = attempts + 1, tried_at = now(),
-          next_try_at = now() + ($2::int[])[least(attempts + 1, cardinality($2::int[]))] * interval '1 second'
+          next_try_at = now() + ($3::int[])[least(attempts + 1, cardinality($3::int[]))] * interval '1 second'
         from due where d.id = due.id returning d.*
       )
       select ${claimedColumns} from claimed c ${withOwner}`,
-    values: [rowsMax, retryDelaysS],
+    values: [rowsMax, fullAgents, retryDelaysS],
   });
   return rows;
 }
 
 const dueDeliveries = `select id, attempts as before from alert_deliveries where state = 'pending' and next_try_at <= now()
-  order by next_try_at limit $1 for update skip locked`;
+  and agent_id <> all ($2::uuid[]) order by next_try_at limit $1 for update skip locked`;
 
 const claimedColumns = `c.id, c.kind, c.attempts, c.agent_id as "agentId", c.channel, c.body, o.id as "accountId", o.email,
   o.email_verified and not exists (select from alert_opt_outs where account_id = o.id) as "wantsEmail"`;
@@ -64,8 +68,15 @@ const withOwner = `join agents a on a.id = c.agent_id join projects p on p.id = 
   join accounts o on o.id = p.account_id`;
 
 /** Citus adds nothing of a row to the present time. */
-async function claimOneByOne(client: pg.PoolClient, rowsMax: number): Promise<DueDelivery[]> {
-  const { rows: due } = await client.query<{ id: string; before: number }>(dueDeliveries, [rowsMax]);
+async function claimOneByOne(
+  client: pg.PoolClient,
+  rowsMax: number,
+  fullAgents: string[],
+): Promise<DueDelivery[]> {
+  const { rows: due } = await client.query<{ id: string; before: number }>(dueDeliveries, [
+    rowsMax,
+    fullAgents,
+  ]);
   for (const { id, before } of due) {
     await client.query(
       `update alert_deliveries set attempts = $2, tried_at = now(), next_try_at = now() + $3::int * interval '1 second'

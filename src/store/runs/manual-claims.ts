@@ -60,6 +60,8 @@ export type ManualClaim = {
   runsMax: number;
   /** The limit of concurrent runs by agent, over all workers; runs whose turns are done no longer count. */
   concurrency: Map<string, number>;
+  /** The same limit of an account. Default: none. */
+  accountMax?: number;
 };
 
 // Pending runs are spelled `state in ('pending', 'running') and lease is null` so that the planner uses the partial index
@@ -120,7 +122,7 @@ async function claimIn(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
           ) as account_place
           from waiting
         ), chosen as (
-          select id from placed order by account_place, place, id limit $5
+          select id from placed where account_place <= $6 order by account_place, place, id limit $5
         ), locked as (
           select r.id from runs r join chosen on chosen.id = r.id where r.state = 'pending' for update of r
         )
@@ -128,7 +130,10 @@ async function claimIn(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
           attempts = attempts + 1, started_at = now()
         where id = any (array(select id from locked))
         returning ${returned}`,
-      values: [claim.lease, claim.leaseMs, ...concurrencyRows.values([...claim.concurrency]), claim.runsMax],
+      values: [
+        ...[claim.lease, claim.leaseMs, ...concurrencyRows.values([...claim.concurrency]), claim.runsMax],
+        claim.accountMax ?? 1_000_000,
+      ],
     });
     if (rows.length > 0) await settleLaunches(client, launchesOf(rows));
     return rows.map(toManualRun).sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -138,7 +143,7 @@ async function claimIn(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
 /** Claims runs whose turns are done and that are due to ask the judge again. */
 export async function claimWaitingManualRuns(
   db: Database,
-  claim: Omit<ManualClaim, "concurrency">,
+  claim: Omit<ManualClaim, "concurrency" | "accountMax">,
 ): Promise<ManualRun[]> {
   const claimed: ManualRun[] = [];
   const places = await availablePlacesFound(db, {
@@ -156,7 +161,7 @@ export async function claimWaitingManualRuns(
 
 async function claimWaitingIn(
   db: Database,
-  { lease, leaseMs, runsMax }: Omit<ManualClaim, "concurrency">,
+  { lease, leaseMs, runsMax }: Omit<ManualClaim, "concurrency" | "accountMax">,
 ): Promise<ManualRun[]> {
   const { rows } = await db.pool.query<RunRow>({
     name: "claim_waiting_manual",
