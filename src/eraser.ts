@@ -1,4 +1,4 @@
-// Works on erasures in the background: one at a time, a part after the other, under a lease that another process takes over.
+// Works on erasures in the background: by turns, one part at a time, under a lease that another process takes over.
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { ClaimLoop, logFault } from "./claiming.ts";
@@ -16,6 +16,7 @@ import {
   moveErasure,
   postponeErasure,
   releaseErasure,
+  yieldErasure,
 } from "./store/erasures/claims.ts";
 import { listPseudonyms } from "./store/erasures/pseudonyms.ts";
 import { openSealed } from "./store/erasures.ts";
@@ -42,6 +43,7 @@ export class Eraser {
   readonly #abort = new AbortController();
   readonly #loop: ClaimLoop;
   #cleanUpAt = 0;
+  #continuesAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: EraserDeps) {
     this.#deps = deps;
@@ -73,7 +75,11 @@ export class Eraser {
     if (this.#abort.signal.aborted) return 0;
     const lease = randomUUID();
     const claimed = await claimErasure(db, { lease, leaseMs: this.#leaseMs });
-    if (!claimed) return idleMaxMs;
+    if (!claimed) {
+      const waitMs = this.#continuesAt - performance.now();
+      // The database's clock decides, and may be a little later.
+      return waitMs > -1_000 ? Math.min(Math.max(waitMs, 50), idleMaxMs) : idleMaxMs;
+    }
     const holder = { id: claimed.id, lease, leaseMs: this.#leaseMs };
     const heartbeat = setInterval(() => void extendErasure(db, holder).catch(() => {}), this.#leaseMs / 3);
     try {
@@ -99,19 +105,18 @@ export class Eraser {
     const pseudonyms = isId ? await listPseudonyms(db, vault, projectId, sealed.values[0]!) : [];
     const criterion = { kind, values: [...storedValues(kind, sealed.values), ...pseudonyms] };
     const erasure = { ...claimed, criterion, choices: sealed };
-    while (!signal.aborted) {
-      const begun = performance.now();
-      const part = await partOf(db, work, erasure, signal);
-      const matched = await moveErasure(db, vault, holder, part);
-      // Its lease has ended: another process works on it.
-      if (matched === undefined) return;
-      Object.assign(erasure, { step: part.step, cursor: part.cursor, matched });
-      const end = endOf(erasure, part);
-      if (end) return endErasure(db, holder, end);
-      // As long a rest as the work took: at most half of a core, and of a connection.
-      await this.#rest(Math.max(part.waitMs, performance.now() - begun));
-    }
-    await releaseErasure(db, holder);
+    if (signal.aborted) return releaseErasure(db, holder);
+    const begun = performance.now();
+    const part = await partOf(db, work, erasure, signal);
+    const matched = await moveErasure(db, vault, holder, part);
+    // Its lease has ended: another process works on it.
+    if (matched === undefined) return;
+    const end = endOf({ ...erasure, step: part.step, cursor: part.cursor, matched }, part);
+    if (end) return endErasure(db, holder, end);
+    await yieldErasure(db, holder, part.waitMs);
+    this.#continuesAt = performance.now() + part.waitMs;
+    // As long a rest as the work took: at most half of a core, and of a connection.
+    await this.#rest(performance.now() - begun);
   }
 
   #rest(ms: number): Promise<void> {

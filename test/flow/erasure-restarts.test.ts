@@ -1,5 +1,6 @@
 // An erasure continues after a restart and when its process died, is done once, and finds the pseudonyms of an ID.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { ErasureWork } from "../../src/eraser/steps.ts";
 import { Eraser } from "../../src/eraser.ts";
@@ -9,6 +10,7 @@ import { noPrivacy, pseudonymOf } from "../../src/model/privacy.ts";
 import { ThreadedErasures } from "../../src/service/threaded-erasures.ts";
 import { listPseudonymKeys, replacePseudonymKey, savePrivacy } from "../../src/store/accounts/privacy.ts";
 import type { Database } from "../../src/store/db.ts";
+import { claimErasure, yieldErasure } from "../../src/store/erasures/claims.ts";
 import { type Erasure, findErasure, insertDryRun, insertErasure } from "../../src/store/erasures.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { defaultTraceLimits } from "../../src/threads/heap.ts";
@@ -224,4 +226,19 @@ test("a fault is tried again, and shown and logged without what it says", async 
   await eraser.stop();
   assert.equal(lines.length, 1);
   assert.equal(lines.join("").includes(text), false);
+});
+
+test("erasures take turns, part by part", async () => {
+  const [first, second] = [
+    await insertDryRun(db, vault, wanted("text", text)),
+    await insertDryRun(db, vault, wanted("userId", "jane")),
+  ];
+  const worked: string[] = [];
+  for (let part = 0; part < 4; part++) {
+    const lease = randomUUID();
+    const claimed = (await claimErasure(db, { lease, leaseMs: 30_000 }))!;
+    worked.push(claimed.id);
+    await yieldErasure(db, { id: claimed.id, lease, leaseMs: 30_000 }, 0);
+  }
+  assert.deepEqual(worked, [first, second, first, second]);
 });

@@ -21,7 +21,7 @@ export type ClaimedErasure = {
   createdAt: Date;
 };
 
-/** The oldest one that nobody works on. One at a step of a newer version is left to its processes, as during an upgrade. */
+/** The one that nobody has worked on for longest. One at a step of a newer version is left to its processes, as during an upgrade. */
 export async function claimErasure(
   db: Database,
   { lease, leaseMs }: { lease: string; leaseMs: number },
@@ -31,7 +31,7 @@ export async function claimErasure(
     text: `update erasures set lease = $1, lease_until = now() + $2::float8 * interval '1 ms' where id = (
         select id from erasures where state = 'running' and (lease_until is null or lease_until <= now())
           and step = any ($3::text[])
-        order by id limit 1 for update skip locked
+        order by coalesce(lease_until, created_at), id limit 1 for update skip locked
       )
       returning id, project_id as "projectId", criterion, dry_run as "dryRun", sealed, confirmed, since, step, cursor,
         matched, attempts, created_at as "createdAt"`,
@@ -188,6 +188,15 @@ export async function releaseErasure(db: Database, { id, lease }: Holder): Promi
     id,
     lease,
   ]);
+}
+
+/** Lets the others have their turn after a part of it. Its next part may begin after the pause, in any process. */
+export async function yieldErasure(db: Database, { id, lease }: Holder, pauseMs: number): Promise<void> {
+  await db.pool.query(
+    `update erasures set lease = null, lease_until = now() + $3::float8 * interval '1 ms'
+     where id = $1 and lease = $2 and state = 'running'`,
+    [id, lease, pauseMs],
+  );
 }
 
 export async function deleteOldDryRuns(db: Database): Promise<void> {
