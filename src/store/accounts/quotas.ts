@@ -13,7 +13,7 @@ const noun = {
 
 export type QuotaNoun = keyof typeof noun;
 
-/** Far more than a person makes by hand; few until somebody has proved to read the account's email. */
+/** Far more than a person makes by hand; few until its email is verified. */
 export const quotas: Record<QuotaNoun, { verified: number; unverified: number }> = {
   projects: { verified: 1_000, unverified: 20 },
   agents: { verified: 10_000, unverified: 100 },
