@@ -48,7 +48,8 @@ async function makeRuns(name: string): Promise<Run[]> {
 async function readBy(work: (client: pg.PoolClient) => Promise<unknown>): Promise<number> {
   return transaction(await placeOf(db, agentId), async client => {
     const count = () => rowsRead(client, "runs");
-    await client.query("select from runs where agent_id = $1 order by id desc limit 1", [agentId]);
+    // No index has this column: an index alone, once the table is vacuumed, counts as nothing read.
+    await client.query("select detail from runs where agent_id = $1 order by id desc limit 1", [agentId]);
     const before = await count();
     assert.ok(before > 0, "readings are counted");
     await work(client);
