@@ -25,7 +25,7 @@ let brief: TestService;
 before(async () => {
   [patient, brief] = await Promise.all([
     startTestService({ config: { judgeDeadlineMs: 120_000 } }),
-    startTestService({ config: { judgeDeadlineMs: 5_000 } }),
+    startTestService({ config: { judgeDeadlineMs: 8_000 } }),
   ]);
 });
 after(async () => {
