@@ -16,7 +16,7 @@ export type Account = {
 
 const password = "long enough to pass";
 
-export async function openAccount(databaseUrl: string, url: string): Promise<Account> {
+export async function openAccount(databaseUrl: string, url: string, isVerified = true): Promise<Account> {
   const email = `${crypto.randomUUID()}@bench.invalid`;
   const given = { email, password, project: "Bench", agent: "first" };
   await promisify(execFile)(
@@ -24,7 +24,7 @@ export async function openAccount(databaseUrl: string, url: string): Promise<Acc
     [
       join(import.meta.dirname, "../src/bootstrap.ts"),
       ...Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]),
-      "--verified",
+      ...(isVerified ? ["--verified"] : []),
     ],
     { env: { ...process.env, DATABASE_URL: databaseUrl } },
   );

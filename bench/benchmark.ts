@@ -78,7 +78,8 @@ export const benchmarks: Record<string, Benchmark> = {
     open: async given => (await import("./hostile-bodies.ts")).open(given),
   },
   fairness: {
-    about: "what a key that sends ten times its share costs the others",
+    about:
+      'what a key at ten times its share, "keys", and costly requests, "attacks" [WORD], cost the others',
     ...{ rounds: 3, isWarmedUp: true, seconds: 5 },
     open: async given => (await import("./fairness.ts")).open(given),
   },

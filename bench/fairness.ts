@@ -1,5 +1,7 @@
-// Measures what one key at ten times its share costs the others: their times beside those with equal shares.
+// Measures what one key at ten times its share costs the others: their times beside those with equal shares; and what costly
+// requests of a tenant cost another.
 import { type BenchProject, openAccount } from "./account.ts";
+import { openAttacks } from "./attacks.ts";
 import type { Given, Parts } from "./benchmark.ts";
 import type { FairnessInput, FairnessOutput } from "./fairness-driver.ts";
 import { median } from "./figures.ts";
@@ -10,7 +12,14 @@ const keyCount = 10;
 const connections = 4;
 const bodyBytes = 16_000;
 
+/** With "keys", the first alone; with "attacks", the others, and with more words, those whose name contains them. */
 export async function open(given: Given): Promise<Parts> {
+  const [which, ...words] = given.args;
+  const keys = which === "attacks" ? [] : await openKeys(given);
+  return which === "keys" ? keys : [...keys, ...(await openAttacks(given, words.join(" ")))];
+}
+
+async function openKeys(given: Given): Promise<Parts> {
   const stand = await openStand(given);
   const { service, url } = await stand.startService();
   const account = await openAccount(stand.databaseUrl, url);

@@ -20,8 +20,8 @@ export type Stand = {
   database: pg.Client;
   /** Starts another program of this folder, which ends with the stand. */
   startProgram(script: string, args: string[]): Child;
-  /** One HTTP process, unless `env` says otherwise, with the flags of its launcher. */
-  startService(env?: Record<string, string>): Promise<Started>;
+  /** One HTTP process, unless `env` says otherwise, with the flags of its launcher and others. */
+  startService(env?: Record<string, string>, flags?: string[]): Promise<Started>;
   /** `driver`: "exporter" is OpenTelemetry's own; "prepared", the default, takes less CPU. Throws if a request fails. */
   drive(input: DriverInput, server: Child, driver?: "exporter" | "prepared"): Promise<Driven>;
   /** CPU seconds of PostgreSQL so far. */
@@ -47,9 +47,9 @@ export async function openStand({ onClose }: Given): Promise<Stand> {
     return child;
   };
 
-  const startService: Stand["startService"] = async (env = {}) => {
+  const startService: Stand["startService"] = async (env = {}, flags = []) => {
     const own = { DATABASE_URL: embedded.url, PORT: "0", SVC_HTTP_PROCESSES: "1", SVC_ROLES: "http" };
-    const service = start("../src/main.ts", [], { ...own, ...env }, await heapFlags());
+    const service = start("../src/main.ts", [], { ...own, ...env }, [...(await heapFlags()), ...flags]);
     children.push(service);
     for (;;) {
       const { url } = JSON.parse(await service.nextLine()) as { url?: string };
