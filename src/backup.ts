@@ -1,44 +1,21 @@
 // Backs a database up into one file, and restores it: everything that was acknowledged before the backup began.
-import { createHash } from "node:crypto";
-import { z } from "zod";
-import { ArchiveError, readArchive, writeArchive } from "./backup/archive.ts";
-import type { Table } from "./store/backup/catalog.ts";
+import { ArchiveError, writeArchive } from "./backup/archive.ts";
+import {
+  keySum,
+  names,
+  openContents,
+  partName,
+  requireCount,
+  type Signature,
+  sign,
+} from "./backup/contents.ts";
+import { format, type Manifest } from "./backup/manifest.ts";
 import { openRefill } from "./store/backup/refill.ts";
 import { openSnapshot } from "./store/backup/snapshot.ts";
-import type { Member } from "./wire/tar.ts";
 
 export { ArchiveError } from "./backup/archive.ts";
-
-/** Of what follows it; raised when an older version could not read it. */
-const format = 1;
-
-const Manifest = z.object({
-  format: z.number(),
-  /** The version that made it. */
-  onlooker: z.string(),
-  takenAt: z.iso.datetime(),
-  /** The version of PostgreSQL. */
-  server: z.string(),
-  /** The files that made the tables, with their hashes. */
-  migrations: z.array(z.object({ name: z.string(), hash: z.string() })),
-  tables: z.array(
-    z.object({
-      name: z.string(),
-      columns: z.array(z.string()),
-      partitions: z.array(z.object({ name: z.string(), parent: z.string(), bound: z.string() })),
-      sequences: z.array(z.object({ column: z.string(), value: z.string(), isCalled: z.boolean() })),
-    }),
-  ),
-  /** SHA-256 of the key that encrypts stored secrets; null if it was not known. */
-  keySum: z.string().nullable(),
-});
-
-export type Manifest = z.infer<typeof Manifest>;
-
-/** The rows of each table, written when all are. */
-const Counts = z.record(z.string(), z.number());
-
-const names = { manifest: "manifest.json", key: "secret.key", counts: "rows.json" };
+export { keySum, type Signature } from "./backup/contents.ts";
+export type { Manifest } from "./backup/manifest.ts";
 
 export type Progress = { table: string; rows: number; rowCount: number; bytes: number };
 
@@ -71,10 +48,10 @@ export async function backUp(options: BackupOptions): Promise<Done> {
     const key = isOtherKey ? undefined : options.key;
     const archive = await writeArchive(options.file, snapshot.takenAt);
     try {
-      const { takenAt, server, migrations, tables, others, rowCount } = snapshot;
+      const { takenAt, server, migrations, tables, ranges, others, rowCount } = snapshot;
       const manifest: Manifest = {
         ...{ format, onlooker: options.version, takenAt: takenAt.toISOString(), server, migrations, tables },
-        keySum: key ? keySum(key) : null,
+        ...{ ranges, keySum: key ? keySum(key) : null },
       };
       await archive.add({ name: names.manifest, content: json(manifest) });
       if (key && options.withKey) {
@@ -88,16 +65,13 @@ export async function backUp(options: BackupOptions): Promise<Done> {
           options.onProgress({ table: table.name, rows, rowCount, bytes: archive.bytes() });
         report();
         counts[table.name] = await snapshot.read(table, async content => {
-          await archive.add({
-            name: `tables/${table.name}/${String(++parts).padStart(6, "0")}.copy`,
-            content,
-          });
+          await archive.add({ name: partName(table.name, ++parts), content });
           report();
         });
         rows += counts[table.name]!;
       }
       await archive.add({ name: names.counts, content: json(counts) });
-      await archive.finish();
+      await archive.finish(key && (sums => sign(key, sums)));
       return { takenAt, rows, bytes: archive.bytes(), others, isOtherKey };
     } catch (error) {
       await archive.discard();
@@ -108,24 +82,27 @@ export async function backUp(options: BackupOptions): Promise<Done> {
   }
 }
 
-/** Reads the whole file and compares its checksums. Throws ArchiveError. */
-export async function checkBackup(
-  file: string,
-): Promise<{ manifest: Manifest; rows: number; hasKey: boolean }> {
-  const members = readArchive(file);
-  const manifest = await readManifest(file, members);
-  let hasKey = false;
-  let counts: Record<string, number> | undefined;
-  for await (const member of members) {
-    if (member.name === names.key) hasKey = true;
-    if (member.name === names.counts) counts = parse(file, Counts, member);
+export type Checked = { manifest: Manifest; rows: number; hasKey: boolean; signature: Signature };
+
+/**
+ * Reads the whole file and compares all that a restore does, without a database. `ownKey`: that of this machine. Throws ArchiveError
+ * or UnfitDatabaseError.
+ */
+export async function checkBackup(file: string, ownKey: Buffer | undefined): Promise<Checked> {
+  const { manifest, parts } = await openContents(file, ownKey);
+  for (;;) {
+    const { done, value } = await parts.next();
+    if (!done) continue;
+    const { counts, key, signature } = value;
+    return { manifest, rows: sum(counts), hasKey: key !== undefined, signature };
   }
-  return { manifest, rows: sum(counts ?? {}), hasKey };
 }
 
 export type RestoreOptions = {
   url: string;
   file: string;
+  /** That of this machine. */
+  ownKey: Buffer | undefined;
   onProgress(progress: Progress): void;
   /** Called with the key in the file, before the database is changed for good. What it throws undoes everything. */
   keepKey(key: Buffer): Promise<void>;
@@ -136,88 +113,39 @@ export type RestoreOptions = {
  * before.
  */
 export async function restore(options: RestoreOptions): Promise<{ manifest: Manifest; rows: number }> {
-  const members = readArchive(options.file);
-  const manifest = await readManifest(options.file, members);
-  const refill = await openRefill(options.url, manifest);
+  const { url, file, ownKey } = options;
+  const { manifest, parts } = await openContents(file, ownKey);
+  const refill = await openRefill(url, manifest);
   try {
-    const counts: Record<string, number> = {};
-    let key: Buffer | undefined;
-    let expected: Record<string, number> | undefined;
+    const copied = new Map<string, number>();
     let bytes = 0;
-    let rows = 0;
-    let next = await members.next();
-    const advance = async () => {
-      bytes += next.value?.content.length ?? 0;
-      next = await members.next();
-    };
-    async function* partsOf(table: Table): AsyncGenerator<Buffer> {
-      while (!next.done && next.value.name.startsWith(`tables/${table.name}/`)) {
-        yield next.value.content;
-        await advance();
-        options.onProgress({ table: table.name, rows, rowCount: 0, bytes });
-      }
-    }
+    let next = await parts.next();
     while (!next.done) {
-      const { name, content }: Member = next.value;
-      const table = manifest.tables.find(one => name.startsWith(`tables/${one.name}/`));
-      if (table) {
-        counts[table.name] = await refill.fill(table, partsOf(table));
-        rows += counts[table.name]!;
-        continue;
+      const { table } = next.value;
+      async function* rowsOf(): AsyncGenerator<Buffer> {
+        while (!next.done && next.value.table === table) {
+          yield next.value.content;
+          bytes += next.value.content.length;
+          next = await parts.next();
+          options.onProgress({ table: table.name, rows: sum(copied), rowCount: 0, bytes });
+        }
       }
-      if (name === names.key) key = readKey(options.file, content, manifest);
-      if (name === names.counts) expected = parse(options.file, Counts, next.value);
-      await advance();
+      copied.set(table.name, await refill.fill(table, rowsOf()));
     }
-    for (const { name } of manifest.tables) {
-      if (expected?.[name] === (counts[name] ?? 0)) continue;
-      throw new ArchiveError(`${options.file} is damaged: the table ${name} has another number of rows.`);
-    }
+    const { counts, key } = next.value;
+    for (const [name, rows] of counts) requireCount(file, name, copied.get(name) ?? 0, rows);
     if (key) await options.keepKey(key);
     await refill.commit();
-    return { manifest, rows };
+    return { manifest, rows: sum(counts) };
   } finally {
     await refill.close();
   }
-}
-
-async function readManifest(file: string, members: AsyncGenerator<Member>): Promise<Manifest> {
-  const { value: first } = await members.next();
-  if (first?.name !== names.manifest) throw new ArchiveError(`${file} is no backup of Onlooker.`);
-  const content = parse(file, z.unknown(), first);
-  const newer = z.object({ format: z.number().gt(format), onlooker: z.string() }).safeParse(content);
-  if (newer.success) {
-    throw new ArchiveError(
-      `${file} was made by a newer version of Onlooker, ${newer.data.onlooker}. Use that version.`,
-    );
-  }
-  return parse(file, Manifest, first);
-}
-
-/** Throws ArchiveError if it is not what the schema says: the checksums of what is read are compared at the end only. */
-function parse<T>(file: string, schema: z.ZodType<T>, { name, content }: Member): T {
-  try {
-    return schema.parse(JSON.parse(content.toString()));
-  } catch (error) {
-    throw new ArchiveError(`${file} is damaged: its ${name} cannot be read.`, { cause: error });
-  }
-}
-
-function readKey(file: string, content: Buffer, { keySum: expected }: Manifest): Buffer {
-  const key = Buffer.from(content.toString().trim(), "hex");
-  if (keySum(key) === expected) return key;
-  throw new ArchiveError(`${file} is damaged: its secret.key is not the one that it names.`);
-}
-
-/** Recognizes a key without telling it: a key is 32 random bytes. */
-export function keySum(key: Buffer): string {
-  return createHash("sha256").update(key).digest("hex");
 }
 
 function json(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-function sum(counts: Record<string, number>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
+function sum(counts: Map<string, number>): number {
+  return [...counts.values()].reduce((total, count) => total + count, 0);
 }

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
-import { link, open, rm } from "node:fs/promises";
+import { link, open, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
@@ -14,15 +14,31 @@ export class ArchiveError extends Error {
   override name = "ArchiveError";
 }
 
-/** The last member: a line `<SHA-256>  <name>` for each other one, as sha256sum writes it. */
+/** Behind the others: a line `<SHA-256>  <name>` for each of them, as sha256sum writes it. */
 const sumsName = "SHA256SUMS";
+/** The last one, where there is a key: the HMAC of the sums. */
+const signatureName = "SHA256SUMS.hmac";
+
+/** More than a row of a table takes, in COPY's format. */
+const memberBytesMax = 256 << 20;
+/** What a backup expands to, at most: the rows of all tables compress to a tenth at best. */
+const expansionMax = 1_000;
+/** A small file may expand to this whatever its size. */
+const expandedBytesMin = 64 << 20;
+
+/** Something in the file is not as `svc backup` writes it. */
+export function foreign(file: string, what: string): ArchiveError {
+  return new ArchiveError(
+    `${file} is not as svc backup writes it: ${what}. Nothing of it was used; restore a file that svc backup wrote.`,
+  );
+}
 
 export type ArchiveWriter = {
   /** Compressed so far. */
   bytes(): number;
   add(member: Member): Promise<void>;
-  /** Checks what was written by reading it again, and gives the file its name. */
-  finish(): Promise<void>;
+  /** Checks what was written by reading it again, and gives the file its name. `sign`: of the sums; absent: unsigned. */
+  finish(sign?: (sums: Buffer) => string): Promise<void>;
   /** Removes what was written, unless it is finished. */
   discard(): Promise<void>;
 };
@@ -63,8 +79,11 @@ export async function writeArchive(file: string, at: Date): Promise<ArchiveWrite
       sums.push(`${sumOf(member.content)}  ${member.name}\n`);
       await write(tarMember(member, at));
     },
-    async finish() {
-      await write(tarMember({ name: sumsName, content: Buffer.from(sums.join("")) }, at));
+    async finish(sign) {
+      const content = Buffer.from(sums.join(""));
+      await write(tarMember({ name: sumsName, content }, at));
+      if (sign)
+        await write(tarMember({ name: signatureName, content: Buffer.from(`${sign(content)}\n`) }, at));
       await write(tarEnd);
       compressor.end();
       await finished(output).catch(error => {
@@ -113,26 +132,26 @@ async function syncPath(path: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
+/** What follows the members. */
+export type Ending = { sums: Buffer; signature: string | undefined };
+
 /**
  * The members in order. Reads to the end and compares every checksum, so what it yields is known to be whole only when it
- * ends. Throws ArchiveError if the file is damaged, cut off or no backup.
+ * ends. Throws ArchiveError if the file is damaged, cut off, no backup, or expands to too much.
  */
-export async function* readArchive(file: string): AsyncGenerator<Member> {
+export async function* readArchive(file: string): AsyncGenerator<Member, Ending> {
   const read: string[] = [];
-  let sums: string | undefined;
+  let sums: Buffer | undefined;
+  let signature: string | undefined;
   try {
-    const input = createReadStream(file);
-    const plain = createZstdDecompress();
-    input.on("error", error => plain.destroy(error));
-    input.pipe(plain);
-    for await (const member of readTar(plain as Readable)) {
-      if (sums !== undefined) throw new Error("it continues after its end");
-      if (member.name === sumsName) {
-        sums = member.content.toString();
-        continue;
-      }
-      read.push(`${sumOf(member.content)}  ${member.name}\n`);
-      yield member;
+    for await (const member of readTar(expanded(file), memberBytesMax)) {
+      if (sums === undefined && member.name === sumsName) sums = member.content;
+      else if (sums === undefined) {
+        read.push(`${sumOf(member.content)}  ${member.name}\n`);
+        yield member;
+      } else if (signature === undefined && member.name === signatureName)
+        signature = member.content.toString().trim();
+      else throw new Error("it continues after its end");
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -140,8 +159,24 @@ export async function* readArchive(file: string): AsyncGenerator<Member> {
     if (code === "EISDIR") throw new ArchiveError(`${file} is a folder. Pass the file of a backup.`);
     throw new ArchiveError(`${file} is no whole backup: ${(error as Error).message}.`);
   }
-  if (sums !== read.join(""))
-    throw new ArchiveError(`${file} is damaged: its checksums are not those of its content.`);
+  if (sums?.toString() === read.join("")) return { sums, signature };
+  throw new ArchiveError(`${file} is damaged: its checksums are not those of its content.`);
+}
+
+/** Without end, a small file of nothing but zeros would keep a restore busy, and fill its disk. */
+async function* expanded(file: string): AsyncGenerator<Buffer> {
+  const { size } = await stat(file);
+  const input = createReadStream(file);
+  const plain = createZstdDecompress();
+  input.on("error", error => plain.destroy(error));
+  input.pipe(plain);
+  let bytes = 0;
+  for await (const chunk of plain as Readable) {
+    bytes += chunk.length;
+    if (bytes > Math.max(expandedBytesMin, expansionMax * size))
+      throw new Error(`it expands to more than ${expansionMax} times its size, as no backup does`);
+    yield chunk;
+  }
 }
 
 function sumOf(content: Buffer): string {

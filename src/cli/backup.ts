@@ -1,7 +1,7 @@
 // The commands `svc backup` and `svc restore`: the database of the service in one file, and back.
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { Manifest, Progress } from "../backup.ts";
+import type { Manifest, Progress, Signature } from "../backup.ts";
 import type { Config } from "../config.ts";
 import { CliError } from "./client.ts";
 import { environmentHelp, explained, log, say } from "./on-database.ts";
@@ -75,25 +75,33 @@ async function backup(file: string, withKey: boolean): Promise<void> {
 }
 
 async function checkFile(file: string): Promise<void> {
-  const { checkBackup } = await load();
-  const { manifest, rows, hasKey } = await checkBackup(file);
+  const { readConfig, findMasterKey, checkBackup } = await load();
+  const ownKey = await findMasterKey(readConfig(process.env));
+  const { manifest, rows, hasKey, signature } = await checkBackup(file, ownKey);
   process.stdout.write(
-    `Undamaged: ${rows} rows, as of ${manifest.takenAt}, of Onlooker ${manifest.onlooker}, ${hasKey ? "with" : "without"} secret.key.\n`,
+    `Undamaged: ${rows} rows, as of ${manifest.takenAt}, of Onlooker ${manifest.onlooker}, ${hasKey ? "with" : "without"} secret.key.\n${signatureTexts[signature]}\n`,
   );
 }
+
+const signatureTexts: Record<Signature, string> = {
+  valid: "Signed: it is as it was written with the key of this machine.",
+  none: "Not signed: it is undamaged, but nothing shows who wrote it.",
+  unchecked: "Signature not checked, without a key here: it is undamaged, but nothing shows who wrote it.",
+  other:
+    "Signature not checked, made with another key than that here: it is undamaged, but nothing shows who wrote it.",
+};
 
 async function restoreFile(file: string): Promise<void> {
   const { readConfig, withDatabase, findMasterKey, placeMasterKey, checkBackup, restore, keySum } =
     await load();
   const config = readConfig(process.env);
-  const { manifest } = await checkBackup(file);
   const ownKey = await findMasterKey(config);
+  const { manifest, signature } = await checkBackup(file, ownKey);
   if (ownKey !== undefined) requireSameKey(config, manifest, keySum(ownKey));
   let placed = false;
   const { rows } = await withDatabase(config, log, url =>
     restore({
-      url,
-      file,
+      ...{ url, file, ownKey },
       onProgress: reporter("Restoring"),
       async keepKey(key) {
         placed = true;
@@ -105,6 +113,7 @@ async function restoreFile(file: string): Promise<void> {
   process.stdout.write(
     `Restored ${rows} rows, as of ${manifest.takenAt}, of Onlooker ${manifest.onlooker}.\n`,
   );
+  say(signatureTexts[signature]);
   if (!placed && ownKey === undefined) {
     say(
       "The backup does not contain the key of stored secrets: set SVC_SECRET_KEY, or put secret.key back, before the start.",

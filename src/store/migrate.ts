@@ -178,11 +178,8 @@ export async function listMade(client: pg.ClientBase): Promise<SchemaFile[]> {
   return [...applied].map(([name, hash]) => ({ name, hash: hash! }));
 }
 
-/**
- * In the transaction of the client, which must be on an empty database: the tables as these files made them, without the rows
- * of `migrations` itself. Throws UnfitDatabaseError if this version does not have all of them as they were.
- */
-export async function createSchema(client: pg.ClientBase, made: SchemaFile[]): Promise<void> {
+/** Throws UnfitDatabaseError if this version does not have all files that a backup was made with, as they were. */
+export async function requireMade(made: SchemaFile[]): Promise<void> {
   const files = await filesIn(schema);
   const { changed, unknown } = compareFiles(
     made.map(({ name, hash }) => [name, hash]),
@@ -193,9 +190,20 @@ export async function createSchema(client: pg.ClientBase, made: SchemaFile[]): P
       `The backup has the schema of another version of Onlooker (${[...changed, ...unknown].join(", ")}). Restore it with that version.`,
     );
   }
+  const names = made.map(({ name }) => name);
+  const missing = files.slice(0, Math.max(1, made.length)).find(({ name }) => !names.includes(name));
+  if (missing)
+    throw new UnfitDatabaseError(
+      `The backup has a schema without ${missing.name}, as no version of Onlooker makes one.`,
+    );
+}
+
+/** In the transaction of the client, which must be on an empty database: the tables as these files made them. */
+export async function createSchema(client: pg.ClientBase, made: SchemaFile[]): Promise<void> {
+  await requireMade(made);
   await client.query("set local check_function_bodies = off");
   await client.query(table);
-  for (const { name, text } of files) {
+  for (const { name, text } of await filesIn(schema)) {
     if (made.some(file => file.name === name)) await client.query(text);
   }
 }

@@ -5,7 +5,16 @@ import { advisoryLocks } from "../model/advisory-locks.ts";
 import { briefly } from "./briefly.ts";
 import { newClient, noTimeouts } from "./connect.ts";
 import { idAt, timeOfId } from "./listing.ts";
-import { dayMs, isDivided, listRanges, nowOf, rangeLengthMs, storageOfRange } from "./ranges/catalog.ts";
+import {
+  createRange,
+  dayMs,
+  isDivided,
+  listRanges,
+  nameFrom,
+  nowOf,
+  rangeLengthMs,
+  storageOfRange,
+} from "./ranges/catalog.ts";
 import { dropEmptied, planDrop } from "./ranges/drops.ts";
 
 /** Ranges reach at least so far ahead. */
@@ -116,7 +125,7 @@ function boundAfter(timeMs: number): string {
 
 async function makeAhead(client: pg.Client, lengthMs: number): Promise<void> {
   const now = await nowOf(client);
-  let [last] = (await listRanges(client)).slice(-1);
+  const last = (await listRanges(client)).at(-1);
   // After the drop of all ranges, such as when nothing was stored for long.
   let from = last?.to ?? boundAfter(now - dayMs);
   if (await hasRestRows(client)) {
@@ -126,12 +135,9 @@ async function makeAhead(client: pg.Client, lengthMs: number): Promise<void> {
     from = boundAfter(now - lengthMs);
   }
   while (timeOfId(from) < now + aheadMs) {
-    last = { name: nameFrom(from), from, to: idAt(timeOfId(from) + lengthMs) };
-    await briefly(client, [
-      `create table ${last.name} partition of trace_batches for values from ('${last.from}') to ('${last.to}')
-         ${storageOfRange}`,
-    ]);
-    from = last.to;
+    const to = idAt(timeOfId(from) + lengthMs);
+    await briefly(client, [createRange({ from, to })]);
+    from = to;
   }
 }
 
@@ -149,10 +155,6 @@ async function makeRangeOfRest(client: pg.Client, from: string): Promise<string>
     `create table ${rest} partition of trace_batches default ${storageOfRange}`,
   ]);
   return to;
-}
-
-function nameFrom(from: string): string {
-  return `trace_batches_${new Date(timeOfId(from)).toISOString().slice(0, 10).replaceAll("-", "")}`;
 }
 
 async function hasRestRows(client: pg.Client): Promise<boolean> {

@@ -29,24 +29,36 @@ export function tarMember({ name, content }: Member, at: Date): Buffer {
 /** What follows the last member. */
 export const tarEnd = Buffer.alloc(2 * blockBytes);
 
-/** The members in order, each held in memory as a whole. Throws if the stream is no tar file, or ends early. */
-export async function* readTar(stream: AsyncIterable<Buffer>): AsyncGenerator<Member> {
+/**
+ * The members in order, each held in memory as a whole. Throws if the stream is no tar file, ends early, continues after its end,
+ * or has anything but plain files of at most `bytesMax` each.
+ */
+export async function* readTar(stream: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Member> {
   const reader = blocksOf(stream);
   for (;;) {
     const header = await reader.take(blockBytes);
-    if (header.every(byte => byte === 0)) return reader.rest();
+    if (isEmpty(header)) return reader.rest();
     const expected = Number.parseInt(textAt(header, 148, 8), 8);
     header.fill(" ", 148, 156);
     if (checksum(header) !== expected) throw new Error("the archive is damaged");
-    const size = Number.parseInt(textAt(header, 124, 12), 8);
+    const name = textAt(header, 0, 100);
+    const octal = textAt(header, 124, 12);
+    if (textAt(header, 156, 1) !== "0" || !/^[0-7]+$/.test(octal))
+      throw new Error(`${name} is no plain file`);
+    const size = Number.parseInt(octal, 8);
+    if (size > bytesMax) throw new Error(`${name} has more than ${bytesMax} bytes`);
     const content = await reader.take(size);
     await reader.take(padding(size));
-    yield { name: textAt(header, 0, 100), content };
+    yield { name, content };
   }
 }
 
 function checksum(header: Buffer): number {
   return header.reduce((sum, byte) => sum + byte, 0);
+}
+
+function isEmpty(bytes: Buffer): boolean {
+  return bytes.every(byte => byte === 0);
 }
 
 function padding(size: number): number {
@@ -75,9 +87,13 @@ function blocksOf(stream: AsyncIterable<Buffer>) {
       bytes = all.length - count;
       return Buffer.from(all.subarray(0, count));
     },
-    /** Reads to the end, where decompression checks the whole. */
+    /** Reads to the end, where decompression checks the whole. Throws if there is more than padding. */
     async rest(): Promise<void> {
-      while (!(await source.next()).done);
+      for (let left: Buffer[] | undefined = pending; left; ) {
+        if (!left.every(isEmpty)) throw new Error("it continues after its end");
+        const { value, done } = await source.next();
+        left = done ? undefined : [value];
+      }
     },
   };
 }

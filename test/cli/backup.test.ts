@@ -72,7 +72,7 @@ test("another key than the service's is refused, or left out on request, and the
     const without = await svc(["backup", "--without-key", file], env);
     assert.equal(without.code, 0, without.stderr);
     assert.match(without.stderr, /another key than SVC_SECRET_KEY: keep a copy of the service's key/);
-    const { manifest, hasKey } = await checkBackup(file);
+    const { manifest, hasKey } = await checkBackup(file, undefined);
     assert.deepEqual([manifest.keySum, hasKey], [null, false]);
     assert.equal(await isOtherMasterKey(db, own), false);
   } finally {

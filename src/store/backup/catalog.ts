@@ -1,4 +1,4 @@
-// Which tables a backup holds, and how their rows are read and written: columns, partitions, sequences.
+// Which tables a backup holds, and how their rows are read and written: columns and sequences.
 import { readdirSync, readFileSync } from "node:fs";
 import type pg from "pg";
 import { schema } from "../migrate.ts";
@@ -6,21 +6,26 @@ import { schema } from "../migrate.ts";
 export type Table = {
   name: string;
   columns: string[];
-  /** Those below it, parents first, as `create table` declares them: `for values from … to …`. */
-  partitions: { name: string; parent: string; bound: string }[];
   /** Where the numbers of its identity columns continue. */
   sequences: { column: string; value: string; isCalled: boolean }[];
 };
 
-/** The tables that the schema of this version creates, and the list of its files. */
-function knownTables(): Set<string> {
-  const names = new Set(["migrations"]);
+/** The columns of the tables that the schema of this version creates, as its files declare them, by table. */
+export function declaredTables(): Map<string, Set<string>> {
+  const tables = new Map([["migrations", new Set(["name", "hash", "applied_at"])]]);
   for (const file of readdirSync(schema)) {
     const text = readFileSync(new URL(file, schema), "utf8");
-    for (const [, name] of text.matchAll(/^create table (\w+)/gim)) names.add(name!);
+    for (const [, table, body] of text.matchAll(/^create table (\w+) \((.*?)^\)/gms)) {
+      const words = [...body!.matchAll(/^ {2}(\w+) /gm)].map(([, word]) => word!);
+      tables.set(table!, new Set(words.filter(word => !constraintWords.has(word))));
+    }
+    for (const [, table, column] of text.matchAll(/^alter table (\w+)\s+add column (\w+) /gm))
+      tables.get(table!)?.add(column!);
   }
-  return names;
+  return tables;
 }
+
+const constraintWords = new Set(["primary", "constraint", "unique", "check", "foreign", "exclude"]);
 
 /** Tables of Onlooker in this schema, by name, without partitions. `others` are those of somebody else. */
 export async function readTables(client: pg.ClientBase): Promise<{ tables: Table[]; others: string[] }> {
@@ -31,29 +36,14 @@ export async function readTables(client: pg.ClientBase): Promise<{ tables: Table
        and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
      group by c.oid order by name`,
   );
-  const known = knownTables();
+  const known = declaredTables();
   const tables: Table[] = [];
   for (const { name, columns } of rows) {
     if (!known.has(name)) continue;
-    tables.push({
-      name,
-      columns,
-      partitions: await readPartitions(client, name),
-      sequences: await readSequences(client, name),
-    });
+    tables.push({ name, columns, sequences: await readSequences(client, name) });
   }
   const others = rows.map(({ name }) => name).filter(name => !known.has(name));
   return { tables, others };
-}
-
-async function readPartitions(client: pg.ClientBase, table: string): Promise<Table["partitions"]> {
-  const { rows } = await client.query<Table["partitions"][number]>(
-    `select c.relname as name, p.relname as parent, pg_get_expr(c.relpartbound, c.oid) as bound
-     from pg_partition_tree($1::regclass) t join pg_class c on c.oid = t.relid join pg_class p on p.oid = t.parentrelid
-     where t.level > 0 order by t.level, name`,
-    [quoted(table)],
-  );
-  return rows;
 }
 
 async function readSequences(client: pg.ClientBase, table: string): Promise<Table["sequences"]> {

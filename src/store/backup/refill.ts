@@ -3,7 +3,7 @@ import type pg from "pg";
 import { advisoryLocks } from "../../model/advisory-locks.ts";
 import { newClient, noTimeouts } from "../connect.ts";
 import { createSchema, requireFit, type SchemaFile } from "../migrate.ts";
-import { storageOfRange } from "../ranges/catalog.ts";
+import { type Bounds, createRange, listRanges } from "../ranges/catalog.ts";
 import { requireOneServer } from "../scale/nodes.ts";
 import { UnfitDatabaseError } from "../unfit-database.ts";
 import { columnList, quoted, readTables, type Table } from "./catalog.ts";
@@ -18,14 +18,13 @@ export type Refill = {
   close(): Promise<void>;
 };
 
+export type Shape = { migrations: SchemaFile[]; tables: Table[]; ranges: Bounds[] };
+
 /**
- * Creates the tables as these files made them. Throws UnfitDatabaseError if the database has tables, or this version does not
- * have the files.
+ * Creates the tables as these files made them. Throws UnfitDatabaseError if the database has tables, this version does not
+ * have the files, or they make other tables than these.
  */
-export async function openRefill(
-  url: string,
-  { migrations, tables }: { migrations: SchemaFile[]; tables: Table[] },
-): Promise<Refill> {
+export async function openRefill(url: string, { migrations, tables, ranges }: Shape): Promise<Refill> {
   const client = newClient(url, { options: `${noTimeouts} -c timezone=UTC` });
   await client.connect();
   try {
@@ -36,7 +35,7 @@ export async function openRefill(
     await client.query("select pg_advisory_xact_lock($1)", [advisoryLocks.schema]);
     await requireEmpty(client);
     await createSchema(client, migrations);
-    const prepared = await prepare(client, tables);
+    const prepared = await prepare(client, tables, ranges);
     return {
       async fill(table, rows) {
         const statement = `copy ${quoted(table.name)} (${columnList(table)}) from stdin`;
@@ -73,16 +72,12 @@ type Prepared = { table: string; name: string; definition: string }[];
  * Empties the tables of what the schema wrote, creates the partitions, and takes out foreign keys and triggers: the rows
  * come table by table, and what the triggers count and delete is in the backup as it was.
  */
-async function prepare(client: pg.ClientBase, tables: Table[]): Promise<Prepared> {
-  const names = tables.map(({ name }) => quoted(name));
+async function prepare(client: pg.ClientBase, tables: Table[], ranges: Bounds[]): Promise<Prepared> {
   const { tables: created } = await readTables(client);
-  const missing = tables.filter(({ name }) => !created.some(one => one.name === name));
-  if (missing.length > 0) {
-    const text = missing.map(({ name }) => name).join(", ");
-    throw new UnfitDatabaseError(`The backup has tables that its schema does not create: ${text}.`);
-  }
+  requireSame(tables, created);
+  const names = created.map(({ name }) => quoted(name));
   await client.query(`truncate ${names.join(", ")}`);
-  await divideAs(client, tables, created);
+  await divideAs(client, ranges);
   const { rows: keys } = await client.query<Prepared[number]>(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition
      from pg_constraint where contype = 'f' and conparentid = 0 and connamespace = current_schema()::regnamespace`,
@@ -93,15 +88,30 @@ async function prepare(client: pg.ClientBase, tables: Table[]): Promise<Prepared
   return keys;
 }
 
-/** Divides the empty table of batches as that of the backup was. */
-async function divideAs(client: pg.ClientBase, tables: Table[], created: Table[]): Promise<void> {
-  for (const { name } of created.flatMap(({ partitions }) => partitions))
-    await client.query(`drop table ${quoted(name)}`);
-  for (const { name, parent, bound } of tables.flatMap(({ partitions }) => partitions)) {
-    await client.query(
-      `create table ${quoted(name)} partition of ${quoted(parent)} ${bound} ${storageOfRange}`,
+/**
+ * Throws UnfitDatabaseError unless they have the same columns and sequences: every name that becomes part of a statement is
+ * one that the schema made.
+ */
+function requireSame(tables: Table[], created: Table[]): void {
+  const namesIn = (list: Table[]) =>
+    new Set(
+      list.flatMap(({ name, columns, sequences }) => [
+        name,
+        ...columns.map(column => `${name}.${column}`),
+        ...sequences.map(({ column }) => `the sequence of ${name}.${column}`),
+      ]),
     );
-  }
+  const [wrong] = namesIn(tables).symmetricDifference(namesIn(created));
+  if (wrong === undefined) return;
+  throw new UnfitDatabaseError(
+    `The tables of the backup are not those of its schema: they differ in ${wrong}. Restore a file as svc backup wrote it.`,
+  );
+}
+
+/** Divides the empty table of batches as that of the backup was. */
+async function divideAs(client: pg.ClientBase, ranges: Bounds[]): Promise<void> {
+  for (const { name } of await listRanges(client)) await client.query(`drop table ${quoted(name)}`);
+  for (const range of ranges) await client.query(createRange(range));
 }
 
 async function finish(client: pg.ClientBase, tables: Table[], keys: Prepared): Promise<void> {

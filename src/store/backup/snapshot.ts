@@ -1,6 +1,7 @@
 // Reads a database for a backup while the service goes on: everything as it was at one moment.
 import { newClient, noTimeouts } from "../connect.ts";
 import { listMade, type SchemaFile } from "../migrate.ts";
+import { type Bounds, listRanges } from "../ranges/catalog.ts";
 import { requireOneServer } from "../scale/nodes.ts";
 import { wasOtherMasterKey } from "../secrets/key-check.ts";
 import { openVault } from "../secrets/vault.ts";
@@ -16,6 +17,8 @@ export type Snapshot = {
   /** The files that the database was made with. */
   migrations: SchemaFile[];
   tables: Table[];
+  /** Of batches. */
+  ranges: Bounds[];
   /** Tables in this schema that are not Onlooker's, which a backup leaves out. */
   others: string[];
   /** An estimate. */
@@ -57,6 +60,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
     const { at: takenAt, server, count: rowCount } = rows[0]!;
     return {
       ...{ takenAt, server, migrations, tables, others, rowCount },
+      ranges: (await listRanges(client)).map(({ from, to }) => ({ from, to })),
       isOtherKey: async key =>
         tables.some(({ name }) => name === "secrets") && wasOtherMasterKey(client, openVault(key)),
       read: (table, take) => copyOut(client, copyStatement(table), take),

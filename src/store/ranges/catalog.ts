@@ -1,17 +1,32 @@
-// Which ranges the table of batches has, and how long the next ones are.
+// Which ranges the table of batches has, how they are made, and how long the next ones are.
 import type pg from "pg";
-import { newest, oldest } from "../listing.ts";
+import { idAt, newest, oldest, timeOfId } from "../listing.ts";
 import type { Session } from "../scale/nodes.ts";
 
 export const dayMs = 86_400_000;
 /** Without a retention time: a quarter of a year. */
 const lengthDaysDefault = 91;
 
-/** A range of `trace_batches`: ids from `from` on, below `to`. */
-export type Range = { name: string; from: string; to: string };
+/** Ids from `from` on, below `to`: the first of some time. `oldest`: from the beginning. */
+export type Bounds = { from: string; to: string };
+/** A range of `trace_batches`. */
+export type Range = Bounds & { name: string };
 
 /** As SQL: ranges do not inherit it. */
 export const storageOfRange = "with (toast_tuple_target = 8160)";
+
+/** Of the range that begins with this id. */
+export function nameFrom(from: string): string {
+  if (from === oldest) return "trace_batches_first";
+  return `trace_batches_${new Date(timeOfId(from)).toISOString().slice(0, 10).replaceAll("-", "")}`;
+}
+
+/** As SQL. */
+export function createRange({ from, to }: Bounds): string {
+  const start = from === oldest ? "minvalue" : `'${idAt(timeOfId(from))}'`;
+  return `create table ${nameFrom(from)} partition of trace_batches
+    for values from (${start}) to ('${idAt(timeOfId(to))}') ${storageOfRange}`;
+}
 
 /** Of a range: an eighth of the retention time, so that at most an eighth more is kept and few ranges are looked into. */
 export function rangeLengthMs(serverDays: number | null): number {

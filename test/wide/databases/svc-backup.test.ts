@@ -2,7 +2,6 @@
 // before the backup is in it and continues after the restore, and a file that is not whole restores nothing.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   copyFileSync,
@@ -17,13 +16,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { after, suite, test } from "node:test";
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import { openDatabase } from "../../../src/store/db.ts";
-import { type Member, readTar, tarEnd, tarMember } from "../../../src/wire/tar.ts";
 import { startLoad } from "../../flow/load.ts";
 import { bootstrapped, signedIn, startProcess, stopProcess, stopProcesses } from "../../flow/processes.ts";
+import { membersOf, writeMembers } from "../../support/backup-members.ts";
 import { childEnv } from "../../support/child-env.ts";
 import { emptyDatabase, freshDatabase } from "../../support/postgres.ts";
 import { fillRestorable } from "../../support/restorable.ts";
@@ -50,24 +48,14 @@ const envOf = (name: string) => ({
   SVC_ALLOW_PRIVATE_TARGETS: "127.0.0.1",
 });
 
-async function membersOf(path: string): Promise<Member[]> {
-  const members: Member[] = [];
-  const tar = Readable.from([zstdDecompressSync(readFileSync(path))]);
-  for await (const member of readTar(tar)) members.push(member);
-  return members;
-}
-
 /** Changes a member and its checksum, as somebody would who means it. */
 async function edit(path: string, name: string, change: (text: string) => string): Promise<void> {
-  const members = (await membersOf(path)).filter(member => member.name !== "SHA256SUMS");
+  const members = await membersOf(path);
   const member = members.find(one => one.name === name)!;
   const text = member.content.toString();
   member.content = Buffer.from(change(text));
   assert.notEqual(member.content.toString(), text, name);
-  const sums = members.map(one => `${createHash("sha256").update(one.content).digest("hex")}  ${one.name}\n`);
-  members.push({ name: "SHA256SUMS", content: Buffer.from(sums.join("")) });
-  const tar = Buffer.concat([...members.map(one => tarMember(one, new Date())), tarEnd]);
-  writeFileSync(path, zstdCompressSync(tar));
+  writeMembers(path, members, "0".repeat(64));
 }
 
 function flip(path: string, at: number): void {
@@ -210,7 +198,7 @@ suite("a backup of the running embedded database", async () => {
   });
 
   test("that is damaged, cut off or of a newer version restores nothing", async () => {
-    const newer = JSON.stringify({ name: "999_x.sql", hash: "of another file" });
+    const newer = JSON.stringify({ name: "999_x.sql", hash: "0".repeat(64) });
     const damages: [name: string, damage: (path: string) => Promise<void> | void, expected: RegExp][] = [
       ["flipped", path => flip(path, Math.floor(statSync(path).size / 2)), /is (?:no whole backup|damaged)/],
       ["cut", path => truncateSync(path, statSync(path).size - 100), /is no whole backup/],
@@ -252,7 +240,10 @@ suite("a backup of the running embedded database", async () => {
 
   test("--check reads the whole file, and standard tools do too", async () => {
     const { stdout } = await succeed(["restore", "--check", file], {});
-    assert.match(stdout, /^Undamaged: \d+ rows, as of .+, of Onlooker \d+\.\d+\.\d+, with secret\.key\.\n$/);
+    assert.match(
+      stdout,
+      /^Undamaged: \d+ rows, as of .+, of Onlooker \d+\.\d+\.\d+, with secret\.key\.\nSignature not checked, without a key here: .+\n$/,
+    );
     const damaged = join(scratch, "damaged.copy");
     copyFileSync(file, damaged);
     flip(damaged, Math.floor(statSync(damaged).size / 2));
