@@ -7,6 +7,7 @@ import { findAgent, findTests, type Named } from "./cli/find.ts";
 import { junitOf, unfinishedJunit, writeJunit } from "./cli/junit.ts";
 import { follow, type Launched, launchTests, readRuns } from "./cli/launches.ts";
 import { nonEmpty, readFailOn, readRepeats, readShare, requireToken, serviceUrl } from "./cli/options.ts";
+import { print, printJson, say } from "./cli/print.ts";
 import { exitCodeOf, type FailureKind, type Report, reportLines, summaryOf } from "./cli/report.ts";
 import { addScale } from "./cli/scale.ts";
 import { commandName } from "./config/package.ts";
@@ -78,9 +79,8 @@ try {
   // Commander has printed its own errors and the help.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
   else {
-    process.stderr.write(
-      `${error instanceof CliError ? error.message : ((error as Error).stack ?? error)}\n`,
-    );
+    if (error instanceof CliError) say(error.message);
+    else for (const line of String((error as Error).stack ?? error).split("\n")) say(line);
     process.exitCode = 2;
   }
 }
@@ -102,33 +102,30 @@ async function runTests(wanted: RunOptions, token: string): Promise<number> {
   const { junit, failOn, repeats, minPassRate } = wanted;
   const client = openClient(wanted.url, token);
   const waits = wanted.wait || junit !== undefined || failOn !== undefined || minPassRate !== undefined;
-  // Progress goes to standard error, so that scripts can read standard output.
-  const print = (line: string) => process.stderr.write(`${line}\n`);
   // Retries while the service restarts, during which the launch continues.
   const retryingClient = openClient(wanted.url, token, outageMaxMs);
   const begun: Begun = { junit };
-  if (waits) cancelOnSignal(retryingClient, begun, print);
+  if (waits) cancelOnSignal(retryingClient, begun);
   const agent = await findAgent(client, wanted.agent);
   const testIds = await findTests(client, agent.id, wanted.tests ?? []);
   begun.agent = agent;
   begun.launching = launchTests(client, wanted.url, agent.id, { testIds, repeats });
   const launch = await begun.launching;
   if (!waits) {
-    process.stdout.write(wanted.json ? `${JSON.stringify(launch)}\n` : `Launched ${launch.id}\n`);
+    if (wanted.json) printJson(launch);
+    else print(`Launched ${launch.id}`);
     return 0;
   }
-  print(beginning(launch, agent));
+  say(beginning(launch, agent));
   const keepLatest = (latest: Launched) => {
     begun.latest = latest;
   };
-  const ended = await follow(retryingClient, launch, keepLatest, print);
+  const ended = await follow(retryingClient, launch, keepLatest);
   const runs = await readRuns(retryingClient, ended.id, wanted.json === true);
   const report: Report = { agent, launch: ended, tests: ended.tests, runs };
   if (junit) writeJunit(junit, junitOf(report));
-  const lines = [...reportLines(report, minPassRate), "", summaryOf(report)];
-  process.stdout.write(
-    wanted.json ? `${JSON.stringify({ ...ended, runs, nextCursor: null })}\n` : `${lines.join("\n")}\n`,
-  );
+  if (wanted.json) printJson({ ...ended, runs, nextCursor: null });
+  else for (const line of [...reportLines(report, minPassRate), "", summaryOf(report)]) print(line);
   return exitCodeOf(report, { failOn, minPassRate });
 }
 
@@ -150,7 +147,7 @@ type Begun = {
  * On a signal, cancels the launch, even if its request is still open; the results are then written as usual. A second
  * signal ends the process without waiting for them. The JUnit file is valid in every case.
  */
-function cancelOnSignal(client: Client, begun: Begun, print: (line: string) => void): void {
+function cancelOnSignal(client: Client, begun: Begun): void {
   let firstAt: number | undefined;
   const end = (code: number): never => {
     writeKnown(begun);
@@ -161,7 +158,7 @@ function cancelOnSignal(client: Client, begun: Begun, print: (line: string) => v
     // If launching failed, there is nothing to cancel, and run() reports the error.
     const launch = await begun.launching.catch(() => undefined);
     await (launch && client("POST", `/api/launches/${launch.id}/cancel`))?.catch(error => {
-      print((error as Error).message);
+      say((error as Error).message);
       end(2);
     });
   };
@@ -169,7 +166,7 @@ function cancelOnSignal(client: Client, begun: Begun, print: (line: string) => v
     process.on(signal, () => {
       if (firstAt === undefined) {
         firstAt = performance.now();
-        print("Cancelling.");
+        say("Cancelling.");
         void cancel();
       } else if (performance.now() - firstAt > sameSignalMs) end(1);
     });

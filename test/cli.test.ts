@@ -520,6 +520,10 @@ test("wrong usage and rejected requests exit with 2 and a line that says why, an
   const agentId = await makeCallable("Empty");
   const elsewhere = await startAgentServer((_, response) => response.writeHead(404).end("Not here."));
   t.after(() => elsewhere.close());
+  const hostile = await startAgentServer((_, response) =>
+    response.writeHead(409).end(JSON.stringify({ message: "\u001b[2J\nPASSED", hint: "\u202e" })),
+  );
+  t.after(() => hostile.close());
   const unknown = `svcp_${"x".repeat(40)}`;
   for (const [args, environment, why] of [
     [["--wait"], undefined, /required option '--agent <id or name>' not specified/],
@@ -530,6 +534,7 @@ test("wrong usage and rejected requests exit with 2 and a line that says why, an
     [["--agent", agentId, "--tests", "nothing"], undefined, /no test “nothing”/],
     [["--agent", agentId, "--tests", crypto.randomUUID()], undefined, /no test “/],
     [["--agent", agentId, "--url", elsewhere.url], undefined, /answered 404; is it an Onlooker service/],
+    [["--agent", agentId, "--url", hostile.url], undefined, /^\ufffd\[2J PASSED \ufffd\n$/],
     [["--agent", agentId], undefined, /no Active test case\. Activate one, or name the tests to run/],
     [["--agent", agentId], { SVC_TOKEN: unknown }, /unknown, revoked or expired/],
     [

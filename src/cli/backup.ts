@@ -4,7 +4,8 @@ import type { Command } from "commander";
 import type { Manifest, Progress, Signature } from "../backup.ts";
 import type { Config } from "../config.ts";
 import { CliError } from "./client.ts";
-import { environmentHelp, explained, log, say } from "./on-database.ts";
+import { environmentHelp, explained, log } from "./on-database.ts";
+import { print, say } from "./print.ts";
 
 const reportMs = 2_000;
 
@@ -57,8 +58,8 @@ async function backup(file: string, withKey: boolean): Promise<void> {
     }),
   );
   if (others.length > 0) say(`Left out, because these tables are not Onlooker's: ${others.join(", ")}.`);
-  process.stdout.write(
-    `Backed up ${rows} rows, as of ${takenAt.toISOString()}, to ${file} (${megabytes(bytes)}), and checked them.\n`,
+  print(
+    `Backed up ${rows} rows, as of ${takenAt.toISOString()}, to ${file} (${megabytes(bytes)}), and checked them.`,
   );
   if (isOtherKey) {
     const place = config.secretKey === undefined ? `secret.key in ${config.dataDir}` : "SVC_SECRET_KEY";
@@ -78,9 +79,10 @@ async function checkFile(file: string): Promise<void> {
   const { readConfig, findMasterKey, checkBackup } = await load();
   const ownKey = await findMasterKey(readConfig(process.env));
   const { manifest, rows, hasKey, signature } = await checkBackup(file, ownKey);
-  process.stdout.write(
-    `Undamaged: ${rows} rows, as of ${manifest.takenAt}, of Onlooker ${manifest.onlooker}, ${hasKey ? "with" : "without"} secret.key.\n${signatureTexts[signature]}\n`,
+  print(
+    `Undamaged: ${rows} rows, as of ${manifest.takenAt}, of Onlooker ${manifest.onlooker}, ${hasKey ? "with" : "without"} secret.key.`,
   );
+  print(signatureTexts[signature]);
 }
 
 const signatureTexts: Record<Signature, string> = {
@@ -110,9 +112,7 @@ async function restoreFile(file: string): Promise<void> {
       },
     }),
   );
-  process.stdout.write(
-    `Restored ${rows} rows, as of ${manifest.takenAt}, of Onlooker ${manifest.onlooker}.\n`,
-  );
+  print(`Restored ${rows} rows, as of ${manifest.takenAt}, of Onlooker ${manifest.onlooker}.`);
   say(signatureTexts[signature]);
   if (!placed && ownKey === undefined) {
     say(

@@ -6,6 +6,7 @@ import type { PlacesOfRule } from "../model/redaction.ts";
 import { CliError, type Client, openClient } from "./client.ts";
 import { findProject } from "./find.ts";
 import { nonEmpty, readCount, requireToken, serviceUrl } from "./options.ts";
+import { print, printJson, say } from "./print.ts";
 import { redactedInWords } from "./redacted-text.ts";
 import { oneLine } from "./report.ts";
 
@@ -115,12 +116,12 @@ async function erase(options: EraseOptions, token: string): Promise<number> {
     begun = await client<Erasure>("POST", `/api/projects/${projectId}/erasures`, body);
   } catch (error) {
     if (!(error instanceof CliError) || !isAboutNumber(error)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    say(error.message);
     return 1;
   }
   const ended = await follow(openClient(options.url, token, outageMaxMs), begun);
-  const lines = options.dryRun ? dryRunLines(ended) : erasureLines(ended);
-  process.stdout.write(options.json ? `${JSON.stringify(ended)}\n` : `${lines.join("\n")}\n`);
+  if (options.json) printJson(ended);
+  else for (const line of options.dryRun ? dryRunLines(ended) : erasureLines(ended)) print(line);
   return ended.state === "done" ? 0 : 1;
 }
 
@@ -134,7 +135,7 @@ async function follow(client: Client, begun: Erasure): Promise<Erasure> {
   let said = "";
   while (latest.state === "running") {
     const line = progressOf(latest);
-    if (line !== said) process.stderr.write(`${line}\n`);
+    if (line !== said) say(line);
     said = line;
     await new Promise(resolve => setTimeout(resolve, pollMs));
     latest = await client<Erasure>("GET", `/api/erasures/${begun.id}`);

@@ -3,6 +3,7 @@ import type { RunTurn } from "../model/run/launch.ts";
 import type { Result } from "../model/run/run.ts";
 import { CliError, type Client } from "./client.ts";
 import { listAll } from "./find.ts";
+import { say } from "./print.ts";
 import { progressOf, type Report, type ReportedRun } from "./report.ts";
 
 type ListedRun = Omit<ReportedRun, "checks" | "turns">;
@@ -35,12 +36,11 @@ export async function launchTests(
   return launch;
 }
 
-/** Polls until the launch has finished, and prints its progress: `onPoll` gets each answer. */
+/** Polls until the launch has finished, and says its progress: `onPoll` gets each answer. */
 export async function follow(
   client: Client,
   launched: Launched,
   onPoll: (launch: Launched) => void,
-  print: (line: string) => void,
 ): Promise<Launched> {
   const isWorthPrinting = printingPace(progressOf(launched));
   for (;;) {
@@ -48,7 +48,7 @@ export async function follow(
     if (launch.finishedAt !== null) return launch;
     onPoll(launch);
     const line = progressOf(launch, launch.waiting);
-    if (isWorthPrinting(line, launch.runCount - launch.counts.open, launch.runCount)) print(line);
+    if (isWorthPrinting(line, launch.runCount - launch.counts.open, launch.runCount)) say(line);
     await new Promise(resolve => setTimeout(resolve, pollMs));
   }
 }

@@ -1,6 +1,7 @@
 // What commands share that work on the database itself: where it is, and errors in one line.
 import { errorText } from "../log/error-text.ts";
 import { CliError } from "./client.ts";
+import { say } from "./print.ts";
 
 export const environmentHelp =
   "DATABASE_URL, SVC_DATABASE_DIRECT_URL, SVC_DATA_DIR and SVC_SECRET_KEY say where, as they do for the service.";
@@ -27,8 +28,3 @@ export async function explained(work: () => Promise<void>): Promise<void> {
 }
 
 export const log = { info() {}, warn: say, error: say };
-
-/** Progress and warnings, so that scripts can read standard output. */
-export function say(line: string): void {
-  process.stderr.write(`${line}\n`);
-}

@@ -1,6 +1,7 @@
 // Reports the results of a launch: lines for the terminal, and an exit code.
 import type { Change, Launch, LaunchTest, RunTurn } from "../model/run/launch.ts";
 import type { Check, Counts, Outcome, RunState } from "../model/run/run.ts";
+import { printable } from "./print.ts";
 import { redactedInWords } from "./redacted-text.ts";
 
 /** A run as the API answers it, with its turns and checks. */
@@ -221,10 +222,7 @@ export function secondsOf({ startedAt, finishedAt }: ReportedRun): number | unde
   return Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
 }
 
-/** Untrusted text on one line: it can neither fake a line of output nor move the cursor. */
+/** Untrusted text as a part of a line, in which it cannot look like another part. */
 export function oneLine(text: string): string {
-  return text
-    .replace(/\s+/g, " ")
-    .replace(/\p{Cc}/gu, "\uFFFD")
-    .toWellFormed();
+  return printable(text.replace(/\s+/g, " "));
 }

@@ -1,7 +1,8 @@
 // The command `svc scale init`: distributes the database of the service over the nodes of a Citus cluster.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { CliError } from "./client.ts";
-import { explained, log, say } from "./on-database.ts";
+import { explained, log } from "./on-database.ts";
+import { print, say } from "./print.ts";
 
 const shardsDefault = 16;
 const shardsMax = 256;
@@ -52,7 +53,7 @@ async function init(shards: number): Promise<void> {
     shards,
     onProgress: ({ table, at, of }) => say(`Distributing ${table} (${at + 1} of ${of}).`),
   });
-  process.stdout.write(
-    `Distributed ${distributed.length} tables in ${shards} groups of agents, with ${reference.length} tables on every node. Start the services.\n`,
+  print(
+    `Distributed ${distributed.length} tables in ${shards} groups of agents, with ${reference.length} tables on every node. Start the services.`,
   );
 }

@@ -1,8 +1,11 @@
 // What the command prints and exits with for tests of many runs: pass rates, tolerated failures, and few lines.
 import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { printingPace } from "../../src/cli/launches.ts";
 import { readShare } from "../../src/cli/options.ts";
+import { jsonLine, printable } from "../../src/cli/print.ts";
 import { exitCodeOf, type Report, type ReportedRun, reportLines } from "../../src/cli/report.ts";
 import type { LaunchCounts } from "../../src/model/run/launch.ts";
 import { passRateOf } from "../../src/model/run/pass-rate.ts";
@@ -167,4 +170,20 @@ test("a share is a number from 0 to 1 or a percentage", () => {
   for (const text of ["90", "-0.1", "1.01", "101%", "", "%", "0,9", "high", "NaN", "1e-1"]) {
     assert.throws(() => readShare(text), /from 0 to 1, such as 0\.9, or a percentage/, text);
   }
+});
+
+test("whatever text is in a line, it stays one line that only prints, and JSON means the same", () => {
+  const hostile = "a\r\n\tPASSED \u001b[2J\u009b1m\u202eevil\u2066\u2028b\u{e0041}\ud800 क्‍ष 👩‍🚀";
+  assert.equal(printable(hostile), "a PASSED \ufffd[2J\ufffd1m\ufffdevil\ufffd b\ufffd\ufffd क्‍ष 👩‍🚀");
+  const value = { [hostile]: [hostile] };
+  assert.doesNotMatch(jsonLine(value), /[\p{Cc}\u202e\u2066\u2028\u{e0041}]/u);
+  assert.deepEqual(JSON.parse(jsonLine(value)), value);
+});
+
+test("commands print in one place only", () => {
+  const root = join(import.meta.dirname, "../../src");
+  const others = ["cli.ts", ...globSync("cli/*.ts", { cwd: root })].filter(file => file !== "cli/print.ts");
+  assert.ok(others.length > 8);
+  for (const file of others)
+    assert.doesNotMatch(readFileSync(join(root, file), "utf8"), /console\.|std(?:out|err)\.write/, file);
 });
