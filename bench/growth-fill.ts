@@ -39,8 +39,8 @@ export type Filled = {
 
 export async function fill(admin: pg.Client, url: string, { traces, ranges }: Variant): Promise<Filled> {
   const name = `growth_${traces}_${ranges}`;
-  await admin.query(`create database ${name}`);
   const target = new URL(url);
+  await admin.query(`create database ${name} owner ${target.username}`);
   target.pathname = `/${name}`;
   await migrate(target.href);
   await divide(target.href, ranges);
@@ -117,7 +117,7 @@ export async function fill(admin: pg.Client, url: string, { traces, ranges }: Va
   );
   await client.query("vacuum analyze");
   // Otherwise each page that is read would first have one written that loading left.
-  await client.query("checkpoint");
+  await admin.query("checkpoint");
   await client.end();
   return { url: target.href, db, senders, apiKey, accessToken, trace, traces };
 }

@@ -1,5 +1,5 @@
 // The PostgreSQL, services and drivers of a benchmark, and the CPU time that they take.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
@@ -34,7 +34,7 @@ export async function openStand({ onClose }: Given): Promise<Stand> {
   // If this process is root, PostgreSQL runs as another user, which must be able to enter the folder.
   await chmod(dataDir, 0o711);
   const embedded = await openEmbedded({ dataDir, log: quietLog() });
-  const database = new pg.Client({ connectionString: embedded.url });
+  const database = new pg.Client({ connectionString: superuserUrl(embedded.url, dataDir) });
   await database.connect();
   await createWalFiles(database);
   const pidFile = join(dataDir, "postgresql", "data", "postmaster.pid");
@@ -103,6 +103,14 @@ async function createWalFiles(database: pg.Client): Promise<void> {
     end loop;
   end $$`);
   await database.query("checkpoint");
+}
+
+/** In the service's database. Commits before the service had a role of its own have no such file: theirs is a superuser. */
+function superuserUrl(databaseUrl: string, dataDir: string): string {
+  const file = join(dataDir, "postgresql", "superuser-password");
+  if (!existsSync(file)) return databaseUrl;
+  const url = new URL(databaseUrl);
+  return Object.assign(url, { username: "postgres", password: readFileSync(file, "utf8").trim() }).href;
 }
 
 async function heapFlags(): Promise<string[]> {

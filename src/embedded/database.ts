@@ -7,21 +7,23 @@ import { EmbeddedError } from "./error.ts";
 import {
   boundLog,
   ensureCluster,
+  type Folder,
   openFolder,
   realFolder,
   refuseForeign,
   runningServer,
-  superuser,
+  serviceRole,
 } from "./folder.ts";
 import {
   connect,
   keepAlive,
   type Log,
+  readPassword,
   type Server,
   type ServerContext,
+  serviceUrl,
   shutDown,
   start,
-  urlOf,
 } from "./server.ts";
 import { statIfAny } from "./user.ts";
 
@@ -70,7 +72,7 @@ export async function openEmbedded({
   let owned: Owned | undefined = await becomeOwner(context);
   context.port = owned.server.port;
   try {
-    await ensureDatabase(owned.client);
+    await ensureDatabase(owned.client, folder);
   } catch (error) {
     await shutDown(context);
     throw error;
@@ -105,7 +107,7 @@ export async function openEmbedded({
   }
 
   return {
-    url: urlOf(folder, context.port, superuser),
+    url: serviceUrl(folder, context.port),
     owner: true,
     async stop() {
       ending.abort();
@@ -133,9 +135,9 @@ export async function connectEmbedded(dataDir: string): Promise<EmbeddedDatabase
   for (let server = runningServer(folder); server !== undefined; server = runningServer(folder)) {
     const client = await connect(folder, server, AbortSignal.timeout(60_000));
     if (client === undefined) continue;
-    await ensureDatabase(client);
+    await ensureDatabase(client, folder);
     await client.end();
-    return { url: urlOf(folder, server.port, superuser), owner: false, stop: async () => {} };
+    return { url: serviceUrl(folder, server.port), owner: false, stop: async () => {} };
   }
   return undefined;
 }
@@ -192,11 +194,18 @@ async function takeLock(client: pg.Client): Promise<string | undefined> {
   return rows[0]!.taken ? undefined : (rows[0]!.holder ?? "which is just ending");
 }
 
-async function ensureDatabase(client: pg.Client): Promise<void> {
-  const { rowCount } = await client.query("select from pg_database where datname = $1", [superuser]);
-  if (rowCount !== 0) return;
-  await client.query(`create database ${superuser}`).catch((error: { code?: string }) => {
-    // The owner and another process may create it at the same time.
-    if (error.code !== "42P04" && error.code !== "23505") throw error;
-  });
+/** The role of the service, which owns its database and is no superuser: what it is made to run reaches no file and no program. */
+async function ensureDatabase(client: pg.Client, folder: Folder): Promise<void> {
+  const found = await client.query("select from pg_database where datname = $1", [serviceRole]);
+  if (found.rowCount !== 0) return;
+  const password = client.escapeLiteral(readPassword(folder.password));
+  for (const statement of [
+    `create role ${serviceRole} login password ${password}`,
+    `create database ${serviceRole} owner ${serviceRole}`,
+  ]) {
+    await client.query(statement).catch((error: { code?: string }) => {
+      // There already: the owner and another process may create it at the same time, or one was killed between the two.
+      if (!["42710", "42P04", "23505"].includes(error.code!)) throw error;
+    });
+  }
 }

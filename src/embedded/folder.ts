@@ -27,16 +27,20 @@ import { EmbeddedError, errorsIn } from "./error.ts";
 import { faultOf } from "./make-folders.ts";
 import { asUser, blockedAt, createFolder, nameOf, type ServerUser, serverUser, statIfAny } from "./user.ts";
 
-/** The superuser of an embedded server, and the database of the service in it. */
-export const superuser = "onlooker";
+/** The role of the service in an embedded server, and its database, which the role owns; it has no other privilege. */
+export const serviceRole = "onlooker";
+/** Makes that role and that database, and holds the owner's lock. */
+export const superuser = "postgres";
 
 export type Folder = {
   /** Contains the rest; closed to other users. */
   home: string;
   /** PostgreSQL's own folder. */
   cluster: string;
-  /** The superuser's password, as text. */
+  /** The password of the service's role, as text. */
   password: string;
+  /** That of the superuser. */
+  superuserPassword: string;
   log: string;
 };
 
@@ -50,6 +54,7 @@ export function folderIn(dataDir: string): Folder {
     home,
     cluster: join(home, "data"),
     password: join(home, "password"),
+    superuserPassword: join(home, "superuser-password"),
     log: join(home, "server.log"),
   };
 }
@@ -107,10 +112,10 @@ export function refuseForeign(dataDir: string): void {
 /**
  * Creates the database files unless they exist: in a draft folder that is renamed, so that a start that is killed, or
  * slower than another one, leaves nothing incomplete. Throws EmbeddedError if PostgreSQL cannot create them, or another
- * major version did.
+ * major version or an earlier Onlooker did.
  */
 export async function ensureCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
-  const { home, cluster } = folderIn(dataDir);
+  const { home, cluster, superuserPassword } = folderIn(dataDir);
   removeDrafts(dataDir);
   if (!existsSync(home)) await createCluster(home, binaries, user);
   const version = readIfAny(join(cluster, "PG_VERSION"))?.trim();
@@ -118,6 +123,12 @@ export async function ensureCluster(dataDir: string, binaries: Binaries, user: S
     throw new EmbeddedError(
       `${home} exists, but contains no database.`,
       "Move it away to start with an empty database, or restore it from your backup.",
+    );
+  }
+  if (!existsSync(superuserPassword)) {
+    throw new EmbeddedError(
+      `${home} has no superuser-password: an earlier version of Onlooker created the database, or the file was lost.`,
+      "Restore that file, or back the database up with that version (svc backup) and restore it into another data folder.",
     );
   }
   if (version !== binaries.major) {
@@ -132,12 +143,14 @@ async function createCluster(home: string, binaries: Binaries, user: ServerUser)
   let draft: string | undefined;
   try {
     draft = mkdtempSync(`${home}.new-`);
-    const password = join(draft, "password");
-    writeFileSync(password, `${randomBytes(24).toString("base64url")}\n`, { mode: 0o600 });
-    if (user.switched) for (const path of [draft, password]) chownSync(path, user.uid, user.gid);
+    const [password, superuserPassword] = ["password", "superuser-password"].map(name => join(draft!, name));
+    for (const path of [password!, superuserPassword!])
+      writeFileSync(path, `${randomBytes(24).toString("base64url")}\n`, { mode: 0o600 });
+    if (user.switched)
+      for (const path of [draft, password!, superuserPassword!]) chownSync(path, user.uid, user.gid);
     // This collation sorts by code point, like C, but classifies and folds the letters of every language.
     const shape = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
-    const access = [`--username=${superuser}`, "--auth=scram-sha-256", `--pwfile=${password}`];
+    const access = [`--username=${superuser}`, "--auth=scram-sha-256", `--pwfile=${superuserPassword}`];
     const where = ["-D", join(draft, "data"), "--no-instructions"];
     await promisify(execFile)(binaries.initdb, [...where, ...shape, ...access], {
       cwd: draft,

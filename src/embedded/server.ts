@@ -16,6 +16,7 @@ import {
   removeStalePid,
   runningServer,
   serverEnvironment,
+  serviceRole,
   superuser,
 } from "./folder.ts";
 import { asUser, type ServerUser, statIfAny } from "./user.ts";
@@ -120,7 +121,7 @@ function isTemporary(logged: string, context: ServerContext): boolean {
   return /lock file "postmaster.pid"|pre-existing shared memory block/.test(logged);
 }
 
-/** Connects once the server accepts connections (it may be recovering from a crash); undefined if it ends instead. */
+/** Connects as the superuser once the server accepts connections (it may be recovering from a crash); undefined if it ends instead. */
 export async function connect(
   folder: Folder,
   server: Server,
@@ -131,7 +132,7 @@ export async function connect(
   for (let logged = false; ; ) {
     signal.throwIfAborted();
     const client = new pg.Client({
-      connectionString: urlOf(folder, server.port, "postgres"),
+      connectionString: superuserUrl(folder, server.port),
       application_name: `process ${process.pid}`,
       connectionTimeoutMillis: 5_000,
     });
@@ -143,7 +144,7 @@ export async function connect(
       await client.end().catch(() => {});
       if ((error as { code?: string }).code === "28P01") {
         throw new EmbeddedError(
-          `The embedded PostgreSQL does not accept the password in ${folder.password}.`,
+          `The embedded PostgreSQL does not accept the password in ${folder.superuserPassword}.`,
           "Restore that file from your backup.",
           { cause: error },
         );
@@ -182,13 +183,26 @@ export async function shutDown(context: ServerContext): Promise<void> {
   }
 }
 
+/** Of the service's role, on its database. */
+export function serviceUrl(folder: Folder, port: number): string {
+  return urlOf(port, serviceRole, readPassword(folder.password), serviceRole);
+}
+
+/** On the database `postgres`. */
+export function superuserUrl(folder: Folder, port: number): string {
+  return urlOf(port, superuser, readPassword(folder.superuserPassword), "postgres");
+}
+
 /** Names its `sslmode`, because PGSSLMODE of the environment counts otherwise, and this server has no TLS. */
-export function urlOf(folder: Folder, port: number, database: string): string {
-  const password = readIfAny(folder.password)?.trim();
-  if (password !== undefined)
-    return `postgresql://${superuser}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
+function urlOf(port: number, role: string, password: string, database: string): string {
+  return `postgresql://${role}:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
+}
+
+export function readPassword(path: string): string {
+  const password = readIfAny(path)?.trim();
+  if (password !== undefined) return password;
   throw new EmbeddedError(
-    `The password of the embedded PostgreSQL cannot be read from ${folder.password}.`,
+    `The password of the embedded PostgreSQL cannot be read from ${path}.`,
     "Restore that file from your backup, and make it readable for this user.",
   );
 }

@@ -101,6 +101,36 @@ test("the password is required, and stored where only its owner can read it", as
   assert.ok(readFileSync(folder.password, "utf8").trim().length >= 32);
 });
 
+test("the service's role owns its database, and reaches no program, no file and no setting of the server", async () => {
+  const database = await open(dataDir);
+  const role =
+    "select rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls from pg_roles where rolname = current_user";
+  assert.equal(await ask(database, role), false);
+  for (const statement of [
+    "copy (select 1) to program 'true'",
+    `copy kept to '${join(scratch, "kept.copy")}'`,
+    "select pg_read_file('PG_VERSION')",
+    "alter system set fsync = off",
+    "alter role postgres password 'x'",
+  ])
+    await assert.rejects(ask(database, statement), { code: "42501" }, statement);
+  const roles =
+    "select count(*)::int from pg_auth_members m join pg_roles r on r.oid = m.member where rolname = current_user";
+  assert.equal(await ask(database, roles), 0);
+  await ask(database, "vacuum analyze kept");
+  await database.stop();
+});
+
+test("the folder of a version whose role was the superuser is refused with what to do", async () => {
+  const old = join(scratch, "superuser");
+  cpSync(dataDir, old, { recursive: true });
+  rmSync(folderIn(old).superuserPassword);
+  await assert.rejects(
+    open(old),
+    refusal(/has no superuser-password: .* restore it into another data folder/),
+  );
+});
+
 test("PGSSLMODE of the environment is for other databases", async () => {
   process.env["PGSSLMODE"] = "require";
   try {
@@ -237,7 +267,7 @@ test("a data folder may have any characters in its path", async () => {
   const odd = join(scratch, `spaces, "quotes", it's, $HOME, \`ls\`, \\ and é`);
   const database = await open(odd);
   try {
-    assert.equal(await ask(database, "show data_directory"), folderIn(odd).cluster);
+    assert.equal(await ask(database, "select inet_server_port()"), runningServer(folderIn(odd))?.port);
   } finally {
     await database.stop();
   }

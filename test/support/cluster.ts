@@ -11,7 +11,7 @@ import {
   type ServerContext,
   shutDown,
   start,
-  urlOf,
+  superuserUrl,
 } from "../../src/embedded/server.ts";
 
 export type Cluster = {
@@ -47,7 +47,7 @@ export async function startCluster(parent = tmpdir()): Promise<Cluster> {
   let server = await up();
   context.port = server.port;
   return {
-    url: urlOf(folder, server.port, "postgres"),
+    url: superuserUrl(folder, server.port),
     async crash() {
       process.kill(server.pid, "SIGQUIT");
       while (isServer(server.pid, folder)) await delay(5);

@@ -5,7 +5,15 @@ import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { openEmbedded } from "../../src/embedded/database.ts";
-import { type Folder, folderIn, isAlive, isServer, runningServer } from "../../src/embedded/folder.ts";
+import {
+  type Folder,
+  folderIn,
+  isAlive,
+  isServer,
+  realFolder,
+  runningServer,
+} from "../../src/embedded/folder.ts";
+import { superuserUrl } from "../../src/embedded/server.ts";
 import { makeScratch, scratchParent, scratchPrefix } from "./scratch.ts";
 
 const log = { info() {}, warn: console.error, error: console.error };
@@ -17,8 +25,9 @@ const maxConnections = 400;
 export async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   await removeLeftovers();
   const folder = makeScratch();
-  const server = await openEmbedded({ dataDir: join(folder, "data"), log, maxConnections });
-  const url = server.url.replace(/[^/]*$/, "postgres");
+  const dataDir = join(folder, "data");
+  const server = await openEmbedded({ dataDir, log, maxConnections });
+  const url = superuserUrl(realFolder(dataDir), Number(new URL(server.url).port));
   await withoutSync(url);
   const stop = async () => {
     await server.stop();

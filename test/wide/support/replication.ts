@@ -11,7 +11,7 @@ import {
   type ServerContext,
   shutDown,
   start,
-  urlOf,
+  superuserUrl,
 } from "../../../src/embedded/server.ts";
 import { makeScratch } from "../../support/scratch.ts";
 import { requireCommand, runCommand } from "./command.ts";
@@ -120,18 +120,18 @@ async function openNode(
   };
 
   const thaw = () => signalAll("SIGCONT");
-  const password = () => new URL(urlOf(folder, 1, "postgres")).password;
+  const password = () => new URL(superuserUrl(folder, 1)).password;
   const configure = (line: string) => {
     writeFileSync(join(folder.cluster, "postgresql.conf"), `${line}\n`, { flag: "a" });
   };
   const standBy = async (primaryPort: string | number) => {
-    configure(`primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=onlooker password=${password()}'`);
+    configure(`primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=postgres password=${password()}'`);
     const signal = join(folder.cluster, "standby.signal");
     writeFileSync(signal, "");
     await requireCommand("chown", ["--reference", folder.cluster, signal]);
   };
   const node = (): Node => ({
-    url: urlOf(folder, context.port!, "postgres"),
+    url: superuserUrl(folder, context.port!),
     cluster: folder.cluster,
     async kill() {
       signalAll("SIGSTOP");
@@ -148,7 +148,7 @@ async function openNode(
     restart: up,
     isRunning: () => isServer(server.pid, folder),
     async promote() {
-      await queryOnce(urlOf(folder, context.port!, "postgres"), "select pg_promote()");
+      await queryOnce(superuserUrl(folder, context.port!), "select pg_promote()");
     },
     async follow(primary) {
       await copyRunning(primary, folder.cluster);
