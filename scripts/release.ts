@@ -61,7 +61,8 @@ function requireReady(root: string): void {
 export function requireDigest(dockerfile: string): void {
   const [, image = ""] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
   const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base!);
-  const isFixed = /@sha256:[0-9a-f]{64}$/.test(image) && stages.every(base => /^\$\{NODE_IMAGE\}$/.test(base));
+  const isFixed =
+    /@sha256:[0-9a-f]{64}$/.test(image) && stages.every(base => /^\$\{NODE_IMAGE\}$/.test(base));
   if (isFixed) return;
   throw new Error(
     `the Dockerfile does not name its base by digest: set NODE_IMAGE to ${image.split("@")[0]}@sha256:…, as "docker buildx imagetools inspect" prints it`,

@@ -143,11 +143,11 @@ async function createCluster(home: string, binaries: Binaries, user: ServerUser)
   let draft: string | undefined;
   try {
     draft = mkdtempSync(`${home}.new-`);
-    const [password, superuserPassword] = ["password", "superuser-password"].map(name => join(draft!, name));
-    for (const path of [password!, superuserPassword!])
+    const [password, superuserPassword] = [join(draft, "password"), join(draft, "superuser-password")];
+    for (const path of [password, superuserPassword])
       writeFileSync(path, `${randomBytes(24).toString("base64url")}\n`, { mode: 0o600 });
     if (user.switched)
-      for (const path of [draft, password!, superuserPassword!]) chownSync(path, user.uid, user.gid);
+      for (const path of [draft, password, superuserPassword]) chownSync(path, user.uid, user.gid);
     // This collation sorts by code point, like C, but classifies and folds the letters of every language.
     const shape = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
     const access = [`--username=${superuser}`, "--auth=scram-sha-256", `--pwfile=${superuserPassword}`];
