@@ -54,6 +54,8 @@ export type Config = {
   readonly allowPrivateTargets: readonly string[];
   /** IP addresses and networks of the proxies in front of the service. */
   readonly trustedProxies: readonly string[];
+  /** The header in which they name the client, in lowercase. */
+  readonly forwardedHeader: string;
   /** Undefined: emails are written to files in the outbox. */
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string;
@@ -124,6 +126,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     secretKey: env.SVC_SECRET_KEY,
     allowPrivateTargets: env.SVC_ALLOW_PRIVATE_TARGETS ?? (databaseUrl === undefined ? ownMachine : []),
     trustedProxies: env.SVC_TRUSTED_PROXIES ?? [],
+    forwardedHeader: env.SVC_FORWARDED_HEADER,
     smtpUrl: env.SVC_SMTP_URL,
     mailFrom: env.SVC_MAIL_FROM ?? `Onlooker <onlooker@${mailDomainOf(baseUrl)}>`,
     judge: judgeOf(env),

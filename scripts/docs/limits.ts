@@ -11,6 +11,7 @@ import {
 } from "../../src/http/accounts/attempt-limits.ts";
 import { passwordLengthMax } from "../../src/http/accounts/schemas.ts";
 import { largePerMinute, openBytesMax, sessionBytesMax } from "../../src/http/bodies.ts";
+import { wideTimes } from "../../src/http/client-ip.ts";
 import { streamsMax } from "../../src/http/events.ts";
 import { requestsMax as receivedMax } from "../../src/http/ingestion/public-endpoint.ts";
 import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
@@ -180,6 +181,11 @@ export function limitTables(): string {
         "Requests with an unknown API key or access token",
         `${number(wrongKeysMax)} in 5 minutes per IP address`,
         "more is 429 instead of 401; valid keys are never limited",
+      ],
+      [
+        "What counts as one IP address in these limits",
+        "an IPv4 address, or a /64 of IPv6",
+        `all of a /48 together may use ${wideTimes} times as much`,
       ],
       ["Session", "7 days without use", ""],
       ["Verification link, reset link", "24 h, 1 h", ""],

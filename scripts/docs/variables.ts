@@ -60,10 +60,15 @@ const described: Record<string, Described> = {
     accepts: "`none` or nothing, or hosts, IP addresses and networks, separated by commas",
   },
   SVC_TRUSTED_PROXIES: {
-    about:
-      "The [proxies](deploying.md#behind-a-proxy) in front of Onlooker, whose `X-Forwarded-For` or `Forwarded` header names the client.",
+    about: "The [proxies](deploying.md#behind-a-proxy) in front of Onlooker, whose header names the client.",
     default: "none",
     accepts: "IP addresses and networks, separated by commas",
+  },
+  SVC_FORWARDED_HEADER: {
+    about:
+      "The header in which these proxies name the client, the only one that is read: each of them must set it or append to it.",
+    default: "`X-Forwarded-For`",
+    accepts: "the name of a header, such as `Forwarded` or `CF-Connecting-IP`",
   },
   SVC_SMTP_URL: {
     about:

@@ -66,6 +66,12 @@ export const environment = z.object({
         `contains ${shown((input as string[]).find(proxy => !isNetwork(proxy))!)}: it must be IP addresses and networks such as 127.0.0.1,10.1.0.0/16.`,
     })
     .optional(),
+  SVC_FORWARDED_HEADER: text(
+    value => /^[a-z\d-]+$/i.test(value),
+    "the name of a header, such as X-Forwarded-For",
+  )
+    .transform(value => value.toLowerCase())
+    .default("x-forwarded-for"),
   // smtp:host parses as well, but names no host.
   SVC_SMTP_URL: url(["smtp:", "smtps:"], "smtp://user:password@host:587")
     .refine(value => new URL(value).hostname !== "", {

@@ -63,7 +63,10 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   readBodies(app, deps);
   drainBeforeRefusing(app);
   checkHeaders(app);
-  readClients(app, deps.config.trustedProxies ?? []);
+  readClients(app, {
+    trusted: deps.config.trustedProxies ?? [],
+    header: deps.config.forwardedHeader ?? "x-forwarded-for",
+  });
 
   const { routes, methodsAt } = watchRoutes(app);
   app.decorate("routeTable", routes);

@@ -98,7 +98,7 @@ export async function countRefusedBody(
   const { url = "", config } = request.routeOptions;
   if (!config?.open || request.isReadable || request.method !== "POST") return refusal;
   const path = url.replace(/^\/api/, "");
-  return limitAttempts(deps, path, { client: request.client }, async () => {
+  return limitAttempts(deps, path, { ip: request.clientIp }, async () => {
     throw refusal instanceof Refusal ? refusal : new Refusal("VALIDATION_ERROR", { cause: refusal });
   }).catch((error: unknown) => (error instanceof Refusal && error.code === "RATE_LIMITED" ? error : refusal));
 }

@@ -1,72 +1,94 @@
-// The client's IP address behind proxies: the rightmost address of X-Forwarded-For or Forwarded that is no trusted proxy.
+// The client's IP address behind proxies: the rightmost address of the header that they set which is no trusted proxy.
 import type { IncomingHttpHeaders } from "node:http";
 import ipaddr from "ipaddr.js";
 import type { App } from "./deps.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    readonly client: Client;
+    readonly clientIp: string;
   }
 }
 
 export type Client = {
   /** IPv4 addresses in their usual form, also if the socket has them mapped to IPv6. */
   ip: string;
-  /** Whether the peer seems to be a proxy that is not trusted, so that many clients have its address. */
-  shared: boolean;
+  /** Why all clients of a proxy seem to have its address, for the log. */
+  problem?: string;
 };
 
-/** Gives every request its `client`, and logs once if clients cannot be told apart. */
-export function readClients(app: App, trusted: readonly string[]): void {
-  const clientOf = clientReader(trusted);
-  let warned = false;
-  app.decorateRequest("client", {
+export type Proxies = {
+  /** Addresses and networks. */
+  trusted: readonly string[];
+  /** The header that they set, in lowercase. */
+  header: string;
+};
+
+/** Gives every request its `clientIp`, and logs once if clients cannot be told apart. */
+export function readClients(app: App, proxies: Proxies): void {
+  const clientOf = clientReader(proxies);
+  const logged = new Set<string>();
+  app.decorateRequest("clientIp", {
     getter() {
-      const client = clientOf(this.raw);
-      if (client.shared && !warned) {
-        warned = true;
-        this.log.warn(
-          { proxy: this.ip },
-          "requests come through a proxy that SVC_TRUSTED_PROXIES does not name, so all clients have its IP address",
-        );
+      const { ip, problem } = clientOf(this.raw);
+      if (problem !== undefined && !logged.has(problem)) {
+        logged.add(problem);
+        this.log.warn({ proxy: this.ip }, problem);
       }
-      return client;
+      return ip;
     },
   });
 }
 
+const untrusted =
+  "requests come through a proxy that SVC_TRUSTED_PROXIES does not name, so all its clients count as one IP address";
+const otherHeader = (header: string) =>
+  `the proxy sends no ${header}, so all its clients count as one IP address: set SVC_FORWARDED_HEADER to the header that it sets`;
+
 type Peer = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } };
 
 /**
- * Reads the client of a request. `trusted`: addresses and networks of proxies. What an untrusted peer forwards is
- * ignored, and so are headers that name different clients: a proxy that sets one of them passes the other on as the
- * client wrote it.
+ * Reads the client of a request. Only what a trusted peer wrote counts: no other header, and nothing before an entry that is
+ * no address. In doubt the client is the nearest proxy, so that it shares its limits with others rather than escape them.
  */
-export function clientReader(trusted: readonly string[]): (request: Peer) => Client {
+export function clientReader({ trusted, header }: Proxies): (request: Peer) => Client {
   const networks = trusted.map(one => (one.includes("/") ? ipaddr.parseCIDR(one) : hostNetwork(one)));
   const isTrusted = (ip: ipaddr.IPv4 | ipaddr.IPv6) =>
     networks.some(([network, bits]) => network.kind() === ip.kind() && ip.match(network, bits));
+  const entriesOf = header === "forwarded" ? forwarded : listed;
   return ({ headers, socket }) => {
     const peer = parsed(socket.remoteAddress ?? "");
-    if (!peer) return { ip: "", shared: false };
+    if (!peer) return { ip: "" };
     const ip = peer.toString();
-    const chains = [forwardedFor(headers), forwarded(headers)].filter(chain => chain !== undefined);
-    if (!isTrusted(peer)) return { ip, shared: chains.length > 0 && isLocal(peer) };
-    const clients = new Set(chains.map(chain => rightmost(chain, isTrusted) ?? ip));
-    const [only = ip] = clients;
-    return { ip: clients.size === 1 ? only : ip, shared: clients.size > 1 };
+    const isForwarded = [header, "x-forwarded-for", "forwarded"].some(name => headers[name] !== undefined);
+    if (!isTrusted(peer)) return { ip, ...(isForwarded && isLocal(peer) && { problem: untrusted }) };
+    const given = headers[header];
+    if (given !== undefined) return { ip: rightmost(entriesOf([given].flat().join()), isTrusted) ?? ip };
+    return { ip, ...(isForwarded && { problem: otherHeader(header) }) };
   };
 }
 
-/** What rate limits count as one client: an IPv4 address, or the /64 of IPv6 in which a client chooses its addresses. */
-export function networkOf(ip: string): string {
+/** How much of a limit for one client the /48 of an IPv6 address may use. */
+export const wideTimes = 10;
+
+/** `times`: how much of a limit for one client the network may use. */
+export type Network = { network: string; times: number };
+
+/**
+ * What rate limits count: an IPv4 address, or the /64 of IPv6 in which a client chooses its addresses, and the /48 of which
+ * many providers give a customer all 65,536 of those.
+ */
+export function networksOf(ip: string): Network[] {
   const parsedIp = parsed(ip);
-  if (parsedIp === undefined || parsedIp.kind() === "ipv4") return ip;
-  return (parsedIp as ipaddr.IPv6).parts
-    .slice(0, 4)
-    .map(part => part.toString(16))
-    .join(":")
-    .concat("::/64");
+  if (!(parsedIp instanceof ipaddr.IPv6)) return [{ network: ip, times: 1 }];
+  const prefix = (groups: number) =>
+    `${parsedIp.parts
+      .slice(0, groups)
+      .map(part => part.toString(16))
+      .join(":")}::/${groups * 16}`;
+  return [
+    { network: prefix(4), times: 1 },
+    { network: prefix(3), times: wideTimes },
+  ];
 }
 
 /** The nearest address that is no proxy; what stands before an entry that is no address was not written by a proxy. */
@@ -84,13 +106,12 @@ function rightmost(
   return nearest;
 }
 
-function forwardedFor({ "x-forwarded-for": given }: IncomingHttpHeaders): string[] | undefined {
-  return given === undefined ? undefined : [given].flat().join(",").split(",");
+function listed(given: string): string[] {
+  return given.split(",");
 }
 
-/** RFC 7239: `for=192.0.2.60;proto=https, for="[2001:db8::1]:4711"`. */
-function forwarded({ forwarded: given }: IncomingHttpHeaders): string[] | undefined {
-  if (given === undefined) return undefined;
+/** RFC 7239: `for=192.0.2.60;proto=https, for="[2001:db8::1]:4711"`. A client's open quote does not reach what a proxy appends. */
+function forwarded(given: string): string[] {
   return given.split(",").map(element => {
     const parts = element.split(";").map(part => part.trim());
     return /^for=("?)([^"]*)\1$/i.exec(parts.find(part => /^for=/i.test(part)) ?? "")?.[2] ?? "";

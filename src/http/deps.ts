@@ -20,8 +20,10 @@ export type Deps = {
     readonly host?: string;
     /** Without one, emails are written to the outbox, and their links to the log. */
     readonly smtpUrl?: string | null | undefined;
-    /** Addresses and networks of proxies whose X-Forwarded-For and Forwarded headers are believed. */
+    /** Addresses and networks of proxies whose `forwardedHeader` is believed. */
     readonly trustedProxies?: readonly string[];
+    /** In lowercase. Default: x-forwarded-for. */
+    readonly forwardedHeader?: string;
     /** Days after which traces of all projects are deleted; undefined: never. */
     readonly retentionDays?: number | undefined;
   };

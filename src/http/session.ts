@@ -150,7 +150,7 @@ async function accountOfToken(
       message: "This access token is unknown, revoked or expired.",
       hint: "Create one under Settings, Access tokens, and send it as Authorization: Bearer …",
     });
-    throw await wrongKeys(request.client, refusal);
+    throw await wrongKeys(request.clientIp, refusal);
   }
   const { url = "", config } = request.routeOptions;
   const { account, scope } = admitted;

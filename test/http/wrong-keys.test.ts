@@ -22,8 +22,7 @@ after(() => service.stop());
 
 /** Counts all that one IP address may send. */
 async function exhaust(limit: ReturnType<typeof limitWrongKeys>, ip: string): Promise<Refusal[]> {
-  const client = { ip, shared: false };
-  return Promise.all(Array.from({ length: wrongKeysMax }, () => limit(client, unauthorized)));
+  return Promise.all(Array.from({ length: wrongKeysMax }, () => limit(ip, unauthorized)));
 }
 
 test("wrong keys of one IP address, counted by two nodes, are RATE_LIMITED after the limit; those of others are not", async () => {
@@ -31,21 +30,26 @@ test("wrong keys of one IP address, counted by two nodes, are RATE_LIMITED after
   const [one, two] = [limitWrongKeys({ db }), limitWrongKeys({ db })];
   const ip = "198.51.100.1";
   assert.ok((await exhaust(one, ip)).every(refusal => refusal === unauthorized));
-  const refusal = await two({ ip, shared: false }, unauthorized);
+  const refusal = await two(ip, unauthorized);
   assert.equal(refusal.code, "RATE_LIMITED");
   assert.match(refusal.message, /^This key is unknown\. Too many/);
   assert.ok(refusal.retryAfterSeconds! > 200 && refusal.retryAfterSeconds! <= 300);
-  assert.equal(await two({ ip: "198.51.100.2", shared: false }, unauthorized), unauthorized);
-  assert.equal(await two({ ip, shared: true }, unauthorized), unauthorized, "a proxy's address says nothing");
+  assert.equal(await two("198.51.100.2", unauthorized), unauthorized);
+  await close();
+});
+
+test("wrong keys from many networks of IPv6 count together for their /48, ten times as many as from one", async () => {
+  const { db, close } = await openTestDatabase();
+  const limit = limitWrongKeys({ db });
+  for (let at = 0; at < 10; at++) await exhaust(limit, `2001:db8:9:${at}::1`);
+  assert.equal((await limit("2001:db8:9:a::1", unauthorized)).code, "RATE_LIMITED");
+  assert.equal(await limit("2001:db8:a::1", unauthorized), unauthorized);
   await close();
 });
 
 test("while the database is unavailable, a wrong key is UNAUTHORIZED", async () => {
   const db = openDatabase("postgres://127.0.0.1:1/nowhere", 1);
-  assert.equal(
-    await limitWrongKeys({ db })({ ip: "198.51.100.1", shared: false }, unauthorized),
-    unauthorized,
-  );
+  assert.equal(await limitWrongKeys({ db })("198.51.100.1", unauthorized), unauthorized);
   await db.close();
 });
 

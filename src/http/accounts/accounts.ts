@@ -100,10 +100,10 @@ export type Forward = (
 /** Forwards requests to the library within their limits, passes its cookies on and throws its errors as refusals. */
 function forwarder(deps: Deps, auth: Auth): Forward {
   return async (path, body, request, reply) => {
-    const { client } = request;
+    const { clientIp: ip } = request;
     const attempt = async () => {
       const { cookie, "user-agent": userAgent } = request.headers;
-      const headers = new Headers({ [clientIpHeader]: client.ip, "content-type": "application/json" });
+      const headers = new Headers({ [clientIpHeader]: ip, "content-type": "application/json" });
       if (cookie !== undefined) headers.set("cookie", cookie);
       if (userAgent !== undefined) headers.set("user-agent", userAgent);
       const { method } = request;
@@ -122,7 +122,7 @@ function forwarder(deps: Deps, auth: Auth): Forward {
       throw await refusalOf(deps, answer, body);
     };
     const email = typeof body?.["email"] === "string" ? body["email"] : undefined;
-    return limitAttempts(deps, `/auth${path}`, { client, email, accountId: request.account?.id }, attempt);
+    return limitAttempts(deps, `/auth${path}`, { ip, email, accountId: request.account?.id }, attempt);
   };
 }
 

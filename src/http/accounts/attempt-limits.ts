@@ -1,7 +1,7 @@
 // Limits attempts to sign in, sign up, verify an email, and change or reset passwords: by account first, and by IP address.
 import { Refusal } from "../../model/refusal.ts";
 import { type Attempt, countAttempt, hasAttempt, uncountAttempt } from "../../store/accounts/attempts.ts";
-import { type Client, networkOf } from "../client-ip.ts";
+import { networksOf } from "../client-ip.ts";
 import type { Deps } from "../deps.ts";
 
 type Limit = {
@@ -9,14 +9,17 @@ type Limit = {
   where: string;
   max: number;
   windowSeconds: number;
-  /** Undefined: the limit does not apply. */
-  subject: (about: About) => string[] | undefined;
+  /** None: the limit does not apply. */
+  subjects: (about: About) => Subject[];
   /** Does not apply to clients that have signed in to the account: strangers cannot lock them out. */
   exceptKnown?: true;
 };
 
+/** `times`: how often the limit it may use. */
+type Subject = { parts: string[]; times: number };
+
 /** `email` and `accountId`: of the account concerned, if there is one. */
-type About = { client: Client; email?: string | undefined; accountId?: string | undefined };
+type About = { ip: string; email?: string | undefined; accountId?: string | undefined };
 
 const [minute, hour] = [60, 3_600];
 
@@ -29,11 +32,15 @@ export const verificationEmailsPerHour = 5;
 /** Emails that tell an owner of a sign-up with the email of the account. */
 export const signUpNoticesPerHour = 3;
 
-/** Many clients share the address of a proxy, so it says little about any of them. */
-const byIp = ({ client: { ip, shared } }: About) => (shared ? undefined : [networkOf(ip)]);
-const byEmail = ({ email }: About) => (email === undefined ? undefined : [email.toLowerCase()]);
-const byEmailAndIp = (about: About) => byEmail(about) && [...byEmail(about)!, networkOf(about.client.ip)];
-const byAccount = ({ accountId }: About) => (accountId === undefined ? undefined : [accountId]);
+const byIp = ({ ip }: About) => networksOf(ip).map(({ network, times }) => ({ parts: [network], times }));
+const byEmail = ({ email }: About) =>
+  email === undefined ? [] : [{ parts: [email.toLowerCase()], times: 1 }];
+const byClient = (about: About) => {
+  const { network } = networksOf(about.ip)[0]!;
+  return byEmail(about).map(({ parts, times }) => ({ parts: [...parts, network], times }));
+};
+const byAccount = ({ accountId }: About) =>
+  accountId === undefined ? [] : [{ parts: [accountId], times: 1 }];
 
 const fromIp = "from your IP address";
 const forAccount = "for this account";
@@ -51,34 +58,34 @@ const limits: Record<string, { failuresOnly?: true; remembersClient?: true; all:
         where: forAccount,
         max: wrongPasswordsMax.ofClientIn5Minutes,
         windowSeconds: 5 * minute,
-        subject: byEmailAndIp,
+        subjects: byClient,
       },
       {
         where: forAccount,
         max: wrongPasswordsMax.ofAccountInAnHour,
         windowSeconds: hour,
-        subject: byEmail,
+        subjects: byEmail,
         exceptKnown: true,
       },
       {
         where: fromIp,
         max: wrongPasswordsMax.fromIpIn5Minutes,
         windowSeconds: 5 * minute,
-        subject: byIp,
+        subjects: byIp,
         exceptKnown: true,
       },
     ],
   },
   "/auth/sign-up/email": {
-    all: [{ where: fromIp, max: signUpsPerMinute, windowSeconds: minute, subject: byIp }],
+    all: [{ where: fromIp, max: signUpsPerMinute, windowSeconds: minute, subjects: byIp }],
   },
   "/auth/change-password": {
     failuresOnly: true,
-    all: [{ where: forAccount, max: 10, windowSeconds: 5 * minute, subject: byAccount }],
+    all: [{ where: forAccount, max: 10, windowSeconds: 5 * minute, subjects: byAccount }],
   },
   "/auth/delete-user": {
     failuresOnly: true,
-    all: [{ where: forAccount, max: 10, windowSeconds: 5 * minute, subject: byAccount }],
+    all: [{ where: forAccount, max: 10, windowSeconds: 5 * minute, subjects: byAccount }],
   },
   "/auth/request-password-reset": {
     all: [
@@ -86,15 +93,15 @@ const limits: Record<string, { failuresOnly?: true; remembersClient?: true; all:
         where: "for this email",
         max: resetEmailsIn10Minutes,
         windowSeconds: 10 * minute,
-        subject: byEmail,
+        subjects: byEmail,
       },
-      { where: fromIp, max: 30, windowSeconds: 10 * minute, subject: byIp },
+      { where: fromIp, max: 30, windowSeconds: 10 * minute, subjects: byIp },
     ],
   },
-  "/auth/reset-password": { all: [{ where: fromIp, max: 30, windowSeconds: minute, subject: byIp }] },
+  "/auth/reset-password": { all: [{ where: fromIp, max: 30, windowSeconds: minute, subjects: byIp }] },
   // Their tokens cannot be guessed; this keeps one client from occupying the database with trying.
-  "/verification/confirm": { all: [{ where: fromIp, max: 60, windowSeconds: minute, subject: byIp }] },
-  "/verification/link": { all: [{ where: fromIp, max: 60, windowSeconds: minute, subject: byIp }] },
+  "/verification/confirm": { all: [{ where: fromIp, max: 60, windowSeconds: minute, subjects: byIp }] },
+  "/verification/link": { all: [{ where: fromIp, max: 60, windowSeconds: minute, subjects: byIp }] },
 };
 
 type LimitDeps = Pick<Deps, "db" | "limitAccounts">;
@@ -116,21 +123,22 @@ export async function limitAttempts<T>(
     for (const one of counted) await uncountAttempt(db, one);
   };
   const isKnown = limit.all.some(({ exceptKnown }) => exceptKnown) && (await isKnownClient(db, about));
-  for (const [at, { where, max, windowSeconds, subject: subjectOf, exceptKnown }] of limit.all.entries()) {
-    const subject = subjectOf(about);
-    if (!subject || (exceptKnown && isKnown)) continue;
-    const one = { kind: `${path} ${at}`, subject, windowSeconds };
-    const { count, endsInSeconds } = await countAttempt(db, one);
-    if (count > max) {
-      // A client that reached its own limit takes nothing from the limits of others.
-      await uncount();
-      throw new Refusal("RATE_LIMITED", {
-        message: `Too many attempts ${where}.`,
-        hint: `Try again in ${endsInSeconds} seconds.`,
-        retryAfterSeconds: endsInSeconds,
-      });
+  for (const [at, { where, max, windowSeconds, subjects, exceptKnown }] of limit.all.entries()) {
+    if (exceptKnown && isKnown) continue;
+    for (const { parts: subject, times } of subjects(about)) {
+      const one = { kind: `${path} ${at}`, subject, windowSeconds };
+      const { count, endsInSeconds } = await countAttempt(db, one);
+      if (count > max * times) {
+        // A client that reached its own limit takes nothing from the limits of others.
+        await uncount();
+        throw new Refusal("RATE_LIMITED", {
+          message: `Too many attempts ${where}.`,
+          hint: `Try again in ${endsInSeconds} seconds.`,
+          retryAfterSeconds: endsInSeconds,
+        });
+      }
+      counted.push(one);
     }
-    counted.push(one);
   }
   try {
     const result = await attempt();
@@ -146,8 +154,8 @@ export async function limitAttempts<T>(
 const knownSeconds = 90 * 24 * hour;
 
 function knownClient(about: About) {
-  const subject = about.client.shared ? undefined : byEmailAndIp(about);
-  return subject && { kind: "known client", subject };
+  const [client] = byClient(about);
+  return client && { kind: "known client", subject: client.parts };
 }
 
 async function isKnownClient(db: Deps["db"], about: About): Promise<boolean> {

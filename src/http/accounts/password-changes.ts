@@ -55,7 +55,7 @@ export function registerPasswords(app: App, { db }: Deps, forward: Forward): voi
       const answer = (await forward("/reset-password", body, request, reply)) as object;
       if (!account) return { ...answer, activeAccessTokens: 0 };
       // Strangers who guess at the account must not keep its owner from signing in now.
-      await rememberClient({ db }, { client: request.client, email: account.email });
+      await rememberClient({ db }, { ip: request.clientIp, email: account.email });
       return { ...answer, activeAccessTokens: await endTokens(account.id, revoke) };
     },
   );

@@ -65,8 +65,8 @@ export function registerVerification(app: App, deps: Deps, localLinks: LocalLink
         response: { 200: Verified },
       },
     },
-    async ({ client, body: { token } }) =>
-      limitAttempts(deps, "/verification/confirm", { client }, () => confirm(deps, token)),
+    async ({ clientIp: ip, body: { token } }) =>
+      limitAttempts(deps, "/verification/confirm", { ip }, () => confirm(deps, token)),
   );
 
   app.post(
@@ -80,8 +80,8 @@ export function registerVerification(app: App, deps: Deps, localLinks: LocalLink
         response: { 200: VerificationLink },
       },
     },
-    async ({ client, body: { token } }) =>
-      limitAttempts(deps, "/verification/link", { client }, async () => ({
+    async ({ clientIp: ip, body: { token } }) =>
+      limitAttempts(deps, "/verification/link", { ip }, async () => ({
         state: await findLinkState(deps.db, hashToken(token)),
       })),
   );

@@ -61,7 +61,7 @@ export async function receive(
     });
   } catch (error) {
     const isWrongKey = error instanceof Refusal && error.code === "UNAUTHORIZED" && key;
-    answerRefusal(request, reply, isWrongKey ? await wrongKeys(request.client, error) : error);
+    answerRefusal(request, reply, isWrongKey ? await wrongKeys(request.clientIp, error) : error);
   } finally {
     release?.();
   }

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { signUpsPerMinute } from "../../../src/http/accounts/attempt-limits.ts";
+import { limitAttempts, signUpsPerMinute } from "../../../src/http/accounts/attempt-limits.ts";
+import type { Refusal } from "../../../src/model/refusal.ts";
 import { type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
 import { endWindows } from "../../support/attempts.ts";
 import { refusalIn } from "../../support/client.ts";
@@ -91,6 +92,42 @@ test("a client that signed in before has its own limit of wrong passwords, and n
   assert.deepEqual(await guess(service, "neighbor@example.com", 1, () => ip), [429]);
   assert.equal((await signIn(service, owner, ip)).status, 200);
   assert.deepEqual(await guess(service, owner.email, 11, () => ip), [...ten401, 429]);
+});
+
+test("a header that a client adds to the proxy's lifts no limit, and locks out nobody", async () => {
+  const [owner, neighbor] = [await service.signUp(), await service.signUp()];
+  const from = (email: string, password: string, forwarded: string) =>
+    service.client().request(
+      "POST",
+      "/api/auth/sign-in/email",
+      { email, password },
+      {
+        "x-forwarded-for": "198.51.100.80",
+        forwarded,
+      },
+    );
+  const statuses: number[] = [];
+  for (let at = 0; at < 11; at++)
+    statuses.push((await from(owner.email, "a guess", `for=203.0.113.${at}`)).status);
+  assert.deepEqual(statuses, [...ten401, 429]);
+  assert.equal((await from(neighbor.email, neighbor.password, "for=unknown")).status, 200);
+  assert.equal((await signIn(service, owner, "203.0.113.1")).status, 200);
+});
+
+test("attempts from many networks of one /48 of IPv6 count together, ten times as many as from one", async () => {
+  const attempt = (ip: string) =>
+    limitAttempts({ db: service.db }, "/verification/confirm", { ip }, async () => "allowed").catch(
+      ({ code }: Refusal) => code,
+    );
+  const answers: string[] = [];
+  for (let at = 0; at < 10; at++) {
+    for (let times = 0; times < 60; times++) answers.push(await attempt(`2001:db8:8:${at}::${times}`));
+  }
+  assert.deepEqual(new Set(answers), new Set(["allowed"]));
+  assert.deepEqual(
+    [await attempt("2001:db8:8:ffff::1"), await attempt("2001:db8:88::1")],
+    ["RATE_LIMITED", "allowed"],
+  );
 });
 
 test("wrong passwords from one network of IPv6 count together", async () => {
@@ -196,15 +233,18 @@ test("parallel guesses do not pass the limit", async () => {
   assert.equal(replies.filter(({ status }) => status === 401).length, 10);
 });
 
-test("behind a proxy that is not trusted nobody is locked out by others, and the log names the setting", async () => {
+test("behind a proxy that is not trusted all are one client, those who signed in before still do, and the log names the setting", async () => {
   const owner = await other.signUp();
-  for (let at = 0; at < 12; at++) {
-    // 120 wrong passwords for twelve accounts, more than one IP address may try.
-    await guess(other, `nobody-${at}@example.com`, 10, () => "198.51.100.1");
+  assert.equal((await signIn(other, owner, "198.51.100.2")).status, 200);
+  const statuses: number[] = [];
+  for (let at = 0; at < 11; at++) {
+    statuses.push(...(await guess(other, `nobody-${at}@example.com`, 10, () => `198.51.100.${at}`)));
   }
+  assert.deepEqual([statuses[99], statuses[100]], [401, 429]);
   assert.equal((await signIn(other, owner, "198.51.100.2")).status, 200);
   const warnings = other.logs.filter(line => line.includes("SVC_TRUSTED_PROXIES"));
   assert.equal(warnings.length, 1);
+  await endWindows(other.db);
 });
 
 test("a forged header does not make a client another one", async () => {

@@ -1,7 +1,10 @@
 // Tests Onlooker behind nginx, Caddy, HAProxy and Apache, each with its sample from docs/deploying.md, by HTTP/1.1 and HTTP/2.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, suite, test } from "node:test";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -127,6 +130,26 @@ for (const name of ["nginx", "caddy", "haproxy", "apache"] as const) {
         }
       } finally {
         await open.stop();
+      }
+    });
+
+    test("names the client last in X-Forwarded-For, and deletes the Forwarded of the client", async () => {
+      const upstream = createServer(({ headers }, response) => response.end(JSON.stringify(headers)));
+      upstream.listen(0, "127.0.0.1");
+      await once(upstream, "listening");
+      const { port } = upstream.address() as AddressInfo;
+      const echoing = await startProxy(name, port, certificate);
+      try {
+        for (const version of versions) {
+          const headers = { "x-forwarded-for": "203.0.113.9", forwarded: "for=203.0.113.9" };
+          const to = { ...target, port: echoing.port };
+          const received = JSON.parse((await send(version, to, { path: "/readyz", headers })).text);
+          assert.equal(received.forwarded, undefined);
+          assert.equal(received["x-forwarded-for"].split(",").at(-1).trim(), clientAddress);
+        }
+      } finally {
+        await echoing.stop();
+        upstream.close();
       }
     });
 

@@ -161,7 +161,18 @@ User www-data
 Group www-data
 ErrorLog ${folder}/log
 ServerName ${publicHost}
-${["mpm_event", "authz_core", "socache_shmcb", "alias", "ssl", "http2", "proxy", "proxy_http", "reqtimeout"]
+${[
+  "mpm_event",
+  "authz_core",
+  "socache_shmcb",
+  "alias",
+  "headers",
+  "ssl",
+  "http2",
+  "proxy",
+  "proxy_http",
+  "reqtimeout",
+]
   .map(module => `LoadModule ${module}_module /usr/lib/apache2/modules/mod_${module}.so`)
   .join("\n")}
 RequestReadTimeout header=20-40,minrate=500
