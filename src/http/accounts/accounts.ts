@@ -11,6 +11,7 @@ import { type Auth, authOrigin, clientIpHeader } from "./auth.ts";
 import type { LocalLinks } from "./local-links.ts";
 import { callLibrary } from "./outages.ts";
 import { registerPasswords } from "./password-changes.ts";
+import { hashingFor } from "./passwords.ts";
 import { CurrentSession, Done, Email, Password, Session, Token } from "./schemas.ts";
 import { registerSignIn } from "./sign-in.ts";
 import { registerSignUp } from "./sign-up.ts";
@@ -113,7 +114,7 @@ function forwarder(deps: Deps, auth: Auth): Forward {
         ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
       });
       const answer = await callLibrary(
-        () => auth.handler(asked),
+        () => hashingFor(ip, () => auth.handler(asked)),
         ({ ok }) => !ok,
       );
       const cookies = answer.headers.getSetCookie();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { limitHashing } from "../../../src/http/accounts/passwords.ts";
+import { hashingFor, limitHashing } from "../../../src/http/accounts/passwords.ts";
 
 /** Hashing that ends when told to, and how many hashes are being computed. */
 function slowHashing() {
@@ -29,6 +29,26 @@ test("two passwords are hashed or verified at a time, and the others wait their 
   assert.equal((await crowd).length, 10);
 });
 
+test("however many wait of one network, others take turns with it", async () => {
+  const { open, hashing } = slowHashing();
+  const order: string[] = [];
+  const hash = (ip: string) => hashingFor(ip, () => hashing.hash("a password")).then(() => order.push(ip));
+  // Eight networks of one /48, which have one turn together.
+  const crowd = Array.from({ length: 8 }, (_, at) => hash(`2001:db8:1:${at}::1`));
+  const others = ["198.51.100.1", "198.51.100.2", "2001:db8:2::1"].map(hash);
+  const all = Promise.all([...crowd, ...others]);
+  for (let done = 0; done < 11; done++) {
+    await turn();
+    open.shift()!();
+  }
+  await all;
+  assert.deepEqual(
+    order.slice(3, 6),
+    ["198.51.100.1", "198.51.100.2", "2001:db8:2::1"],
+    "after two that had begun, and a turn of the crowd",
+  );
+});
+
 test("a password that waits too long is UNAVAILABLE, with Retry-After", async t => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { open, hashing } = slowHashing();
@@ -39,4 +59,9 @@ test("a password that waits too long is UNAVAILABLE, with Retry-After", async t 
   await third;
   for (const end of open) end();
   await Promise.all(both);
+  // The place of one that no longer waits goes to nobody else.
+  const next = hashing.hash("four");
+  await turn();
+  open.at(-1)!();
+  assert.equal(await next, "hash");
 });
