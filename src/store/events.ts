@@ -2,6 +2,7 @@
 // to read again: the truth is in the tables, and a lost event only delays a refresh.
 import type pg from "pg";
 import type { IngestionEvent, LaunchEvent, ServiceEvent } from "../model/event.ts";
+import { isRecord } from "../model/record.ts";
 import { newClient } from "./connect.ts";
 import type { Database } from "./db.ts";
 
@@ -110,6 +111,28 @@ function messagesOf(events: ServiceEvent[]): string[] {
   return current ? [...messages, `[${current}]`] : messages;
 }
 
+/** Any client of the database may notify. What is unreadable may have been an event, so everything is read again. */
+function eventsOf(payload: string): ServiceEvent[] {
+  try {
+    const events: unknown = JSON.parse(payload);
+    if (Array.isArray(events) && events.every(isEvent)) return events;
+  } catch {}
+  return [{ type: "refresh", agentId: null }];
+}
+
+const types: readonly unknown[] = [
+  "trace",
+  "run",
+  "launch",
+  "ingestion",
+  "refresh",
+] satisfies ServiceEvent["type"][];
+
+function isEvent(event: unknown): event is ServiceEvent {
+  if (!isRecord(event)) return false;
+  return types.includes(event["type"]) && (event["agentId"] === null || typeof event["agentId"] === "string");
+}
+
 export type EventSubscription = { close(): Promise<void> };
 
 /**
@@ -127,7 +150,7 @@ export function subscribe(url: string, onEvent: (event: ServiceEvent) => void): 
     client = opened;
     opened.on("end", reconnect);
     opened.on("notification", ({ payload }) => {
-      for (const event of JSON.parse(payload ?? "[]") as ServiceEvent[]) onEvent(event);
+      for (const event of eventsOf(payload ?? "")) onEvent(event);
     });
     try {
       await opened.connect();

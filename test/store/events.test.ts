@@ -45,6 +45,24 @@ suite("events", () => {
     await listener.close();
   });
 
+  test("are told as a refresh where a notification cannot be read, and those after it still arrive", async () => {
+    const listener = await listening();
+    const payloads = [
+      "",
+      "not JSON",
+      "{}",
+      "[null]",
+      '[{"type":"trace"}]',
+      `[${JSON.stringify(created())},1]`,
+    ];
+    for (const payload of payloads) await db.pool.query("select pg_notify('onlooker_events', $1)", [payload]);
+    const event = created();
+    await db.pool.query("select pg_notify('onlooker_events', $1)", [JSON.stringify([event])]);
+    const refresh = { type: "refresh", agentId: null };
+    await eventually(() => assert.deepEqual(listener.heard, [...payloads.map(() => refresh), event]));
+    await listener.close();
+  });
+
   test("of a busy agent are combined into one refresh, without affecting other agents", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
