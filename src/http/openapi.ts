@@ -5,6 +5,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-pro
 import { z } from "zod";
 import { tokenScopes } from "../model/access-token.ts";
 import { refusals } from "../model/refusal.ts";
+import { cookiePrefixOf } from "./accounts/auth.ts";
 import type { App } from "./deps.ts";
 import { admitsTokens } from "./session.ts";
 
@@ -20,15 +21,13 @@ export const ErrorReply = z
 
 /** Describes the routes that are added after this call. */
 export async function registerOpenapi(app: App, baseUrl: string): Promise<void> {
-  // Browsers keep a cookie of this name only over https.
-  const prefix = new URL(baseUrl).protocol === "https:" ? "__Secure-" : "";
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
       info: { title: "Onlooker", version: "1", description: "Traces in, verdicts out." },
       components: {
         securitySchemes: {
-          session: { type: "apiKey", in: "cookie", name: `${prefix}svc.session_token` },
+          session: { type: "apiKey", in: "cookie", name: `${cookiePrefixOf(baseUrl)}.session_token` },
           token: {
             type: "http",
             scheme: "bearer",

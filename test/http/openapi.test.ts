@@ -78,7 +78,7 @@ test("the session cookie is described by its name, over http and over https", as
   const secure = await startTestApp({ baseUrl: "https://onlooker.test" });
   after(() => secure.close());
   const body = await secure.client().read("/api/openapi.json");
-  assert.equal(body.components["securitySchemes"]!["session"]!.name, "__Secure-svc.session_token");
+  assert.equal(body.components["securitySchemes"]!["session"]!.name, "__Host-svc.session_token");
   assert.equal(described.components.securitySchemes["session"]!.name, "svc.session_token");
 });
 

@@ -22,6 +22,11 @@ import { notifyOwner } from "./sign-up.ts";
 /** Header that passes the client's IP address to the library. A header of this name sent by a client is dropped. */
 export const clientIpHeader = "x-client-address";
 
+/** Browsers keep a cookie named `__Host-` only from this host itself, over https, and for all of its paths. */
+export function cookiePrefixOf(baseUrl: string): string {
+  return new URL(baseUrl).protocol === "https:" ? "__Host-svc" : "svc";
+}
+
 export type Auth = Awaited<ReturnType<typeof openAuth>>;
 
 /** Reads the secret that signs cookies from the database, which must be migrated. */
@@ -107,9 +112,15 @@ export async function openAuth(deps: Deps, background: Background) {
     // attempt-limits.ts limits requests before they are forwarded.
     rateLimit: { enabled: false },
     advanced: {
-      cookiePrefix: "svc",
-      useSecureCookies: new URL(config.baseUrl).protocol === "https:",
-      defaultCookieAttributes: { httpOnly: true, sameSite: "lax" },
+      cookiePrefix: cookiePrefixOf(config.baseUrl),
+      // Its own prefix, __Secure-, would let other hosts of the domain set the cookie.
+      useSecureCookies: false,
+      defaultCookieAttributes: {
+        httpOnly: true,
+        sameSite: "lax",
+        path: "/",
+        secure: new URL(config.baseUrl).protocol === "https:",
+      },
       ipAddress: { ipAddressHeaders: [clientIpHeader] },
       // session.ts checks the origin of every request before it is forwarded.
       disableCSRFCheck: true,

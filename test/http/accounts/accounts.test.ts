@@ -200,7 +200,7 @@ test("a cookie with another signature, or without one, opens nothing", async () 
   }
 });
 
-test("the session cookie is HttpOnly and SameSite=Lax, and Secure if the base URL is https", async () => {
+test("the session cookie is HttpOnly and SameSite=Lax, and of this host alone if the base URL is https", async () => {
   const body = { email: "cookie@example.com", password: "long enough" };
   const plain = await service.client().post("/api/auth/sign-up/email", body).expect(200);
   const [cookie = ""] = plain.headers.getSetCookie();
@@ -210,8 +210,30 @@ test("the session cookie is HttpOnly and SameSite=Lax, and Secure if the base UR
   assert.doesNotMatch(cookie, /; Secure/i);
   const secure = await startTestApp({ baseUrl: "https://onlooker.test" });
   try {
-    const reply = await secure.client().post("/api/auth/sign-up/email", body).expect(200);
-    assert.match(reply.headers.getSetCookie()[0]!, /^__Secure-svc\.session_token=.*; Secure/i);
+    const client = secure.client();
+    const isOfHost = (cookies: string[]) => {
+      assert.ok(cookies.length > 0);
+      for (const one of cookies) {
+        assert.match(one, /^__Host-svc\.\w+=/);
+        assert.match(one, /; Secure/i);
+        assert.match(one, /; Path=\/(?:;|$)/i);
+        assert.doesNotMatch(one, /; Domain/i);
+      }
+    };
+    const unremembered = await client
+      .post("/api/auth/sign-up/email", body)
+      .expect(200)
+      .then(() => client.post("/api/auth/sign-in/email", { ...body, rememberMe: false }).expect(200));
+    isOfHost(unremembered.headers.getSetCookie());
+    await client.get("/api/projects").expect(200);
+    const others = secure.client();
+    for (const name of ["svc", "__Secure-svc"]) {
+      others.cookie = client.cookie.replaceAll("__Host-svc", name);
+      await others.get("/api/projects").expect(401);
+    }
+    const out = await client.post("/api/auth/sign-out").expect(200);
+    isOfHost(out.headers.getSetCookie());
+    assert.ok(out.headers.getSetCookie().some(one => /session_token=;.*max-age=0/i.test(one)));
   } finally {
     await secure.close();
   }

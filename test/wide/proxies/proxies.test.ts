@@ -286,7 +286,7 @@ function signIn(version: Version, to: Target, headers: { origin: string }, host?
 
 /** The session's cookie as a browser sends it; browsers keep cookies of this name only if they are Secure. */
 function sessionCookieOf({ cookies }: Answer): string {
-  const cookie = cookies.find(cookie => cookie.startsWith("__Secure-svc.session_token="));
+  const cookie = cookies.find(cookie => cookie.startsWith("__Host-svc.session_token="));
   assert.match(cookie ?? "", /; Secure/i);
   return cookie!.split(";", 1)[0]!;
 }
