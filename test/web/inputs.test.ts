@@ -293,6 +293,10 @@ suite("an export", () => {
       const cell = inputsCsv([input]).split("\r\n").slice(1).join("\r\n");
       assert.match(cell, /^"'/, JSON.stringify(input));
     }
+    for (const input of ["a;=1", 'a;"=1', "a;b\n=1"]) {
+      const [header, ...cells] = readCsv(inputsCsv([input]).slice(1), ";").rows;
+      assert.deepEqual([header?.cells, cells.map(({ cells }) => cells)], [["input"], [[input]]]);
+    }
     assert.equal(inputsCsv(["Hi", "It's"]), "\u{FEFF}input\r\nHi\r\nIt's\r\n");
   });
 

@@ -10,7 +10,9 @@ test("values are quoted where they must be, and only texts are guarded against f
     [["a,b", 'say "hi"', "two\nlines", " spaces "], '"a,b","say ""hi""","two\nlines"," spaces "'],
     [[-5, "-5"], "-5,'-5"],
     [["=1+1", "+1", "@SUM(A1)", "-1+1"], "'=1+1,'+1,'@SUM(A1),'-1+1"],
-    [["\t=1", "\r=1", "\n=1"], `'\t=1,"'\r=1","'\n=1"`],
+    [["\t=1", "\r=1", "\n=1"], `'\t=1,"'\r'=1","'\n'=1"`],
+    [["a;=1", "a; -1;b;;+1", "a\n@x", 'a;"=1'], `a;'=1,a; '-1;b;;'+1,"a\n'@x","a;""'=1"`],
+    [["a=1", "a; b-1"], "a=1,a; b-1"],
     [["＝1+1", "'=1"], "'＝1+1,''=1"],
   ];
   for (const [cells, expected] of cases) assert.equal(csvLine(cells), `${expected}\r\n`);

@@ -7,8 +7,15 @@ import Papa from "papaparse";
  */
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 
-/** RFC 4180 with a header; the byte order mark tells Excel that it is UTF-8. */
+/**
+ * RFC 4180 with a header; the byte order mark tells Excel that it is UTF-8. A cell that begins a line and is in quotes is also
+ * whole where semicolons separate cells, so that none of its parts begins a cell.
+ */
 export function inputsCsv(inputs: readonly string[]): string {
   const rows = [["input"], ...inputs.map(input => [input])];
-  return `\u{FEFF}${Papa.unparse(rows, { escapeFormulae: formula, newline: "\r\n" })}\r\n`;
+  return `\u{FEFF}${Papa.unparse(rows, {
+    escapeFormulae: formula,
+    newline: "\r\n",
+    quotes: cell => String(cell).includes(";"),
+  })}\r\n`;
 }
