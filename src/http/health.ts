@@ -198,6 +198,8 @@ async function readiness({ pool, places }: Database, machine: MachineHealth | un
   return Object.keys(missing).length === 0 ? { status: "ready" } : { status: "degraded", ...missing };
 }
 
+const metricsKeptMs = 1_000;
+
 export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "machine">): void {
   if (machine?.metrics) {
     // Counted by the process that puts all metrics together.
@@ -230,9 +232,21 @@ export function registerHealth(app: App, { db, machine }: Pick<Deps, "db" | "mac
     return reply.send(ready);
   });
 
-  app.get("/metrics", { schema }, async (_request, reply) => {
-    if (machine?.metrics) return reply.type(registry.contentType).send(await machine.metrics());
+  let kept: { until: number; text: Promise<string> } | undefined;
+  const measure = async () => {
+    if (machine?.metrics) return machine.metrics();
     await measureDatabase(db);
-    return reply.type(registry.contentType).send(await registry.metrics());
+    return registry.metrics();
+  };
+  app.get("/metrics", { schema }, async (_request, reply) => {
+    // Open to all who reach it, so asking more often costs nothing.
+    if (!kept || performance.now() >= kept.until) {
+      const fresh = { until: performance.now() + metricsKeptMs, text: measure() };
+      kept = fresh;
+      fresh.text.catch(() => {
+        if (kept === fresh) kept = undefined;
+      });
+    }
+    return reply.type(registry.contentType).send(await kept.text);
   });
 }

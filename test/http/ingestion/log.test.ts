@@ -139,8 +139,10 @@ suite("the ingestion log", { concurrency: true }, () => {
     const [item] = await logged(owner, 1);
     assert.deepEqual([item!.code, item!.rejection!.code], ["REQUEST_TIMEOUT", "REQUEST_TIMEOUT"]);
     assert.equal(item!.rejection!.requestId, JSON.parse(response.split("\r\n\r\n")[1]!).requestId);
-    const body = await owner.client.read("/metrics");
-    assert.match(body, /^svc_ingest_requests_total\{code="REQUEST_TIMEOUT"\} 1$/m);
+    await eventually(async () => {
+      const body = await owner.client.read("/metrics");
+      assert.match(body, /^svc_ingest_requests_total\{code="REQUEST_TIMEOUT"\} 1$/m);
+    });
   });
 
   test("requests of an unverified account are in the log, and requests without a valid key are in no log", async () => {

@@ -269,7 +269,7 @@ test("the number of waiting runs is a metric", async () => {
   };
   const before = await waitingNow();
   await traceWith(await store(agentId), "running", true);
-  assert.equal(await waitingNow(), before + 1);
+  await eventually(async () => assert.equal(await waitingNow(), before + 1));
 });
 
 test("traces beside manual runs or a launch are a 400, and nothing is scheduled", async () => {

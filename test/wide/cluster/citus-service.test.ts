@@ -198,8 +198,10 @@ suite("the service on a Citus cluster", { skip }, () => {
     await owner.client.get(`/api/traces/${otlp!.id}`).expect(404);
     assert.deepEqual(await query("select from trace_batches where trace_id = $1", [otlp!.id]), []);
     assert.deepEqual(await query("select from runs where trace_id = $1", [otlp!.id]), []);
-    const metrics = await (await fetch(`${nodes[0].url}/metrics`)).text();
-    assert.match(metrics, /^svc_runs_waiting 0$/m);
+    await eventually(async () => {
+      const metrics = await (await fetch(`${nodes[0].url}/metrics`)).text();
+      assert.match(metrics, /^svc_runs_waiting 0$/m);
+    });
   });
 
   test("loses nothing while an agent's shards are moved to another worker", async () => {
