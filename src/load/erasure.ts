@@ -190,7 +190,7 @@ function withRedactions(
 async function inJson(
   bytes: Buffer,
   heap: HeapSemaphore,
-  { batches, probe }: Search,
+  { probe }: Search,
   find: (stored: Scanned) => ErasurePlace | null,
 ): Promise<ErasurePlace | null> {
   const text = zstdDecompressSync(bytes);
@@ -198,7 +198,7 @@ async function inJson(
   const scanned = scanText(text);
   const heapBytes = traceHeapBytes({ bytes: text.length, elements: scanned.elements });
   // A batch of so many values cannot be parsed. It is better to find too much than too little: it counts as found.
-  if (!heap.fits(heapBytes)) return "text" in batches ? placeInTrace("", "") : null;
+  if (!heap.fits(heapBytes)) return placeInTrace("", "");
   const taken = await heap.alone(() => heap.take(heapBytes));
   try {
     return find(scanned);

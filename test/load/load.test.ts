@@ -4,11 +4,13 @@ import { after, suite, test } from "node:test";
 import pino from "pino";
 import { openEditor } from "../../src/editor.ts";
 import { prepareBody } from "../../src/ingest/prepare.ts";
+import { findMatches } from "../../src/load/erasure.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import { refreshStale } from "../../src/load/stale.ts";
 import { holdTraces, openEach, withTrace } from "../../src/load.ts";
 import { systemClock } from "../../src/remote/clock.ts";
 import { ThreadedTraceReader } from "../../src/service/threaded-trace-reader.ts";
+import { newId } from "../../src/store/new-id.ts";
 import { findTrace } from "../../src/store/traces/read.ts";
 import { listStale } from "../../src/store/traces/stale.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
@@ -92,6 +94,27 @@ suite("a trace with too much content", () => {
     assert.deepEqual([trial.traces, trial.unread], [1, 1]);
     assert.equal((await editor.vocabulary({ agentId: own.agentId }, signal)).traces, 0);
     await assert.rejects(async () => editor.draftTest({ traceId: write.traceId }, signal), tooLarge);
+  });
+
+  test("is found by an erasure that cannot read it, if it may have the ID, and by no other", async () => {
+    const own = await makeSender(db);
+    const list = Array.from({ length: 2_000 }, () => 0);
+    const { traceId } = await writer.write(canonicalWrite(own, { attributes: { list, "user.id": "jane" } }));
+    await writer.write(canonicalWrite(own, { attributes: { list, "user.id": "bob" } }));
+    const found = async (kind: "userId" | "conversationId", values: string[]) => {
+      const search = {
+        id: newId(),
+        projectId: own.projectId,
+        criterion: { kind, values },
+        since: null,
+        cursor: null,
+      };
+      const { matches } = await findMatches(db, new HeapSemaphore(small), search);
+      return matches.map(match => match.traceId);
+    };
+    assert.deepEqual(await found("userId", ["jane"]), [traceId]);
+    assert.deepEqual(await found("conversationId", ["jane"]), [traceId]);
+    assert.deepEqual(await found("userId", ["carol"]), []);
   });
 });
 
