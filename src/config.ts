@@ -15,6 +15,7 @@ import { shown } from "./config/fields.ts";
 import { isPackage, root } from "./config/package.ts";
 import { defaultDataDir } from "./embedded/default-folder.ts";
 import type { JudgeConnection } from "./model/judge/call.ts";
+import { isOnlyThisMachine } from "./model/only-this-machine.ts";
 
 /** The judge of every project that has none of its own. */
 export type JudgeConfig = Readonly<JudgeConnection>;
@@ -91,7 +92,7 @@ export class ConfigError extends Error {
 
 /** The package is replaced by an upgrade, and so may npx's copy be at any time: its data is in the user's home. */
 const ownDataDir = isPackage ? join(homedir(), ".onlooker") : join(root, "data");
-// With the embedded database everything is on one machine, and so are the first agents that are tried.
+// Where the first agents are that somebody tries on one machine.
 const ownMachine = ["127.0.0.0/8", "::1"];
 
 /** Reads every variable; an empty or blank one counts as absent, but for SVC_ALLOW_PRIVATE_TARGETS as none. Throws ConfigError for the first that is invalid. */
@@ -113,6 +114,10 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   requireDirectUrl(env);
   const databaseUrl = env.DATABASE_URL;
   if (databaseUrl !== undefined) requireKnownTls(variables["PGSSLMODE"]);
+  const trustedProxies = env.SVC_TRUSTED_PROXIES ?? [];
+  // Another process that shares the database may be public.
+  const isOwn =
+    databaseUrl === undefined && isOnlyThisMachine({ host: env.SVC_HOST, baseUrl, trustedProxies });
   const defaultDir = () => (databaseUrl === undefined ? defaultDataDir(ownDataDir) : ownDataDir);
   return deepFreeze({
     port: env.PORT,
@@ -124,8 +129,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     databasePooler: env.SVC_DATABASE_POOLER,
     databaseDirectUrl: env.SVC_DATABASE_DIRECT_URL,
     secretKey: env.SVC_SECRET_KEY,
-    allowPrivateTargets: env.SVC_ALLOW_PRIVATE_TARGETS ?? (databaseUrl === undefined ? ownMachine : []),
-    trustedProxies: env.SVC_TRUSTED_PROXIES ?? [],
+    allowPrivateTargets: env.SVC_ALLOW_PRIVATE_TARGETS ?? (isOwn ? ownMachine : []),
+    trustedProxies,
     forwardedHeader: env.SVC_FORWARDED_HEADER,
     smtpUrl: env.SVC_SMTP_URL,
     mailFrom: env.SVC_MAIL_FROM ?? `Onlooker <onlooker@${mailDomainOf(baseUrl)}>`,

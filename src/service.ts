@@ -6,6 +6,8 @@ import { openEmbedded } from "./embedded/database.ts";
 import { folderIn } from "./embedded/folder.ts";
 import { buildHealthApp } from "./http/app.ts";
 import { joinMetrics, measureDatabase, metrics, ownMetrics } from "./http/health.ts";
+import { isOnlyThisMachine } from "./model/only-this-machine.ts";
+import { guardOf } from "./remote/outbound-targets.ts";
 import { startBackground } from "./service/background.ts";
 import {
   connectionsFor,
@@ -146,8 +148,18 @@ function addressesOf(
 const otherKeyWarning =
   "secrets in this database were encrypted with another key: set the same SVC_SECRET_KEY on all nodes, or use the same secret.key; connections whose secrets cannot be read say so, and traces that need a pseudonym are answered 503";
 
-function logTargets({ allowPrivateTargets: targets }: Config, log: Logger): void {
+function logTargets(config: Config, log: Logger): void {
+  const targets = config.allowPrivateTargets;
   if (targets.length === 0) return;
+  const guard = guardOf(targets);
+  const isOpen = ["127.0.0.1", "::1"].some(address => guard("localhost", address) === undefined);
+  if (isOpen && !isOnlyThisMachine(config)) {
+    log.warn(
+      { targets },
+      "SVC_ALLOW_PRIVATE_TARGETS lets every user of this service call what listens on this machine alone, such as its database: leave out loopback addresses unless you know all users",
+    );
+    return;
+  }
   log.info(
     { targets },
     `Users may connect agents and judges at these private addresses: ${targets.join(", ")}`,

@@ -172,6 +172,19 @@ test("every judge has the same timeout, a minute by default", () => {
   }
 });
 
+test("loopback may be called by default only where nobody but this machine reaches the service", () => {
+  const reached = { SVC_HOST: "::1", SVC_BASE_URL: "http://127.0.0.1:4000" };
+  assert.deepEqual(readConfig(reached).allowPrivateTargets, ["127.0.0.0/8", "::1"]);
+  for (const more of [
+    { SVC_HOST: "0.0.0.0" },
+    { SVC_HOST: "onlooker.internal" },
+    { SVC_BASE_URL: "https://onlooker.example.com" },
+    { SVC_TRUSTED_PROXIES: "127.0.0.1" },
+  ]) {
+    assert.deepEqual(readConfig({ ...reached, ...more }).allowPrivateTargets, [], JSON.stringify(more));
+  }
+});
+
 test("with an external database, or with the value none or no value, no private target is allowed", () => {
   assert.deepEqual(readConfig({ DATABASE_URL: "postgres://u:p@db/x" }).allowPrivateTargets, []);
   for (const value of ["none", "", " "]) {

@@ -139,6 +139,15 @@ test("a terminal shows why the service does not start, and what to do", async ()
   assert.doesNotMatch(absent.output(), /\bat .*\.ts:/);
 });
 
+test("a service that others reach warns where every user may call this machine", async () => {
+  const { output, ended } = start({
+    SVC_HOST: "192.0.2.1",
+    SVC_ALLOW_PRIVATE_TARGETS: "10.0.0.0/8,localhost",
+  });
+  assert.equal(await ended, 1);
+  assert.match(output(), /SVC_ALLOW_PRIVATE_TARGETS lets every user of this service call/);
+});
+
 test("an address that this machine cannot listen on is one line that names SVC_HOST", async () => {
   for (const env of [{ SVC_HOST: "::g" }, { SVC_HOST: "192.0.2.1", SVC_HTTP_PROCESSES: "2" }]) {
     const { output, ended } = start(env);

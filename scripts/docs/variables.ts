@@ -56,7 +56,8 @@ const described: Record<string, Described> = {
   SVC_ALLOW_PRIVATE_TARGETS: {
     about:
       "Private addresses that users may connect as [agents](manual-runs.md#which-urls-are-called) or judges.",
-    default: "`127.0.0.0/8,::1` with the embedded database, else `none`",
+    default:
+      "`127.0.0.0/8,::1` with the embedded database, if [only this machine](deploying.md#only-this-machine) reaches the service; else `none`",
     accepts: "`none` or nothing, or hosts, IP addresses and networks, separated by commas",
   },
   SVC_TRUSTED_PROXIES: {

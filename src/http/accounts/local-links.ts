@@ -1,6 +1,6 @@
 // Verification links to show on the screen, where nobody else can see it: without a mail server, on the user's own machine.
 import type { IncomingHttpHeaders } from "node:http";
-import ipaddr from "ipaddr.js";
+import { isLoopback, isOnlyThisMachine } from "../../model/only-this-machine.ts";
 import type { Deps } from "../deps.ts";
 import { type KeptLinks, OwnLinks } from "../machine.ts";
 
@@ -17,19 +17,18 @@ export class LocalLinks {
   }
 
   async keep(accountId: string, link: string): Promise<void> {
-    if (isOwnMachine(this.#config)) await this.#links.keep(accountId, link);
+    if (this.#isShown()) await this.#links.keep(accountId, link);
   }
 
   /** The account's latest link, if only the user of this machine can see the response. */
   async find(accountId: string, asked: Asked): Promise<string | null> {
-    if (!isOwnMachine(this.#config) || !isDirect(asked)) return null;
+    if (!this.#isShown() || !isDirect(asked)) return null;
     return (await this.#links.find(accountId)) ?? null;
   }
-}
 
-/** Whether the service is for this machine alone: it listens on loopback, is opened there, and sends no emails. */
-function isOwnMachine({ host = "", baseUrl, smtpUrl }: Deps["config"]): boolean {
-  return !smtpUrl && isLoopback(host) && isLoopback(new URL(baseUrl).hostname);
+  #isShown(): boolean {
+    return !this.#config.smtpUrl && isOnlyThisMachine(this.#config);
+  }
 }
 
 /** Whether the request comes from this machine itself, and not through a proxy or tunnel on it. */
@@ -42,10 +41,4 @@ function isDirect({ headers, socket }: Asked): boolean {
 /** Set by proxies and tunnels: X-Forwarded-For, X-Real-IP, Forwarded, Via, CF-Connecting-IP and the like. */
 function isForwarding(name: string): boolean {
   return /^(?:x-forwarded-.*|x-real-ip|forwarded|via|.*-(?:connecting|client)-ip|x-original-.*)$/.test(name);
-}
-
-function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, "$1");
-  if (bare === "localhost") return true;
-  return ipaddr.isValid(bare) && ipaddr.process(bare).range() === "loopback";
 }

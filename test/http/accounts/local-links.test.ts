@@ -9,7 +9,7 @@ const direct = { headers: { host: "localhost:4000" }, socket: { remoteAddress: "
 
 /** Whether the account's link is shown. */
 async function isShown(
-  config: Partial<typeof own> | { smtpUrl: string } = {},
+  config: Partial<typeof own> | { smtpUrl: string } | { trustedProxies: string[] } = {},
   asked: object = {},
 ): Promise<boolean> {
   const links = new LocalLinks({ ...own, ...config });
@@ -48,6 +48,9 @@ for (const baseUrl of [
   test(`a service that is opened at ${baseUrl} shows no link`, async () =>
     assert.equal(await isShown({ baseUrl }), false));
 }
+
+test("a service behind a proxy shows no link", async () =>
+  assert.equal(await isShown({ trustedProxies: ["127.0.0.1"] }), false));
 
 for (const remoteAddress of ["192.168.1.9", "203.0.113.7", "::ffff:10.0.0.2", undefined]) {
   test(`a request from ${remoteAddress} is shown no link`, async () =>
