@@ -91,7 +91,7 @@ async function countLarge({ db }: Pick<Deps, "db">, request: FastifyRequest): Pr
  * address hold for it, too.
  */
 export async function countRefusedBody(
-  deps: Pick<Deps, "db" | "limitAccounts">,
+  deps: Pick<Deps, "db" | "vault" | "limitAccounts">,
   request: FastifyRequest,
   refusal: unknown,
 ): Promise<unknown> {

@@ -9,6 +9,7 @@ import type {
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Mailer } from "../remote/mail/mailer.ts";
 import type { Database } from "../store/db.ts";
+import type { Vault } from "../store/secrets/vault.ts";
 import type { PasswordHashing } from "./accounts/passwords.ts";
 import type { Machine } from "./machine.ts";
 
@@ -28,6 +29,7 @@ export type Deps = {
     readonly retentionDays?: number | undefined;
   };
   db: Database;
+  vault: Pick<Vault, "hash">;
   mailer: Pick<Mailer, "send" | "forget">;
   log: FastifyBaseLogger;
   /** Whether to rate-limit sign-up, sign-in and resets by account and client IP address. Default: true. */

@@ -8,6 +8,7 @@ import { openLog } from "../../src/log.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import type { Mail } from "../../src/remote/mail/mailer.ts";
 import type { Database } from "../../src/store/db.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
 import { type Client, newClient } from "./client.ts";
 import { freshDatabase, openFresh } from "./postgres.ts";
@@ -69,6 +70,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       smtpUrl: options.smtpUrl,
     },
     db,
+    vault: openVault(Buffer.alloc(32)),
     mailer,
     log: openLog("debug", { write: line => void logs.push(line) }),
     machine: options.machine,

@@ -1,6 +1,12 @@
 // Limits attempts to sign in, sign up, verify an email, and change or reset passwords: by account first, and by IP address.
 import { Refusal } from "../../model/refusal.ts";
-import { type Attempt, countAttempt, hasAttempt, uncountAttempt } from "../../store/accounts/attempts.ts";
+import {
+  type Attempt,
+  countAttempt,
+  deleteAttempts,
+  hasAttempt,
+  uncountAttempt,
+} from "../../store/accounts/attempts.ts";
 import { networksOf } from "../client-ip.ts";
 import type { Deps } from "../deps.ts";
 
@@ -10,7 +16,7 @@ type Limit = {
   max: number;
   windowSeconds: number;
   /** None: the limit does not apply. */
-  subjects: (about: About) => Subject[];
+  subjects: (about: Hashed) => Subject[];
   /** Does not apply to clients that have signed in to the account: strangers cannot lock them out. */
   exceptKnown?: true;
 };
@@ -20,6 +26,7 @@ type Subject = { parts: string[]; times: number };
 
 /** `email` and `accountId`: of the account concerned, if there is one. */
 type About = { ip: string; email?: string | undefined; accountId?: string | undefined };
+type Hashed = Omit<About, "email"> & { emailHash: string | undefined };
 
 const [minute, hour] = [60, 3_600];
 
@@ -32,14 +39,14 @@ export const verificationEmailsPerHour = 5;
 /** Emails that tell an owner of a sign-up with the email of the account. */
 export const signUpNoticesPerHour = 3;
 
-const byIp = ({ ip }: About) => networksOf(ip).map(({ network, times }) => ({ parts: [network], times }));
-const byEmail = ({ email }: About) =>
-  email === undefined ? [] : [{ parts: [email.toLowerCase()], times: 1 }];
-const byClient = (about: About) => {
+const byIp = ({ ip }: Hashed) => networksOf(ip).map(({ network, times }) => ({ parts: [network], times }));
+const byEmail = ({ emailHash }: Hashed) =>
+  emailHash === undefined ? [] : [{ parts: [emailHash], times: 1 }];
+const byClient = (about: Hashed) => {
   const { network } = networksOf(about.ip)[0]!;
   return byEmail(about).map(({ parts, times }) => ({ parts: [...parts, network], times }));
 };
-const byAccount = ({ accountId }: About) =>
+const byAccount = ({ accountId }: Hashed) =>
   accountId === undefined ? [] : [{ parts: [accountId], times: 1 }];
 
 const fromIp = "from your IP address";
@@ -104,20 +111,28 @@ const limits: Record<string, { failuresOnly?: true; remembersClient?: true; all:
   "/verification/link": { all: [{ where: fromIp, max: 60, windowSeconds: minute, subjects: byIp }] },
 };
 
-type LimitDeps = Pick<Deps, "db" | "limitAccounts">;
+type LimitDeps = Pick<Deps, "db" | "vault" | "limitAccounts">;
+
+const hashOfEmail = ({ vault }: Pick<Deps, "vault">, email: string) => vault.hash(email.toLowerCase());
+
+function hashed(deps: Pick<Deps, "vault">, { email, ...about }: About): Hashed {
+  return { ...about, emailHash: email === undefined ? undefined : hashOfEmail(deps, email) };
+}
 
 /**
  * Runs the attempt. It is counted before, so that attempts in parallel cannot exceed a limit, and taken back if it
  * succeeds where only failures count, or if it was no answer of the account. Throws RATE_LIMITED if a limit is reached.
  */
 export async function limitAttempts<T>(
-  { db, limitAccounts = true }: LimitDeps,
+  deps: LimitDeps,
   path: string,
-  about: About,
+  given: About,
   attempt: () => Promise<T>,
 ): Promise<T> {
+  const { db, limitAccounts = true } = deps;
   const limit = limitAccounts ? limits[path] : undefined;
   if (!limit) return attempt();
+  const about = hashed(deps, given);
   const counted: Attempt[] = [];
   const uncount = async () => {
     for (const one of counted) await uncountAttempt(db, one);
@@ -143,7 +158,7 @@ export async function limitAttempts<T>(
   try {
     const result = await attempt();
     if (limit.failuresOnly) await uncount();
-    if (limit.remembersClient) await rememberClient({ db }, about);
+    if (limit.remembersClient) await rememberClient(deps, given);
     return result;
   } catch (error) {
     if (!(error instanceof Refusal) || error.code === "UNAVAILABLE") await uncount().catch(() => {});
@@ -153,49 +168,59 @@ export async function limitAttempts<T>(
 
 const knownSeconds = 90 * 24 * hour;
 
-function knownClient(about: About) {
+const knownKind = "known client";
+
+function knownClient(about: Hashed) {
   const [client] = byClient(about);
-  return client && { kind: "known client", subject: client.parts };
+  return client && { kind: knownKind, subject: client.parts };
 }
 
-async function isKnownClient(db: Deps["db"], about: About): Promise<boolean> {
+async function isKnownClient(db: Deps["db"], about: Hashed): Promise<boolean> {
   const known = knownClient(about);
   return known !== undefined && hasAttempt(db, known);
 }
 
 /** Call when the client has proved that it belongs to the owner, by the password or a link from an email. */
-export async function rememberClient({ db }: Pick<Deps, "db">, about: About): Promise<void> {
-  const known = knownClient(about);
-  if (known) await countAttempt(db, { ...known, windowSeconds: knownSeconds });
+export async function rememberClient(deps: Pick<Deps, "db" | "vault">, about: About): Promise<void> {
+  const known = knownClient(hashed(deps, about));
+  if (known) await countAttempt(deps.db, { ...known, windowSeconds: knownSeconds });
+}
+
+/**
+ * Call when the account is deleted. What counts emails stays until its hour is over, so that nobody is sent more of them by
+ * creating and deleting an account.
+ */
+export async function forgetAttempts(deps: Pick<Deps, "db" | "vault">, email: string): Promise<void> {
+  const kinds = ["/auth/sign-in/email 0", "/auth/sign-in/email 1", knownKind];
+  await deleteAttempts(deps.db, kinds, hashOfEmail(deps, email));
 }
 
 /** Whether the owner may be told once more of a sign-up with this email. */
-export async function mayNotify({ db, limitAccounts = true }: LimitDeps, email: string): Promise<boolean> {
+export async function mayNotify(deps: LimitDeps, email: string): Promise<boolean> {
+  const { db, limitAccounts = true } = deps;
   if (!limitAccounts) return true;
-  const subject = [email.toLowerCase()];
+  const subject = [hashOfEmail(deps, email)];
   const { count } = await countAttempt(db, { kind: "sign-up notice", subject, windowSeconds: hour });
   return count <= signUpNoticesPerHour;
 }
 
-const verificationEmail = (email: string) => ({
+const verificationEmail = (deps: LimitDeps, email: string) => ({
   kind: "verification email",
-  subject: [email.toLowerCase()],
+  subject: [hashOfEmail(deps, email)],
 });
 
 /** Counts a verification email. Returns null if it may be sent, else after how many seconds the next one may. */
-export async function countVerificationEmail(
-  { db, limitAccounts = true }: LimitDeps,
-  email: string,
-): Promise<number | null> {
+export async function countVerificationEmail(deps: LimitDeps, email: string): Promise<number | null> {
+  const { db, limitAccounts = true } = deps;
   if (!limitAccounts) return null;
   const { count, endsInSeconds } = await countAttempt(db, {
-    ...verificationEmail(email),
+    ...verificationEmail(deps, email),
     windowSeconds: hour,
   });
   return count > verificationEmailsPerHour ? endsInSeconds : null;
 }
 
 /** Takes back the count of an email that was not sent. */
-export async function uncountVerificationEmail({ db }: LimitDeps, email: string): Promise<void> {
-  await uncountAttempt(db, verificationEmail(email));
+export async function uncountVerificationEmail(deps: LimitDeps, email: string): Promise<void> {
+  await uncountAttempt(deps.db, verificationEmail(deps, email));
 }

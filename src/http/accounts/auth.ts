@@ -13,6 +13,7 @@ import { deleteTracesOf } from "../../store/traces/read.ts";
 import type { Background } from "../background.ts";
 import type { Deps } from "../deps.ts";
 import { mailAccount } from "./account-mail.ts";
+import { forgetAttempts } from "./attempt-limits.ts";
 import { callLibrary, recordOutage } from "./outages.ts";
 import { passwordChanged } from "./password-changed.ts";
 import { limitHashing } from "./passwords.ts";
@@ -45,7 +46,10 @@ export async function openAuth(deps: Deps, background: Background) {
       deleteUser: {
         enabled: true,
         beforeDelete: async ({ id }) => deleteTracesOf(db, [...(await listOwnIds(db, id)).agents]),
-        afterDelete: async ({ email }) => mailer.forget(email),
+        afterDelete: async ({ email }) => {
+          await mailer.forget(email);
+          await forgetAttempts(deps, email);
+        },
       },
     },
     session: {

@@ -11,7 +11,8 @@ import { NewPassword, Password, PasswordChanged, PasswordReset, Token } from "./
 
 const revokeAccessTokens = z.boolean().optional().describe("Whether to revoke all access tokens, too.");
 
-export function registerPasswords(app: App, { db }: Deps, forward: Forward): void {
+export function registerPasswords(app: App, deps: Deps, forward: Forward): void {
+  const { db } = deps;
   const tags = ["accounts"];
 
   /** Tokens were created by whoever knew the old password, so a client is told how many are left. */
@@ -55,7 +56,7 @@ export function registerPasswords(app: App, { db }: Deps, forward: Forward): voi
       const answer = (await forward("/reset-password", body, request, reply)) as object;
       if (!account) return { ...answer, activeAccessTokens: 0 };
       // Strangers who guess at the account must not keep its owner from signing in now.
-      await rememberClient({ db }, { ip: request.clientIp, email: account.email });
+      await rememberClient(deps, { ip: request.clientIp, email: account.email });
       return { ...answer, activeAccessTokens: await endTokens(account.id, revoke) };
     },
   );

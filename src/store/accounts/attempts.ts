@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../db.ts";
 
-/** What the counted attempts have in common. Of `subject`, only a hash is stored. */
+/** What the counted attempts have in common. Of `subject`, only a hash is stored, by whose beginning its first part is found. */
 export type Counted = { kind: string; subject: string[] };
 export type Attempt = Counted & { windowSeconds: number };
 
@@ -73,6 +73,20 @@ export async function uncountAttempt(db: Database, { kind, subject }: Counted): 
   ]);
 }
 
+/** Deletes what was counted of these kinds for subjects with this first part. */
+export async function deleteAttempts(db: Database, kinds: string[], first: string): Promise<void> {
+  const beginning = halfHash([first]);
+  await db.pool.query("delete from attempts where kind = any ($1::text[]) and subject between $2 and $3", [
+    kinds,
+    beginning,
+    Buffer.concat([beginning, Buffer.alloc(16, 0xff)]),
+  ]);
+}
+
 function hashOf(subject: string[]): Buffer {
-  return createHash("sha256").update(JSON.stringify(subject)).digest();
+  return Buffer.concat([halfHash(subject.slice(0, 1)), halfHash(subject)]);
+}
+
+function halfHash(parts: string[]): Buffer {
+  return createHash("sha256").update(JSON.stringify(parts)).digest().subarray(0, 16);
 }

@@ -1,11 +1,13 @@
 // Encrypts stored secrets with the master key, each bound to its row.
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 export type Vault = {
   /** `about` names the row, such as `agent:<id>`: a secret sealed for one row cannot be opened for another. */
   seal(text: string, about: string): Buffer;
   /** Undefined if it was sealed with another key, for another row, or was modified. */
   open(sealed: Buffer, about: string): string | undefined;
+  /** A keyed hash of the text: whoever has the database alone cannot try texts. */
+  hash(text: string): string;
 };
 
 export const masterKeyBytes = 32;
@@ -22,6 +24,7 @@ const headBytes = 1 + nonceBytes + tagBytes;
 /** `masterKey` has 32 bytes; see `masterKeyOf`. */
 export function openVault(masterKey: Buffer): Vault {
   if (masterKey.length !== masterKeyBytes) throw new RangeError("A master key must have 32 bytes.");
+  const hashKey = Buffer.from(hkdfSync("sha256", masterKey, "", "hashes of texts", 32));
   return {
     seal(text, about) {
       const nonce = randomBytes(nonceBytes);
@@ -43,5 +46,6 @@ export function openVault(masterKey: Buffer): Vault {
         return undefined;
       }
     },
+    hash: text => createHmac("sha256", hashKey).update(text).digest("base64url"),
   };
 }

@@ -1,9 +1,11 @@
 // Tests the limits on sign-in, sign-up and password resets, by account and by IP address, behind a proxy too.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { limitAttempts, signUpsPerMinute } from "../../../src/http/accounts/attempt-limits.ts";
 import type { Refusal } from "../../../src/model/refusal.ts";
+import { openVault } from "../../../src/store/secrets/vault.ts";
 import { type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
 import { endWindows } from "../../support/attempts.ts";
 import { refusalIn } from "../../support/client.ts";
@@ -116,9 +118,12 @@ test("a header that a client adds to the proxy's lifts no limit, and locks out n
 
 test("attempts from many networks of one /48 of IPv6 count together, ten times as many as from one", async () => {
   const attempt = (ip: string) =>
-    limitAttempts({ db: service.db }, "/verification/confirm", { ip }, async () => "allowed").catch(
-      ({ code }: Refusal) => code,
-    );
+    limitAttempts(
+      { db: service.db, vault: openVault(Buffer.alloc(32)) },
+      "/verification/confirm",
+      { ip },
+      async () => "allowed",
+    ).catch(({ code }: Refusal) => code);
   const answers: string[] = [];
   for (let at = 0; at < 10; at++) {
     for (let times = 0; times < 60; times++) answers.push(await attempt(`2001:db8:8:${at}::${times}`));
@@ -195,6 +200,37 @@ test("an account that is deleted and created again gets no more verification ema
   await endWindows(service.db);
   await client.post("/api/verification/resend").expect(200);
   assert.equal(sent(), 6);
+});
+
+test("of an email only a keyed hash is stored, and it goes with the account", async () => {
+  const stored = async () => {
+    const { rows } = await service.db.pool.query<{ kind: string; hex: string }>(
+      "select kind, encode(subject, 'hex') as hex from attempts",
+    );
+    return rows.map(({ kind, hex }) => `${kind} ${hex}`);
+  };
+  const before = new Set(await stored());
+  const owner = await service.signUp({ email: "Hashed@example.com" });
+  const ip = "203.0.113.40";
+  await guess(service, owner.email, 1, () => ip);
+  assert.equal((await signIn(service, owner, ip)).status, 200);
+  const added = (await stored()).filter(row => !before.has(row));
+  for (const kind of ["/auth/sign-in/email 0", "/auth/sign-in/email 1", "known client", "verification email"])
+    assert.ok(
+      added.some(row => row.startsWith(kind)),
+      kind,
+    );
+  for (const subject of [["hashed@example.com"], ["hashed@example.com", ip]]) {
+    const hash = createHash("sha256").update(JSON.stringify(subject)).digest("hex");
+    assert.ok(added.every(row => !row.includes(hash.slice(0, 32))));
+  }
+  await owner.client.post("/api/auth/delete-user", { password: owner.password }).expect(200);
+  const left = (await stored()).filter(row => added.includes(row));
+  // Others count IP addresses, or emails that were sent in the last hour.
+  assert.deepEqual(
+    left.filter(row => /^(?:\/auth\/sign-in\/email [01]|known client) /.test(row)),
+    [],
+  );
 });
 
 test("a verification email that cannot be sent does not count", async () => {
