@@ -54,8 +54,8 @@ function makeValidator(schema: Schema | boolean): Validator {
   const { subschemas, targets, issues } = readReferences(schema);
   if (issues.length > 0) throw new SchemaFault(issues[0]!.message);
   const lookup: Record<string, Schema | boolean> = Object.create(null);
-  for (const [holder, target] of targets) {
-    const key = `reference ${Object.keys(lookup).length}`;
+  for (const [at, [holder, target]] of [...targets].entries()) {
+    const key = `reference ${at}`;
     lookup[key] = target as Schema | boolean;
     Object.defineProperty(holder, "__absolute_ref__", { value: key });
   }
