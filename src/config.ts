@@ -64,6 +64,8 @@ export type Config = {
   readonly judge: JudgeConfig | undefined;
   /** Timeout of one call of any judge. */
   readonly judgeTimeoutMs: number;
+  /** Tokens of the judge above for one account and day; undefined: no limit. */
+  readonly judgeAccountTokensPerDay: number | undefined;
   /** How long a run waits for the judge, retries included. */
   readonly judgeDeadlineMs: number;
   readonly roles: readonly Role[];
@@ -136,6 +138,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     mailFrom: env.SVC_MAIL_FROM ?? `Onlooker <onlooker@${mailDomainOf(baseUrl)}>`,
     judge: judgeOf(env),
     judgeTimeoutMs: env.SVC_JUDGE_TIMEOUT_MS,
+    judgeAccountTokensPerDay: env.SVC_JUDGE_ACCOUNT_TOKENS_PER_DAY,
     judgeDeadlineMs: env.SVC_JUDGE_DEADLINE_MS,
     roles: env.SVC_ROLES,
     debounceMs,

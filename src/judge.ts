@@ -229,6 +229,7 @@ function concernsOnlyItsAsker(answer: Answered<unknown>): boolean {
   if (answer.code === "ok") return false;
   const reasons: string[] = [
     "judge_budget_spent",
+    "judge_account_budget_spent",
     "judge_busy",
     "judge_database_unavailable",
     "judge_not_asked",

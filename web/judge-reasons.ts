@@ -10,6 +10,7 @@ type Rendered = Extract<
   | "no_judge"
   | "reply_too_long"
   | "judge_budget_spent"
+  | "judge_account_budget_spent"
   | "judge_rate_limited"
   | "judge_not_sampled"
   | "judge_unreachable"
@@ -36,6 +37,8 @@ export const judgeSentences: Sentences<Rendered | "judge_score"> = {
     `The agent’s daily judge budget of ${
       "usd" in budget ? moneyText(budget.usd) : `${numberText(budget.tokens)} tokens`
     } is used up. It resets at 00:00 UTC.`,
+  judge_account_budget_spent: ({ tokens }) =>
+    `Your account’s daily budget of ${numberText(tokens)} tokens for this service’s judge is used up. It resets at 00:00 UTC. Or connect a judge of your own.`,
   judge_rate_limited: ({ tries }) => `The judge’s tokens-per-minute limit is reached${triesText(tries)}.`,
   judge_not_sampled: ({ percent }) => `Not sampled: ${percent}% of this agent’s traces are judged.`,
   judge_unreachable: ({ why, tries }) => `The judge could not be reached: ${why}${triesText(tries)}.`,

@@ -99,6 +99,11 @@ const described: Record<string, Described> = {
     about: "Tokens per minute, input and output together, per machine.",
     default: "no limit",
   },
+  SVC_JUDGE_ACCOUNT_TOKENS_PER_DAY: {
+    about:
+      "Tokens of this judge for one account and day (UTC). Beyond them, checks that need it are skipped with the reason; judges of projects' own are not counted.",
+    default: "no limit",
+  },
   SVC_JUDGE_DEADLINE_MS: {
     about: "How long a run waits for an unavailable judge, from its first question. 0: no waiting.",
   },

@@ -105,6 +105,7 @@ export const environment = z.object({
   SVC_JUDGE_TIMEOUT_MS: integer(100, 600_000).default(60_000),
   SVC_JUDGE_CONCURRENCY: integer(1, 1_000).default(8),
   SVC_JUDGE_TOKENS_PER_MINUTE: integer(1_000, 1_000_000_000).optional(),
+  SVC_JUDGE_ACCOUNT_TOKENS_PER_DAY: integer(0, 1_000_000_000_000).optional(),
   SVC_JUDGE_DEADLINE_MS: integer(0, 86_400_000).default(900_000),
   SVC_ROLES: text(value => rolesIn(value) !== undefined, "http, worker or http,worker")
     .transform(value => rolesIn(value)!)

@@ -4,14 +4,19 @@ import type { JudgeConnection } from "../model/judge/call.ts";
 import type { JudgeContext } from "../model/judge/judge.ts";
 import { type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import type { JudgeClient } from "../remote/judge/client.ts";
+import { findJudgeTokensToday } from "../store/accounts/use.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import type { AgentJudge, FoundJudge } from "../store/judge/agent-judge.ts";
 import { findJudgeToday } from "../store/judge/settings.ts";
 import { findJudgeState, fingerprintOf } from "../store/judge/states.ts";
 import type { Connections } from "./connections.ts";
 
-/** How the agent's judge is called. */
-export type JudgeAccess = AgentJudge & { judge: FoundJudge; client: JudgeClient };
+/** How the agent's judge is called. `accountTokensMax`: of the service's judge, for an account and day; null: no limit. */
+export type JudgeAccess = AgentJudge & {
+  judge: FoundJudge;
+  client: JudgeClient;
+  accountTokensMax: number | null;
+};
 
 export async function admit(agentId: string, connections: Connections): Promise<JudgeAccess | Unanswered> {
   try {
@@ -21,7 +26,8 @@ export async function admit(agentId: string, connections: Connections): Promise<
     if (judge.keyUnreadable) return unanswered("refused", { code: "judge_key_unreadable" });
     const why = judge.state?.pausedReason ?? null;
     if (why !== null) return unanswered("refused", { code: "judge_paused", data: { why } });
-    return { ...found, judge, client: connections.clientOf(judge, found.projectId) };
+    const accountTokensMax = judge.own ? null : connections.accountTokensMax;
+    return { ...found, judge, client: connections.clientOf(judge, found.projectId), accountTokensMax };
   } catch (error) {
     if (!isTransient(error)) throw error;
     return databaseUnavailable;
@@ -44,7 +50,8 @@ export async function admitWith(
     if (why !== null) return unanswered("refused", { code: "judge_paused", data: { why } });
     const about = { own: true, keyUnreadable: false, version: null, tried: true as const };
     const judge = { connection, fingerprint, state, ...about };
-    return { ...found, judge, client: connections.clientOf(judge, found.projectId) };
+    const client = connections.clientOf(judge, found.projectId);
+    return { ...found, judge, client, accountTokensMax: null };
   } catch (error) {
     if (!isTransient(error)) throw error;
     return databaseUnavailable;
@@ -68,12 +75,15 @@ function sampleOf(traceId: string): number {
   return createHash("sha256").update(traceId).digest().readUInt32BE() / 2 ** 32;
 }
 
-/** Whether the agent's daily budget is used up. Calls in flight at the same time may exceed it. */
+/** Whether the daily budget of the agent, or of its account, is used up. Calls in flight at the same time may exceed it. */
 export async function overBudget(
   db: Database,
   agentId: string,
-  { settings: { budgetUsd, budgetTokens } }: JudgeAccess,
+  { settings: { budgetUsd, budgetTokens }, accountId, accountTokensMax }: JudgeAccess,
 ): Promise<Unanswered | undefined> {
+  if (accountTokensMax !== null && (await findJudgeTokensToday(db, accountId)) >= accountTokensMax) {
+    return unanswered("budget", { code: "judge_account_budget_spent", data: { tokens: accountTokensMax } });
+  }
   if (budgetUsd === null && budgetTokens === null) return undefined;
   const { costUsd, inputTokens, outputTokens } = await findJudgeToday(db, agentId);
   const spent =
@@ -83,11 +93,11 @@ export async function overBudget(
   return spent ? unanswered("budget", { code: "judge_budget_spent", data: spent }) : undefined;
 }
 
-/** Queue is full: background runs retry later. Interactive requests are let through. */
+/** The account's queue is full: background runs retry later. Interactive requests are let through. */
 export function tooBusy(
   { deadlineAt }: JudgeContext,
-  { client, judge }: JudgeAccess,
+  { accountId, client, judge }: JudgeAccess,
 ): Unanswered | undefined {
-  const isFull = client.queued > Math.max(16, 4 * judge.connection.concurrency);
+  const isFull = client.queued(accountId) > Math.max(16, 4 * judge.connection.concurrency);
   return isFull && deadlineAt !== null ? unanswered("later", { code: "judge_busy" }) : undefined;
 }

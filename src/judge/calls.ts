@@ -7,6 +7,7 @@ import { reasonText } from "../model/run/reason-text.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { JudgeReply, JudgeRequest } from "../remote/judge/client.ts";
 import { answerTokens, tokensOf } from "../remote/judge/prompts.ts";
+import { countJudgeTokens } from "../store/accounts/use.ts";
 import type { Database } from "../store/db.ts";
 import { pauseJudge, saveWait } from "../store/judge/states.ts";
 import { newId } from "../store/new-id.ts";
@@ -43,7 +44,8 @@ export async function callJudge<Q, V>(
     reportEstimate(request, asker, deps.clock);
     return allOf(batch, notAsked);
   }
-  const turn = await access.client.enter(request, signal);
+  const owners = [access.accountId, context.agentId] as const;
+  const turn = await access.client.enter(request, { owners, signal });
   if ("code" in turn) return allOf(batch, turn);
   let reply: JudgeReply<Map<QuestionKey, V>> | undefined;
   let values = new Map<QuestionKey, V>();
@@ -92,7 +94,7 @@ async function storeCall<Q, V>(
   questions: Question<Q>[],
   values: Map<QuestionKey, V>,
   call: JudgeCall,
-  { context, access: { projectId, prices }, onCall }: Asker,
+  { context, access: { accountId, projectId, prices, accountTokensMax }, onCall }: Asker,
 ): Promise<void> {
   const { agentId, traceId, runId } = context;
   deps.onCall?.(call);
@@ -111,6 +113,7 @@ async function storeCall<Q, V>(
   const answers = new Map(reusable.map(([key, value]) => [key, JSON.stringify(value)]));
   const id = newId();
   await deps.ledger.keep({ id, agentId, projectId, traceId, runId, call, costUsd, shares, answers });
+  if (accountTokensMax !== null) await countJudgeTokens(deps.db, accountId, inputTokens + outputTokens);
 }
 
 /** Pauses a judge that refused the call, and saves a wait that users should see. */

@@ -46,6 +46,7 @@ export function clientOpener(deps: {
     const share = { ...connection, tokensPerMinute: tokensPerMinute && Math.ceil(tokensPerMinute / threads) };
     return openJudgeClient(share, {
       ...{ log, mode, systemRole, onMode, onLowCount, semaphore: semaphore(name, concurrency), clock },
+      shared: !userSupplied,
       ...(userSupplied ? { fetch: judgeFetch(outbound, timeoutMs) } : {}),
     });
   };
@@ -58,6 +59,8 @@ export type ConnectionDeps = {
   environment: JudgeConnection | null;
   /** For one call of a project's own judge. */
   timeoutMs: number;
+  /** Tokens of the environment's judge for an account and day; null or absent: no limit. */
+  accountTokensMax?: number | null;
   openClient: OpenClient;
   clock: Pick<Clock, "now">;
 };
@@ -74,6 +77,10 @@ export class Connections {
 
   constructor(deps: ConnectionDeps) {
     this.#deps = deps;
+  }
+
+  get accountTokensMax(): number | null {
+    return this.#deps.accountTokensMax ?? null;
   }
 
   async find(agentId: string): Promise<AgentJudge | undefined> {

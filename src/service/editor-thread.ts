@@ -28,6 +28,7 @@ const judges = new Judges({
   vault: openVault(await masterKeyOf(config)),
   environment: config.judge ?? null,
   timeoutMs: config.judgeTimeoutMs,
+  accountTokensMax: config.judgeAccountTokensPerDay ?? null,
   // At most 4 calls on the machine besides those of the evaluation threads: few users wait for a dry run at a time.
   openClient: clientOpener({
     outbound,

@@ -34,6 +34,7 @@ const judges = new Judges({
   vault,
   environment: config.judge ?? null,
   timeoutMs: config.judgeTimeoutMs,
+  accountTokensMax: config.judgeAccountTokensPerDay ?? null,
   openClient: clientOpener({
     outbound,
     log,

@@ -1,6 +1,7 @@
 // Process-wide semaphores: the main thread owns them, and other threads acquire permits by message. With a permit, a thread
 // learns of a pause that another one was asked for.
 import type { JudgeReason } from "../model/run/reason.ts";
+import type { Owners } from "./fair-queue.ts";
 import type { Release } from "./fair-semaphore.ts";
 import { Semaphore } from "./semaphore.ts";
 
@@ -12,7 +13,7 @@ export type Pause = { until: number; because: JudgeReason | null };
  * acquire one later.
  */
 export type PermitRequest =
-  | { type: "acquire"; id: number; name: string; count: number }
+  | { type: "acquire"; id: number; name: string; count: number; owners: Owners | undefined }
   | { type: "release"; id: number }
   | { type: "pause"; name: string; pause: Pause };
 
@@ -21,7 +22,7 @@ export type PermitGrant = { type: "granted"; id: number; pause?: Pause | undefin
 
 type Thread = { postMessage(message: PermitGrant): void };
 
-/** Main-thread side. FIFO across all threads. */
+/** Main-thread side. Accounts, and the agents of each, take turns across all threads. */
 export class SharedSemaphores {
   readonly #semaphores = new Map<string, Semaphore>();
   readonly #requests = new Map<Thread, Map<number, AbortController>>();
@@ -37,12 +38,12 @@ export class SharedSemaphores {
       requests.delete(id);
       return;
     }
-    const { name, count } = request;
+    const { name, count, owners } = request;
     const semaphore = this.#semaphores.get(name) ?? new Semaphore(count);
     this.#semaphores.set(name, semaphore);
     const released = new AbortController();
     requests.set(id, released);
-    const release = await semaphore.acquire({ signal: released.signal });
+    const release = await semaphore.acquire({ signal: released.signal, ...(owners && { owners }) });
     if (!release) return;
     const end = () => {
       release();
@@ -90,7 +91,7 @@ export function shareSemaphores(send: (request: PermitRequest) => void) {
           return latest;
         },
         sharePause: pause => send({ type: "pause", name, pause }),
-        async acquire({ signal } = {}) {
+        async acquire({ signal, owners } = {}) {
           if (signal?.aborted) return undefined;
           const id = ++lastId;
           const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -101,7 +102,7 @@ export function shareSemaphores(send: (request: PermitRequest) => void) {
           });
           signal?.addEventListener("abort", giveUp, { once: true });
           queued += 1;
-          send({ type: "acquire", id, name, count });
+          send({ type: "acquire", id, name, count, owners });
           const granted = await promise;
           queued -= 1;
           waiting.delete(id);

@@ -9,6 +9,7 @@ import { deleteProject } from "../../src/store/accounts/projects.ts";
 import { openDatabase } from "../../src/store/db.ts";
 import { deleteOldJudgeAnswers } from "../../src/store/judge/answers.ts";
 import { listJudgeCalls, sumJudgeUse } from "../../src/store/judge/calls.ts";
+import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge/connections.ts";
 import { listJudgeDays, listJudgeTests } from "../../src/store/judge/costs.ts";
 import { replaceJudgePrices } from "../../src/store/judge/prices.ts";
 import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge/settings.ts";
@@ -25,7 +26,8 @@ import {
   usage,
   verdictsOf,
 } from "../support/judge-server.ts";
-import { contextOf, openTestJudges, semanticQuestion } from "../support/judges.ts";
+import { contextOf, openTestJudges, semanticQuestion, testVault } from "../support/judges.ts";
+import { makeAccount, makeAgentRow, makeProject } from "../support/rows.ts";
 
 const { url, db, other, close } = await openTwice();
 const server = await startJudgeServer();
@@ -354,6 +356,32 @@ suite("an agent's budget", () => {
     ]);
     assert.equal((await ask(await run(sibling), "Same."))[0]?.code, "ok");
   });
+});
+
+test("an account's budget of the service's judge is of all its agents, today, and not of a judge of its own", async () => {
+  const accountId = await makeAccount(db);
+  const projectId = await makeProject(db, accountId);
+  const first = await makeAgentRow(db, { projectId: await makeProject(db, accountId) });
+  const [second, other] = [await makeAgentRow(db, { projectId }), await makeAgentRow(db)];
+  const judges = openTestJudges(db, server.connection(), { accountTokensMax: perCall + 1 });
+  const codeOf = async (agentId: string, criterion: string) =>
+    (await ask(contextOf(agentId), criterion, judges))[0] as Unanswered;
+  assert.equal((await codeOf(first, "One.")).code, "ok");
+  assert.equal((await codeOf(first, "Two.")).code, "ok");
+  await deleteAgent(db, first);
+  const spent = await codeOf(second, "Three.");
+  assert.deepEqual(
+    [spent.code, spent.detail],
+    ["budget", { code: "judge_account_budget_spent", data: { tokens: perCall + 1 } }],
+  );
+  assert.equal((await codeOf(other, "Three.")).code, "ok");
+  assert.equal(server.requests.length, 3);
+  await saveJudgeConnection(db, testVault, projectId, () => server.connection());
+  assert.equal((await codeOf(second, "Three.")).code, "ok");
+  await db.pool.query("update account_use set day = day - 1 where account_id = $1", [accountId]);
+  await deleteJudgeConnection(db, projectId);
+  assert.equal((await codeOf(second, "Four.")).code, "ok");
+  await judges.close();
 });
 
 suite("an agent's sample", () => {

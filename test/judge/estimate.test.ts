@@ -48,7 +48,7 @@ const client: JudgeClient = {
   provider: environment.provider,
   model: environment.model,
   promptVersion: "2",
-  queued: 0,
+  queued: () => 0,
   enter: async () => ({ end() {} }),
   async call(request) {
     asked.push(request);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, suite, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import pino from "pino";
 import { clientOpener, type OpenClient } from "../../src/judge/connections.ts";
 import { isWaiting, type Unanswered, wasCalled } from "../../src/model/judge/outcome.ts";
@@ -11,6 +12,7 @@ import { judgeLimits } from "../../src/remote/judge/bounds.ts";
 import { type JudgeClient, openJudgeClient } from "../../src/remote/judge/client.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import { openDatabase } from "../../src/store/db.ts";
+import { findAgentJudge } from "../../src/store/judge/agent-judge.ts";
 import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge/connections.ts";
 import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge/states.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
@@ -25,6 +27,7 @@ import {
   declined,
   labelsOf,
   obliging,
+  type Reply,
   raw,
   refusal,
   type Script,
@@ -52,6 +55,10 @@ beforeEach(() => {
   server.requests.length = 0;
   server.script = obliging();
 });
+
+const accountOf = async (agentId: string) =>
+  (await findAgentJudge(db, { ...judgeSources, agentId }))!.accountId;
+const judgeSources = { vault: testVault, environment: null, timeoutMs: 60_000 };
 
 let now = Date.UTC(2026, 10, 21, 12);
 /** Stands still unless a test moves it; chance is always in the middle. */
@@ -208,7 +215,7 @@ suite("a judge that is away", () => {
       judges.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000, ...more })).route(routing);
     for (let failed = 0; failed < judgeLimits.failuresMax; failed++) await ask({});
     const denied = await ask({ tries: 1 });
-    assert.equal(server.requests.length, judgeLimits.failuresMax);
+    assert.equal(server.requests.length, judgeLimits.failuresMax + 1, "the last, and a known question");
     assert.ok(isWaiting(denied) && !wasCalled(denied.detail));
     const because = { code: "judge_http_error", data: { status: 503 } };
     assert.deepEqual(denied.detail, { code: "judge_suspended", data: { because } });
@@ -231,7 +238,8 @@ suite("a judge that is away", () => {
     const first = ask("One?", now + 900_000);
     await server.arrived(1);
     const late = ask("Two?", now + 60_000);
-    await eventually(() => assert.equal(standingClient?.queued, 1));
+    const accountId = await accountOf(agentId);
+    await eventually(() => assert.equal(standingClient?.queued(accountId), 1));
     now += 60_000;
     gate.resolve();
     assert.equal(((await late) as Unanswered).detail.code, "judge_busy_until_deadline");
@@ -265,8 +273,13 @@ suite("a judge that is away", () => {
       assert.equal(answer.retryAt - now, pauseMs);
     }
     const watching = judges.judgeOf(contextOf(agentId)).route(routing, asker.signal);
+    const { agentId: neighbor } = await makeJudgedAgent(db, 0);
+    const context = contextOf(neighbor, { runId: randomUUID(), deadlineAt: now + 900_000 });
+    const next = judges.judgeOf(context).route(routing, asker.signal);
+    await setImmediate();
     asker.abort();
     assert.equal((await watching).code, "aborted", "an interactive request is let through");
+    assert.equal((await next).code, "aborted", "so is another account's run");
     await Promise.all(crowd);
     await judges.close();
   });
@@ -368,7 +381,7 @@ suite("a judge that refuses", () => {
       assert.equal(answer.code, "refused");
       assert.deepEqual((answer as Unanswered).detail, { code: "judge_paused", data: { why: rejected } });
     }
-    assert.equal(server.requests.length, 1);
+    assert.equal(server.requests.length, 2, "the question, and the known one");
     assert.ok((await findJudgeState(db, fingerprintOf(connection, null)))?.pausedReason);
     server.script = obliging();
     await resumeJudge(db, fingerprintOf(connection, null), "json_schema");
@@ -398,6 +411,30 @@ suite("a judge that refuses", () => {
     }
     assert.equal((await judges.judgeOf(contextOf(agentId)).route(routing)).code, "ok");
     assert.equal(server.requests.length, 1);
+    await judges.close();
+  });
+
+  test("one account's trace is called for another's all the same, and pauses nobody", async () => {
+    const [{ agentId }, { agentId: neighbor }] = [await makeJudgedAgent(db, 0), await makeJudgedAgent(db, 0)];
+    const judges = openTestJudges(db, fresh(), { clock });
+    const bad = { ...routing, userInput: "Ignore the firewall." };
+    const ask = (of: string, question = routing) => judges.judgeOf(contextOf(of)).route(question);
+    const blocking =
+      (reply: Reply): Script =>
+      (request, index) =>
+        request.material.includes("firewall") ? reply : obliging()(request, index);
+    server.script = blocking(refusal(403));
+    const refused = await ask(agentId, bad);
+    assert.deepEqual(
+      [refused.code, (refused as Unanswered).detail],
+      ["unusable", { code: "judge_request_rejected", data: { status: 403 } }],
+    );
+    assert.equal((await ask(neighbor)).code, "ok");
+    server.script = blocking(refusal(500));
+    for (let failed = 0; failed < 2 * judgeLimits.failuresMax; failed++) {
+      assert.equal((await ask(agentId, bad)).code, "later");
+    }
+    assert.equal((await ask(neighbor, { ...routing, userInput: "And today?" })).code, "ok");
     await judges.close();
   });
 
@@ -451,7 +488,8 @@ suite("who judges", () => {
     const asked = ["One", "Two"].map(userInput => judge.route({ ...routing, userInput }));
     await server.arrived(1);
     const client = standingClient;
-    await eventually(() => assert.equal(client?.queued, 1));
+    const accountId = await accountOf(agentId);
+    await eventually(() => assert.equal(client?.queued(accountId), 1));
     await saveJudgeConnection(db, testVault, projectId, () => fresh({ model: "new" }));
     resolve();
     const answers = await Promise.all(asked);

@@ -9,6 +9,7 @@ import {
   routeRequest,
   semanticRequest,
 } from "../../src/remote/judge/client.ts";
+import type { Owners } from "../../src/threads/fair-queue.ts";
 import { type JudgeServer, obliging, startJudgeServer } from "./judge-server.ts";
 
 /** Reset to obliging before each test; closed after the last one. */
@@ -26,11 +27,12 @@ export async function serveJudge(): Promise<JudgeServer> {
 export function openClient(connection: JudgeConnection, options: Partial<JudgeClientOptions> = {}) {
   const client = openJudgeClient(connection, { log: pino({ level: "silent" }), ...options });
   return {
-    route: (ask: RouteAsk, signal?: AbortSignal) => callBounded(client, routeRequest(ask), signal),
-    judge: (ask: SemanticAsk, signal?: AbortSignal) => callBounded(client, semanticRequest(ask), signal),
-    enter: (ask: RouteAsk) => client.enter(routeRequest(ask)),
+    route: (ask: RouteAsk, signal?: AbortSignal, owners?: Owners) =>
+      callBounded(client, routeRequest(ask), { signal, ...(owners && { owners }) }),
+    judge: (ask: SemanticAsk, signal?: AbortSignal) => callBounded(client, semanticRequest(ask), { signal }),
+    enter: (ask: RouteAsk, owners?: Owners) => client.enter(routeRequest(ask), owners && { owners }),
     get queued() {
-      return client.queued;
+      return client.queued("");
     },
   };
 }

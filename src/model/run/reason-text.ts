@@ -124,6 +124,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     `The agent's daily judge budget of ${
       "usd" in budget ? dollars(budget.usd) : `${budget.tokens.toLocaleString("en")} tokens`
     } is used up. It resets at 00:00 UTC.`,
+  judge_account_budget_spent: ({ tokens }) =>
+    `Your account's daily budget of ${tokens.toLocaleString("en")} tokens for this service's judge is used up. It resets at 00:00 UTC. Or connect a judge of your own.`,
   judge_cancelled: () => "The call to the judge was cancelled.",
   judge_waiting: () => "The judge has not answered yet.",
   reply_without_words: () => "The reply contains no words, so it was not judged.",

@@ -149,6 +149,7 @@ type JudgeReasonData = {
   judge_not_sampled: { percent: number };
   judge_not_asked: null;
   judge_budget_spent: { usd: number } | { tokens: number };
+  judge_account_budget_spent: { tokens: number };
   judge_cancelled: null;
   judge_waiting: null;
   reply_without_words: null;

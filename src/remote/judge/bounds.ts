@@ -1,9 +1,11 @@
-// Limits on the calls to one judge: concurrency, tokens per minute, and a circuit breaker after repeated failures.
+// Limits on the calls to one judge: concurrency and tokens per minute, at which accounts take turns, and a circuit breaker
+// after repeated failures.
 import type { Logger } from "pino";
 import type { JudgeCall, JudgeConnection } from "../../model/judge/call.ts";
 import { cancelled, type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
 import type { JudgeReason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
+import type { Owners } from "../../threads/fair-queue.ts";
 import type { Pause, SemaphoreLike } from "../../threads/shared-semaphore.ts";
 import type { Clock } from "../clock.ts";
 
@@ -15,15 +17,25 @@ export const judgeLimits = {
   suspendedMaxMs: 120_000,
   /** A call that would wait longer for the tokens-per-minute limit is told to retry later. */
   tokenWaitMaxMs: 10_000,
+  /** Of an account with other calls under way: the rest is left for the first call of others. */
+  tokenWaitBusyMaxMs: 5_000,
 };
 
 /** Must be ended, without a reply if no call was made. */
 export type Turn = { end(reply?: JudgeOutcome<unknown> & { call: JudgeCall | null }): void };
 
+/** `owners`: whose call it is, among those that share the judge. */
+export type Asking = { owners?: Owners; signal?: AbortSignal | undefined };
+
 export type Bounds = {
-  readonly queued: number;
-  /** A turn for a call of about this many tokens; first in, first out. */
-  enter(tokens: number, signal: AbortSignal | undefined): Promise<Turn | Unanswered>;
+  /** How many calls of the account wait. */
+  queued(accountId: string): number;
+  /** A turn for a call of about this many tokens. Accounts take turns, and so do the agents of each. */
+  enter(tokens: number, asking: Asking): Promise<Turn | Unanswered>;
+  /** Whether calls are suspended if the call that is under way fails. */
+  readonly atLastFailure: boolean;
+  /** Earlier failures no longer count: the judge answers other questions. */
+  forgive(): void;
 };
 
 export function createBounds(
@@ -37,11 +49,18 @@ export function createBounds(
   let refusals = 0;
   let refusal: Unanswered | undefined;
 
+  const waiting = new Counts();
+  const underWay = new Counts();
+
   /** Takes the tokens, once they are available. */
-  async function reserve(estimate: number, signal: AbortSignal | undefined): Promise<Unanswered | undefined> {
+  async function reserve(
+    estimate: number,
+    waitMaxMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Unanswered | undefined> {
     if (!tokens) return undefined;
     const waitMs = tokens.waitMs(estimate);
-    if (waitMs > judgeLimits.tokenWaitMaxMs) {
+    if (waitMs > waitMaxMs) {
       return unanswered("later", { code: "judge_rate_limited", data: {} }, clock.now() + waitMs);
     }
     tokens.take(estimate);
@@ -56,18 +75,30 @@ export function createBounds(
   }
 
   return {
-    get queued() {
-      return semaphore.queued;
+    queued: accountId => waiting.of(accountId),
+    get atLastFailure() {
+      return breaker.atLastFailure;
     },
-    async enter(estimate, signal) {
+    forgive: () => breaker.forgive(),
+    async enter(estimate, asking) {
       const suspended = breaker.suspended();
       if (suspended) return suspended;
+      const accountId = asking.owners?.[0] ?? "";
       const before = refusals;
-      const release = await semaphore.acquire({ signal });
-      if (!release) return cancelled;
+      waiting.add(accountId, 1);
+      const permit = await semaphore.acquire(asking);
+      waiting.add(accountId, -1);
+      if (!permit) return cancelled;
       if (semaphore.pause) breaker.pause(semaphore.pause);
+      const { tokenWaitMaxMs, tokenWaitBusyMaxMs } = judgeLimits;
+      const waitMaxMs = underWay.of(accountId) > 0 ? tokenWaitBusyMaxMs : tokenWaitMaxMs;
+      underWay.add(accountId, 1);
+      const release = () => {
+        underWay.add(accountId, -1);
+        permit();
+      };
       // Calls that waited while another was refused would be refused as well.
-      const denied = refusals > before ? refusal : await reserve(estimate, signal);
+      const denied = refusals > before ? refusal : await reserve(estimate, waitMaxMs, asking.signal);
       const end = denied ?? breaker.begin();
       if (typeof end !== "function") {
         if (!denied) tokens?.take(-estimate);
@@ -92,6 +123,21 @@ export function createBounds(
       };
     },
   };
+}
+
+/** How many calls each account has. */
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  of(accountId: string): number {
+    return this.#counts.get(accountId) ?? 0;
+  }
+
+  add(accountId: string, more: 1 | -1): void {
+    const count = this.of(accountId) + more;
+    if (count > 0) this.#counts.set(accountId, count);
+    else this.#counts.delete(accountId);
+  }
 }
 
 /** Refills evenly. May be overdrawn; the next call then waits for the refill. */
@@ -161,6 +207,14 @@ class CircuitBreaker {
     if (until <= this.#until) return;
     this.#until = until;
     this.#because = because;
+  }
+
+  get atLastFailure(): boolean {
+    return this.#failures >= judgeLimits.failuresMax - 1;
+  }
+
+  forgive(): void {
+    this.#failures = 0;
   }
 
   #isOpen(): boolean {

@@ -14,14 +14,15 @@ import type {
   TokenCount,
   Verdicts,
 } from "../../model/judge/call.ts";
-import { cancelled, type JudgeOutcome, type Unanswered } from "../../model/judge/outcome.ts";
+import { cancelled, type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import { Semaphore } from "../../threads/semaphore.ts";
 import type { SemaphoreLike } from "../../threads/shared-semaphore.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { answerSchemas, type GivenAnswer, readClasses, readLabels, readVerdicts } from "./answers.ts";
-import { createBounds, type Turn } from "./bounds.ts";
-import { createModelCaller } from "./call.ts";
+import { type Asking, createBounds, type Turn } from "./bounds.ts";
+import { type CallResult, createModelCaller } from "./call.ts";
+import { knownQuestion } from "./known-question.ts";
 import type { PromptFormat } from "./models.ts";
 import {
   answerTokens,
@@ -50,10 +51,10 @@ export type JudgeClient = {
   readonly provider: JudgeProvider;
   readonly model: string;
   readonly promptVersion: string;
-  /** How many calls wait for their turn. */
-  readonly queued: number;
+  /** How many calls of the account wait for their turn. */
+  queued(accountId: string): number;
   /** Waits until a call is within the bounds. The turn must be ended, with the reply or, if no call was made, without. */
-  enter(request: JudgeRequest<unknown>, signal?: AbortSignal): Promise<Turn | Unanswered>;
+  enter(request: JudgeRequest<unknown>, asking?: Asking): Promise<Turn | Unanswered>;
   /** Makes the call, whatever the bounds; never rejects. */
   call<T>(request: JudgeRequest<T>, signal?: AbortSignal): Promise<JudgeReply<T>>;
 };
@@ -68,6 +69,11 @@ export type JudgeClientOptions = {
   onMode?: (mode: JudgeMode, systemRole: boolean) => void;
   /** Called once, if a server that read a whole prompt counted far fewer tokens than were sent. */
   onLowCount?: (count: TokenCount) => void;
+  /**
+   * Several accounts use the judge: it counts as refusing or failing only if it does so for a question of our own too, so that
+   * what one trace says stops nobody else.
+   */
+  shared?: boolean;
   /** Replaces the global `fetch`. Redirects are never followed. */
   fetch?: typeof globalThis.fetch;
   /** Default: a semaphore with as many permits as the connection allows. */
@@ -76,7 +82,7 @@ export type JudgeClientOptions = {
 };
 
 export function openJudgeClient(connection: JudgeConnection, options: JudgeClientOptions): JudgeClient {
-  const { log, onMode, fetch, clock = systemClock } = options;
+  const { log, onMode, fetch, shared = false, clock = systemClock } = options;
   let { onLowCount } = options;
   const { semaphore = new Semaphore(connection.concurrency) } = options;
   const { provider, model, timeoutMs } = connection;
@@ -100,30 +106,55 @@ export function openJudgeClient(connection: JudgeConnection, options: JudgeClien
     onMode?.(mode, systemRole);
   }
 
+  /** Makes one call, whatever the bounds. */
+  async function send<T>(
+    { kind, prompt, read }: JudgeRequest<T>,
+    signal?: AbortSignal,
+  ): Promise<{ result: CallResult; outcome: JudgeOutcome<T> }> {
+    const signals = [clock.timeout(timeoutMs), ...(signal ? [signal] : [])];
+    const result = await callModel(prompt, answerSchemas[kind], AbortSignal.any(signals));
+    const { text, failure, inputTokens, tokensEstimated } = result;
+    if (text === null && signal?.aborted) return { result, outcome: cancelled };
+    const tokens = { counted: tokensEstimated ? 0 : inputTokens, estimated: tokensOf(prompt) };
+    return { result, outcome: failure ?? read({ text: text!, tokens }) };
+  }
+
+  /** Of a call to a shared judge: what befell this question alone concerns no other. `tokens`: what finding out cost. */
+  async function concerning<T>(
+    outcome: JudgeOutcome<T>,
+    signal?: AbortSignal,
+  ): Promise<{ outcome: JudgeOutcome<T>; tokens: Pick<CallResult, "inputTokens" | "outputTokens"> }> {
+    const isRefused = outcome.code === "refused";
+    const mayStopAll = outcome.code === "later" && outcome.retryAt === null && bounds.atLastFailure;
+    if (!shared || !(isRefused || mayStopAll)) return { outcome, tokens: noTokens };
+    const { result: tokens, outcome: known } = await send(semanticRequest(knownQuestion), signal);
+    const answers = known.code === "ok" || known.code === "unusable";
+    if (!isRefused) {
+      if (answers) bounds.forgive();
+      return { outcome, tokens };
+    }
+    if (known.code === "later" || known.code === "aborted") return { outcome: known, tokens };
+    if (!answers) return { outcome, tokens };
+    const { status } = outcome.detail.data as { status: number };
+    return { outcome: unanswered("unusable", { code: "judge_request_rejected", data: { status } }), tokens };
+  }
+
   return {
     provider,
     model,
     promptVersion,
-    get queued() {
-      return bounds.queued;
-    },
-    enter: ({ kind, prompt, items }, signal) =>
-      bounds.enter(tokensOf(prompt) + items * answerTokens[kind], signal),
-    async call({ kind, prompt, read }, signal) {
+    queued: bounds.queued,
+    enter: ({ kind, prompt, items }, asking = {}) =>
+      bounds.enter(tokensOf(prompt) + items * answerTokens[kind], asking),
+    async call(request, signal) {
+      const { kind, prompt } = request;
       const startedAt = clock.now();
-      const signals = [clock.timeout(timeoutMs), ...(signal ? [signal] : [])];
-      const result = await callModel(prompt, answerSchemas[kind], AbortSignal.any(signals));
-      const { mode, text, failure, inputTokens, outputTokens, tokensEstimated } = result;
-      const outcome =
-        text === null && signal?.aborted
-          ? cancelled
-          : (failure ??
-            read({
-              text: text!,
-              tokens: { counted: tokensEstimated ? 0 : inputTokens, estimated: tokensOf(prompt) },
-            }));
-      if (outcome.code === "ok" && result.isKnown) learn(result);
-      const lowCount = outcome.code === "ok" ? lowCountOf(result, prompt) : null;
+      const sent = await send(request, signal);
+      const { mode, text, inputTokens, outputTokens, tokensEstimated } = sent.result;
+      const ms = clock.now() - startedAt;
+      const { outcome, tokens } = await concerning(sent.outcome, signal);
+      if (outcome.code === "ok" && sent.result.isKnown) learn(sent.result);
+      const lowCount = outcome.code === "ok" ? lowCountOf(sent.result, prompt) : null;
       if (lowCount) {
         onLowCount?.(lowCount);
         onLowCount = undefined;
@@ -132,7 +163,9 @@ export function openJudgeClient(connection: JudgeConnection, options: JudgeClien
         ...{ kind, provider, model, promptVersion, mode },
         state: outcome.code as JudgeCall["state"],
         reason: outcome.code === "ok" ? null : reasonText(outcome.detail),
-        ...{ startedAt, ms: clock.now() - startedAt, inputTokens, outputTokens, tokensEstimated },
+        ...{ startedAt, ms, tokensEstimated },
+        inputTokens: inputTokens + tokens.inputTokens,
+        outputTokens: outputTokens + tokens.outputTokens,
         ...{ instructions: prompt.instructions, material: prompt.material, answer: text },
       };
       return { ...outcome, call };
@@ -140,15 +173,17 @@ export function openJudgeClient(connection: JudgeConnection, options: JudgeClien
   };
 }
 
+const noTokens = { inputTokens: 0, outputTokens: 0 };
+
 /** For callers outside the pipeline: waits for a turn, makes the call and ends the turn. */
 export async function callBounded<T>(
   client: JudgeClient,
   request: JudgeRequest<T>,
-  signal?: AbortSignal,
+  asking: Asking = {},
 ): Promise<JudgeReply<T>> {
-  const turn = await client.enter(request, signal);
+  const turn = await client.enter(request, asking);
   if ("code" in turn) return { ...turn, call: null };
-  const reply = await client.call(request, signal);
+  const reply = await client.call(request, asking.signal);
   turn.end(reply);
   return reply;
 }

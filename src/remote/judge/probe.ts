@@ -16,6 +16,7 @@ import type { JudgeReason } from "../../model/run/reason.ts";
 import { reasonText } from "../../model/run/reason-text.ts";
 import type { Outbound } from "../outbound.ts";
 import type { JudgeClient, JudgeClientOptions, JudgeReply } from "./client.ts";
+import { knownQuestion } from "./known-question.ts";
 
 export type Probe = {
   /** The judge answered, and correctly. */
@@ -70,34 +71,22 @@ export function openProbes(deps: {
   };
 }
 
-// Every usable judge says "met" and "match".
-const semantic: SemanticAsk = {
-  userInput: "Where is my parcel? I ordered it last week.",
-  replies: [{ id: "r1", text: "Your parcel has left our warehouse and arrives tomorrow, on Friday." }],
-  criteria: [
-    {
-      id: "c1",
-      replyId: "r1",
-      scenario: "The user asks where an order is.",
-      criterion: "The reply says on which day the parcel arrives.",
-    },
-  ],
-};
+// Every usable judge says "match", and "met" to the known question.
 const routing: RouteAsk = {
-  userInput: semantic.userInput!,
+  userInput: knownQuestion.userInput,
   scenarios: [{ id: "s1", scenario: "The user asks where an order is." }],
 };
 
 /** The obvious sentence comes first: a server that cuts a prompt to its context keeps the end of it. */
 function longSemantic(): SemanticAsk {
-  const [{ id, text }] = semantic.replies as [SemanticAsk["replies"][number]];
+  const [{ id, text }] = knownQuestion.replies as [SemanticAsk["replies"][number]];
   const reply = `${text} ${timetable(promptBounds.reply - text.length - 1)}`;
-  const userInput = `${semantic.userInput} ${timetable(promptBounds.userInput - semantic.userInput!.length - 1)}`;
+  const userInput = `${knownQuestion.userInput} ${timetable(promptBounds.userInput - knownQuestion.userInput.length - 1)}`;
   const place = { spanId: "", attribute: null };
   const result = timetable(promptBounds.conversation);
   const items = [{ kind: "tool_result" as const, name: "timetable", text: result, ...place }];
   const material = fitMaterial({ items, complete: true }, { tools: true, replyLength: reply.length });
-  return { ...semantic, userInput, material, replies: [{ id, text: reply }] };
+  return { ...knownQuestion, userInput, material, replies: [{ id, text: reply }] };
 }
 
 function timetable(characters: number): string {
@@ -133,7 +122,7 @@ export async function probeJudge(
     const client = clientOf(modes[at]!, (_, role) => {
       systemRole = role;
     });
-    const judged = await client.call(semanticRequest(semantic), signal);
+    const judged = await client.call(semanticRequest(knownQuestion), signal);
     const routed = judged.code === "ok" ? await client.call(routeRequest(routing), signal) : judged;
     // The server rejected the modes that were passed over on the way, unless the second call took a stricter one.
     const used = Math.max(at, modes.indexOf(routed.call?.mode ?? modes[at]!));

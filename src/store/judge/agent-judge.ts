@@ -10,6 +10,7 @@ import { findJudgeSettings, type JudgeSettings } from "./settings.ts";
 import { findJudgeState, fingerprintOf, type JudgeState } from "./states.ts";
 
 export type AgentJudge = {
+  accountId: string;
   projectId: string;
   settings: JudgeSettings;
   /** What the judge may see. */
@@ -42,20 +43,20 @@ export async function findAgentJudge(
 ): Promise<AgentJudge | undefined> {
   const [settings, agents] = await Promise.all([
     findJudgeSettings(db, agentId),
-    db.pool.query<{ projectId: string; privacy: PrivacySettings | null }>({
+    db.pool.query<{ accountId: string; projectId: string; privacy: PrivacySettings | null }>({
       name: "project-of-agent",
-      text: `select a.project_id as "projectId", p.privacy from agents a join projects p on p.id = a.project_id
-        where a.id = $1`,
+      text: `select p.account_id as "accountId", a.project_id as "projectId", p.privacy
+        from agents a join projects p on p.id = a.project_id where a.id = $1`,
       values: [agentId],
     }),
   ]);
   if (settings === undefined || !agents.rows[0]) return undefined;
-  const { projectId, privacy } = agents.rows[0];
+  const { accountId, projectId, privacy } = agents.rows[0];
   const [prices, judge] = await Promise.all([
     listJudgePrices(db, projectId),
     findJudge(db, { vault, environment, timeoutMs }, projectId),
   ]);
-  return { projectId, settings, privacy: privacy ?? noPrivacy, prices, judge };
+  return { accountId, projectId, settings, privacy: privacy ?? noPrivacy, prices, judge };
 }
 
 /** The `version` of the agent's judge, in one look-up. */

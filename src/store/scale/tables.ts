@@ -49,6 +49,7 @@ export const growing: readonly string[] = [
 /** On the coordinator alone: what no statement about traces reads, and what all agents of a project share. */
 export const onCoordinator: readonly string[] = [
   "access_tokens",
+  "account_use",
   "agent_connections",
   "alert_deliveries",
   "alert_opt_outs",

@@ -14,6 +14,15 @@ create table accounts (
 );
 create trigger accounts_deleted after delete on accounts for each row execute function delete_links_of_account();
 
+-- What an account has used, for its limits. Nothing that it deletes lowers this.
+create table account_use (
+  account_id text primary key references accounts on delete cascade,
+  -- The UTC day that the counts of a day are of; they begin anew with the next.
+  day date not null,
+  -- Of the service's judge, where that has a budget.
+  judge_tokens_today bigint not null default 0
+) with (fillfactor = 50);
+
 create table sessions (
   id text primary key,
   account_id text not null references accounts on delete cascade,

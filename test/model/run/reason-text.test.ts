@@ -211,6 +211,12 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
     [{ usd: 1.5 }, "The agent's daily judge budget of $1.50 is used up. It resets at 00:00 UTC."],
     [{ tokens: 1000 }, "The agent's daily judge budget of 1,000 tokens is used up. It resets at 00:00 UTC."],
   ],
+  judge_account_budget_spent: [
+    [
+      { tokens: 2_000_000 },
+      "Your account's daily budget of 2,000,000 tokens for this service's judge is used up. It resets at 00:00 UTC. Or connect a judge of your own.",
+    ],
+  ],
   judge_cancelled: "The call to the judge was cancelled.",
   judge_waiting: "The judge has not answered yet.",
   reply_without_words: "The reply contains no words, so it was not judged.",

@@ -4,6 +4,7 @@ import { after, beforeEach, suite, test } from "node:test";
 import type { JudgeConnection, RouteAsk } from "../../../src/model/judge/call.ts";
 import { reasonText } from "../../../src/model/run/reason-text.ts";
 import { judgeLimits } from "../../../src/remote/judge/bounds.ts";
+import type { Owners } from "../../../src/threads/fair-queue.ts";
 import {
   type PermitGrant,
   SharedSemaphores,
@@ -107,6 +108,38 @@ suite("the calls of a process", () => {
     assert.equal((await first).code, "ok");
     assert.equal((await ask()).code, "ok");
     assert.equal(server.requests.length, 2);
+  });
+});
+
+suite("accounts that share a judge", () => {
+  const [large, small] = [["large", "a"] as const, ["small", "b"] as const];
+
+  test("take turns at its permits, over all threads", async () => {
+    server.script = obliging();
+    const main = new SharedSemaphores();
+    const [one, two] = [1, 2].map(() => {
+      const port = { postMessage: ({ id, pause }: PermitGrant) => own.granted(id, pause) };
+      const own = shareSemaphores(request => void main.receive(port, request));
+      return openClient(server.connection({ concurrency: 1 }), { semaphore: own.semaphore("judge", 1) });
+    });
+    const order: string[] = [];
+    const asked = [..."abcdef"].map(async name => {
+      await one!.route(question, undefined, large);
+      order.push(name);
+    });
+    asked.push(two!.route(question, undefined, small).then(() => void order.push("small")));
+    await Promise.all(asked);
+    assert.deepEqual(order, ["a", "b", "small", "c", "d", "e", "f"]);
+  });
+
+  test("leave each other room at the tokens of a minute", async () => {
+    const { client, clock } = open(obliging(), { concurrency: 200, tokensPerMinute: 60_000 });
+    clock.sleep = async () => undefined;
+    const entered = async (owners: Owners) => "end" in (await client.enter(question, owners));
+    let turns = 0;
+    while (await entered(large)) turns += 1;
+    assert.ok(turns > 1);
+    assert.deepEqual([await entered(small), await entered(large)], [true, false]);
   });
 });
 
