@@ -6,13 +6,14 @@ import { translateSpans } from "./model/conventions/translate.ts";
 import { ValueAllowance } from "./model/json-text.ts";
 import { markTrace } from "./model/redaction/marks.ts";
 import { Refusal } from "./model/refusal.ts";
-import { columnsOf, rulesOf, type TraceColumns } from "./model/trace/columns.ts";
+import { columnsOf, rulesOf } from "./model/trace/columns.ts";
 import { derive } from "./model/trace/derive.ts";
 import { mergeBatches } from "./model/trace/merge.ts";
 import { mayBeRedacted } from "./model/trace/text-redactions.ts";
 import type { Attributes, Batch, Derived, MergedTrace, Span } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/batches.ts";
+import type { Derivation } from "./store/traces/stale.ts";
 import { keptValuesBytes, traceHeapBytes } from "./threads/heap.ts";
 import { readBatch, readResource, type Scanned, scan } from "./wire/batch.ts";
 import { readRedactions } from "./wire/redactions.ts";
@@ -247,10 +248,16 @@ function read(stored: MergedTrace, by: ReadBy) {
   return { reading, read, derived, keptBytes: keptValuesBytes(allowance.used) };
 }
 
-export function columnsOfLoaded(loaded: LoadedTrace): TraceColumns {
-  const { derived, trace } = loaded;
+/** What the columns of its row should be. */
+export function derivationOf(loaded: LoadedTrace): Derivation {
+  const { traceId, revision, conventions, conventionRules, derived, trace } = loaded;
   const rules = rulesOf(trace.redactions);
-  return columnsOf(derived, rules, mayBeRedacted(rules, derived) ? readMarked(loaded)?.derived : null);
+  const columns = columnsOf(
+    derived,
+    rules,
+    mayBeRedacted(rules, derived) ? readMarked(loaded)?.derived : null,
+  );
+  return { traceId, revision, columns, readBy: { conventions, conventionRules } };
 }
 
 function tooManyValues(): Refusal {

@@ -1,7 +1,7 @@
 // Reads parts of a stored trace as JSON: its outline, one span, its conversation, or all of it.
 import type { HeapSemaphore } from "./load/heap-semaphore.ts";
 import type { SpanSearch, SpansFound } from "./load/search.ts";
-import { columnsOfLoaded, holdTraces, type LoadedTrace, readAgain, readMarked, withTrace } from "./load.ts";
+import { derivationOf, holdTraces, type LoadedTrace, readAgain, readMarked, withTrace } from "./load.ts";
 import { finishReasonsIn } from "./model/conventions/finish-reasons.ts";
 import type { ReadBy } from "./model/conventions/read-by.ts";
 import { type Preview, previewOf } from "./model/conventions/report.ts";
@@ -126,9 +126,7 @@ export function openTraceReader(load: LoadVersion): VersionReader {
     },
     async columns({ version }) {
       const loaded = await load(version);
-      if (!loaded) return undefined;
-      const { traceId, revision } = loaded;
-      return { traceId, revision, columns: columnsOfLoaded(loaded) };
+      return loaded && derivationOf(loaded);
     },
     async whole({ version, prices }) {
       const loaded = await load(version);

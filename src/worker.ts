@@ -12,6 +12,7 @@ import type { RunState } from "./model/run/run.ts";
 import { judgePermits } from "./run/admission.ts";
 import { evaluateRuns, type RunDeps, type RunEnds } from "./run.ts";
 import { listAgentsOf } from "./store/accounts/ownership.ts";
+import { continueRereading } from "./store/accounts/rereading.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
@@ -240,7 +241,7 @@ export class RunWorker {
     const { db, heap, admission } = this.#deps;
     const { signal } = this.#stopping;
     const refreshed = await refreshStale(db, { quietMs: staleQuietMs, limit: staleMax, heap, signal });
-    if (refreshed === staleMax) return 0;
+    if (refreshed === staleMax || (await continueRereading(db))) return 0;
     const inHand = [...this.#inHand.keys()];
     const skipped = { inHand, fullAgents: await this.#fullAgents(), starts: this.#starts };
     const places = { ...skipped, resumes: admission.free > 0 };

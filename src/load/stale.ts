@@ -1,5 +1,5 @@
 // Derives columns again that lag behind the spans of their traces.
-import { columnsOfLoaded, openEach, portionBytesMax } from "../load.ts";
+import { derivationOf, openEach, portionBytesMax } from "../load.ts";
 import type { Database } from "../store/db.ts";
 import { listStale, skipRevisions, updateColumns } from "../store/traces/stale.ts";
 import { HeapSemaphore } from "./heap-semaphore.ts";
@@ -48,8 +48,7 @@ export async function deriveColumns(
   for await (const outcome of openEach(db, [...revisions.keys()], heap, options)) {
     const { traceId } = outcome;
     if ("loaded" in outcome) {
-      const { revision } = outcome.loaded;
-      derived.push({ traceId, revision, columns: columnsOfLoaded(outcome.loaded) });
+      derived.push(derivationOf(outcome.loaded));
       outcome.release();
     } else if ("error" in outcome) throw outcome.error;
     else if ("refusal" in outcome) await skipRevisions(db, [{ traceId, revision: revisions.get(traceId)! }]);

@@ -3,10 +3,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { logFault } from "../claiming.ts";
-import { columnsOfLoaded } from "../load.ts";
+import { derivationOf } from "../load.ts";
 import { usageOf } from "../model/price/usage.ts";
 import type { RunState } from "../model/run/run.ts";
-import type { TraceColumns } from "../model/trace/columns.ts";
 import type { EvaluatedRun, PartialRun } from "../run.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import type { EventPublisher } from "../store/events.ts";
@@ -14,7 +13,7 @@ import type { ClaimedRun } from "../store/runs/claims.ts";
 import { completeRuns } from "../store/runs/complete.ts";
 import { type EncodedRun, encodeRun } from "../store/runs/completed-run.ts";
 import { savePartial } from "../store/runs/waiting.ts";
-import { updateColumns } from "../store/traces/stale.ts";
+import { type Derivation, updateColumns } from "../store/traces/stale.ts";
 
 export type ResultWriterDeps = {
   db: Database;
@@ -190,21 +189,19 @@ export class ResultWriter {
   }
 }
 
-/** `columns`: of a trace row that lags behind its spans, which were loaded anyway. */
-type EvaluatedRow = { run: ClaimedRun; completed: EncodedRun; columns?: TraceColumns };
+/** `derivation`: of a trace row that lags behind its spans, which were loaded anyway. */
+type EvaluatedRow = { run: ClaimedRun; completed: EncodedRun; derivation?: Derivation };
 
 function rowOf({ run, loaded, verdict, outage, plan }: EvaluatedRun): EvaluatedRow {
   const { revision, derived } = loaded;
   const { durationMs, tokens, modelCalls } = derived;
   const counted = { durationMs, tokens, usage: usageOf(modelCalls) };
   const completed = encodeRun({ id: run.id, revision, verdict, outage, plan, ...counted });
-  return { run, completed, ...(loaded.stale && { columns: columnsOfLoaded(loaded) }) };
+  return { run, completed, ...(loaded.stale && { derivation: derivationOf(loaded) }) };
 }
 
 async function updateStale(db: Database, evaluated: EvaluatedRow[]): Promise<void> {
-  const stale = evaluated.flatMap(({ run: { traceId }, completed: { revision }, columns }) =>
-    columns ? [{ traceId, revision, columns }] : [],
-  );
+  const stale = evaluated.flatMap(({ derivation }) => derivation ?? []);
   if (stale.length > 0) await updateColumns(db, stale);
 }
 

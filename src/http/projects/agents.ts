@@ -2,14 +2,8 @@
 import { z } from "zod";
 import { presets } from "../../model/conventions/presets.ts";
 import { ruleTargets } from "../../model/conventions/rules.ts";
-import {
-  deleteAgent,
-  findAgent,
-  findRereading,
-  insertAgent,
-  listAgents,
-  updateAgent,
-} from "../../store/accounts/agents.ts";
+import { deleteAgent, findAgent, insertAgent, listAgents, updateAgent } from "../../store/accounts/agents.ts";
+import { findRereading } from "../../store/accounts/rereading.ts";
 import { ConventionRules, Conventions } from "../conventions.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";

@@ -10,10 +10,10 @@ import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { newId } from "../new-id.ts";
-import { placeOf } from "../scale/places.ts";
 import { deleteTracesOf } from "../traces/read.ts";
 import { changeIntake, checkIntake, type IntakeChange, isIntakeChange, newIntake } from "./agent-intake.ts";
 import { readByKey } from "./read-by-key.ts";
+import { beginRereading } from "./rereading.ts";
 
 /** The agents of a project, newest first. */
 export async function listAgents(db: Database, projectId: string, listing: Listing): Promise<Agent[]> {
@@ -74,9 +74,6 @@ export type AgentChange = {
   conventionRules?: ConventionRule[] | undefined;
 } & IntakeChange;
 
-/** After a change of its rules or conventions, this many of an agent's latest traces are derived again. */
-export const rereadMax = 10_000;
-
 /** Absent fields stay as they are. Throws CONFLICT as insertAgent does, and VALIDATION_ERROR as changeIntake does. */
 export async function updateAgent(db: Database, id: string, change: AgentChange): Promise<Agent | undefined> {
   const { name, type, otlpServiceName } = change;
@@ -98,7 +95,7 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
   return isIntake ? findAgent(db, id) : agent;
 }
 
-/** Marks the latest traces to be derived again, unless nothing changes. In the order in which merges lock traces. */
+/** Unless nothing changes, the latest traces are derived again. */
 async function changeReadBy(client: pg.PoolClient, id: string, change: AgentChange): Promise<void> {
   // The second update of a row in a transaction locks what its foreign keys refer to. The project first, as changes of it do.
   await client.query(
@@ -114,35 +111,11 @@ async function changeReadBy(client: pg.PoolClient, id: string, change: AgentChan
   const { conventions = before.conventions, conventionRules = before.conventionRules } = change;
   const key = readByKey({ conventions, conventionRules });
   if (key === readByKey(before)) return;
-  // Agents and traces in a statement each: on a cluster they are on different nodes.
-  const { rowCount: marked } = await client.query(
-    `with latest as materialized (
-      select id from traces
-        where agent_id = $1 and id = any (array(select id from traces where agent_id = $1 order by id desc limit $2))
-        order by id for no key update
-    )
-    update traces set derived_revision = 0 from latest
-      where traces.agent_id = $1 and traces.id = latest.id and traces.content is distinct from 'forgotten'`,
-    [id, rereadMax],
-  );
   await client.query(
-    "update agents set conventions = $2, convention_rules = $3, read_by_key = $4, rereading = $5 where id = $1",
-    [id, conventions, JSON.stringify(conventionRules), key, marked],
+    "update agents set conventions = $2, convention_rules = $3, read_by_key = $4 where id = $1",
+    [id, conventions, JSON.stringify(conventionRules), key],
   );
-}
-
-/** How many of the traces that a change of rules or conventions left to be derived again still are; null: none. */
-export async function findRereading(db: Database, id: string): Promise<{ left: number; of: number } | null> {
-  const { rows } = await (await placeOf(db, id)).pool.query<{ left: number; of: number }>(
-    `select a.rereading as of, (
-      select count(*)::int from traces
-      where agent_id = a.id and derived_revision <> revision and derived_revision = 0
-    ) as left
-    from agents a where a.id = $1 and a.rereading > 0`,
-    [id],
-  );
-  const found = rows[0];
-  return found && found.left > 0 ? { left: found.left, of: Math.max(found.of, found.left) } : null;
+  await beginRereading(client, id);
 }
 
 /** Deletes its test cases, traces and runs as well, and removes it from keys with granular access. */

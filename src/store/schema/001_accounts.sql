@@ -152,8 +152,11 @@ create table agents (
   -- The tracing conventions that traces are read by, beside the documented attributes: names of presets, in the order of
   -- the service's table, or {*}.
   conventions text[] not null default '{}',
-  -- How many traces the latest change left to be derived again; those with `derived_revision` 0 still are.
+  -- How many traces the latest change left to be derived again; those with `derived_revision` 0 still are, and so are
+  -- `reread_left` more, which are marked in portions: those before this id, newest first. Null: all are marked.
   rereading integer not null default 0,
+  reread_left integer not null default 0,
+  reread_before uuid,
   -- The agent's own rules, which go before its conventions: a list of { from, to, spanName? }.
   convention_rules jsonb not null default '[]',
   -- The same for the same conventions and rules, '' for none: what statements compare, as rules may be long.
@@ -169,6 +172,7 @@ create table agents (
   privacy_revision integer not null default 0,
   constraint agents_service_name unique (project_id, otlp_service_name)
 );
+create index agents_rereading on agents (reread_before) where reread_before is not null;
 create index agents_prepared on agents (project_id, id) where read_by_key <> '' or intake_key <> '';
 create trigger agents_deleted_identities after delete on agents
   for each row execute function delete_identities_of_agent();

@@ -1,10 +1,12 @@
 // Finds traces whose derived columns are behind their spans, and updates these columns.
+import type { ReadBy } from "../../model/conventions/read-by.ts";
 import type { TraceColumns } from "../../model/trace/columns.ts";
+import { readByKey } from "../accounts/read-by-key.ts";
 import { type Database, transaction } from "../db.ts";
 import { type Column, multiRow } from "../multi-row.ts";
 import { partsOfRows, placeOf } from "../scale/places.ts";
 import { replaceCalls } from "./call-values.ts";
-import { derivedAssignments, derivedColumns, keepsNames } from "./derived-columns.ts";
+import { derivedAssignments, derivedColumns, hasOtherConventions, keepsNames } from "./derived-columns.ts";
 
 /**
  * Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`, and
@@ -40,6 +42,7 @@ const revisionColumns = {
 const revisions = multiRow<AtRevision>(1, revisionColumns);
 const derivations = multiRow<Derivation>(1, {
   ...revisionColumns,
+  read_by: ["text", ({ readBy }) => readByKey(readBy)],
   ...derivedColumns,
 });
 
@@ -56,9 +59,13 @@ export async function skipRevisions(db: Database, skipped: AtRevision[]): Promis
   }
 }
 
-export type Derivation = AtRevision & { columns: TraceColumns };
+/** `readBy`: the rules and conventions that they were derived with. */
+export type Derivation = AtRevision & { columns: TraceColumns; readBy: ReadBy };
 
-/** Writes the derived columns of those traces that have not changed since they were derived, and were not forgotten. */
+/**
+ * Writes the derived columns of those traces that have not changed since they were derived, nor what they are read by, and
+ * were not forgotten.
+ */
 export async function updateColumns(db: Database, derived: Derivation[]): Promise<void> {
   const byId = new Map(derived.map(one => [one.traceId, one]));
   for (const [place, ids] of await partsOfRows(db, "traces", [...byId.keys()])) {
@@ -79,7 +86,7 @@ async function updateIn(db: Database, derived: Derivation[]): Promise<void> {
       name: "update_columns",
       text: `update traces set derived_revision = item.revision, ${derivedAssignments} from ${derivations.from}, traces old
         where traces.id = item.id and traces.revision = item.revision and old.id = traces.id
-          and traces.content is distinct from 'forgotten'
+          and traces.content is distinct from 'forgotten' and not ${hasOtherConventions("traces.agent_id", "item.read_by")}
         returning traces.id as "traceId", traces.agent_id as "agentId", ${keepsNames} as keeps`,
       values: derivations.values(derived),
     });

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { refreshStale } from "../../../src/load/stale.ts";
 import { readByNothing } from "../../../src/model/conventions/read-by.ts";
-import { findRereading, updateAgent } from "../../../src/store/accounts/agents.ts";
+import { updateAgent } from "../../../src/store/accounts/agents.ts";
 import { admitKeys } from "../../../src/store/accounts/keys.ts";
+import { continueRereading, findRereading, portionMax } from "../../../src/store/accounts/rereading.ts";
 import type { Database } from "../../../src/store/db.ts";
 import { openVault } from "../../../src/store/secrets/vault.ts";
+import { updateColumns } from "../../../src/store/traces/stale.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
 import { fillList, makeAgentRow } from "../../support/rows.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite, type Sender } from "./make-write.ts";
@@ -28,6 +30,16 @@ const openInference = {
   "output.value": "In Lyon.",
   "gen_ai.response.text": null,
 };
+
+/** Without batches; the newest has the most spans. */
+async function storeOldTraces(agentId: string, count: number): Promise<void> {
+  await db.pool.query(
+    `insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name, failed, span_count)
+      select ('00000000-0000-7000-8000-' || lpad(to_hex(at), 12, '0'))::uuid, $1, at, 'live', 'otlp', at, 1, 1, 'old', false, 1
+      from generate_series(1, $2::int) as at`,
+    [agentId, count],
+  );
+}
 
 const rowsOf = async (agentId: string) => {
   const { rows } = await db.pool.query(
@@ -151,6 +163,49 @@ test("changes, merges and new traces at the same time neither deadlock nor leave
   const rows = await rowsOf(sender.agentId);
   assert.equal(rows.length, 40);
   assert.ok(rows.every(({ derived, revision }) => derived === revision));
+});
+
+test("a change marks a portion of many traces, newest first; the rest is one job, which the next change begins anew", async () => {
+  const { agentId } = await makeSender(db);
+  const of = 2 * portionMax + 50;
+  await storeOldTraces(agentId, of);
+  const marked = async () => {
+    const { rows } = await db.pool.query<{ count: number; oldest: number }>(
+      "select count(*)::int as count, min(batch_spans) as oldest from traces where agent_id = $1 and derived_revision = 0",
+      [agentId],
+    );
+    return [rows[0]!.count, rows[0]!.oldest];
+  };
+  const derive = () => db.pool.query("update traces set derived_revision = 1 where agent_id = $1", [agentId]);
+
+  for (const conventions of [["mlflow"], ["langfuse"], ["openinference"]]) {
+    await updateAgent(db, agentId, { conventions });
+    assert.deepEqual(await marked(), [portionMax, of - portionMax + 1]);
+    assert.deepEqual(await findRereading(db, agentId), { left: of, of });
+  }
+  await derive();
+  assert.equal(await continueRereading(db), true);
+  assert.deepEqual(await marked(), [portionMax, of - 2 * portionMax + 1]);
+  assert.deepEqual(await findRereading(db, agentId), { left: 250, of });
+  await derive();
+
+  await updateAgent(db, agentId, { conventions: ["mlflow"] });
+  await Promise.all([continueRereading(db), continueRereading(db)]);
+  assert.deepEqual(await marked(), [of, 1]);
+  await derive();
+  assert.deepEqual([await continueRereading(db), await findRereading(db, agentId)], [false, null]);
+});
+
+test("columns that were derived before a change and arrive after it are derived again", async () => {
+  const sender = await makeSender(db);
+  const write = canonicalWrite(sender, { attributes: openInference });
+  await writer.write(write);
+  await choose(sender, ["openinference"]);
+  const { traceId, columns } = write;
+  await updateColumns(db, [{ traceId, revision: 1, columns, readBy: readByNothing }]);
+  assert.deepEqual(await findRereading(db, sender.agentId), { left: 1, of: 1 });
+  await refreshStale(db, {});
+  assert.equal((await rowsOf(sender.agentId))[0].input, "Where is my parcel?");
 });
 
 test("a key is found with the agents of its project that have conventions", async () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { refreshStale } from "../../../src/load/stale.ts";
+import { readByNothing } from "../../../src/model/conventions/read-by.ts";
 import { loadBatches } from "../../../src/store/traces/batches.ts";
 import { findTrace } from "../../../src/store/traces/read.ts";
 import { listStale, updateColumns } from "../../../src/store/traces/stale.ts";
@@ -94,9 +95,9 @@ suite("columns that a merge left out of date", () => {
   test("are never overwritten by values derived from an earlier revision", async () => {
     const traceId = await merged("old", "new");
     const { columns } = otlpWrite(sender, { text: "derived too early" });
-    await updateColumns(db, [{ traceId, revision: 1, columns }]);
+    await updateColumns(db, [{ traceId, revision: 1, columns, readBy: readByNothing }]);
     assert.equal((await findTrace(db, traceId))!.responseText, "old");
-    await updateColumns(db, [{ traceId, revision: 2, columns }]);
+    await updateColumns(db, [{ traceId, revision: 2, columns, readBy: readByNothing }]);
     assert.equal((await findTrace(db, traceId))!.responseText, "derived too early");
   });
 

@@ -1,6 +1,7 @@
 // Tools and models of traces, and rules that redacted in them: kept on the rows and by minute, and gone with the last trace that has them.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { readByNothing } from "../../../src/model/conventions/read-by.ts";
 import { idAt, newest } from "../../../src/store/listing.ts";
 import { placeOf } from "../../../src/store/scale/places.ts";
 import { listTraces } from "../../../src/store/traces/list.ts";
@@ -68,7 +69,9 @@ test("the tools of a merged trace are those of all its batches once its columns 
   await writer.write(otlpWrite(sender, { externalId: "merged", spans: ["b"] }));
   const [stale] = await listStale(db, { agentId: sender.agentId, limit: 10 });
   const columns = { ...write.columns, tools: ["lookup"], models: ["m-2"] };
-  await updateColumns(db, [{ traceId: stale!.id, revision: stale!.revision, columns }]);
+  await updateColumns(db, [
+    { traceId: stale!.id, revision: stale!.revision, columns, readBy: readByNothing },
+  ]);
   assert.deepEqual(await valuesOf(sender), ["model m-2", "tool lookup"]);
 });
 
@@ -77,7 +80,9 @@ test("columns are updated in two processes at once without a deadlock", async ()
   const writes = Array.from({ length: 8 }, () => call(sender, ["search", "refund"]));
   await Promise.all(writes.map(write => writer.write(write)));
   const withTools = (...tools: string[]) =>
-    writes.map(({ traceId, columns }) => ({ traceId, revision: 1, columns: { ...columns, tools } }));
+    writes.map(({ traceId, columns }) => {
+      return { traceId, revision: 1, columns: { ...columns, tools }, readBy: readByNothing };
+    });
   for (let round = 0; round < 20; round++) {
     const [one, two] = [withTools("search", `a${round}`), withTools("refund", `b${round}`)];
     // Other traces with the same values, then the same traces in another order.
@@ -126,7 +131,9 @@ test("rules that redacted are added with a trace, replaced, filled by a merge, a
   await writer.write(otlpWrite(sender, { externalId: "merged", spans: ["b"] }));
   const [stale] = await listStale(db, { agentId, limit: 10 });
   const columns = { ...first.columns, redacted: ["card", "iban"] };
-  await updateColumns(db, [{ traceId: stale!.id, revision: stale!.revision, columns }]);
+  await updateColumns(db, [
+    { traceId: stale!.id, revision: stale!.revision, columns, readBy: readByNothing },
+  ]);
   assert.deepEqual(await listed("iban"), [["merged", ["card", "iban"]]]);
   assert.deepEqual(await ruled(), ["redacted card", "redacted iban", "redacted phone"]);
 
