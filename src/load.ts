@@ -11,6 +11,7 @@ import { derive } from "./model/trace/derive.ts";
 import { mergeBatches } from "./model/trace/merge.ts";
 import { mayBeRedacted } from "./model/trace/text-redactions.ts";
 import type { Attributes, Batch, Derived, MergedTrace, Span } from "./model/trace/trace.ts";
+import { tellOfWork } from "./model/work.ts";
 import type { Database } from "./store/db.ts";
 import { loadBatches, type StoredBatch, type StoredBatches } from "./store/traces/batches.ts";
 import type { Derivation } from "./store/traces/stale.ts";
@@ -197,6 +198,7 @@ export function scanTrace({ batches, ...trace }: StoredBatches, heap: HeapSemaph
     if (!heap.fits(traceHeapBytes({ bytes, elements }))) throw tooManyValues();
     scanned.push(one);
   }
+  tellOfWork("trace", { bytes, elements });
   return { ...trace, batches: scanned, heapBytes: traceHeapBytes({ bytes, elements }) };
 }
 

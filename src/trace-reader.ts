@@ -7,6 +7,7 @@ import type { ReadBy } from "./model/conventions/read-by.ts";
 import { type Preview, previewOf } from "./model/conventions/report.ts";
 import { transcribe } from "./model/conversation/transcript.ts";
 import { showConversation } from "./model/conversation/view.ts";
+import type { LabelQuestion } from "./model/judge/label.ts";
 import type { PricesOfDay } from "./model/price/usage.ts";
 import { markSpan, redactionsIn } from "./model/redaction/marks.ts";
 import { errorOf } from "./model/trace/span-error.ts";
@@ -16,6 +17,8 @@ import type { TracePath } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import type { TraceSize } from "./store/traces/read.ts";
 import { type Derivation, updateColumns } from "./store/traces/stale.ts";
+import type { CallRedactions, CallsAbout } from "./trace-reader/call-redactions.ts";
+import { type QuestionAsked, questionIn } from "./trace-reader/label-question.ts";
 import {
   cutSpan,
   jsonOf,
@@ -38,6 +41,10 @@ type ReadByChange = { [Part in keyof ReadBy]?: ReadBy[Part] | undefined };
 /** Reads traces, and searches their spans. */
 export type TraceReader = TraceParts & {
   search(request: SpanSearch, signal?: AbortSignal): Promise<SpansFound>;
+  /** `bytes`: of the traces. Undefined if one was deleted. Throws PAYLOAD_TOO_LARGE. */
+  redactionsOfCalls(request: CallsAbout & { bytes: number }): Promise<CallRedactions[] | undefined>;
+  /** Brings what lists show of the agent's latest traces up to date. */
+  refresh(agentId: string): Promise<void>;
 };
 
 export type TraceParts = {
@@ -58,6 +65,10 @@ export type TraceParts = {
   /** The trace as a turn of its conversation. */
   turn(request: { traceId: string }): Promise<TurnPart | undefined>;
   whole(request: { traceId: string; prices: PricesOfDay }): Promise<WholePart | undefined>;
+  /** What the judge was asked in a run of the trace. */
+  question(
+    request: { traceId: string } & QuestionAsked,
+  ): Promise<{ question: LabelQuestion | null } | undefined>;
   /** What the columns of its row should be. */
   columns(request: { traceId: string }): Promise<Derivation | undefined>;
   /** The trace as JSON, exactly as it is stored. */
@@ -131,6 +142,10 @@ export function openTraceReader(load: LoadVersion): VersionReader {
     async whole({ version, prices }) {
       const loaded = await load(version);
       return loaded && wholeOf(loaded, prices);
+    },
+    async question({ version, ...asked }) {
+      const loaded = await load(version);
+      return loaded && { question: questionIn(loaded, asked) };
     },
     async raw({ version, externalId, path }) {
       const loaded = await load(version);

@@ -1,7 +1,7 @@
 // Derives columns again that lag behind the spans of their traces.
 import { derivationOf, openEach, portionBytesMax } from "../load.ts";
 import type { Database } from "../store/db.ts";
-import { listStale, skipRevisions, updateColumns } from "../store/traces/stale.ts";
+import { listStale, type StaleTrace, skipRevisions, updateColumns } from "../store/traces/stale.ts";
 import { HeapSemaphore } from "./heap-semaphore.ts";
 
 type Refreshing = {
@@ -15,7 +15,7 @@ const updatesMax = 10;
 
 /**
  * Updates derived columns that are behind their spans. A merge only appends, because deriving on each of 500 batches
- * would cost the square of their number, so lists call this before they read, and the worker calls it for traces that
+ * would cost the square of their number, so lists have this done before they read, and the worker calls it for traces that
  * nobody reads. Returns how many rows were behind.
  */
 export async function refreshStale(
@@ -39,7 +39,7 @@ export async function refreshStale(
  */
 export async function deriveColumns(
   db: Database,
-  traces: { id: string; revision: number }[],
+  traces: Pick<StaleTrace, "id" | "revision">[],
   { heap = new HeapSemaphore(), bytesMax = Infinity, signal }: Refreshing,
 ): Promise<void> {
   const revisions = new Map(traces.map(({ id, revision }) => [id, revision]));

@@ -1,14 +1,13 @@
 // The trace reader thread: reads large traces, with an LRU cache of loaded ones, or searches the spans of many.
 import { workerData } from "node:worker_threads";
 import { HeapSemaphore } from "../load/heap-semaphore.ts";
-import { type SpanSearch, type SpansFound, searchSpans } from "../load/search.ts";
-import type { Preview } from "../model/conventions/report.ts";
+import { type SpanSearch, searchSpans } from "../load/search.ts";
+import { deriveColumns } from "../load/stale.ts";
 import { asUnreadable } from "../store/db.ts";
 import { openStore } from "../store/scale/open.ts";
-import type { Derivation } from "../store/traces/stale.ts";
+import type { StaleTrace } from "../store/traces/stale.ts";
 import { serveThread } from "../threads/serve.ts";
-import type { OutlinePart, WholePart } from "../trace-reader/parts.ts";
-import type { TurnPart } from "../trace-reader/turn.ts";
+import { type CallsAbout, redactionsOfCalls } from "../trace-reader/call-redactions.ts";
 import { acquireVersion, cacheTraces, openTraceReader } from "../trace-reader.ts";
 import type { TraceThreadData } from "./threaded-trace-reader.ts";
 
@@ -24,17 +23,17 @@ heap.makeRoom = () => cache.drop();
 const handlers = {
   ...openTraceReader(cache.load),
   search: (request: SpanSearch, signal: AbortSignal) => searchSpans(db, heap, request, signal),
+  redactionsOfCalls: (request: CallsAbout) => redactionsOfCalls(db, heap, request),
+  derive: (stale: StaleTrace[]) => deriveColumns(db, stale, { heap }),
 };
 
 serveThread(handlers, {
   stop: () => db.close(),
   toRefusal: asUnreadable,
-  bytesIn(
-    result: OutlinePart | WholePart | Uint8Array | SpansFound | Preview | TurnPart | Derivation | undefined,
-  ) {
-    if (!result || "matching" in result || "tools" in result || "calls" in result || "columns" in result)
-      return [];
+  bytesIn(result: object | undefined) {
+    if (!result) return [];
     if (result instanceof Uint8Array) return [result];
-    return ["json" in result ? result.json : result.spans];
+    const { json, spans } = result as { json?: unknown; spans?: unknown };
+    return [json, spans].filter(part => part instanceof Uint8Array);
   },
 });

@@ -88,6 +88,7 @@ suite("ten reads of a whole large trace at once", () => {
     preview: async () => undefined,
     turn: async () => undefined,
     columns: async () => undefined,
+    question: async () => undefined,
     raw: async () => undefined,
   };
   before(async () => {

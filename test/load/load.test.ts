@@ -8,6 +8,9 @@ import { findMatches } from "../../src/load/erasure.ts";
 import { HeapSemaphore } from "../../src/load/heap-semaphore.ts";
 import { refreshStale } from "../../src/load/stale.ts";
 import { holdTraces, openEach, withTrace } from "../../src/load.ts";
+import { readByNothing } from "../../src/model/conventions/read-by.ts";
+import type { Result } from "../../src/model/run/run.ts";
+import { workChannel } from "../../src/model/work.ts";
 import { systemClock } from "../../src/remote/clock.ts";
 import { ThreadedTraceReader } from "../../src/service/threaded-trace-reader.ts";
 import { newId } from "../../src/store/new-id.ts";
@@ -184,6 +187,33 @@ suite("the thread that reads large traces", () => {
     const { traceId } = await writer.write(write);
     const host = open(traceLimits(31_457_280));
     assert.equal((await host.outline({ prices, traceId }))!.head.spanCount, 1);
+    await host.close();
+  });
+
+  test("spares its caller's thread all that is large or has many values, whatever is asked", async () => {
+    const [dense, long, plain] = [await store(8_000), await store(1, "x".repeat(150_000)), await store(10)];
+    const stale = await storeStale(100);
+    const host = new ThreadedTraceReader({ db, addresses: addressesOf(url), log: pino({ level: "silent" }) });
+    const opened: unknown[] = [];
+    const listener = (work: unknown) => void opened.push(work);
+    workChannel.subscribe(listener);
+    const test = { scenario: "A parcel.", assertions: [] } as unknown as Result["test"];
+    const run = { revision: 1, readBy: readByNothing, turn: undefined, checkId: null };
+    const calls = [{ instructions: "", material: "", answer: null }];
+    const readAll = async (traceId: string, bytes: number) => {
+      await host.outline({ prices, traceId });
+      await host.turn({ traceId });
+      assert.ok(await host.question({ traceId, ...run, result: { test, testId: "t" } }));
+      assert.equal((await host.redactionsOfCalls({ traceIds: [traceId], calls, bytes }))!.length, 1);
+    };
+    await readAll(dense, 20_000);
+    await readAll(long, 150_000);
+    await host.refresh(sender.agentId);
+    assert.deepEqual(opened, []);
+    assert.ok((await findTrace(db, stale))!.spanCount > 99);
+    await readAll(plain, 1_000);
+    assert.equal(opened.length, 4);
+    workChannel.unsubscribe(listener);
     await host.close();
   });
 

@@ -1,13 +1,12 @@
 // Judge calls of a run with prompts and answers, and judge usage of an agent by day and test.
 import { z } from "zod";
-import { HeapSemaphore } from "../../load/heap-semaphore.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { listJudgeCalls } from "../../store/judge/calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../store/judge/costs.ts";
-import { traceLimits } from "../../threads/heap.ts";
+import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { Day } from "../schemas.ts";
-import { markedBytesMax, redactionsOfCalls } from "./call-redactions.ts";
+import { redactionsOfRun } from "./call-redactions.ts";
 import { JudgeCall, JudgeUsage } from "./schemas.ts";
 
 const spanDaysMax = 366;
@@ -19,8 +18,7 @@ const Query = z.object({
   to: Day.optional().describe("Last day (UTC). Default: today."),
 });
 
-export function registerJudging(app: App, { db }: Deps): void {
-  const heap = new HeapSemaphore(traceLimits(markedBytesMax));
+export function registerJudging(app: App, { db, reader }: Deps & { reader: TraceReader }): void {
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
 
   app.get(
@@ -34,10 +32,10 @@ export function registerJudging(app: App, { db }: Deps): void {
     },
     async ({ params: { id } }) => {
       const calls = await listJudgeCalls(db, id);
-      const redactionsOf = await redactionsOfCalls(db, heap, id, calls);
-      const items = calls.map(call => ({
+      const redactions = await redactionsOfRun({ db, reader }, id, calls);
+      const items = calls.map((call, at) => ({
         ...call,
-        ...redactionsOf(call),
+        ...redactions[at]!,
         startedAt: call.startedAt.toISOString(),
       }));
       return { items };

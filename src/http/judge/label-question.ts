@@ -1,11 +1,7 @@
-// What the judge said and was asked for one check or scenario match of a run: the subject of a label.
-import { earlierMessages } from "../../evaluate/material.ts";
-import { noAnswers, openQuestions } from "../../evaluate/questions.ts";
-import type { LoadedTrace } from "../../load.ts";
+// What the judge said for one check or scenario match of a run: the subject of a label.
 import type { JudgedBy } from "../../model/judge/judge.ts";
-import type { JudgedAnswer, LabelQuestion } from "../../model/judge/label.ts";
+import type { JudgedAnswer } from "../../model/judge/label.ts";
 import type { Applicability, Check, Result, SemanticActual } from "../../model/run/run.ts";
-import { isThreshold } from "../../model/test-case/test-case.ts";
 import type { Detail } from "../../store/runs/detail.ts";
 
 /** `by`: undefined where the judge could not decide. */
@@ -53,27 +49,4 @@ function judgeOf({ provider, model, promptVersion }: Partial<JudgedBy>): JudgedB
   return provider && model !== undefined && promptVersion !== undefined
     ? { provider, model, promptVersion }
     : undefined;
-}
-
-/** Null if the trace does not give the question any more. */
-export function questionOf(
-  { agentId, trace, derived }: Pick<LoadedTrace, "agentId" | "trace" | "derived">,
-  { test, testId }: Pick<Result, "test" | "testId">,
-  checkId: string | null,
-): LabelQuestion | null {
-  if (checkId === null) {
-    const userInput = derived.userInput?.text;
-    if (userInput === undefined) return null;
-    const earlier = earlierMessages(trace.spans, derived);
-    return { kind: "scenario", scenario: test.scenario, userInput, ...(earlier ? { earlier } : {}) };
-  }
-  const assertion = test.assertions.find(({ id }) => id === checkId);
-  if (assertion?.type !== "semantic") return null;
-  const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : test.threshold;
-  // What it depends on has passed, or the judge had not been asked.
-  const alone = { ...assertion, depends_on: [] };
-  const only = { ...test, id: testId, agentId, version: 0, assertions: [alone] };
-  const questions = openQuestions(trace, derived, [only], noAnswers()).semantic.map(one => one.question);
-  if (questions.length === 0 || !isThreshold(threshold)) return null;
-  return { kind: "check", questions, threshold, negate: assertion.negate };
 }

@@ -1,8 +1,5 @@
 // /api/runs/:id/labels and /api/projects/:id/labels: what people say about the judge's answers, and its agreement.
 import { z } from "zod";
-import { withReceived } from "../../evaluate/received.ts";
-import { HeapSemaphore } from "../../load/heap-semaphore.ts";
-import { readAgain, withTrace } from "../../load.ts";
 import { agreementOf, agrees, kindOf, type LabelJudge, type LabelQuestion } from "../../model/judge/label.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { Database } from "../../store/db.ts";
@@ -23,15 +20,15 @@ import { decodeDetail, readByOf } from "../../store/runs/detail.ts";
 import { findRun, type RunWithDetail } from "../../store/runs/read.ts";
 import { listWholeTurns } from "../../store/runs/turns.ts";
 import { findTraceSize } from "../../store/traces/read.ts";
-import { traceLimits } from "../../threads/heap.ts";
+import type { TraceParts } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Flag, Id, pageSchema, queryNumber } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
-import { type Judged, judgedIn, questionOf } from "./label-question.ts";
+import { type Judged, judgedIn } from "./label-question.ts";
 import { JudgeAgreement, Label, LabelBody, LabelSet, ListedLabel } from "./label-schemas.ts";
 
-// Larger traces are not opened on the main thread: their labels count, but the judge cannot be asked the same again.
+// The labels of larger traces count, but the judge cannot be asked the same again.
 const traceBytesMax = 32 * 1024 * 1024;
 /** A page of a set ends after this many characters. */
 const setLengthMax = 20_000_000;
@@ -44,14 +41,14 @@ const Filters = z.object({
 
 const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
 
-export function registerLabels(app: App, { db }: Deps): void {
-  registerLabelsOfRuns(app, db);
-  registerLabelsOfProjects(app, db);
+type LabelDeps = Pick<Deps, "db"> & { reader: Pick<TraceParts, "question"> };
+
+export function registerLabels(app: App, deps: Deps & LabelDeps): void {
+  registerLabelsOfRuns(app, deps);
+  registerLabelsOfProjects(app, deps.db);
 }
 
-function registerLabelsOfRuns(app: App, db: Database): void {
-  const heap = new HeapSemaphore(traceLimits(traceBytesMax));
-
+function registerLabelsOfRuns(app: App, { db, reader }: LabelDeps): void {
   app.get(
     "/api/runs/:id/labels",
     {
@@ -76,7 +73,7 @@ function registerLabelsOfRuns(app: App, db: Database): void {
     },
     async request => {
       const createdBy = requireAccount(request).id;
-      return viewOf(await label(db, heap, request.params.id, request.body, createdBy));
+      return viewOf(await label({ db, reader }, request.params.id, request.body, createdBy));
     },
   );
 
@@ -153,12 +150,12 @@ function registerLabelsOfProjects(app: App, db: Database): void {
 
 /** Throws CONFLICT, NOT_FOUND or VALIDATION_ERROR if the judge gave no such answer in this run. */
 async function label(
-  db: Database,
-  heap: HeapSemaphore,
+  deps: LabelDeps,
   runId: string,
   { testId, checkId, answer, note }: z.output<typeof LabelBody>,
   createdBy: string,
 ) {
+  const { db } = deps;
   const run = found(await findRun(db, runId));
   if (run.traceId === null || run.state !== "completed") {
     throw new Refusal("CONFLICT", {
@@ -182,7 +179,7 @@ async function label(
       ...{ agentId: run.agentId, testId, traceId: run.traceId, runId: run.id, checkId },
       ...{ judged: judged.answer, answer, agrees: agrees(judged.answer, answer), note },
       ...{ testVersion: judged.testVersion, ...by },
-      question: await currentQuestion(db, heap, run, judged, checkId),
+      question: await currentQuestion(deps, run, judged, checkId),
       createdBy,
     }),
   );
@@ -192,29 +189,23 @@ async function label(
 const unknownJudge: LabelJudge = { provider: null, model: "", promptVersion: "" };
 
 /**
- * Null if the trace has changed since the run, or is too large to be opened here. Of a manual run of several turns, too:
- * the question would quote traces that the label is not deleted with.
+ * Null if the trace has changed since the run, or is too large. Of a manual run of several turns, too: the question would quote
+ * traces that the label is not deleted with.
  */
 async function currentQuestion(
-  db: Database,
-  heap: HeapSemaphore,
+  { db, reader }: LabelDeps,
   run: RunWithDetail,
-  { result }: Judged,
+  { result: { test, testId } }: Judged,
   checkId: string | null,
 ): Promise<LabelQuestion | null> {
   const size = await findTraceSize(db, run.traceId!);
   if (!size || size.revision !== run.revision || size.bytes > traceBytesMax) return null;
   const turns = run.kind === "manual" ? await listWholeTurns(db, run.id) : [];
   if (turns.length > 1) return null;
-  return (
-    (await withTrace(db, size.traceId, heap, loaded => {
-      if (loaded.revision !== run.revision) return null;
-      const ran = readAgain(loaded, readByOf(decodeDetail(run.detail)));
-      const read = { trace: ran.read, derived: ran.derived };
-      const judged = turns[0] ? withReceived(read, turns[0]) : read;
-      return questionOf({ agentId: loaded.agentId, ...judged }, result, checkId);
-    }).catch(unlessTooLarge)) ?? null
-  );
+  const { revision, traceId } = size;
+  const readBy = readByOf(decodeDetail(run.detail));
+  const asked = { traceId, revision, readBy, turn: turns[0], result: { test, testId }, checkId };
+  return (await reader.question(asked).catch(unlessTooLarge))?.question ?? null;
 }
 
 function stillThere(saved: LabelRow | undefined): LabelRow {

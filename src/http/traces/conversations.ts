@@ -1,7 +1,5 @@
 // Conversations of an agent: the list, the turns of one, and the place of a trace in its conversation.
 import { z } from "zod";
-import { HeapSemaphore } from "../../load/heap-semaphore.ts";
-import { refreshStale } from "../../load/stale.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { boundedId } from "../../model/trace/identity.ts";
 import type { Database } from "../../store/db.ts";
@@ -17,8 +15,7 @@ import {
   turnsCountedMax,
 } from "../../store/traces/conversations.ts";
 import { findTraceSizes } from "../../store/traces/read.ts";
-import { traceLimits } from "../../threads/heap.ts";
-import type { TraceParts } from "../../trace-reader.ts";
+import type { TraceParts, TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, queryNumber, searchText } from "../schemas.ts";
@@ -27,7 +24,6 @@ import { ConversationPage, ConversationTurns, TurnOfTrace } from "./conversation
 import { viewsOf } from "./list.ts";
 import { earlierThan, laterThan, requireTurns, turnsCursor } from "./turn-cursor.ts";
 
-const refreshedBytesMax = 1024 * 1024;
 /** Larger traces are listed with the texts of their columns: reading one takes more than a few milliseconds. */
 const readBytesMax = 4 * 1024 * 1024;
 /** A page ends with the turn that was read by then. */
@@ -41,11 +37,9 @@ const Query = z.object({
   limit: queryNumber(z.number().int().min(1).max(50)).prefault(20),
 });
 
-export function registerConversations(app: App, { db, reader }: Deps & { reader: TraceParts }): void {
-  const heap = new HeapSemaphore(traceLimits(refreshedBytesMax));
+export function registerConversations(app: App, { db, reader }: Deps & { reader: TraceReader }): void {
   const tags = ["conversations"];
   const params = z.object({ id: z.string() });
-  const refresh = (agentId: string) => refreshStale(db, { agentId, bytesMax: refreshedBytesMax, heap });
 
   app.get(
     "/api/agents/:id/conversations",
@@ -59,7 +53,7 @@ export function registerConversations(app: App, { db, reader }: Deps & { reader:
       },
     },
     async ({ params: { id: agentId }, query }) => {
-      await refresh(agentId);
+      await reader.refresh(agentId);
       const { rows, reach } = await listConversations(db, agentId, query.kind, listingOf(query));
       const page = pageOf(rows, query, reach);
       const items = page.items.map(row => conversationView(agentId, row, listedTracesMax));
@@ -79,7 +73,7 @@ export function registerConversations(app: App, { db, reader }: Deps & { reader:
       },
     },
     async ({ params: { id: agentId }, query }) => {
-      await refresh(agentId);
+      await reader.refresh(agentId);
       const conversation = { agentId, conversationId: boundedId(query.conversationId) };
       const at = await turnsFrom(db, conversation, query);
       const page = await readTurns(db, conversation, at, query.limit);

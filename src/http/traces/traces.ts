@@ -1,14 +1,11 @@
 // /api/traces: the filtered list of an agent's traces, and deleting traces.
 import { z } from "zod";
-import { HeapSemaphore } from "../../load/heap-semaphore.ts";
-import { refreshStale } from "../../load/stale.ts";
 import type { AssertionType } from "../../model/test-case/assertion.ts";
 import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { listForAgent } from "../../store/test-cases.ts";
 import { listTraceValues } from "../../store/traces/list-values.ts";
 import { deleteTrace, deleteTraces, findTrace } from "../../store/traces/read.ts";
-import { traceLimits } from "../../threads/heap.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
@@ -24,15 +21,10 @@ import { DeletedTraces, TracePage, TraceValues } from "./schemas.ts";
 const searchesMax = 4;
 const waitMs = 4_000;
 
-// On the main thread a list refreshes stale rows of at most 1 MB, which block other requests for 5 ms each; idle workers
-// refresh larger ones.
-const refreshedBytesMax = 1024 * 1024;
-
 export function registerTraces(
   app: App,
   { db, machine, events, reader }: Deps & { events: EventPublisher; reader: TraceReader },
 ): void {
-  const heap = new HeapSemaphore(traceLimits(refreshedBytesMax));
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
 
@@ -52,7 +44,7 @@ export function registerTraces(
     async (request, reply) => {
       const { params, query } = request;
       requireConsistent(query);
-      await refreshStale(db, { agentId: params.id, bytesMax: refreshedBytesMax, heap });
+      await reader.refresh(params.id);
       const { checkType, order, limit } = query;
       const testIds = checkType && (await testsWith(db, params.id, checkType));
       const list = { db, agentId: params.id, filters: { ...filtersOf(query), testIds }, limit };

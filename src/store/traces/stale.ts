@@ -8,6 +8,9 @@ import { partsOfRows, placeOf } from "../scale/places.ts";
 import { replaceCalls } from "./call-values.ts";
 import { derivedAssignments, derivedColumns, hasOtherConventions, keepsNames } from "./derived-columns.ts";
 
+/** `bytes`: JSON in its batches. */
+export type StaleTrace = { id: string; revision: number; bytes: number };
+
 /**
  * Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`, and
  * none larger than `bytesMax`.
@@ -20,11 +23,11 @@ export async function listStale(
     bytesMax,
     limit,
   }: { agentId?: string; quietMs?: number; bytesMax?: number; limit: number },
-): Promise<{ id: string; revision: number }[]> {
+): Promise<StaleTrace[]> {
   const place = agentId === undefined ? db : await placeOf(db, agentId);
-  const { rows } = await place.pool.query<{ id: string; revision: number }>({
+  const { rows } = await place.pool.query<StaleTrace>({
     name: "list_stale",
-    text: `select id, revision from traces
+    text: `select id, revision, batch_bytes::float8 as bytes from traces
       where derived_revision <> revision and ($1::uuid is null or agent_id = $1)
         and updated_at <= now() - $2::float8 * interval '1 ms' and batch_bytes <= $4::float8
       order by updated_at desc limit $3`,
