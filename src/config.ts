@@ -16,6 +16,7 @@ import { isPackage, root } from "./config/package.ts";
 import { defaultDataDir } from "./embedded/default-folder.ts";
 import type { JudgeConnection } from "./model/judge/call.ts";
 import { isOnlyThisMachine } from "./model/only-this-machine.ts";
+import type { Quotas } from "./model/quotas.ts";
 
 /** The judge of every project that has none of its own. */
 export type JudgeConfig = Readonly<JudgeConnection>;
@@ -68,6 +69,8 @@ export type Config = {
   readonly judgeAccountTokensPerDay: number | undefined;
   /** How long a run waits for the judge, retries included. */
   readonly judgeDeadlineMs: number;
+  /** What an account with a verified email may have and store. */
+  readonly quotas: Quotas;
   readonly roles: readonly Role[];
   readonly debounceMs: number;
   readonly debounceCapMs: number;
@@ -140,6 +143,14 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     judgeTimeoutMs: env.SVC_JUDGE_TIMEOUT_MS,
     judgeAccountTokensPerDay: env.SVC_JUDGE_ACCOUNT_TOKENS_PER_DAY,
     judgeDeadlineMs: env.SVC_JUDGE_DEADLINE_MS,
+    quotas: {
+      projects: env.SVC_ACCOUNT_PROJECTS_MAX,
+      agents: env.SVC_ACCOUNT_AGENTS_MAX,
+      keys: env.SVC_ACCOUNT_KEYS_MAX,
+      tests: env.SVC_ACCOUNT_TESTS_MAX,
+      tokens: env.SVC_ACCOUNT_ACCESS_TOKENS_MAX,
+      bytesPerDay: env.SVC_ACCOUNT_BYTES_PER_DAY,
+    },
     roles: env.SVC_ROLES,
     debounceMs,
     debounceCapMs,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { isAbsolute } from "node:path";
 import { test } from "node:test";
 import { ConfigError, readConfig, unknownVariables } from "../src/config.ts";
+import { defaultQuotas } from "../src/model/quotas.ts";
 
 const database = { DATABASE_URL: "postgresql://u:hidden@pooler/x" };
 
@@ -29,6 +30,7 @@ test("an empty environment gives a service on this machine with the embedded dat
     judgeTimeoutMs: 60_000,
     judgeAccountTokensPerDay: undefined,
     judgeDeadlineMs: 900_000,
+    quotas: defaultQuotas,
     roles: ["http", "worker"],
     debounceMs: 5_000,
     debounceCapMs: 60_000,
@@ -75,6 +77,12 @@ test("every variable is read", () => {
     SVC_JUDGE_TOKENS_PER_MINUTE: "50000",
     SVC_JUDGE_ACCOUNT_TOKENS_PER_DAY: "2000000",
     SVC_JUDGE_DEADLINE_MS: "60000",
+    SVC_ACCOUNT_PROJECTS_MAX: "1",
+    SVC_ACCOUNT_AGENTS_MAX: "2",
+    SVC_ACCOUNT_KEYS_MAX: "3",
+    SVC_ACCOUNT_TESTS_MAX: "4",
+    SVC_ACCOUNT_ACCESS_TOKENS_MAX: "5",
+    SVC_ACCOUNT_BYTES_PER_DAY: "6",
     SVC_ROLES: " worker ",
     SVC_DEBOUNCE_MS: "100",
     SVC_DEBOUNCE_CAP_MS: "200",
@@ -119,6 +127,7 @@ test("every variable is read", () => {
     judgeTimeoutMs: 1000,
     judgeAccountTokensPerDay: 2_000_000,
     judgeDeadlineMs: 60_000,
+    quotas: { projects: 1, agents: 2, keys: 3, tests: 4, tokens: 5, bytesPerDay: 6 },
     roles: ["worker"],
     debounceMs: 100,
     debounceCapMs: 200,

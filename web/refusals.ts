@@ -57,6 +57,10 @@ export const explained: Record<IngestionCode, Explained> = {
     remedy:
       "Open the link in the verification email and confirm. Then resend: the same key and x-request-id still work.",
   },
+  DAILY_LIMIT_REACHED: {
+    why: "The account has sent as much today as it may.",
+    remedy: "Send less, or ask the operator to raise SVC_ACCOUNT_BYTES_PER_DAY. The day ends at 00:00 UTC.",
+  },
   FORBIDDEN: { why: "This key may not do this.", remedy: "Use a key of this project." },
   OTLP_PLATFORM_NOT_ALLOWED: {
     why: "The service name belongs to an agent that the key cannot write to.",

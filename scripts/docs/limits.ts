@@ -25,12 +25,12 @@ import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
 import { criteriaMax } from "../../src/model/judge/judge.ts";
 import { promptBounds } from "../../src/model/judge/prompt-bounds.ts";
 import { requestsPerMinuteMax } from "../../src/model/key.ts";
+import { type QuotaNoun, quotaNouns, unverifiedQuotas } from "../../src/model/quotas.ts";
 import { backtestTracesMax } from "../../src/model/run/backtest.ts";
 import { sandboxMsMax, stepsMax } from "../../src/model/run/budget.ts";
 import { replyMax, runsMax } from "../../src/model/run/launch.ts";
 import { inputsCharsMax, inputsMax, repeatsMax, runsOfTestMax } from "../../src/model/test-case/inputs.ts";
 import { patternMax } from "../../src/model/test-case/pattern.ts";
-import { quotas } from "../../src/store/accounts/quotas.ts";
 import { backtestsKept } from "../../src/store/runs/backtests.ts";
 import { recordWaitMs } from "../../src/store/traces/records.ts";
 import { code, duration, number, size, table } from "./table.ts";
@@ -39,10 +39,18 @@ const untilVerified = "until the email is verified";
 const ofKeys = "a key at most half of what is free, an account three quarters; more is 429";
 const ofAccounts = "an account at most half of what is free; more is 429";
 
+const quotaVariables: Record<QuotaNoun, string> = {
+  projects: "SVC_ACCOUNT_PROJECTS_MAX",
+  agents: "SVC_ACCOUNT_AGENTS_MAX",
+  keys: "SVC_ACCOUNT_KEYS_MAX",
+  tests: "SVC_ACCOUNT_TESTS_MAX",
+  tokens: "SVC_ACCOUNT_ACCESS_TOKENS_MAX",
+};
+
 const src = join(import.meta.dirname, "../../src");
 
 export function limitTables(): string {
-  const { bounds, debounceMs, debounceCapMs, judgeDeadlineMs } = readConfig({});
+  const { bounds, debounceMs, debounceCapMs, judgeDeadlineMs, quotas } = readConfig({});
   const section = (title: string, rows: string[][]) =>
     `## ${title}\n\n${table(["Limit", "Value", ""], rows)}`;
   const set = (variable: string) => `set by ${code(variable)}`;
@@ -91,11 +99,16 @@ export function limitTables(): string {
       ],
     ]),
     section("An account", [
-      ...Object.entries(quotas).map(([noun, { verified, unverified }]) => [
-        noun[0]!.toUpperCase() + noun.slice(1),
-        number(verified),
-        `${number(unverified)} ${untilVerified}; more is 409`,
+      ...Object.entries(quotaNouns).map(([noun, name]) => [
+        name[0]!.toUpperCase() + name.slice(1),
+        number(quotas[noun as QuotaNoun]),
+        `${set(quotaVariables[noun as QuotaNoun])}; ${number(unverifiedQuotas[noun as QuotaNoun])} ${untilVerified}; more is 409`,
       ]),
+      [
+        "Stored in a day (UTC): traces and log records as sent, large requests, inputs of test runs",
+        `${quotas.bytesPerDay / 1024 ** 3} GB`,
+        `${set("SVC_ACCOUNT_BYTES_PER_DAY")}; more is 429, of traces and log records 403`,
+      ],
     ]),
     section("Requests to the API", [
       ["Body of a request without a session", size(openBytesMax), "larger is 413"],

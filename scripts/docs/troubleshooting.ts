@@ -16,6 +16,8 @@ const remedies: Record<RefusalCode, string> = {
     "Send the full key in `x-api-key`, not in `Authorization`. Keys and access tokens end after 90 days unless chosen otherwise: create a new one.",
   EMAIL_NOT_VERIFIED: "Open the link in the verification email, then send again with the same key.",
   FORBIDDEN: "Use another credential: access tokens read data and start or cancel runs, and nothing else.",
+  DAILY_LIMIT_REACHED:
+    "Wait for 00:00 UTC, send less, or set [`SVC_ACCOUNT_BYTES_PER_DAY`](configuration.md). It is no 429, which exporters would repeat in vain.",
   OTLP_PLATFORM_NOT_ALLOWED: "Use a key with access to this agent.",
   NOT_FOUND:
     "Check the URL and the id; resources of other projects and accounts are not found either. Traces go to `/public/traces`: set `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, to which exporters append nothing.",

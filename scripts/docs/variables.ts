@@ -107,6 +107,17 @@ const described: Record<string, Described> = {
   SVC_JUDGE_DEADLINE_MS: {
     about: "How long a run waits for an unavailable judge, from its first question. 0: no waiting.",
   },
+  SVC_ACCOUNT_PROJECTS_MAX: {
+    about: "Projects of an account; [few](limits.md#an-account) until its email is verified.",
+  },
+  SVC_ACCOUNT_AGENTS_MAX: { about: "Agents of an account." },
+  SVC_ACCOUNT_KEYS_MAX: { about: "Keys of an account." },
+  SVC_ACCOUNT_TESTS_MAX: { about: "Tests of an account." },
+  SVC_ACCOUNT_ACCESS_TOKENS_MAX: { about: "Access tokens of an account." },
+  SVC_ACCOUNT_BYTES_PER_DAY: {
+    about:
+      "Bytes that an account may store in a day (UTC): traces and log records as sent, decompressed, requests of more than 64 KB, and the inputs of test runs.",
+  },
   SVC_ROLES: {
     about: "`http` receives traces and serves the dashboard, `worker` evaluates.",
     default: "`http,worker`",
@@ -152,6 +163,12 @@ const defaults: Record<string, unknown> = (() => {
     SVC_JUDGE_DEADLINE_MS: config.judgeDeadlineMs,
     SVC_DEBOUNCE_MS: config.debounceMs,
     SVC_DEBOUNCE_CAP_MS: config.debounceCapMs,
+    SVC_ACCOUNT_PROJECTS_MAX: config.quotas.projects,
+    SVC_ACCOUNT_AGENTS_MAX: config.quotas.agents,
+    SVC_ACCOUNT_KEYS_MAX: config.quotas.keys,
+    SVC_ACCOUNT_TESTS_MAX: config.quotas.tests,
+    SVC_ACCOUNT_ACCESS_TOKENS_MAX: config.quotas.tokens,
+    SVC_ACCOUNT_BYTES_PER_DAY: config.quotas.bytesPerDay,
     SVC_LEASE_MS: config.leaseMs,
     SVC_NESTING_MAX: config.bounds.nestingMax,
     SVC_REQUEST_SPANS_MAX: config.bounds.requestSpansMax,

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { judgeProviders } from "../model/judge/call.ts";
+import { defaultQuotas } from "../model/quotas.ts";
 import { decodeLimits } from "../wire/limits.ts";
 import { databaseUrl, integer, isNetwork, isTarget, oneOf, shown, text, url } from "./fields.ts";
 
@@ -107,6 +108,12 @@ export const environment = z.object({
   SVC_JUDGE_TOKENS_PER_MINUTE: integer(1_000, 1_000_000_000).optional(),
   SVC_JUDGE_ACCOUNT_TOKENS_PER_DAY: integer(0, 1_000_000_000_000).optional(),
   SVC_JUDGE_DEADLINE_MS: integer(0, 86_400_000).default(900_000),
+  SVC_ACCOUNT_PROJECTS_MAX: integer(1, 1_000_000).default(defaultQuotas.projects),
+  SVC_ACCOUNT_AGENTS_MAX: integer(1, 1_000_000).default(defaultQuotas.agents),
+  SVC_ACCOUNT_KEYS_MAX: integer(1, 1_000_000).default(defaultQuotas.keys),
+  SVC_ACCOUNT_TESTS_MAX: integer(1, 1_000_000).default(defaultQuotas.tests),
+  SVC_ACCOUNT_ACCESS_TOKENS_MAX: integer(1, 1_000_000).default(defaultQuotas.tokens),
+  SVC_ACCOUNT_BYTES_PER_DAY: integer(0, 1_000_000_000_000_000).default(defaultQuotas.bytesPerDay),
   SVC_ROLES: text(value => rolesIn(value) !== undefined, "http, worker or http,worker")
     .transform(value => rolesIn(value)!)
     .default(["http", "worker"]),

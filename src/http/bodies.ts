@@ -4,9 +4,10 @@ import type { Account } from "../model/account.ts";
 import { Refusal } from "../model/refusal.ts";
 import { tellOfWork } from "../model/work.ts";
 import { countAttempt } from "../store/accounts/attempts.ts";
+import { countBytes, requireBytes } from "../store/accounts/use.ts";
 import { limitAttempts } from "./accounts/attempt-limits.ts";
 import { checkingOf } from "./checking.ts";
-import type { App, Deps } from "./deps.ts";
+import { type App, type Deps, quotasOf } from "./deps.ts";
 import { inlineElements, isLarge, parseJson } from "./parse-json.ts";
 
 /** Of a route that needs no session, in bytes; none of them reads more than an email, a password and a name. */
@@ -26,7 +27,7 @@ declare module "fastify" {
  * Makes JSON the only accepted media type, and gives every route that is added after this call the limit of its kind. An
  * empty body counts as absent.
  */
-export function readBodies(app: App, deps: Pick<Deps, "db">): void {
+export function readBodies(app: App, deps: Pick<Deps, "config" | "db">): void {
   const check = checkingOf(app);
   app.decorateRequest("isReadable", false);
   app.decorateRequest("isCountedAsLarge", false);
@@ -53,6 +54,7 @@ export function readBodies(app: App, deps: Pick<Deps, "db">): void {
       const elements = inlineElements(bytes);
       if (elements === null) {
         const { id } = await countLarge(deps, request);
+        await countBytes(deps.db, new Map([[id, bytes.length]]));
         return check("body", id, bytes);
       }
       tellOfWork("body", { bytes: bytes.length, elements });
@@ -62,7 +64,10 @@ export function readBodies(app: App, deps: Pick<Deps, "db">): void {
 }
 
 /** Throws RATE_LIMITED, and PAYLOAD_TOO_LARGE until the account's email is verified. */
-async function countLarge({ db }: Pick<Deps, "db">, request: FastifyRequest): Promise<Account> {
+async function countLarge(
+  { db, config }: Pick<Deps, "config" | "db">,
+  request: FastifyRequest,
+): Promise<Account> {
   const { account } = request;
   if (!account?.emailVerified) {
     throw new Refusal("PAYLOAD_TOO_LARGE", {
@@ -72,6 +77,7 @@ async function countLarge({ db }: Pick<Deps, "db">, request: FastifyRequest): Pr
   }
   if (request.isCountedAsLarge) return account;
   request.isCountedAsLarge = true;
+  await requireBytes(db, account.id, quotasOf(config).bytesPerDay);
   const subject = [account.id];
   const { count, endsInSeconds } = await countAttempt(db, {
     kind: "large bodies",

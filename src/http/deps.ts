@@ -7,6 +7,7 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { defaultQuotas, type Quotas } from "../model/quotas.ts";
 import type { Mailer } from "../remote/mail/mailer.ts";
 import type { Database } from "../store/db.ts";
 import type { Vault } from "../store/secrets/vault.ts";
@@ -27,6 +28,8 @@ export type Deps = {
     readonly forwardedHeader?: string;
     /** Days after which traces of all projects are deleted; undefined: never. */
     readonly retentionDays?: number | undefined;
+    /** What an account may have and store. Absent: by default. */
+    readonly quotas?: Quotas;
   };
   db: Database;
   vault: Pick<Vault, "hash">;
@@ -39,6 +42,8 @@ export type Deps = {
   /** Default: scrypt. Tests create thousands of accounts, so they pass a cheap hash. */
   passwordHashing?: PasswordHashing | undefined;
 };
+
+export const quotasOf = ({ quotas }: Deps["config"]): Quotas => quotas ?? defaultQuotas;
 
 export type App = FastifyInstance<
   RawServerDefault,

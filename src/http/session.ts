@@ -4,13 +4,14 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { bearerOf, type TokenScope } from "../model/access-token.ts";
 import type { Account } from "../model/account.ts";
 import { hashKey } from "../model/key.ts";
+import type { QuotaNoun } from "../model/quotas.ts";
 import { Refusal } from "../model/refusal.ts";
 import { admitAccessToken } from "../store/accounts/access-tokens.ts";
 import { isOwn, isOwnedNoun } from "../store/accounts/ownership.ts";
-import { type QuotaNoun, requireQuota } from "../store/accounts/quotas.ts";
+import { requireQuota } from "../store/accounts/quotas.ts";
 import type { Release } from "../threads/fair-semaphore.ts";
 import { type Auth, findSession } from "./accounts/auth.ts";
-import type { App, Deps } from "./deps.ts";
+import { type App, type Deps, quotasOf } from "./deps.ts";
 import { originFault } from "./origin.ts";
 import { holdersOfAccount, placesOfAccounts, releaseOnClose, takePlace } from "./places.ts";
 import { type LimitWrongKeys, limitWrongKeys } from "./wrong-keys.ts";
@@ -85,7 +86,8 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
     }
     await requireOwn(deps, request, url);
     // Before the body is read.
-    if (config.creates) await requireQuota(deps.db, request.account, config.creates);
+    const { creates } = config;
+    if (creates) await requireQuota(deps.db, request.account, creates, quotasOf(deps.config)[creates]);
   });
 }
 

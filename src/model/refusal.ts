@@ -11,6 +11,7 @@ export const refusals = {
   UNAUTHORIZED: [401, "Authentication is missing or not valid."],
   EMAIL_NOT_VERIFIED: [403, "The email of the account that owns this key is not verified."],
   FORBIDDEN: [403, "Not allowed."],
+  DAILY_LIMIT_REACHED: [403, "The account has sent as much today as it may."],
   OTLP_PLATFORM_NOT_ALLOWED: [403, "This key may not write to the agent of this service.name."],
   NOT_FOUND: [404, "Not found."],
   OTLP_PLATFORM_NOT_FOUND: [404, "No agent of this project has this OTLP service name."],

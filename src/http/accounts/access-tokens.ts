@@ -59,6 +59,7 @@ export function registerAccessTokens(app: App, { db }: Deps): void {
   app.post(
     "/api/access-tokens",
     {
+      config: { creates: "tokens" },
       schema: {
         tags,
         summary: "Create an access token",

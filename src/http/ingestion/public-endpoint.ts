@@ -4,10 +4,11 @@ import type { IngestRequest } from "../../ingest/admit.ts";
 import { Refusal } from "../../model/refusal.ts";
 import type { Permits, Release } from "../../threads/fair-semaphore.ts";
 import { encodeSuccess, type PartialSuccess } from "../../wire/otlp-reply.ts";
-import type { Deps } from "../deps.ts";
+import { type Deps, quotasOf } from "../deps.ts";
 import { holdersOf, placesOfKeys, takePlace } from "../places.ts";
 import { type LimitWrongKeys, limitWrongKeys } from "../wrong-keys.ts";
 import { answerRefusal, contentTypes, mediaTypeOf, senderOf } from "./answer-refusal.ts";
+import { DailyBytes } from "./daily-bytes.ts";
 import { type LimitKeys, limitKeys } from "./key-limits.ts";
 import { BodyReader, goneOf } from "./read-body.ts";
 
@@ -21,9 +22,10 @@ export type Receiving = {
   places: Permits;
   wrongKeys: LimitWrongKeys;
   keyLimits: LimitKeys;
+  dailyBytes: DailyBytes;
 };
 
-export function openReceiving(deps: Pick<Deps, "db" | "limitAccounts" | "machine">): Receiving {
+export function openReceiving(deps: Pick<Deps, "config" | "db" | "limitAccounts" | "machine">): Receiving {
   const { machine } = deps;
   return {
     reader: new BodyReader({ machine }),
@@ -31,12 +33,13 @@ export function openReceiving(deps: Pick<Deps, "db" | "limitAccounts" | "machine
     places: placesOfKeys(Math.ceil(requestsMax / (machine?.processes ?? 1))),
     wrongKeys: limitWrongKeys(deps),
     keyLimits: limitKeys(deps.db),
+    dailyBytes: new DailyBytes(deps.db, quotasOf(deps.config).bytesPerDay),
   };
 }
 
 /** Calls `ingest`, which answers, or answers with the Refusal that it throws. */
 export async function receive(
-  { reader, places, wrongKeys, keyLimits }: Receiving,
+  { reader, places, wrongKeys, keyLimits, dailyBytes }: Receiving,
   request: FastifyRequest,
   reply: FastifyReply,
   ingest: (given: IngestRequest) => Promise<void>,
@@ -52,11 +55,14 @@ export async function receive(
       id: request.id,
       requestIds: headersDistinct["x-request-id"] ?? [],
       async readBody(encoding, mediaType, key) {
+        dailyBytes.require(key.accountId);
         await keyLimits(key, reply);
         const holders = holdersOf(key);
         const signal = goneOf(request.raw);
         release = await takePlace(places, { holders, what: "requests", waitMs: placeWaitMs, signal });
-        return reader.read(request.raw, reply.raw, encoding, mediaType, holders);
+        const body = await reader.read(request.raw, reply.raw, encoding, mediaType, holders);
+        dailyBytes.add(key.accountId, body.bytes.length);
+        return body;
       },
     });
   } catch (error) {

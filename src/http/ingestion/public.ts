@@ -14,7 +14,7 @@ import { receiveTraces } from "./public-traces.ts";
 import { publicTracesSchema } from "./public-traces-schema.ts";
 import { wrongPath, wrongPaths } from "./wrong-paths.ts";
 
-export type PublicDeps = Pick<Deps, "db" | "limitAccounts" | "machine"> & {
+export type PublicDeps = Pick<Deps, "config" | "db" | "limitAccounts" | "machine"> & {
   ingest: IngestDeps;
   ingestLogs: LogsDeps;
 };

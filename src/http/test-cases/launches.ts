@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { launchChanges, runResults } from "../../model/run/launch.ts";
 import { repeatsSchema } from "../../model/test-case/test-case.ts";
+import { countBytes, requireBytes } from "../../store/accounts/use.ts";
 import type { Database } from "../../store/db.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { compareLaunches } from "../../store/runs/launch-comparison.ts";
@@ -17,7 +18,7 @@ import {
   requireRoom,
 } from "../../store/runs/launches.ts";
 import { listRunnable } from "../../store/test-cases.ts";
-import type { App, Deps } from "../deps.ts";
+import { type App, type Deps, quotasOf } from "../deps.ts";
 import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Flag, Id, pageSchema, queryNumber } from "../schemas.ts";
 import { requireVerified } from "../session.ts";
@@ -81,6 +82,8 @@ function registerStart(app: App, deps: LaunchesDeps): void {
       const tests = chooseTests(await listRunnable(db, agentId), { testIds, repeats });
       await requireCallable(agentId);
       await requireRoom(db, agentId);
+      await requireBytes(db, account.id, quotasOf(deps.config).bytesPerDay);
+      await countBytes(db, new Map([[account.id, tests.reduce((sum, test) => sum + test.inputBytes, 0)]]));
       const launch = await insertLaunch(db, {
         agentId,
         createdBy: account.id,

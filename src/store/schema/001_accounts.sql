@@ -20,7 +20,9 @@ create table account_use (
   -- The UTC day that the counts of a day are of; they begin anew with the next.
   day date not null,
   -- Of the service's judge, where that has a budget.
-  judge_tokens_today bigint not null default 0
+  judge_tokens_today bigint not null default 0,
+  -- Traces and log records as sent, decompressed; large requests to the API; the inputs of test runs.
+  bytes_today bigint not null default 0
 ) with (fillfactor = 50);
 
 create table sessions (

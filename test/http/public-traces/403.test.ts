@@ -1,9 +1,11 @@
 // 403: an unverified email, and an agent that the key cannot access.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { defaultQuotas } from "../../../src/model/quotas.ts";
 import { verifyAccount } from "../../../src/store/accounts/accounts.ts";
 import { makeAgent, makeKey } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
 import { jsonOf, messageOf, refused } from "../../support/send.ts";
 import { serviceName } from "../../support/service.ts";
 import { world } from "../../support/world.ts";
@@ -44,6 +46,19 @@ test("the email is checked after the key, and before type, encoding, size and bo
   }
   await owner.client.delete(`/api/keys/${id}`).expect(204);
   refused(await service.send({ key }), 401, "UNAUTHORIZED");
+});
+
+test("once an account has sent as much as it may in a day, more is DAILY_LIMIT_REACHED, which exporters do not repeat", async () => {
+  const owner = await service.signUp();
+  const agent = await makeAgent(owner);
+  const { key } = await makeKey(owner);
+  await service.db.pool.query(
+    "insert into account_use values ($1, (now() at time zone 'utc')::date, 0, $2)",
+    [owner.accountId, defaultQuotas.bytesPerDay],
+  );
+  const send = () => service.send({ key, body: canonicalBody(agent.id) });
+  await eventually(async () => refused(await send(), 403, "DAILY_LIMIT_REACHED"));
+  refused(await service.send({ key, body: "{" }), 403, "DAILY_LIMIT_REACHED");
 });
 
 for (const [encoding, encode] of Object.entries(encodings)) {
