@@ -37,6 +37,7 @@ import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { ExactText, Id, pageSchema } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { Erasure, ErasureDetail } from "./erasure-schemas.ts";
+import { FoundHolders } from "./found-holders.ts";
 
 /** Works on erasures in the background. */
 export type Erasures = {
@@ -100,7 +101,8 @@ const Body = z
 const tags = ["erasures"];
 const params = z.object({ id: z.string() });
 
-export function registerErasures(app: App, deps: ErasureDeps): void {
+export function registerErasures(app: App, given: ErasureDeps): void {
+  const deps = { ...given, foundHolders: new FoundHolders() };
   const { db, vault, erasures } = deps;
 
   app.post(
@@ -237,7 +239,10 @@ function viewOf(row: ErasureRow, createdBy: string | null): Erasure {
 
 const noHolders: ErasureHolders = { tests: [], notes: [], views: [], more: false };
 
-async function detailOf({ db, vault, erasures }: ErasureDeps, row: ErasureRow): Promise<ErasureDetail> {
+async function detailOf(
+  { db, vault, erasures, foundHolders }: ErasureDeps & { foundHolders: FoundHolders },
+  row: ErasureRow,
+): Promise<ErasureDetail> {
   const email = row.createdBy === null ? null : await findAccountEmail(db, row.createdBy);
   const view = viewOf(row, email);
   const { id, projectId, criterion: kind } = row;
@@ -246,5 +251,6 @@ async function detailOf({ db, vault, erasures }: ErasureDeps, row: ErasureRow): 
   const sealed = row.state === "done" ? await findSealed(db, vault, id) : undefined;
   if (!sealed) return { ...view, ...noHolders, matches };
   const criterion: Criterion = { kind, values: storedValues(kind, sealed.values) };
-  return { ...view, ...(await erasures.holders({ id, projectId, criterion })), matches };
+  const holders = await foundHolders.of(id, () => erasures.holders({ id, projectId, criterion }));
+  return { ...view, ...holders, matches };
 }
